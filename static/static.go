@@ -1,0 +1,9 @@
+// Package static embeds the built guests, as a static web server serves them.
+package static
+
+import "embed"
+
+// Files holds regex_v1.wasm and regex_v2.wasm at its root.
+//
+//go:embed *.wasm
+var Files embed.FS
