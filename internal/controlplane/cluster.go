@@ -105,6 +105,9 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("start control plane: %w", context.Cause(ctx))
+	}
 	cfg.Progress(fmt.Sprintf("control plane ready in %.1f s", time.Since(began).Seconds()))
 	return nil
 }

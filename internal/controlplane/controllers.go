@@ -52,7 +52,7 @@ func startControllers(c *Cluster) (stop func(), err error) {
 		return func() {}, fmt.Errorf("garbage collector: %w", err)
 	}
 	namespaces := namespace.NewNamespaceController(ctx, client, meta, client.Discovery().ServerPreferredNamespacedResources,
-		shared.Core().V1().Namespaces(), 5*time.Minute, corev1.FinalizerKubernetes)
+		shared.Core().V1().Namespaces(), 0, corev1.FinalizerKubernetes)
 	orphans := newOrphanPods(client, shared.Core().V1())
 
 	var running sync.WaitGroup

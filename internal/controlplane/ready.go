@@ -17,17 +17,34 @@ import (
 const (
 	readyPoll    = 25 * time.Millisecond
 	readyTimeout = 2 * time.Minute // a laptop under load, with a wide margin
+	abortTimeout = 10 * time.Second
 )
 
 // waitReady waits for /readyz and for the namespaces, which a controller of
 // kube-apiserver makes without /readyz waiting for it.
+//
+// It goes on waiting for a while when ctx is done: a kube-apiserver that is
+// stopped before its start hooks are through ends the process.
 func (s *apiServer) waitReady(ctx context.Context, admin *rest.Config) error {
+	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortTimeout, cancel) })()
+	if err := s.poll(patient, admin); err != nil {
+		return fmt.Errorf("wait for kube-apiserver: %w", err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("start kube-apiserver: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+func (s *apiServer) poll(ctx context.Context, admin *rest.Config) error {
 	client, err := kubernetes.NewForConfig(admin)
 	if err != nil {
-		return fmt.Errorf("client of kube-apiserver: %w", err)
+		return fmt.Errorf("client: %w", err)
 	}
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, readyPoll, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
 		select {
 		case <-s.done:
 			return false, fmt.Errorf("it ended: %w", s.err)
@@ -37,7 +54,7 @@ func (s *apiServer) waitReady(ctx context.Context, admin *rest.Config) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("wait for kube-apiserver: %w", err), last)
+		return errors.Join(err, last)
 	}
 	return nil
 }
