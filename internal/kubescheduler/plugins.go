@@ -1,11 +1,13 @@
 package kubescheduler
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"sigs.k8s.io/yaml"
@@ -40,6 +42,8 @@ type profile struct {
 // WasmPlugins finds the Wasm plugins in a KubeSchedulerConfiguration, in YAML or
 // JSON. extra are the names of further plugins that are compiled in. A guestURL
 // of a plugin that its profile does not enable is left alone.
+//
+// The args of the native plugin are checked on the way.
 func WasmPlugins(config []byte, extra ...string) ([]WasmPlugin, error) {
 	var file struct{ Profiles []profile }
 	if err := yaml.Unmarshal(config, &file); err != nil {
@@ -52,6 +56,9 @@ func WasmPlugins(config []byte, extra ...string) ([]WasmPlugin, error) {
 			p.SchedulerName = "default-scheduler"
 		}
 		inProfile, err := p.wasmPlugins(taken)
+		if err == nil {
+			err = p.checkNative()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +132,19 @@ func (p profile) checkKnown(enabled map[string]sets.Set[string], known sets.Set[
 	sort.Strings(unknown)
 	return fmt.Errorf("plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
 		unknown[0], p.SchedulerName)
+}
+
+// checkNative makes the native plugin once, for the sake of its errors.
+func (p profile) checkNative() error {
+	for _, config := range p.PluginConfig {
+		if config.Name != native.Name {
+			continue
+		}
+		if _, err := native.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hasGuest reports whether args are those of a Wasm plugin. A guestURL in wrong

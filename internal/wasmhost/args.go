@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -46,6 +47,9 @@ func DecodeArgs(obj runtime.Object) (Args, error) {
 func ParseArgs(raw []byte) (Args, error) {
 	var args Args
 	strict, err := kjson.UnmarshalStrict(raw, &args)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
+		return Args{}, fmt.Errorf("args: %s is a JSON %s, but must be a %s", wrong.Field, wrong.Value, wrong.Type)
+	}
 	if err != nil {
 		return Args{}, fmt.Errorf("args: %w", err)
 	}
