@@ -1,0 +1,94 @@
+package regex
+
+import (
+	"regexp/syntax"
+	"strconv"
+	"strings"
+)
+
+// The budget of a pattern. RATIONALE.md, "Why are patterns bounded?", has the
+// measurements behind each number.
+//
+// The first four are checked on the text: syntax.Parse panics inside itself on
+// patterns that it finds too large and recovers, which TinyGo cannot do on
+// Wasm, and its recursion must fit the guest's stack.
+const (
+	// maxPattern bounds the pattern's length, in bytes.
+	maxPattern = 2048
+	// maxParens bounds the opening parentheses: nesting is recursion.
+	maxParens = 100
+	// maxUnicodeClasses bounds the \p and \P: each is built from big tables.
+	maxUnicodeClasses = 8
+	// maxInstructions bounds the size of the program, estimated on the tree.
+	maxInstructions = 2000
+)
+
+// checkText applies the bounds that must hold before the pattern is parsed. It
+// returns what is wrong with the pattern, or "". It may count an escaped
+// character as if it were special, never the other way round.
+func checkText(pattern string) string {
+	if len(pattern) > maxPattern {
+		return atMost("is too long", maxPattern, "bytes", len(pattern))
+	}
+	if n := strings.Count(pattern, "("); n > maxParens {
+		return atMost("has too many groups", maxParens, "opening parentheses", n)
+	}
+	if n := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`); n > maxUnicodeClasses {
+		return atMost(`has too many Unicode classes`, maxUnicodeClasses, `times \p`, n)
+	}
+	if ignoresCase(pattern) && beyondASCII(pattern) {
+		return `must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII`
+	}
+	return ""
+}
+
+func atMost(complaint string, limit int, unit string, got int) string {
+	return "the pattern " + complaint + ": at most " + strconv.Itoa(limit) + " " + unit + ", not " + strconv.Itoa(got)
+}
+
+// ignoresCase reports whether any flag group, such as (?i) or (?s-mi:, names i.
+func ignoresCase(pattern string) bool {
+	for {
+		_, rest, found := strings.Cut(pattern, "(?")
+		if !found {
+			return false
+		}
+		flags := strings.TrimLeft(rest, "smU-")
+		if strings.HasPrefix(flags, "i") {
+			return true
+		}
+		pattern = rest
+	}
+}
+
+// beyondASCII reports whether the pattern can spell a range that reaches past
+// ASCII: folding the case of a wide range takes milliseconds.
+func beyondASCII(pattern string) bool {
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] >= 0x80 {
+			return true
+		}
+	}
+	return strings.Contains(pattern, `\x{`)
+}
+
+// instructions estimates how many instructions syntax.Compile makes of a tree
+// before repeats are unrolled. It stops counting soon after the limit.
+func instructions(re *syntax.Regexp) int {
+	n := 1
+	for _, sub := range re.Sub {
+		n += instructions(sub) + 1
+		if n > maxInstructions {
+			return n
+		}
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpCapture:
+		n++
+	case syntax.OpRepeat:
+		n *= max(re.Min+1, re.Max)
+	}
+	return n
+}
