@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -17,10 +18,10 @@ const (
 	// nodes are ours again after a restart instead of waiting for the leases of
 	// a former self to run out.
 	identity = "kwok"
-	// leaseSeconds is long because nobody acts on a lease that ran out; they
+	// leaseSeconds is a day because nobody acts on a lease that ran out; they
 	// exist so that "kubectl describe node" finds one. KWOK renews after a
 	// quarter of it.
-	leaseSeconds = 3600
+	leaseSeconds = 24 * 60 * 60
 	// podCIDR and nodeIP are addresses that nothing routes, outside the range
 	// of the control plane's services.
 	podCIDR = "10.244.0.0/16"
@@ -33,16 +34,19 @@ const (
 // Start makes every node of the cluster Ready and every bound pod Running, now
 // and until ctx is done. It returns once the controllers run; nodes follow
 // within moments. config's identity must be allowed to patch nodes and pods, to
-// delete pods and to write leases. Warnings and errors go to logs; nil drops
-// them.
+// delete pods and to write leases. Warnings and errors go to logs until ctx is
+// done; nil drops them.
 //
-// KWOK gives a pod without a place in 10.244.0.0/16 left the next address after
-// it, and leaves two goroutines of its event recorder behind when ctx ends.
+// When 10.244.0.0/16 is used up, KWOK goes on with the addresses after it. Five
+// idle goroutines of KWOK's queues and event recorder stay behind when ctx ends:
+// upstream has no way to stop them.
 func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 	stages, err := stages()
 	if err != nil {
 		return err
 	}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return fromCache{next} })
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("client of kwok: %w", err)
@@ -64,8 +68,25 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("make kwok's controllers: %w", err)
 	}
-	if err := controller.Start(log.NewContext(ctx, log.NewLogger(logs, log.LevelWarn))); err != nil {
+	if logs == nil {
+		logs = io.Discard
+	}
+	logger := log.NewLogger(untilDone{ctx, logs}, log.LevelWarn)
+	if err := controller.Start(log.NewContext(ctx, logger)); err != nil {
 		return fmt.Errorf("start kwok's controllers: %w", err)
 	}
 	return nil
+}
+
+// untilDone drops what KWOK complains about while it is being stopped.
+type untilDone struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (w untilDone) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return len(p), nil
+	}
+	return w.to.Write(p)
 }
