@@ -1,13 +1,10 @@
 package kubescheduler
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"sigs.k8s.io/yaml"
@@ -27,17 +24,6 @@ type WasmPlugin struct {
 // multiPoint is where a Wasm plugin has to be enabled: which extension points it
 // has is known by its guest alone.
 const multiPoint = "multiPoint"
-
-// profile is as much of a profile as decides which plugins are Wasm. The rest
-// is for kube-scheduler to read.
-type profile struct {
-	SchedulerName string
-	Plugins       map[string]struct{ Enabled []struct{ Name string } }
-	PluginConfig  []struct {
-		Name string
-		Args json.RawMessage
-	}
-}
 
 // WasmPlugins finds the Wasm plugins in a KubeSchedulerConfiguration, in YAML or
 // JSON. extra are the names of further plugins that are compiled in. A guestURL
@@ -102,21 +88,6 @@ func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {
 	return found, p.checkKnown(enabled, taken.Union(guests))
 }
 
-// enabled returns, for each plugin that the profile names, the extension points
-// it is enabled under.
-func (p profile) enabled() map[string]sets.Set[string] {
-	names := map[string]sets.Set[string]{}
-	for point, set := range p.Plugins {
-		for _, plugin := range set.Enabled {
-			if names[plugin.Name] == nil {
-				names[plugin.Name] = sets.New[string]()
-			}
-			names[plugin.Name].Insert(point)
-		}
-	}
-	return names
-}
-
 // checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler
 // would only say that it does not exist.
 func (p profile) checkKnown(enabled map[string]sets.Set[string], known sets.Set[string]) error {
@@ -132,32 +103,4 @@ func (p profile) checkKnown(enabled map[string]sets.Set[string], known sets.Set[
 	sort.Strings(unknown)
 	return fmt.Errorf("plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
 		unknown[0], p.SchedulerName)
-}
-
-// checkNative makes the native plugin once, for the sake of its errors.
-func (p profile) checkNative() error {
-	for _, config := range p.PluginConfig {
-		if config.Name != native.Name {
-			continue
-		}
-		if _, err := native.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hasGuest reports whether args are those of a Wasm plugin. A guestURL in wrong
-// capitals counts: reading the args strictly will then name it.
-func hasGuest(args json.RawMessage) bool {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(args, &fields) != nil {
-		return false // kube-scheduler says what is wrong
-	}
-	for field := range fields {
-		if strings.EqualFold(field, "guestURL") {
-			return true
-		}
-	}
-	return false
 }
