@@ -3,7 +3,6 @@ package kubescheduler
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,12 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/kubernetes"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -120,15 +117,6 @@ contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {ser
 // TestAWaitingPodIsWokenByWhatHelpsIt is the proof of the events that the
 // native plugin registers, and of the numbers in patient.wat.
 func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
-	cluster, err := controlplane.Start(t.Context(), controlplane.Config{Log: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cluster.Stop() })
-	client, err := kubernetes.NewForConfig(cluster.AdminConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
 	doors := map[string]Options{
 		"native": {Config: profileWith("RegexScheduling", "{}")},
 		"wasm":   {Config: profileWith("Wasm", "{guestURL: 'http://static-webserver/patient.wasm'}"), Transport: inProcess{}},
@@ -139,27 +127,39 @@ func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
 				featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerQueueingHints, hints)
 				o.Kubeconfig = cluster.Kubeconfig()
 				start(t, o)
-				testWaking(t, client)
+				testWaking(t)
 			})
 		}
 	}
 }
 
-func testWaking(t *testing.T, client kubernetes.Interface) {
-	addNode(t, client, "other")
-	addPod(t, client, "mended", "(")
-	addPod(t, client, "patient", "^k")
-	waitFor(t, client, "mended", isPending)
-	waitFor(t, client, "patient", isPending)
+func testWaking(t *testing.T) {
+	addNode(t, "other")
+	addPod(t, "mended", "(")
+	addPod(t, "patient", "^k")
+	waitFor(t, "mended", isPending)
+	waitFor(t, "patient", isPending)
 
-	annotate(t, client, "mended", "letg|other") // the guest looks for letg
-	waitFor(t, client, "mended", isOn("other"))
+	annotate(t, "mended", "letg|other") // the guest looks for letg
+	waitFor(t, "mended", isOn("other"))
 
-	addNode(t, client, "k-1")
-	waitFor(t, client, "patient", isOn("k-1"))
+	addNode(t, "k-1")
+	waitFor(t, "patient", isOn("k-1"))
 }
 
-func addNode(t *testing.T, client kubernetes.Interface, name string) {
+func TestTwoSchedulersInOneProcess(t *testing.T) {
+	for _, name := range []string{"first", "second"} {
+		config := fmt.Appendf(profileWith("RegexScheduling", "{}"), "    schedulerName: %s\n", name)
+		start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: config})
+	}
+	addNode(t, "shared")
+	for _, name := range []string{"first", "second"} {
+		addPodFor(t, name, name, "^shared$")
+		waitFor(t, name, isOn("shared"))
+	}
+}
+
+func addNode(t *testing.T, name string) {
 	t.Helper()
 	nodes := client.CoreV1().Nodes()
 	room := v1.ResourceList{v1.ResourcePods: resource.MustParse("110")}
@@ -173,12 +173,17 @@ func addNode(t *testing.T, client kubernetes.Interface, name string) {
 	t.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-func addPod(t *testing.T, client kubernetes.Interface, name, pattern string) {
+func addPod(t *testing.T, name, pattern string) {
+	t.Helper()
+	addPodFor(t, v1.DefaultSchedulerName, name, pattern)
+}
+
+func addPodFor(t *testing.T, scheduler, name, pattern string) {
 	t.Helper()
 	pods := client.CoreV1().Pods("default")
 	pod := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
+		Spec:       v1.PodSpec{SchedulerName: scheduler, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
 	}
 	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -189,7 +194,7 @@ func addPod(t *testing.T, client kubernetes.Interface, name, pattern string) {
 	})
 }
 
-func annotate(t *testing.T, client kubernetes.Interface, name, pattern string) {
+func annotate(t *testing.T, name, pattern string) {
 	t.Helper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, pattern)
 	if _, err := client.CoreV1().Pods("default").Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
@@ -197,12 +202,16 @@ func annotate(t *testing.T, client kubernetes.Interface, name, pattern string) {
 	}
 }
 
-func waitFor(t *testing.T, client kubernetes.Interface, name string, is func(*v1.Pod) bool) {
+func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
 	t.Helper()
-	var last *v1.Pod
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (done bool, err error) {
-		last, err = client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		return err == nil && is(last), err
+	last := &v1.Pod{}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		last = pod
+		return is(pod), nil
 	})
 	if err != nil {
 		t.Fatalf("pod %s: %v: on node %q, %v", name, err, last.Spec.NodeName, last.Status.Conditions)

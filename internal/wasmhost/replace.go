@@ -3,7 +3,6 @@ package wasmhost
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -73,17 +72,6 @@ func newReplaceable(ctx context.Context, s source) (framework.Plugin, error) {
 	}
 	traps.WithLabelValues(s.plugin).Add(0) // so that the series is there to be watched
 	return mask(&replaceable{source: s, events: events, guest: hooksOf(pl)}), nil
-}
-
-// eventsOf asks a guest for its events. A trap there makes the upstream host
-// panic, because the interface had no error when it was written.
-func eventsOf(ctx context.Context, pl framework.Plugin) (events []framework.ClusterEventWithHint, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("wasm: enqueue error: %v", reason)
-		}
-	}()
-	return pl.(framework.EnqueueExtensions).EventsToRegister(ctx)
 }
 
 // enter makes one call into the guest on behalf of a pod. newCycle is true for
