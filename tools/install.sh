@@ -38,16 +38,16 @@ package_versions() {
 
 install_packages() {
 	command -v apt-get >/dev/null || return 1
-	local root=(env)
+	local as_root=(env)
 	if [ "$(id -u)" -ne 0 ]; then
 		if [ ! -t 0 ]; then sudo -n true 2>/dev/null || return 1; fi
 		command -v sudo >/dev/null || return 1
-		root=(sudo env)
+		as_root=(sudo env)
 	fi
 	say "installing $packages"
-	"${root[@]}" apt-get -q update >&2 || say "apt-get update failed; trying with the lists that are there"
+	"${as_root[@]}" apt-get -q update >&2 || say "apt-get update failed; trying with the lists that are there"
 	# shellcheck disable=SC2086
-	"${root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 \
+	"${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 \
 		install -y --no-install-recommends $packages >&2
 }
 
@@ -55,16 +55,16 @@ install_packages() {
 # beside itself. A module zip has no submodules, so src/net is left empty, and
 # the files are copies because TinyGo does not follow links.
 build_tinygo() {
-	local root=$out/tinygo source
+	local home=$out/tinygo source
 	say "building TinyGo, about a minute"
 	go mod download github.com/tinygo-org/tinygo
 	source=$(go list -m -f '{{.Dir}}' github.com/tinygo-org/tinygo)
-	if [ -d "$root" ]; then chmod -R u+w "$root" && rm -rf "$root"; fi
-	mkdir -p "$root/bin"
-	CGO_ENABLED=1 go build -trimpath -tags llvm19 -o "$root/bin/tinygo" github.com/tinygo-org/tinygo
-	cp -R "$source/src" "$source/targets" "$root"
-	chmod -R u+w "$root"
-	mkdir -p "$root/src/net"
+	rm -rf "$home"
+	mkdir -p "$home/bin"
+	CGO_ENABLED=1 go build -trimpath -tags llvm19 -o "$home/bin/tinygo" github.com/tinygo-org/tinygo
+	cp -R "$source/src" "$source/targets" "$home"
+	chmod -R u+w "$home"
+	mkdir -p "$home/src/net"
 	ln -sf ../tinygo/bin/tinygo "$out/bin/tinygo"
 }
 

@@ -55,7 +55,8 @@ explain() {
 rebuild() {
 	local copy=$1 guest
 	mkdir -p "$temp/$copy"
-	(cd "$root" && cp -R $source "$temp/$copy") # shellcheck disable=SC2086 # a list
+	# shellcheck disable=SC2086 # a list
+	(cd "$root" && cp -R $source "$temp/$copy")
 	cd "$temp/$copy"
 	for guest in $guests; do
 		"$tools/build-guest.sh" "$guest" "regex_$guest.wasm" || return
