@@ -72,23 +72,27 @@ func beyondASCII(pattern string) bool {
 	return strings.Contains(pattern, `\x{`)
 }
 
-// instructions estimates how many instructions syntax.Compile makes of a tree
-// before repeats are unrolled. It stops counting soon after the limit.
+// instructions bounds from above how many instructions syntax.Compile makes of
+// a tree whose repeats are not written out yet. It stops counting soon after
+// maxInstructions.
 func instructions(re *syntax.Regexp) int {
-	n := 1
+	n := 0
 	for _, sub := range re.Sub {
-		n += instructions(sub) + 1
-		if n > maxInstructions {
+		if n += instructions(sub); n > maxInstructions {
 			return n
 		}
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
-		n = len(re.Rune)
-	case syntax.OpCapture:
-		n++
+		return len(re.Rune)
+	case syntax.OpCapture, syntax.OpStar: // (x*)* becomes ((x*)+)?
+		return n + 2
+	case syntax.OpConcat:
+		return max(n, 1)
+	case syntax.OpAlternate:
+		return n + len(re.Sub) - 1
 	case syntax.OpRepeat:
-		n *= max(re.Min+1, re.Max)
+		return (n+1)*max(re.Min, re.Max) + 2
 	}
-	return n
+	return n + 1
 }

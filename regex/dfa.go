@@ -1,18 +1,15 @@
 package regex
 
-import (
-	"regexp/syntax"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // dfa matches names, one at a time, against one program at a time.
 //
 // A state is a set of instructions at which the program may be. Each has a row
 // in a table: an entry for every class of characters and one for the end of
-// the name, filled when a name first asks for it. So only what the names of the
-// cluster look like is ever built, and a name that resembles an earlier one
-// costs a table look-up per character. When a bound is reached all states are
-// dropped, and the name goes on from where it was.
+// the name, filled when a name first asks for it (step.go). So only what the
+// names of the cluster look like is ever built, and a name that resembles an
+// earlier one costs a look-up per character. When a bound is reached all states
+// are dropped, and the name goes on from where it was.
 //
 // All memory is allocated once and serves every program in turn.
 type dfa struct {
@@ -24,13 +21,9 @@ type dfa struct {
 	table    []row     // rows, one after another
 	members  []uint64  // sets of instructions, one after another
 	contexts []context // one for each state
-	index    []row     // finds a state by its set: open addressing, 0 is free
+	index    []row     // finds a state by its set: open addressing, unknown is free
 
-	from, to, seen set // scratch of a step
-	todo           []uint32
-	undecided      bool // whether to holds an assertion about what comes next
-
-	work int // instructions and words visited since match began
+	scratch
 }
 
 // row is where in the table the row of a state begins.
@@ -69,13 +62,9 @@ func (d *dfa) use(p *program) {
 	}
 	d.drop()
 	d.program = p
-	d.stride = len(p.sample) + 1
-	d.words = (len(p.insts) + 63) / 64
-	if cap(d.from) < d.words {
-		d.from, d.to, d.seen = make(set, d.words), make(set, d.words), make(set, d.words)
-		d.todo = make([]uint32, 0, 2*64*d.words)
-	}
-	d.from, d.to, d.seen = d.from[:d.words], d.to[:d.words], d.seen[:d.words]
+	d.stride = len(p.readers) + 1
+	d.words = p.words()
+	d.scratch.fit(d.words)
 }
 
 // drop forgets all states.
@@ -97,13 +86,13 @@ func (d *dfa) match(name string, limit int) (matches, ok bool) {
 			class := d.program.class[c]
 			to := d.table[int(at)+int(class)]
 			if to == unknown {
-				to = d.extend(at, int(class), d.program.sample[class])
+				to = d.extend(at, int(class), rune(c))
 			}
 			at = to
 		} else {
 			var r rune
 			r, size = utf8.DecodeRuneInString(name[i:])
-			at = d.step(at, r)
+			at = d.step(at, noClass, r)
 		}
 		if d.work > limit {
 			return false, false
@@ -116,6 +105,14 @@ func (d *dfa) match(name string, limit int) (matches, ok bool) {
 	return at == matched, d.work <= limit
 }
 
+// start returns the state before the first character.
+func (d *dfa) start() row {
+	if d.initial == unknown {
+		d.initial = d.first()
+	}
+	return d.initial
+}
+
 // finish is the verdict on a name that ends at a state: matched or dead.
 func (d *dfa) finish(at row) row {
 	end := d.stride - 1
@@ -125,156 +122,48 @@ func (d *dfa) finish(at row) row {
 	return d.extend(at, end, endOfText)
 }
 
-// start returns the state before the first character.
-func (d *dfa) start() row {
-	if d.initial == unknown {
-		before := atBeginText | atBeginLine
-		d.begin()
-		d.initial = matched
-		if !d.follow(d.to, d.program.start, before.begins(), onNext) {
-			d.initial = d.state(before)
-		}
-	}
-	return d.initial
-}
-
-// extend computes the entry of a row and remembers it, unless that dropped the
-// row.
+// extend computes the entry of a row and remembers it, unless computing it
+// dropped the row.
 func (d *dfa) extend(at row, class int, r rune) row {
 	states := len(d.contexts)
-	to := d.step(at, r)
+	to := d.step(at, class, r)
 	if len(d.contexts) >= states {
 		d.table[int(at)+class] = to
 	}
 	return to
 }
 
-// step returns the state that reading r at a state leads to.
-func (d *dfa) step(at row, r rune) row {
-	if d.decide(at, r) {
-		return matched
-	}
-	if r == endOfText {
-		return dead
-	}
-	after := contextAfter(r)
-	holds := after.begins()
-	d.begin()
-	for pc, ok := d.from.next(0); ok; pc, ok = d.from.next(pc + 1) {
-		inst := &d.program.insts[pc]
-		d.work++
-		if inst.Op != syntax.InstEmptyWidth && inst.MatchRune(r) && d.follow(d.to, inst.Out, holds, onNext) {
-			return matched
-		}
-	}
-	// The match may begin at any character.
-	if d.follow(d.to, d.program.start, holds, onNext) {
-		return matched
-	}
-	return d.state(after)
-}
-
-// decide loads a state into from, following the assertions that hold now that
-// the next character is known. It reports whether that matches.
-func (d *dfa) decide(at row, r rune) bool {
-	n := int(at-firstRow) / d.stride
-	copy(d.from, d.members[n*d.words:])
-	if d.contexts[n] == 0 {
-		return false
-	}
-	holds := d.contexts[n].before(r)
-	d.seen.clear()
-	for pc, ok := d.from.next(0); ok; pc, ok = d.from.next(pc + 1) {
-		inst := &d.program.insts[pc]
-		if inst.Op == syntax.InstEmptyWidth && syntax.EmptyOp(inst.Arg)&^holds == 0 &&
-			d.follow(d.from, inst.Out, holds, 0) {
-			return true
-		}
-	}
-	return false
-}
-
-// begin empties to, for follow to fill.
-func (d *dfa) begin() {
-	d.to.clear()
-	d.seen.clear()
-	d.undecided = false
-	d.work += d.words
-}
-
-// follow adds to a set every instruction that pc leads to without reading a
-// character, given the assertions that hold. Those in open cannot be decided
-// yet: they become members. It reports whether pc leads to a match.
-func (d *dfa) follow(into set, pc uint32, holds, open syntax.EmptyOp) bool {
-	d.todo = append(d.todo[:0], pc)
-	for len(d.todo) > 0 {
-		pc := d.todo[len(d.todo)-1]
-		d.todo = d.todo[:len(d.todo)-1]
-		if d.seen.has(pc) {
-			continue
-		}
-		d.seen.add(pc)
-		d.work++
-		inst := &d.program.insts[pc]
-		switch inst.Op {
-		case syntax.InstMatch:
-			return true
-		case syntax.InstAlt, syntax.InstAltMatch:
-			d.todo = append(d.todo, inst.Out, inst.Arg)
-		case syntax.InstNop, syntax.InstCapture:
-			d.todo = append(d.todo, inst.Out)
-		case syntax.InstEmptyWidth:
-			switch asks := syntax.EmptyOp(inst.Arg) &^ holds; {
-			case asks == 0:
-				d.todo = append(d.todo, inst.Out)
-			case asks&^open == 0:
-				into.add(pc)
-				d.undecided = true
-			}
-		case syntax.InstFail:
-		default:
-			into.add(pc)
-		}
-	}
-	return false
-}
-
-// state returns the row of the state whose instructions are in to, and makes
-// one if there is none.
-func (d *dfa) state(after context) row {
-	if d.to.empty() && !d.program.afterLines {
-		return dead
-	}
-	if !d.undecided {
-		after = 0
-	} else {
-		after |= asserting
-	}
-	slot, found := d.find(after)
+// state returns the row of the state that to holds, and makes one if there is
+// none.
+func (d *dfa) state(ctx context) row {
+	slot, found := d.find(ctx)
 	if found {
 		return d.index[slot]
 	}
 	n := len(d.contexts)
 	if n == min(maxStates, (maxTable-int(firstRow))/d.stride, maxMembers/d.words) {
 		d.drop()
-		slot, _ = d.find(after)
+		d.work += indexSize / 64 // clearing is fast, but not free
+		slot, _ = d.find(ctx)
 		n = 0
 	}
-	d.contexts = append(d.contexts, after)
+	d.contexts = append(d.contexts, ctx)
 	copy(d.members[n*d.words:], d.to)
 	d.index[slot] = firstRow + row(n*d.stride)
 	return d.index[slot]
 }
 
-// find returns the slot of the index that the state in to has, or will have.
-func (d *dfa) find(after context) (slot int, found bool) {
-	d.work += d.words
-	slot = int(d.to.hash(uint64(after)) % indexSize)
+// find returns the slot of the index that the state in to has, or would have.
+func (d *dfa) find(ctx context) (slot int, found bool) {
+	slot = int(d.to.hash(uint64(ctx)) % indexSize)
 	for ; d.index[slot] != unknown; slot = (slot + 1) % indexSize {
-		n := int(d.index[slot]-firstRow) / d.stride
-		if d.contexts[n] == after && d.to.equal(d.members[n*d.words:]) {
+		n := d.number(d.index[slot])
+		if d.contexts[n] == ctx && d.to.equal(d.members[n*d.words:]) {
 			return slot, true
 		}
 	}
 	return slot, false
 }
+
+// number counts the states before the one at a row.
+func (d *dfa) number(at row) int { return int(at-firstRow) / d.stride }

@@ -3,6 +3,7 @@ package regex
 import (
 	"math/rand/v2"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"testing"
 )
@@ -96,6 +97,9 @@ func FuzzMatch(f *testing.F) {
 		f.Add(pattern, names[i%len(names)])
 	}
 	f.Fuzz(func(t *testing.T, pattern, name string) {
+		if len(name) > 1000 {
+			return // nothing new, slowly
+		}
 		selector, err := Default.Compile(pattern)
 		if err != nil {
 			return
@@ -103,6 +107,14 @@ func FuzzMatch(f *testing.F) {
 		re, err := regexp.Compile(pattern)
 		if err != nil {
 			t.Fatalf("regexp refuses %q, Compile does not: %v", pattern, err)
+		}
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Compile adds two: one that fails, one that matches.
+		if got := len(selector.program.insts); got > instructions(tree)+2 {
+			t.Fatalf("%q: %d instructions, estimated %d", pattern, got, instructions(tree))
 		}
 		for range 2 { // cold, then warm
 			if got := selector.Match(name); got != re.MatchString(name) {

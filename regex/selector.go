@@ -60,7 +60,9 @@ func (s *Selector) Begin() *Cycle {
 }
 
 // Size is about how many bytes of memory the selector holds.
-func (s *Selector) Size() int { return int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size() }
+func (s *Selector) Size() int {
+	return int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size()
+}
 
 // dfas holds the working memory of matches, each perhaps warm with the states
 // of the selector it served last.
@@ -81,8 +83,8 @@ type Cycle struct {
 // Every name may cost workPerName; what it needs beyond that comes out of
 // workPerCycle, for all names together.
 const (
-	workPerCycle = 200_000
-	workPerName  = 500
+	workPerCycle = 100_000
+	workPerName  = 100
 )
 
 // Selector is what the cycle matches against.

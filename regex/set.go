@@ -1,13 +1,13 @@
 package regex
 
-import "math/bits"
-
 // set is a set of instructions, a bit each.
 type set []uint64
 
 func (s set) has(pc uint32) bool { return s[pc>>6]&(1<<(pc&63)) != 0 }
 
 func (s set) add(pc uint32) { s[pc>>6] |= 1 << (pc & 63) }
+
+func (s set) remove(pc uint32) { s[pc>>6] &^= 1 << (pc & 63) }
 
 func (s set) clear() { clear(s) }
 
@@ -27,20 +27,6 @@ func (s set) equal(t set) bool {
 		}
 	}
 	return true
-}
-
-// next returns the first member at or after pc, or false if there is none.
-func (s set) next(pc uint32) (uint32, bool) {
-	for i := int(pc >> 6); i < len(s); i++ {
-		w := s[i]
-		if i == int(pc>>6) {
-			w &= ^uint64(0) << (pc & 63)
-		}
-		if w != 0 {
-			return uint32(i<<6 + bits.TrailingZeros64(w)), true
-		}
-	}
-	return 0, false
 }
 
 // hash mixes the members with a seed (the multiplier is FNV-1a's).
