@@ -58,7 +58,9 @@ func (s *logSink) zap(name string) *zap.Logger { return zapTo(s, name) }
 
 // zapTo makes a logger of warnings and errors.
 func zapTo(w io.Writer, name string) *zap.Logger {
-	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
+	config := zap.NewProductionEncoderConfig()
+	config.EncodeTime = zapcore.ISO8601TimeEncoder
+	encoder := zapcore.NewConsoleEncoder(config)
 	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(w), zap.WarnLevel)).Named(name)
 }
 

@@ -24,7 +24,7 @@ const (
 	leaseSeconds = 24 * 60 * 60
 	// podCIDR and nodeIP are addresses that nothing routes, outside the range
 	// of the control plane's services.
-	podCIDR = "10.244.0.0/16"
+	podCIDR = "10.244.0.1/16"
 	nodeIP  = "10.0.0.1"
 	// parallelism is how many requests are under way per kind: more than a small
 	// machine has cores, since most of the time of each is waiting.
@@ -37,7 +37,7 @@ const (
 // delete pods and to write leases. Warnings and errors go to logs until ctx is
 // done; nil drops them.
 //
-// When 10.244.0.0/16 is used up, KWOK goes on with the addresses after it. Five
+// When podCIDR is used up, KWOK goes on with the addresses after it. Five
 // idle goroutines of KWOK's queues and event recorder stay behind when ctx ends:
 // upstream has no way to stop them.
 func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {

@@ -6,9 +6,10 @@ import (
 )
 
 // fromCache lets kube-apiserver answer "which pods are on this node" from its
-// cache, which has an index for it. KWOK asks it for every node, with a page
-// size, and a page is read from etcd through all pods of the cluster: 1,000
-// nodes and 5,000 pods keep a core busy for minutes.
+// cache, which has an index for it. KWOK asks it for every node, one after the
+// other, with a page size, and a page is read from etcd through all pods of the
+// cluster: with 1,000 nodes and 5,000 pods about 30 ms each, and 580 of them
+// were still to come when all the pods ran.
 //
 // The cache is as new as it need be: it is what KWOK's watch of the pods is fed
 // from, so it has every pod that KWOK saw and passed over.
