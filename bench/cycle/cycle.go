@@ -1,0 +1,126 @@
+// Package cycle measures what a door costs in a scheduling cycle: one pod, all
+// nodes of a cluster, through the real host plugin where the door is a guest.
+//
+// Doors take turns in batches, so that what else the machine does falls on all
+// of them. Before each batch the garbage of the others is collected; what a
+// door's own garbage costs while its batch runs is its own cost.
+package cycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/bench/door"
+	"wasmkwokwizardry.io/regex-scheduling/bench/sample"
+	"wasmkwokwizardry.io/regex-scheduling/bench/work"
+)
+
+// Plan says what is measured, and for how long.
+type Plan struct {
+	Nodes  []int
+	Rounds int           // batches of each door in each case
+	Batch  time.Duration // about how long a batch takes, at least one cycle
+	// Limit is how much time a door may take in all batches of a case. One that
+	// is too slow gets fewer rounds, one at least.
+	Limit time.Duration
+	// Skip, if a cycle takes longer, leaves a door out of the other cases with
+	// that many nodes. Zero leaves none out.
+	Skip time.Duration
+	// Say tells what is being measured, and which share of all is done.
+	Say func(what string, done float64)
+}
+
+// Result is what one door came to in one case with one number of nodes.
+type Result struct {
+	Door, Case string
+	Nodes      int
+	PreFilter  bool          // only the PreFilter, not the cycle
+	Filtered   int           // nodes asked about one by one, in a cycle
+	Time       sample.Sample // ns per cycle, one for each batch
+	Cycles     []int         // in each batch
+	Bytes      float64       // allocated on the host, per cycle
+	Allocs     float64       // allocations on the host, per cycle
+	Memory     int           // of the guest, in bytes, afterwards; 0: no guest
+	Wrong      string        // what the door got wrong, if it did
+}
+
+// pods is how many pods take turns in a case: no door may count on seeing the
+// same pod twice in a row.
+const pods = 16
+
+// Run measures every door in every case.
+func Run(ctx context.Context, plan Plan, doors []door.Door) ([]Result, error) {
+	var all []Result
+	for i, n := range plan.Nodes {
+		say := func(what string, done float64) {
+			plan.Say(fmt.Sprintf("%d nodes, %s", n, what), (float64(i)+done)/float64(len(plan.Nodes)))
+		}
+		results, err := runCluster(ctx, plan, doors, work.NewCluster(n), say)
+		if err != nil {
+			return nil, fmt.Errorf("%d nodes: %w", n, err)
+		}
+		all = append(all, results...)
+	}
+	return all, nil
+}
+
+// runCluster measures every door in every case with the nodes of a cluster.
+func runCluster(ctx context.Context, plan Plan, doors []door.Door, cluster *work.Cluster, say func(string, float64)) (results []Result, err error) {
+	entrants, err := open(ctx, doors, cluster)
+	defer func() { err = errors.Join(err, closeAll(entrants)) }()
+	if err != nil {
+		return nil, err
+	}
+	cases := work.Cases()
+	for i, c := range cases {
+		say(c.Name, float64(i)/float64(len(cases)))
+		for _, preFilter := range []bool{false, true} {
+			if preFilter && c.Filtered && c.Name != cases[0].Name {
+				continue // with a pattern from the cache, one is like the other
+			}
+			r, err := runCase(ctx, plan, entrants, cluster, c, preFilter)
+			if err != nil {
+				return nil, fmt.Errorf("case %s: %w", c.Name, err)
+			}
+			results = append(results, r...)
+		}
+	}
+	return results, nil
+}
+
+// runCase lets the doors take turns.
+func runCase(ctx context.Context, plan Plan, entrants []*entrant, cluster *work.Cluster, c work.Case, preFilter bool) ([]Result, error) {
+	ps := make([]*v1.Pod, pods)
+	for i := range ps {
+		ps[i] = work.NewPod(i, c)
+	}
+	var turns []*turn
+	for _, e := range entrants {
+		if t, err := newTurn(plan, e, cluster, c, preFilter, ps); err != nil {
+			return nil, fmt.Errorf("door %s: %w", e.door.Name, err)
+		} else if t != nil {
+			turns = append(turns, t)
+		}
+	}
+	for range plan.Rounds {
+		for _, t := range turns {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if err := t.batch(plan.Limit); err != nil {
+				return nil, fmt.Errorf("door %s: %w", t.result.Door, err)
+			}
+		}
+	}
+	results := make([]Result, 0, len(turns))
+	for _, t := range turns {
+		results = append(results, t.done())
+	}
+	runtime.KeepAlive(ps)
+	return results, nil
+}

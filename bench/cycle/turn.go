@@ -1,0 +1,123 @@
+package cycle
+
+import (
+	"runtime"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/bench/door"
+	"wasmkwokwizardry.io/regex-scheduling/bench/sample"
+	"wasmkwokwizardry.io/regex-scheduling/bench/work"
+)
+
+// turn is what a door does in one case.
+type turn struct {
+	entrant *entrant
+	pods    []*v1.Pod
+	next    int // pod
+	buffer  []string
+	cycles  int // in a batch
+	spent   time.Duration
+	bytes   sample.Sample
+	allocs  sample.Sample
+	result  Result
+}
+
+// newTurn checks and warms a door up, and finds out how many cycles fill a
+// batch. It returns nil if the door has no part in the case.
+func newTurn(plan Plan, e *entrant, cluster *work.Cluster, c work.Case, preFilter bool, pods []*v1.Pod) (*turn, error) {
+	if _, ok := e.session.(door.PreFilterer); preFilter && !ok {
+		return nil, nil
+	}
+	if plan.Skip > 0 && e.slowest > plan.Skip && c.Filtered {
+		return nil, nil
+	}
+	wrong, err := e.check(cluster, c)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{entrant: e, pods: pods, buffer: make([]string, 0, len(cluster.Nodes))}
+	t.result = Result{Door: e.door.Name, Case: c.Name, Nodes: len(cluster.Nodes), PreFilter: preFilter, Wrong: wrong}
+	if wrong != "" && e.door.Role == door.Ours {
+		return nil, errWrong(wrong)
+	}
+	one, err := t.calibrate(plan.Batch)
+	e.slowest = max(e.slowest, one)
+	return t, err
+}
+
+type errWrong string
+
+func (e errWrong) Error() string { return "wrong: " + string(e) }
+
+// calibrate doubles the number of cycles until they take a fraction of a batch.
+func (t *turn) calibrate(batch time.Duration) (one time.Duration, err error) {
+	for n := 1; ; n *= 2 {
+		took, err := t.run(n)
+		if err != nil {
+			return 0, err
+		}
+		one = took / time.Duration(n)
+		if took > batch/8 || n > 1<<20 {
+			t.cycles = max(1, int(batch/max(one, 1)))
+			return one, nil
+		}
+	}
+}
+
+// run runs n cycles.
+func (t *turn) run(n int) (time.Duration, error) {
+	began := time.Now()
+	if t.result.PreFilter {
+		s := t.entrant.session.(door.PreFilterer)
+		for range n {
+			s.PreFilter(t.pod())
+		}
+		return time.Since(began), nil
+	}
+	for range n {
+		if _, err := t.entrant.session.Cycle(t.pod(), t.buffer[:0]); err != nil && t.result.Wrong == "" {
+			return 0, err
+		}
+	}
+	return time.Since(began), nil
+}
+
+func (t *turn) pod() *v1.Pod {
+	t.next = (t.next + 1) % len(t.pods)
+	return t.pods[t.next]
+}
+
+// batch runs a batch, unless the door has spent its time.
+func (t *turn) batch(limit time.Duration) error {
+	if t.spent > limit {
+		return nil
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	took, err := t.run(t.cycles)
+	if err != nil {
+		return err
+	}
+	runtime.ReadMemStats(&after)
+	n := float64(t.cycles)
+	t.spent += took
+	t.result.Time = append(t.result.Time, float64(took)/n)
+	t.result.Cycles = append(t.result.Cycles, t.cycles)
+	t.bytes = append(t.bytes, float64(after.TotalAlloc-before.TotalAlloc)/n)
+	t.allocs = append(t.allocs, float64(after.Mallocs-before.Mallocs)/n)
+	return nil
+}
+
+// done is the result of all batches.
+func (t *turn) done() Result {
+	r := t.result
+	r.Filtered = t.entrant.session.Filtered()
+	r.Bytes, r.Allocs = t.bytes.Median(), t.allocs.Median()
+	if g, ok := t.entrant.session.(door.Guest); ok {
+		r.Memory = g.Memory()
+	}
+	return r
+}
