@@ -53,37 +53,25 @@ type Result struct {
 // same pod twice in a row.
 const pods = 16
 
-// Run measures every door in every case.
-func Run(ctx context.Context, plan Plan, doors []door.Door) ([]Result, error) {
-	var all []Result
-	for i, n := range plan.Nodes {
-		say := func(what string, done float64) {
-			plan.Say(fmt.Sprintf("%d nodes, %s", n, what), (float64(i)+done)/float64(len(plan.Nodes)))
-		}
-		results, err := runCluster(ctx, plan, doors, work.NewCluster(n), say)
-		if err != nil {
-			return nil, fmt.Errorf("%d nodes: %w", n, err)
-		}
-		all = append(all, results...)
-	}
-	return all, nil
-}
-
-// runCluster measures every door in every case with the nodes of a cluster.
-func runCluster(ctx context.Context, plan Plan, doors []door.Door, cluster *work.Cluster, say func(string, float64)) (results []Result, err error) {
-	entrants, err := open(ctx, doors, cluster)
+// Run measures every door in every case with every number of nodes.
+func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, err error) {
+	var entrants []*entrant
 	defer func() { err = errors.Join(err, closeAll(entrants)) }()
-	if err != nil {
-		return nil, err
+	for _, n := range plan.Nodes {
+		opened, err := open(ctx, doors, work.NewCluster(n))
+		entrants = append(entrants, opened...)
+		if err != nil {
+			return nil, err
+		}
 	}
 	cases := work.Cases()
 	for i, c := range cases {
-		say(c.Name, float64(i)/float64(len(cases)))
 		for _, preFilter := range []bool{false, true} {
-			if preFilter && c.Filtered && c.Name != cases[0].Name {
+			if preFilter && c.Filtered && i > 0 {
 				continue // with a pattern from the cache, one is like the other
 			}
-			r, err := runCase(ctx, plan, entrants, cluster, c, preFilter)
+			say := func(done float64) { plan.Say("cycles, "+c.Name, (float64(i)+done)/float64(len(cases))) }
+			r, err := runCase(ctx, plan, entrants, c, preFilter, say)
 			if err != nil {
 				return nil, fmt.Errorf("case %s: %w", c.Name, err)
 			}
@@ -94,20 +82,21 @@ func runCluster(ctx context.Context, plan Plan, doors []door.Door, cluster *work
 }
 
 // runCase lets the doors take turns.
-func runCase(ctx context.Context, plan Plan, entrants []*entrant, cluster *work.Cluster, c work.Case, preFilter bool) ([]Result, error) {
+func runCase(ctx context.Context, plan Plan, entrants []*entrant, c work.Case, preFilter bool, say func(float64)) ([]Result, error) {
 	ps := make([]*v1.Pod, pods)
 	for i := range ps {
 		ps[i] = work.NewPod(i, c)
 	}
 	var turns []*turn
 	for _, e := range entrants {
-		if t, err := newTurn(plan, e, cluster, c, preFilter, ps); err != nil {
+		if t, err := newTurn(plan, e, c, preFilter, ps); err != nil {
 			return nil, fmt.Errorf("door %s: %w", e.door.Name, err)
 		} else if t != nil {
 			turns = append(turns, t)
 		}
 	}
-	for range plan.Rounds {
+	for round := range plan.Rounds {
+		say(float64(round) / float64(plan.Rounds))
 		for _, t := range turns {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)

@@ -13,6 +13,7 @@ import (
 // entrant is a door that is open to the nodes of a cluster.
 type entrant struct {
 	door    door.Door
+	cluster *work.Cluster
 	session door.Session
 	slowest time.Duration // cycle so far
 }
@@ -23,7 +24,7 @@ func open(ctx context.Context, doors []door.Door, cluster *work.Cluster) (entran
 		if err != nil {
 			return entrants, fmt.Errorf("door %s: %w", d.Name, err)
 		}
-		entrants = append(entrants, &entrant{door: d, session: s})
+		entrants = append(entrants, &entrant{door: d, cluster: cluster, session: s})
 	}
 	return entrants, nil
 }
@@ -38,11 +39,11 @@ func closeAll(entrants []*entrant) error {
 
 // check walks one pod through the door and says what is wrong with the outcome.
 // Floors decide nothing.
-func (e *entrant) check(cluster *work.Cluster, c work.Case) (wrong string, err error) {
+func (e *entrant) check(c work.Case) (wrong string, err error) {
 	if e.door.Role == door.Floor {
 		return "", nil
 	}
-	want, err := c.Want(cluster)
+	want, err := c.Want(e.cluster)
 	if err != nil {
 		return "", err
 	}

@@ -26,19 +26,19 @@ type turn struct {
 
 // newTurn checks and warms a door up, and finds out how many cycles fill a
 // batch. It returns nil if the door has no part in the case.
-func newTurn(plan Plan, e *entrant, cluster *work.Cluster, c work.Case, preFilter bool, pods []*v1.Pod) (*turn, error) {
+func newTurn(plan Plan, e *entrant, c work.Case, preFilter bool, pods []*v1.Pod) (*turn, error) {
 	if _, ok := e.session.(door.PreFilterer); preFilter && !ok {
 		return nil, nil
 	}
 	if plan.Skip > 0 && e.slowest > plan.Skip && c.Filtered {
 		return nil, nil
 	}
-	wrong, err := e.check(cluster, c)
+	wrong, err := e.check(c)
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{entrant: e, pods: pods, buffer: make([]string, 0, len(cluster.Nodes))}
-	t.result = Result{Door: e.door.Name, Case: c.Name, Nodes: len(cluster.Nodes), PreFilter: preFilter, Wrong: wrong}
+	t := &turn{entrant: e, pods: pods, buffer: make([]string, 0, len(e.cluster.Nodes))}
+	t.result = Result{Door: e.door.Name, Case: c.Name, Nodes: len(e.cluster.Nodes), PreFilter: preFilter, Wrong: wrong}
 	if wrong != "" && e.door.Role == door.Ours {
 		return nil, errWrong(wrong)
 	}

@@ -10,11 +10,6 @@ import (
 // Sample is what one thing measured, again and again, in any order.
 type Sample []float64
 
-// Best is the least value. Other work on the machine can only add to a time, so
-// of interleaved batches the least is the nearest to what the work itself
-// costs: ratios are made of it.
-func (s Sample) Best() float64 { return s.Quantile(0) }
-
 // Median is what a reader may expect to see again.
 func (s Sample) Median() float64 { return s.Quantile(0.5) }
 
@@ -37,4 +32,25 @@ func (s Sample) Quantile(q float64) float64 {
 	low := int(at)
 	high := min(low+1, len(sorted)-1)
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// Ratio divides two samples whose values were taken in turns, round by round.
+// What slows the whole machine down for a while is in both values of a round,
+// and leaves their ratio as it was: the median of the ratios is what verdicts
+// are made of.
+func Ratio(over, under Sample) Sample {
+	ratios := make(Sample, min(len(over), len(under)))
+	for i := range ratios {
+		ratios[i] = over[i] / under[i]
+	}
+	return ratios
+}
+
+// Scale multiplies every value.
+func (s Sample) Scale(factor float64) Sample {
+	scaled := make(Sample, len(s))
+	for i, v := range s {
+		scaled[i] = v * factor
+	}
+	return scaled
 }

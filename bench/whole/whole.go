@@ -69,8 +69,10 @@ func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, e
 		results = append(results, Result{Door: d.Name, Nodes: plan.Nodes, Pods: plan.Pods})
 	}
 	for round := range plan.Rounds {
-		for i, d := range doors {
-			done := float64(round*len(doors)+i) / float64(plan.Rounds*len(doors))
+		for turn := range doors {
+			i := (turn + round) % len(doors) // so that nobody is always the first
+			d := doors[i]
+			done := float64(round*len(doors)+turn) / float64(plan.Rounds*len(doors))
 			plan.Say(fmt.Sprintf("whole scheduler, %d pods on %d nodes, %s", plan.Pods, plan.Nodes, d.Name), done)
 			if err := b.run(ctx, d, &results[i]); err != nil {
 				return nil, fmt.Errorf("door %s: %w", d.Name, err)

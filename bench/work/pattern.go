@@ -23,12 +23,12 @@ func Cases() []Case {
 		honest("suffix", `\.internal$`),
 		honest("literal", `pool-3`),
 		honest("class", `^gke-[a-z0-9-]+$`),
-		honest("alternation of 3", `kubecon-|vmss|edge-`),
-		honest("alternation of 100", hundred()),
+		honest("alternation-3", `kubecon-|vmss|edge-`),
+		honest("alternation-100", hundred()),
 		honest("(?i)", `(?i)KUBECON`),
 		honest(".*", `.*`),
 		{Name: "finite", Pattern: Finite, Annotated: true},
-		{Name: "no annotation"},
+		{Name: "none"},
 		{Name: "invalid", Pattern: `kubecon-(`, Annotated: true},
 	}
 }

@@ -1,0 +1,187 @@
+package report
+
+import (
+	"fmt"
+
+	"wasmkwokwizardry.io/regex-scheduling/bench/cycle"
+	"wasmkwokwizardry.io/regex-scheduling/bench/sample"
+	"wasmkwokwizardry.io/regex-scheduling/bench/work"
+)
+
+// Tables are all that a person may want to know, the verdicts first.
+func (r *Run) Tables() (tables []Table) {
+	tables = append(tables, r.verdicts())
+	if len(r.Cycles) > 0 {
+		tables = append(tables, r.perNode(small), r.perPod(), r.onHost(small), r.preFilters())
+	}
+	if len(r.Whole) > 0 {
+		tables = append(tables, r.schedulers())
+	}
+	if len(r.Starts) > 0 {
+		tables = append(tables, r.starts())
+	}
+	return tables
+}
+
+func (r *Run) verdicts() Table {
+	t := Table{
+		Title: "Targets", Head: []string{"what", "worst at", "measured", "spread", "target", "verdict"},
+		Note: "A ratio is the median of the ratios of the rounds. Lines that begin with … are no targets: they show where the time goes.",
+	}
+	for _, target := range r.Targets() {
+		bound := "at most "
+		if target.AtLeast {
+			bound = "at least "
+		}
+		bound += number(target.Limit) + target.Unit
+		if len(target.Measured) == 0 {
+			t.add(target.What, "", "", "", bound, "not measured")
+			continue
+		}
+		verdict := "met"
+		if !target.Met() {
+			verdict = "MISSED"
+		}
+		if target.Aside {
+			bound, verdict = "", ""
+		}
+		t.add(target.What, target.Where, number(target.Measured.Median())+target.Unit, spread(target.Measured), bound, verdict)
+	}
+	return t
+}
+
+// spread shows how far the quartiles are from each other.
+func spread(s sample.Sample) string {
+	if len(s) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("±%.0f%%", 100*s.Spread())
+}
+
+// perNode shows every case that asks something of each node.
+func (r *Run) perNode(nodes int) Table {
+	t := Table{
+		Title: fmt.Sprintf("A cycle, ns per node, %s nodes", thousands(fmt.Sprint(nodes))), Head: []string{"pattern"},
+		Note: "Median, and half the distance of the quartiles. The last columns are v2 over the two floors.",
+	}
+	doors := r.doors()
+	t.Head = append(append(t.Head, doors...), "v2/name", "v2/reject")
+	for _, c := range work.Cases() {
+		if !c.Filtered {
+			continue
+		}
+		row := []string{c.Name}
+		for _, d := range doors {
+			row = append(row, timed(r.cycle(d, c.Name, nodes), 1/float64(nodes)))
+		}
+		for _, floor := range []string{"name", "reject"} {
+			row = append(row, times(ratio(r.cycle("v2", c.Name, nodes), r.cycle(floor, c.Name, nodes))))
+		}
+		t.add(row...)
+	}
+	return t
+}
+
+// perPod shows what a pod costs, by the number of nodes.
+func (r *Run) perPod() Table {
+	t := Table{Title: "A cycle, µs per pod", Head: []string{"pattern and nodes"}}
+	doors := r.doors()
+	t.Head = append(t.Head, doors...)
+	for _, kase := range []string{"prefix", "finite", "none", "invalid"} {
+		for _, n := range r.nodes() {
+			row := []string{fmt.Sprintf("%s, %s", kase, thousands(fmt.Sprint(n)))}
+			for _, d := range doors {
+				row = append(row, timed(r.cycle(d, kase, n), 1e-3))
+			}
+			t.add(row...)
+		}
+	}
+	return t
+}
+
+// onHost shows what a door costs the scheduler in memory.
+func (r *Run) onHost(nodes int) Table {
+	t := Table{
+		Title: fmt.Sprintf("Memory, prefix, %s nodes", thousands(fmt.Sprint(nodes))),
+		Head:  []string{"door", "allocations per node", "bytes per node", "guest's memory, KiB"},
+	}
+	for _, d := range r.doors() {
+		c := r.cycle(d, "prefix", nodes)
+		if c == nil {
+			continue
+		}
+		guest := ""
+		if c.Memory > 0 {
+			guest = number(float64(c.Memory) / 1024)
+		}
+		t.add(d, number(c.Allocs/float64(nodes)), number(c.Bytes/float64(nodes)), guest)
+	}
+	return t
+}
+
+func (r *Run) preFilters() Table {
+	t := Table{Title: "PreFilter alone, µs", Head: []string{"pod"}}
+	doors := r.doors()
+	t.Head = append(t.Head, doors...)
+	for _, c := range work.Cases() {
+		row, any := []string{c.Name}, false
+		for _, d := range doors {
+			p := r.preFilter(d, c.Name, small)
+			any = any || p != nil
+			row = append(row, timed(p, 1e-3))
+		}
+		if any {
+			t.add(row...)
+		}
+	}
+	return t
+}
+
+func (r *Run) schedulers() Table {
+	t := Table{
+		Title: fmt.Sprintf("Whole scheduler, %s pods on %s nodes", thousands(fmt.Sprint(r.Whole[0].Pods)), thousands(fmt.Sprint(r.Whole[0].Nodes))),
+		Head:  []string{"door", "pods/s", "spread", "cycle p50, ms", "p90, ms", "p99, ms", "max, ms", "pods not reached"},
+		Note:  "A cycle is SchedulePod: all plugins and extenders, filtering and scoring, without the binding. The API server and etcd share the machine.",
+	}
+	for _, w := range r.Whole {
+		ms := w.Latency.Scale(1e-6)
+		left := ""
+		if w.Left > 0 {
+			left = fmt.Sprint(w.Left)
+		}
+		t.add(w.Door, number(w.Rate.Median()), spread(w.Rate), number(ms.Median()), number(ms.Quantile(0.9)), number(ms.Quantile(0.99)), number(ms.Quantile(1)), left)
+	}
+	return t
+}
+
+func (r *Run) starts() Table {
+	t := Table{
+		Title: "Start of a guest: compiled, instantiated, asked for its events",
+		Head:  []string{"guest", "ms", "spread", "size, KiB", "memory, KiB"},
+	}
+	for _, s := range r.Starts {
+		t.add(s.Door, number(s.Time.Median()/1e6), spread(s.Time), number(float64(s.Size)/1024), number(float64(s.Memory)/1024))
+	}
+	return t
+}
+
+func timed(c *cycle.Result, factor float64) string {
+	if c == nil {
+		return "–"
+	}
+	text := number(c.Time.Median() * factor)
+	if len(c.Time) > 1 {
+		text += fmt.Sprintf(" ±%.0f%%", 100*c.Time.Spread())
+	}
+	if c.Wrong != "" {
+		text += " wrong"
+	}
+	return text
+}
+
+func times(s sample.Sample) string {
+	if len(s) == 0 {
+		return "–"
+	}
+	return number(s.Median()) + "×"
+}
