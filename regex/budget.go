@@ -37,7 +37,7 @@ func checkText(pattern string) string {
 		return atMost(`has too many Unicode classes`, maxUnicodeClasses, `times \p`, n)
 	}
 	if ignoresCase(pattern) && beyondASCII(pattern) {
-		return `must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII`
+		return `the pattern must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII`
 	}
 	return ""
 }
