@@ -36,6 +36,7 @@ func TestRefusalsAreAddressedToTheAuthorOfThePattern(t *testing.T) {
 		{"what is no text is escaped", "a\xffb", `invalid UTF-8 "\xffb": "a\xffb"`},
 		{"a line break is escaped", "(\n", `missing closing ): "(\n"`},
 		{"too long", strings.Repeat("a", 2049), `the pattern is too long: at most 2048 bytes, not 2049: "` + strings.Repeat("a", 64) + "…" + strings.Repeat("a", 63) + `"`},
+		{"too many operators", strings.Repeat("a?", 501), `the pattern has too many operators: at most 500 of |?*+{[(.^$\, not 501: "a?`},
 		{"too many groups", strings.Repeat("(?:a)", 101), `the pattern has too many groups: at most 100 opening parentheses, not 101: "(?:a)`},
 		{"too many Unicode classes", `\PL` + strings.Repeat(`\p{Lu}`, 8), `the pattern has too many Unicode classes: at most 8 times \p, not 9`},
 		{"folding beyond ASCII", `(?i)straße`, `the pattern must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII: "(?i)straße"`},
