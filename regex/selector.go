@@ -69,19 +69,18 @@ func (s *Selector) Size() int {
 var dfas = sync.Pool{New: func() any { return newDFA() }}
 
 // A Cycle matches the nodes of one scheduling cycle. No size of a pattern
-// bounds what matching costs, so the cycle does: a name whose share of the work
-// is spent gets an error instead of a verdict. Work is the visit of an
-// instruction, some nanoseconds, and counts only while states are built:
-// honest patterns spend little of it, once.
+// bounds what matching costs, so the cycle does: work is the visit of an
+// instruction while a state is built, some nanoseconds, and a name that needs
+// more than is left gets an error instead of a verdict. Honest patterns spend a
+// small part, once.
 //
 // It is safe for concurrent use.
 type Cycle struct {
 	selector *Selector
-	left     atomic.Int64
+	left     atomic.Int64 // work, up to about workPerCycle
 }
 
-// Every name may cost workPerName; what it needs beyond that comes out of
-// workPerCycle, for all names together.
+// A cycle begins with workPerCycle, and gets workPerName back with every name.
 const (
 	workPerCycle = 100_000
 	workPerName  = 100
@@ -93,17 +92,17 @@ func (c *Cycle) Selector() *Selector { return c.selector }
 // Match reports whether the pattern matches name anywhere. The error, always a
 // [*PatternError], says that the cycle's work is spent before that is known.
 func (c *Cycle) Match(name string) (bool, error) {
-	left := max(0, c.left.Load())
+	left := c.left.Load()
 	d := dfas.Get().(*dfa)
 	d.use(c.selector.program)
 	matches, ok := d.match(name, int(left)+workPerName)
-	if d.work > workPerName {
-		c.left.Add(int64(workPerName - d.work))
+	if gain := int64(workPerName - d.work); gain < 0 || left < workPerCycle {
+		c.left.Add(gain)
 	}
 	dfas.Put(d)
 	if !ok {
-		return false, c.selector.policy.refuse(c.selector.pattern, "the pattern is too costly to match against the nodes' names; "+
-			"use fewer or smaller repeats, or anchor it with ^")
+		return false, c.selector.policy.refuse(c.selector.pattern, "the pattern is too costly to match against "+
+			"the nodes' names; use fewer or smaller repeats, or anchor it with ^")
 	}
 	return matches, nil
 }
