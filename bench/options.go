@@ -32,7 +32,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&o.pods, "pods", 0, "pods of the whole scheduler (default 2000, quick 300)")
 	flags.StringVar(&o.guests, "guests", "", "further guests to measure: .wasm files, separated by commas")
 	flags.StringVar(&o.floors, "floors", "testdata/bench", "folder of the guests that are the floors")
-	flags.StringVar(&o.out, "out", "bin/bench", "folder for the tables, the plots and the raw numbers")
+	flags.StringVar(&o.out, "out", "bin/benchmark", "folder for the tables, the plots and the raw numbers")
 	flags.StringVar(&o.doc, "doc", "", "Markdown page whose measured part is written anew, the plots in a folder of its name")
 	flags.StringVar(&o.parts, "parts", "cycle,whole,start", "what is measured")
 	if err := flags.Parse(args); err != nil {
@@ -74,7 +74,8 @@ func (o options) guestFiles() []string {
 func (o options) cyclePlan() cycle.Plan {
 	plan := cycle.Plan{Nodes: []int{100, 1000, 5000}, Rounds: 15, Batch: 10 * time.Millisecond, Limit: 2 * time.Second}
 	if o.quick {
-		plan.Rounds, plan.Batch, plan.Limit, plan.Skip = 5, 3*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+		plan.Nodes, plan.Rounds, plan.Batch = []int{1000, 5000}, 4, 3*time.Millisecond
+		plan.Limit, plan.Skip = 50*time.Millisecond, 100*time.Millisecond
 	}
 	return plan
 }
@@ -89,7 +90,7 @@ func (o options) wholePlan() whole.Plan {
 
 func (o options) startRounds() int {
 	if o.quick {
-		return 2
+		return 1
 	}
 	return 7
 }

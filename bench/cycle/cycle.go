@@ -2,8 +2,8 @@
 // nodes of a cluster, through the real host plugin where the door is a guest.
 //
 // Doors take turns in batches, so that what else the machine does falls on all
-// of them. Before each batch the garbage of the others is collected; what a
-// door's own garbage costs while its batch runs is its own cost.
+// of them. Between batches the garbage of the others is collected; what a door's
+// own garbage costs while its batch runs is its own cost.
 package cycle
 
 import (
@@ -56,9 +56,10 @@ const pods = 16
 // Run measures every door in every case with every number of nodes.
 func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, err error) {
 	var entrants []*entrant
+	sweeper := &sweeper{}
 	defer func() { err = errors.Join(err, closeAll(entrants)) }()
 	for _, n := range plan.Nodes {
-		opened, err := open(ctx, doors, work.NewCluster(n))
+		opened, err := open(ctx, doors, work.NewCluster(n), sweeper)
 		entrants = append(entrants, opened...)
 		if err != nil {
 			return nil, err

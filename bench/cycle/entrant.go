@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/door"
@@ -15,16 +16,17 @@ type entrant struct {
 	door    door.Door
 	cluster *work.Cluster
 	session door.Session
-	slowest time.Duration // cycle so far
+	sweeper *sweeper
+	cycle   time.Duration // the first one that was timed
 }
 
-func open(ctx context.Context, doors []door.Door, cluster *work.Cluster) (entrants []*entrant, err error) {
+func open(ctx context.Context, doors []door.Door, cluster *work.Cluster, s *sweeper) (entrants []*entrant, err error) {
 	for _, d := range doors {
-		s, err := d.Open(ctx, cluster)
+		session, err := d.Open(ctx, cluster)
 		if err != nil {
 			return entrants, fmt.Errorf("door %s: %w", d.Name, err)
 		}
-		entrants = append(entrants, &entrant{door: d, cluster: cluster, session: s})
+		entrants = append(entrants, &entrant{door: d, cluster: cluster, session: session, sweeper: s})
 	}
 	return entrants, nil
 }
@@ -55,4 +57,20 @@ func (e *entrant) check(c work.Case) (wrong string, err error) {
 		return fmt.Sprintf("%d nodes pass, not %d", len(got), want), nil
 	}
 	return "", nil
+}
+
+// sweeper collects garbage where there is enough of it to fall on somebody.
+type sweeper struct{ swept uint64 }
+
+// littered is how many bytes may lie about when a batch begins: much less than
+// what makes the collector start by itself.
+const littered = 2 << 20
+
+func (s *sweeper) sweep() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.TotalAlloc-s.swept > littered {
+		runtime.GC()
+		s.swept = m.TotalAlloc
+	}
 }

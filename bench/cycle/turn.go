@@ -30,7 +30,7 @@ func newTurn(plan Plan, e *entrant, c work.Case, preFilter bool, pods []*v1.Pod)
 	if _, ok := e.session.(door.PreFilterer); preFilter && !ok {
 		return nil, nil
 	}
-	if plan.Skip > 0 && e.slowest > plan.Skip && c.Filtered {
+	if plan.Skip > 0 && e.cycle > plan.Skip {
 		return nil, nil
 	}
 	wrong, err := e.check(c)
@@ -43,7 +43,9 @@ func newTurn(plan Plan, e *entrant, c work.Case, preFilter bool, pods []*v1.Pod)
 		return nil, errWrong(wrong)
 	}
 	one, err := t.calibrate(plan.Batch)
-	e.slowest = max(e.slowest, one)
+	if e.cycle == 0 {
+		e.cycle = one
+	}
 	return t, err
 }
 
@@ -94,8 +96,8 @@ func (t *turn) batch(limit time.Duration) error {
 	if t.spent > limit {
 		return nil
 	}
-	runtime.GC()
 	var before, after runtime.MemStats
+	t.entrant.sweeper.sweep()
 	runtime.ReadMemStats(&before)
 	took, err := t.run(t.cycles)
 	if err != nil {

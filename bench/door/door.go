@@ -44,7 +44,8 @@ type Door struct {
 // Session is an opened door.
 type Session interface {
 	// Cycle runs the scheduling cycle of a pod as far as the door has a part in
-	// it, and appends the names of the nodes that pass.
+	// it, and returns the names of the nodes that pass, in feasible if it has
+	// the room. Nobody may change them.
 	Cycle(pod *v1.Pod, feasible []string) ([]string, error)
 	// Filtered is how many nodes the last cycle asked about, one by one.
 	Filtered() int

@@ -36,10 +36,7 @@ func (p *plugin) Cycle(pod *v1.Pod, feasible []string) ([]string, error) {
 	p.filtered = 0
 	result, status := p.preFilter(pod)
 	if status.IsSkip() {
-		for _, info := range p.cluster.Infos {
-			feasible = append(feasible, info.Node().Name)
-		}
-		return feasible, nil
+		return p.cluster.Names, nil // nobody looks at a node
 	}
 	if status.IsRejected() {
 		return feasible, nil

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -79,6 +80,8 @@ func (t Table) Markdown() string {
 // number shows three digits that count.
 func number(v float64) string {
 	switch {
+	case math.IsNaN(v):
+		return "–"
 	case v >= 9999.5:
 		return thousands(fmt.Sprintf("%.0f", v))
 	case v >= 99.95:

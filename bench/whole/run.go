@@ -10,6 +10,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -31,11 +33,7 @@ func (b *bench) run(ctx context.Context, d door.Door, result *Result) (err error
 	if err := b.createPods(ctx); err != nil {
 		return err
 	}
-	pods, err := b.client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{Limit: 1})
-	if err != nil {
-		return err
-	}
-	events, err := b.client.CoreV1().Pods(metav1.NamespaceDefault).Watch(ctx, metav1.ListOptions{ResourceVersion: pods.ResourceVersion})
+	events, err := b.watch(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,6 +52,19 @@ func (b *bench) run(ctx context.Context, d door.Door, result *Result) (err error
 		result.Rate = append(result.Rate, float64(n)/last.Sub(clock.first).Seconds())
 	}
 	return b.deletePods(ctx)
+}
+
+// watch tells what becomes of the pods from now on. It begins anew where the API
+// server closes it, as it does when the machine is too busy to read in time.
+func (b *bench) watch(ctx context.Context) (watch.Interface, error) {
+	pods := b.client.CoreV1().Pods(metav1.NamespaceDefault)
+	now, err := pods.List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	return watchtools.NewRetryWatcher(now.ResourceVersion, &cache.ListWatch{WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) {
+		return pods.Watch(ctx, o)
+	}})
 }
 
 // schedule runs the scheduler until stop is called.

@@ -15,6 +15,7 @@ type Cluster struct {
 	framework.SharedLister // only NodeInfos works
 	Nodes                  []*v1.Node
 	Infos                  []*framework.NodeInfo
+	Names                  []string
 	byName                 map[string]*framework.NodeInfo
 }
 
@@ -27,6 +28,7 @@ func NewCluster(n int) *Cluster {
 		info.SetNode(node)
 		c.Nodes = append(c.Nodes, node)
 		c.Infos = append(c.Infos, info)
+		c.Names = append(c.Names, node.Name)
 		c.byName[node.Name] = info
 	}
 	return c
