@@ -15,6 +15,7 @@ type Selector struct {
 	pattern  string
 	mismatch string
 	program  *program
+	names    []string
 }
 
 // Compile turns a pattern into a Selector. It refuses, with a [*PatternError],
@@ -26,7 +27,11 @@ func (p Policy) Compile(pattern string) (*Selector, error) {
 	if program == nil {
 		return nil, p.refuse(pattern, problem)
 	}
+	d := dfas.Get().(*dfa)
+	names, _ := program.finite(d)
+	dfas.Put(d)
 	return &Selector{
+		names:    names,
 		policy:   p,
 		pattern:  strings.Clone(pattern),
 		mismatch: "node(s) didn't match the pod's node name regex " + quote(shorten(pattern)),
@@ -40,6 +45,16 @@ func (s *Selector) Pattern() string { return s.pattern }
 // Mismatch is the reason for a node that does not qualify. It never contains
 // the node's name, so that the scheduler adds equal reasons up.
 func (s *Selector) Mismatch() string { return s.mismatch }
+
+// Names lists, in order, the names of all nodes that can match, if the pattern
+// is proven to match at least one and only few, as ^(kubecon-1|kubecon-2)$ is.
+// Otherwise it is empty, and the nodes' names decide.
+func (s *Selector) Names() []string { return s.names }
+
+// Unlisted is the reason for all nodes that Names leaves out.
+func (s *Selector) Unlisted() string {
+	return "only nodes that match the pod's node name regex " + quote(shorten(s.pattern)) + " were considered"
+}
 
 // Match reports whether the pattern matches name anywhere, exactly as Go's
 // regexp.MatchString does, however much work that takes. Where pods wait for
@@ -61,7 +76,11 @@ func (s *Selector) Begin() *Cycle {
 
 // Size is about how many bytes of memory the selector holds.
 func (s *Selector) Size() int {
-	return int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size()
+	n := int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size()
+	for _, name := range s.names {
+		n += len(name) + int(unsafe.Sizeof(name))
+	}
+	return n
 }
 
 // dfas holds the working memory of matches, each perhaps warm with the states
