@@ -5,17 +5,17 @@ import (
 	"regexp"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
+	wild "wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
 )
 
 // What bounds the time of a cycle is counted in work, so that no busy machine
 // can make this test fail, or pass.
 func TestNoPatternThatTheBudgetAcceptsExceedsTheWorkOfACycle(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	names := patterns.LongNames(200)
+	names := wild.LongNames(200)
 	accepted, spent := 0, 0
 	for range 2000 {
-		pattern := patterns.Wild(random)
+		pattern := wild.Wild(random)
 		selector, err := Default.Compile(pattern)
 		if err != nil {
 			continue

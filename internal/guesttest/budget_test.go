@@ -36,7 +36,9 @@ func TestNoPatternThatTheBudgetAcceptsHarmsAGuest(t *testing.T) {
 			continue
 		}
 		accepted++
-		worst = worst.or(cost(t, guest, nodes, pattern))
+		if c := cost(t, guest, nodes, pattern); c.worse(worst) {
+			worst = worst.or(c.and(again(t, guest, nodes, pattern)))
+		}
 		if i%100 == 0 {
 			plain = plain.and(cost(t, guest, nodes, "^kubecon-"))
 		}
@@ -60,6 +62,9 @@ type times struct {
 	slow, slowFilter  string        // the patterns
 }
 
+// worse reports whether a is in any way the worse.
+func (a times) worse(b times) bool { return a.prefilter > b.prefilter || a.filter > b.filter }
+
 // or is the worse of both.
 func (a times) or(b times) times {
 	if b.prefilter > a.prefilter {
@@ -75,6 +80,20 @@ func (a times) or(b times) times {
 func (a times) and(b times) times {
 	a.prefilter, a.filter = min(a.prefilter, b.prefilter), min(a.filter, b.filter)
 	return a
+}
+
+// again takes the times of patterns that mean the same, and that no cache knows
+// yet, so that one busy moment of the machine is not taken for the pattern's.
+func again(t *testing.T, guest *Guest, nodes *Nodes, pattern string) times {
+	best := times{prefilter: time.Hour, filter: time.Hour}
+	for range 4 {
+		pattern += "(?:)"
+		if _, err := regex.Default.Compile(pattern); err != nil {
+			break
+		}
+		best = best.and(cost(t, guest, nodes, pattern))
+	}
+	return best
 }
 
 // cost runs the cycle of a pattern, which must not trap.
