@@ -75,7 +75,7 @@ func (o options) cyclePlan() cycle.Plan {
 	plan := cycle.Plan{Nodes: []int{100, 1000, 5000}, Rounds: 15, Batch: 10 * time.Millisecond, Limit: 2 * time.Second}
 	if o.quick {
 		plan.Nodes, plan.Rounds, plan.Batch = []int{1000, 5000}, 4, 3*time.Millisecond
-		plan.Limit, plan.Skip = 50*time.Millisecond, 100*time.Millisecond
+		plan.Limit, plan.Skip = 100*time.Millisecond, 100*time.Millisecond
 	}
 	return plan
 }

@@ -1,8 +1,9 @@
 // Package cycle measures what a door costs in a scheduling cycle: one pod, all
 // nodes of a cluster, through the real host plugin where the door is a guest.
 //
-// Doors take turns in batches, so that what else the machine does falls on all
-// of them. Between batches the garbage of the others is collected; what a door's
+// The time is that of the processors, of all threads of this process: a machine
+// that is busy with something else makes it hardly longer. Doors take turns in
+// batches, so that what still does falls on all of them. Between batches the garbage of the others is collected; what a door's
 // own garbage costs while its batch runs is its own cost.
 package cycle
 
@@ -27,6 +28,7 @@ type Plan struct {
 	Batch  time.Duration // about how long a batch takes, at least one cycle
 	// Limit is how much time a door may take in all batches of a case. One that
 	// is too slow gets fewer rounds, one at least.
+	// It must be some times Batch.
 	Limit time.Duration
 	// Skip, if a cycle takes longer, leaves a door out of the other cases with
 	// that many nodes. Zero leaves none out.
@@ -41,7 +43,8 @@ type Result struct {
 	Nodes      int
 	PreFilter  bool          // only the PreFilter, not the cycle
 	Filtered   int           // nodes asked about one by one, in a cycle
-	Time       sample.Sample // ns per cycle, one for each batch
+	Time       sample.Sample // ns of processors per cycle, one for each batch
+	Wall       sample.Sample // ns by the clock per cycle
 	Cycles     []int         // in each batch
 	Bytes      float64       // allocated on the host, per cycle
 	Allocs     float64       // allocations on the host, per cycle
@@ -102,7 +105,10 @@ func runCase(ctx context.Context, plan Plan, entrants []*entrant, c work.Case, p
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			if err := t.batch(plan.Limit); err != nil {
+			if round >= t.rounds {
+				continue
+			}
+			if err := t.batch(); err != nil {
 				return nil, fmt.Errorf("door %s: %w", t.result.Door, err)
 			}
 		}

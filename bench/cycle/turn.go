@@ -18,7 +18,7 @@ type turn struct {
 	next    int // pod
 	buffer  []string
 	cycles  int // in a batch
-	spent   time.Duration
+	rounds  int // for which there is time
 	bytes   sample.Sample
 	allocs  sample.Sample
 	result  Result
@@ -43,6 +43,7 @@ func newTurn(plan Plan, e *entrant, c work.Case, preFilter bool, pods []*v1.Pod)
 		return nil, errWrong(wrong)
 	}
 	one, err := t.calibrate(plan.Batch)
+	t.rounds = min(plan.Rounds, max(1, int(plan.Limit/max(one, plan.Batch))))
 	if e.cycle == 0 {
 		e.cycle = one
 	}
@@ -56,10 +57,11 @@ func (e errWrong) Error() string { return "wrong: " + string(e) }
 // calibrate doubles the number of cycles until they take a fraction of a batch.
 func (t *turn) calibrate(batch time.Duration) (one time.Duration, err error) {
 	for n := 1; ; n *= 2 {
-		took, err := t.run(n)
-		if err != nil {
+		cpu := cpuTime()
+		if _, err := t.run(n); err != nil {
 			return 0, err
 		}
+		took := cpuTime() - cpu
 		one = took / time.Duration(n)
 		if took > batch/8 || n > 1<<20 {
 			t.cycles = max(1, int(batch/max(one, 1)))
@@ -91,22 +93,21 @@ func (t *turn) pod() *v1.Pod {
 	return t.pods[t.next]
 }
 
-// batch runs a batch, unless the door has spent its time.
-func (t *turn) batch(limit time.Duration) error {
-	if t.spent > limit {
-		return nil
-	}
+// batch runs a batch.
+func (t *turn) batch() error {
 	var before, after runtime.MemStats
 	t.entrant.sweeper.sweep()
 	runtime.ReadMemStats(&before)
+	cpu := cpuTime()
 	took, err := t.run(t.cycles)
+	cpu = cpuTime() - cpu
 	if err != nil {
 		return err
 	}
 	runtime.ReadMemStats(&after)
 	n := float64(t.cycles)
-	t.spent += took
-	t.result.Time = append(t.result.Time, float64(took)/n)
+	t.result.Time = append(t.result.Time, float64(cpu)/n)
+	t.result.Wall = append(t.result.Wall, float64(took)/n)
 	t.result.Cycles = append(t.result.Cycles, t.cycles)
 	t.bytes = append(t.bytes, float64(after.TotalAlloc-before.TotalAlloc)/n)
 	t.allocs = append(t.allocs, float64(after.Mallocs-before.Mallocs)/n)

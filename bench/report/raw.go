@@ -33,10 +33,11 @@ func rawCycle(w io.Writer, c cycle.Result) {
 	if c.PreFilter {
 		kind = "PreFilter"
 	}
-	for i, ns := range c.Time {
+	for i, ns := range c.Wall {
 		fmt.Fprintf(w, "Benchmark%s/door=%s/case=%s/nodes=%d-%d\t%d\t%.1f ns/op\t%.0f B/op\t%.0f allocs/op", kind, c.Door, c.Case, c.Nodes, runtime.GOMAXPROCS(0), c.Cycles[i], ns, c.Bytes, c.Allocs)
+		fmt.Fprintf(w, "\t%.1f cpu-ns/op", c.Time[i])
 		if !c.PreFilter {
-			fmt.Fprintf(w, "\t%.1f ns/node", ns/float64(c.Nodes))
+			fmt.Fprintf(w, "\t%.1f cpu-ns/node", c.Time[i]/float64(c.Nodes))
 		}
 		if c.Memory > 0 {
 			fmt.Fprintf(w, "\t%d memory-B", c.Memory)

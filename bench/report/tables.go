@@ -62,7 +62,7 @@ func spread(s sample.Sample) string {
 func (r *Run) perNode(nodes int) Table {
 	t := Table{
 		Title: fmt.Sprintf("A cycle, ns per node, %s nodes", thousands(fmt.Sprint(nodes))), Head: []string{"pattern"},
-		Note: "Median, and half the distance of the quartiles. The last columns are v2 over the two floors.",
+		Note: "Time of the processors: median, and half the distance of the quartiles. The last columns are v2 over the two floors.",
 	}
 	doors := r.doors()
 	t.Head = append(append(t.Head, doors...), "v2/name", "v2/reject")
