@@ -12,7 +12,7 @@ import (
 func (r *Run) Tables() (tables []Table) {
 	tables = append(tables, r.verdicts())
 	if len(r.Cycles) > 0 {
-		tables = append(tables, r.perNode(small), r.perPod(), r.onHost(small), r.preFilters())
+		tables = append(tables, r.perNode(small), r.perPod(), r.byTheClock(), r.onHost(small), r.preFilters())
 	}
 	if len(r.Whole) > 0 {
 		tables = append(tables, r.schedulers())
@@ -95,6 +95,26 @@ func (r *Run) perPod() Table {
 			}
 			t.add(row...)
 		}
+	}
+	return t
+}
+
+// byTheClock shows what a pod waits for. It says more than the processors' time
+// where a door waits for something else, as for the network.
+func (r *Run) byTheClock() Table {
+	t := Table{Title: "A cycle by the clock, µs per pod, prefix", Head: []string{"nodes"}, Note: "A machine that is busy with something else stretches these."}
+	doors := r.doors()
+	t.Head = append(t.Head, doors...)
+	for _, n := range r.nodes() {
+		row := []string{thousands(fmt.Sprint(n))}
+		for _, d := range doors {
+			c := r.cycle(d, "prefix", n)
+			if c != nil {
+				c = &cycle.Result{Time: c.Wall}
+			}
+			row = append(row, timed(c, 1e-3))
+		}
+		t.add(row...)
 	}
 	return t
 }
