@@ -37,7 +37,7 @@ func Lines(title, sub, xUnit string, series []Series) string {
 	return c.end()
 }
 
-func rank(t Tone) int { return slices.Index([]Tone{Floor, Other, Second, Hero}, t) }
+func rank(t Tone) int { return slices.Index([]Tone{Floor, Other, Third, Second, Hero}, t) }
 
 func allX(series []Series) (xs []float64) {
 	for _, s := range series {

@@ -17,7 +17,8 @@ type Tone string
 const (
 	Hero   Tone = "hero"   // what the chart is about
 	Second Tone = "second" // its rivals of the same kind
-	Other  Tone = "other"  // other ways
+	Third  Tone = "third"  // another kind
+	Other  Tone = "other"  // yet another
 	Floor  Tone = "floor"  // bounds
 )
 
@@ -29,19 +30,32 @@ const (
 	bottom = 48
 )
 
-// style has the colours of a light page, and of a dark one.
-const style = `<style>
-  svg{--bg:#ffffff;--ink:#1f2328;--soft:#59636e;--grid:#d9dee3;--hero:#c2410c;--second:#1d4ed8;--other:#7c3aed;--floor:#6e7781}
-  @media(prefers-color-scheme:dark){svg{--bg:#0d1117;--ink:#e6edf3;--soft:#9198a1;--grid:#2b323b;--hero:#fb923c;--second:#79a8ff;--other:#c4a5ff;--floor:#8b949e}}
-  text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--ink)}
-  .title{font-size:17px;font-weight:600}.sub,.tick{fill:var(--soft)}.tick{font-size:12px}
-  .grid{stroke:var(--grid);stroke-width:1}.line{fill:none;stroke-width:2}
-  .bg{fill:var(--bg)}
-  .hero{--c:var(--hero)}.second{--c:var(--second)}.other{--c:var(--other)}.floor{--c:var(--floor)}
-  .line{stroke:var(--c)}.line.hero{stroke-width:3.5}.line.floor{stroke-dasharray:5 4}
-  .dot,.bar{fill:var(--c)}.name{fill:var(--c)}text.hero{font-weight:600}
-  .whisker{stroke:var(--ink);stroke-width:1.5}
-</style>`
+// palette has the colours of the classes on a page.
+type palette struct{ page, ink, soft, grid, hero, second, third, other, floor string }
+
+var (
+	light = palette{"#ffffff", "#1f2328", "#59636e", "#d9dee3", "#c2410c", "#1d4ed8", "#15803d", "#7c3aed", "#6e7781"}
+	dark  = palette{"#0d1117", "#e6edf3", "#9198a1", "#2b323b", "#fb923c", "#79a8ff", "#4ade80", "#c4a5ff", "#8b949e"}
+)
+
+// rules are without variables, which not every viewer of SVG knows.
+func (p palette) rules() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".page{fill:%s}text{fill:%s}.sub,.tick{fill:%s}.grid{stroke:%s}.whisker{stroke:%s}", p.page, p.ink, p.soft, p.grid, p.ink)
+	for _, c := range []struct {
+		tone   Tone
+		colour string
+	}{{Hero, p.hero}, {Second, p.second}, {Third, p.third}, {Other, p.other}, {Floor, p.floor}} {
+		fmt.Fprintf(&b, ".dot.%[1]s,.bar.%[1]s,.name.%[1]s{fill:%[2]s}.line.%[1]s{stroke:%[2]s}", c.tone, c.colour)
+	}
+	return b.String()
+}
+
+// style is for a light page and a dark one, as the reader's system has it.
+var style = "<style>text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif}" +
+	".title{font-size:17px;font-weight:600}.tick{font-size:12px}.hero{font-weight:600}" +
+	".line{fill:none;stroke-width:2}.line.hero{stroke-width:3.5}.line.floor{stroke-dasharray:5 4}.grid{stroke-width:1}.whisker{stroke-width:1.5}" +
+	light.rules() + "@media(prefers-color-scheme:dark){" + dark.rules() + "}</style>"
 
 // canvas collects the elements of a chart.
 type canvas struct {
@@ -52,7 +66,7 @@ type canvas struct {
 func newCanvas(height int, title, sub string) *canvas {
 	c := &canvas{height: height}
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n%s\n", width, height, html.EscapeString(title+". "+sub), style)
-	fmt.Fprintf(c, `<rect class="bg" width="%d" height="%d" rx="6"/>`+"\n", width, height)
+	fmt.Fprintf(c, `<rect class="page" width="%d" height="%d" rx="6"/>`+"\n", width, height)
 	c.text(20, 30, "title", "start", title)
 	c.text(20, 51, "sub", "start", sub)
 	return c

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/plot"
 	"wasmkwokwizardry.io/regex-scheduling/bench/sample"
@@ -56,6 +58,7 @@ func (r *Run) bars() (bars []plot.Bar) {
 			bars = append(bars, bar(d, c.Time.Scale(1./small)))
 		}
 	}
+	slices.SortFunc(bars, func(a, b plot.Bar) int { return cmp.Compare(a.Value, b.Value) })
 	return bars
 }
 
@@ -65,6 +68,7 @@ func (r *Run) rates() (bars []plot.Bar) {
 			bars = append(bars, bar(w.Door, w.Rate))
 		}
 	}
+	slices.SortFunc(bars, func(a, b plot.Bar) int { return cmp.Compare(b.Value, a.Value) })
 	return bars
 }
 
@@ -81,6 +85,8 @@ func tone(door string) plot.Tone {
 		return plot.Second
 	case "empty", "name", "reject", "pod", "none":
 		return plot.Floor
+	case "native-v1", "native-v2":
+		return plot.Third
 	}
 	return plot.Other
 }
