@@ -1,0 +1,144 @@
+package rawjson
+
+// Skip passes the next value and checks that it is JSON. It does not recurse,
+// so its stack does not grow with the text.
+func (c *Cursor) Skip() error {
+	var in nesting
+	in.room = MaxDepth - c.depth
+	d, i := c.data, skipSpace(c.data, c.pos)
+	for {
+		var opened bool
+		if i, opened = skipOne(d, i, &in); i < 0 {
+			return c.stop(^i, &in)
+		}
+		for !opened {
+			if in.depth == 0 {
+				c.pos = i
+				return nil
+			}
+			if i = skipSpace(d, i); i == len(d) {
+				return c.stop(i, &in)
+			}
+			if d[i] == ',' {
+				i++
+				break // before the next element or member
+			}
+			if d[i] != in.closing() {
+				return c.stop(i, &in)
+			}
+			in.pop()
+			i++
+		}
+		if i = skipSpace(d, i); in.object() {
+			if i = skipKey(d, i); i < 0 {
+				return c.stop(^i, &in)
+			}
+		}
+	}
+}
+
+func (c *Cursor) stop(at int, in *nesting) error {
+	if in.depth > in.room {
+		return failAt(c.data, at, "the text nests too deeply")
+	}
+	return failAt(c.data, at, "this byte cannot stand here in JSON")
+}
+
+// skipOne passes a scalar or an empty container whole, or else enters a
+// container up to its first element or member, which opened reports. A negative
+// offset is the complement of the place of the mistake.
+func skipOne(d []byte, i int, in *nesting) (next int, opened bool) {
+	if i >= len(d) {
+		return ^i, false
+	}
+	switch d[i] {
+	case '"':
+		return skipString(d, i+1), false
+	case '{', '[':
+		if !in.push(d[i] == '{') {
+			return ^i, false
+		}
+		if i = skipSpace(d, i+1); i < len(d) && d[i] == in.closing() {
+			in.pop()
+			return i + 1, false
+		}
+		return i, true
+	case 't', 'f', 'n':
+		return skipLiteral(d, i), false
+	default:
+		return skipNumber(d, i), false
+	}
+}
+
+// skipKey passes a member's name and colon, and white space before the value.
+func skipKey(d []byte, i int) int {
+	if i >= len(d) || d[i] != '"' {
+		return ^i
+	}
+	if i = skipString(d, i+1); i < 0 {
+		return i
+	}
+	if i = skipSpace(d, i); i == len(d) || d[i] != ':' {
+		return ^i
+	}
+	return skipSpace(d, i+1)
+}
+
+func skipSpace(d []byte, i int) int {
+	for i < len(d) && d[i] <= ' ' && (d[i] == ' ' || d[i] == '\n' || d[i] == '\t' || d[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+func skipLiteral(d []byte, i int) int {
+	want := "null"
+	switch d[i] {
+	case 't':
+		want = "true"
+	case 'f':
+		want = "false"
+	}
+	for j := range len(want) {
+		if i+j == len(d) || d[i+j] != want[j] {
+			return ^(i + j)
+		}
+	}
+	return i + len(want)
+}
+
+func skipNumber(d []byte, i int) int {
+	if d[i] == '-' {
+		i++
+	}
+	if i < len(d) && d[i] == '0' {
+		i++
+	} else if i = skipDigits(d, i); i < 0 {
+		return i
+	}
+	if i < len(d) && d[i] == '.' {
+		if i = skipDigits(d, i+1); i < 0 {
+			return i
+		}
+	}
+	if i < len(d) && d[i]|0x20 == 'e' {
+		i++
+		if i < len(d) && (d[i] == '+' || d[i] == '-') {
+			i++
+		}
+		return skipDigits(d, i)
+	}
+	return i
+}
+
+// skipDigits passes digits, of which there must be one.
+func skipDigits(d []byte, i int) int {
+	start := i
+	for i < len(d) && '0' <= d[i] && d[i] <= '9' {
+		i++
+	}
+	if i == start {
+		return ^i
+	}
+	return i
+}
