@@ -1,0 +1,71 @@
+package wire
+
+import "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
+
+// nodes adds the NodeList as it came, less the nodes that failed. Nodes that
+// stand side by side are one piece with the commas between them.
+func (a *Answer) nodes(r *Request, failures []*algorithm.Failure) {
+	items := r.items
+	if failures == nil || items == (span{}) {
+		a.Passed = len(r.nodes)
+		a.pieces = append(a.pieces, r.bytes(r.envelope))
+		return
+	}
+	a.pieces = append(a.pieces, r.bytes(span{r.envelope.start, items.start}), []byte("["))
+	for i := 0; i < len(r.nodes); i++ {
+		if failures[i] != nil {
+			continue
+		}
+		if a.Passed > 0 {
+			a.pieces = append(a.pieces, []byte(","))
+		}
+		run := r.nodes[i]
+		for a.Passed++; i+1 < len(r.nodes) && failures[i+1] == nil; a.Passed++ {
+			i++
+			run.end = r.nodes[i].end
+		}
+		a.pieces = append(a.pieces, r.bytes(run))
+	}
+	a.pieces = append(a.pieces, []byte("]"), r.bytes(span{items.end, r.envelope.end}))
+}
+
+// names appends the list of the names that passed.
+func (a *Answer) names(b []byte, r *Request, failures []*algorithm.Failure) []byte {
+	b = append(b, '[')
+	for i, name := range r.Names {
+		if failures != nil && failures[i] != nil {
+			continue
+		}
+		if a.Passed > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, name, r.plain)
+		a.Passed++
+	}
+	return append(b, ']')
+}
+
+// failed appends the map from node to reason of either kind. A name that
+// repeats is in it once, with the reason that came first.
+func (r *Request) failed(b []byte, failures []*algorithm.Failure, unresolvable bool) []byte {
+	b = append(b, '{')
+	start := len(b)
+	var last *algorithm.Failure
+	var reason []byte // of last, encoded
+	var seen set
+	for i, failure := range failures {
+		if failure == nil || failure.Unresolvable != unresolvable || !seen.add(r.Names, i) {
+			continue
+		}
+		if failure != last {
+			last, reason = failure, appendString(nil, failure.Reason, false)
+		}
+		if len(b) > start {
+			b = append(b, ',')
+		}
+		b = appendString(b, r.Names[i], r.plain)
+		b = append(b, ':')
+		b = append(b, reason...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/rawjson"
+)
+
+// Read reads an ExtenderArgs. The error names the member at fault. It keeps
+// body, which must not change as long as the Request is in use.
+func Read(body []byte) (*Request, error) {
+	r := &reader{Cursor: rawjson.New(body), request: &Request{body: body, plain: true}}
+	var pod, nodes, names once
+	err := r.Object(func(key []byte) error {
+		switch {
+		case bytes.EqualFold(key, []byte("Pod")):
+			return pod.in("Pod", r.pod)
+		case bytes.EqualFold(key, []byte("Nodes")):
+			return nodes.in("Nodes", r.nodeList)
+		case bytes.EqualFold(key, []byte("NodeNames")):
+			return names.in("NodeNames", r.nodeNames)
+		}
+		return r.Skip()
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.request.Pod.Raw == nil {
+		return nil, errors.New("Pod: is missing")
+	}
+	r.finish()
+	return r.request, nil
+}
+
+// reader walks a body and fills a request.
+type reader struct {
+	*rawjson.Cursor
+	request *Request
+	names   arena // of the full nodes, or else of the list of names
+}
+
+func (r *reader) finish() {
+	r.request.Names = r.names.strings()
+	if r.request.Form == Full {
+		r.request.Raw = r.request.rawNode
+	}
+}
+
+// once refuses a member that is given twice.
+type once bool
+
+func (o *once) in(path string, read func() error) error {
+	if *o {
+		return fmt.Errorf("%s: is given twice", path)
+	}
+	*o = true
+	if err := read(); err != nil {
+		return at(path, err)
+	}
+	return nil
+}
+
+// at puts a path in front of an error, which may begin with a path already.
+func at(path string, err error) error {
+	var inner *pathError
+	if errors.As(err, &inner) {
+		if !strings.HasPrefix(inner.path, "[") {
+			path += "."
+		}
+		return &pathError{path: path + inner.path, err: inner.err}
+	}
+	return &pathError{path: path, err: err}
+}
+
+type pathError struct {
+	path string
+	err  error
+}
+
+func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
+func (e *pathError) Unwrap() error { return e.err }
+
+// text reads a string, or null as the empty one.
+func (r *reader) text() ([]byte, error) {
+	if r.Null() {
+		return nil, nil
+	}
+	return r.String()
+}
+
+// textInto reads a string into s.
+func (r *reader) textInto(s *string) func() error {
+	return func() error {
+		text, err := r.text()
+		*s = string(text)
+		return err
+	}
+}
