@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 )
 
@@ -46,18 +47,47 @@ func (l *Limits) take(n int) error {
 	return nil
 }
 
-// A Body is the whole body of a request.
+// A Body is the body of a request, which may still be arriving.
 type Body struct {
 	buffer *[]byte
 	limits *Limits
-	length int
+
+	mu      sync.Mutex
+	change  sync.Cond
+	arrived int
+	over    bool
+	err     error // why it ended before its end
 }
 
-// Bytes are the body's, until Release.
-func (b *Body) Bytes() []byte { return (*b.buffer)[:b.length] }
+// Wait returns the body as far as it has arrived, as soon as that is n bytes or
+// all there will be. The bytes stay as they are until Release.
+func (b *Body) Wait(n int) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.arrived < n && !b.over {
+		b.change.Wait()
+	}
+	return (*b.buffer)[:b.arrived]
+}
 
-// Release gives the memory back.
+// Finish waits until everything has arrived and returns the error that ended
+// it, if one did.
+func (b *Body) Finish() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for !b.over {
+		b.change.Wait()
+	}
+	return b.err
+}
+
+// Release gives the memory back, once nothing arrives any more.
 func (b *Body) Release() {
+	_ = b.Finish()
+	b.release()
+}
+
+func (b *Body) release() {
 	if b.buffer != nil {
 		b.limits.used.Add(-int64(cap(*b.buffer)))
 		put(b.buffer)
@@ -65,33 +95,14 @@ func (b *Body) Release() {
 	}
 }
 
-// Read reads source to its end. announced is the length that the client has
-// announced, or -1. The error is a *TooLargeError, ErrBusy or that of source.
-func (l *Limits) Read(source io.Reader, announced int64) (*Body, error) {
-	each := l.each.Load()
-	if announced > each {
-		return nil, &TooLargeError{Max: each}
+// add says that n more bytes are there, and whether they were the last.
+func (b *Body) add(n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.arrived += n
+	b.over = err != nil
+	if err != io.EOF {
+		b.err = err
 	}
-	b := &Body{limits: l}
-	for {
-		if b.buffer == nil || b.length == cap(*b.buffer) {
-			if err := b.grow(announced, each); err != nil {
-				b.Release()
-				return nil, err
-			}
-		}
-		n, err := source.Read((*b.buffer)[b.length:cap(*b.buffer)])
-		b.length += n
-		if int64(b.length) > each {
-			b.Release()
-			return nil, &TooLargeError{Max: each}
-		}
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			b.Release()
-			return nil, err
-		}
-	}
+	b.change.Broadcast()
 }

@@ -35,7 +35,10 @@ func TestABodyArrivesWholeHoweverItIsCut(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%d bytes %s, announced %d: %v", size, name, announced, err)
 				}
-				if !bytes.Equal(b.Bytes(), want) {
+				if err := b.Finish(); err != nil {
+					t.Errorf("%d bytes %s, announced %d: %v", size, name, announced, err)
+				}
+				if !bytes.Equal(b.Wait(size+1), want) {
 					t.Errorf("%d bytes %s, announced %d: something else was read", size, name, announced)
 				}
 				b.Release()
@@ -57,11 +60,11 @@ func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
 	if _, err := l.Read(strings.NewReader(strings.Repeat("x", 101)), -1); !errors.As(err, &tooLarge) || tooLarge.Max != 100 {
 		t.Errorf("not announced: got %v", err)
 	}
-	if b, err := l.Read(strings.NewReader(strings.Repeat("x", 100)), -1); err != nil {
-		t.Errorf("just not too large: got %v", err)
-	} else {
-		b.Release()
+	b, err := l.Read(strings.NewReader(strings.Repeat("x", 100)), -1)
+	if err != nil {
+		t.Fatalf("just not too large: got %v", err)
 	}
+	b.Release()
 	if l.Used() != 0 {
 		t.Errorf("%d bytes are still taken", l.Used())
 	}
@@ -95,6 +98,50 @@ func TestMemoryIsBoundedAndGivenOnlyForWhatArrived(t *testing.T) {
 	if err := <-failed; !errors.Is(err, lost) {
 		t.Errorf("a lost client: got %v", err)
 	}
+	if l.Used() != 0 {
+		t.Errorf("%d bytes are still taken", l.Used())
+	}
+}
+
+func TestALargeBodyCanBeUsedWhileItArrives(t *testing.T) {
+	l := limits(8<<20, 64<<20)
+	source, client := io.Pipe()
+	sent := make(chan struct{})
+	rest := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = client.Write(bytes.Repeat([]byte("a"), 3<<20))
+		<-rest
+		_, _ = client.Write(bytes.Repeat([]byte("b"), 3<<20))
+		client.Close()
+	}()
+	b, err := l.Read(source, 6<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Wait(3 << 20); len(got) != 3<<20 {
+		t.Errorf("%d bytes are there, want the first half", len(got))
+	}
+	close(rest)
+	if got := b.Wait(6<<20 + 1); len(got) != 6<<20 || got[len(got)-1] != 'b' {
+		t.Errorf("%d bytes are there, want all", len(got))
+	}
+	b.Release()
+	<-sent
+}
+
+func TestABodyThatIsCutOffSaysSo(t *testing.T) {
+	l := limits(8<<20, 64<<20)
+	lost := errors.New("lost")
+	source := io.MultiReader(bytes.NewReader(make([]byte, 3<<20)), iotest.ErrReader(lost))
+	b, err := l.Read(source, 6<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(); !errors.Is(err, lost) {
+		t.Errorf("got %v", err)
+	}
+	b.Release()
 	if l.Used() != 0 {
 		t.Errorf("%d bytes are still taken", l.Used())
 	}

@@ -11,13 +11,38 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int // of the containers that Object and Array have entered
+
+	wait func(n int) []byte // nil once everything is there
 }
 
 // New returns a Cursor at the start of data.
 func New(data []byte) *Cursor { return &Cursor{data: data} }
 
+// Arriving returns a Cursor at the start of a text that is still arriving.
+// wait returns the text so far, as soon as that is n bytes long or the whole.
+// What it has returned before must stay as it is.
+func Arriving(wait func(n int) []byte) *Cursor { return &Cursor{data: wait(1), wait: wait} }
+
+// more waits for more of the text, or returns false if this is all of it. It
+// waits until there is twice as much of the value at the Cursor, so that what
+// starts anew from there takes time linear in the text.
+func (c *Cursor) more() bool {
+	if c.wait == nil {
+		return false
+	}
+	before := len(c.data)
+	c.data = c.wait(before + max(1, before-c.pos))
+	if len(c.data) < before+max(1, before-c.pos) {
+		c.wait = nil // that was all
+	}
+	return len(c.data) > before
+}
+
 // Pos is the offset, in bytes, of the next unread byte.
 func (c *Cursor) Pos() int { return c.pos }
+
+// Rest is the text from Pos on, as far as it has arrived.
+func (c *Cursor) Rest() []byte { return c.data[c.pos:] }
 
 // A SyntaxError says where a text stops being JSON, or stops being the JSON
 // that the caller wants.
@@ -42,11 +67,15 @@ func failAt(data []byte, pos int, problem string) error {
 // Kind returns the first byte of the next value, after passing white space:
 // one of { [ " - 0-9 t f n, or, where there is no value, some other byte or 0.
 func (c *Cursor) Kind() byte {
-	c.pos = skipSpace(c.data, c.pos)
-	if c.pos == len(c.data) {
-		return 0
+	for {
+		c.pos = skipSpace(c.data, c.pos)
+		if c.pos < len(c.data) {
+			return c.data[c.pos]
+		}
+		if !c.more() {
+			return 0
+		}
 	}
-	return c.data[c.pos]
 }
 
 // Null passes a null and reports whether there was one.
@@ -55,6 +84,9 @@ func (c *Cursor) Null() bool {
 		return false
 	}
 	end := skipLiteral(c.data, c.pos)
+	for ^end == len(c.data) && c.more() {
+		end = skipLiteral(c.data, c.pos)
+	}
 	if end < 0 {
 		return false
 	}
@@ -137,7 +169,7 @@ func (c *Cursor) list(closing byte, problem string, item func() error) error {
 
 // key passes a member's name and colon.
 func (c *Cursor) key() ([]byte, error) {
-	key, err := c.String()
+	key, _, err := c.String()
 	if err != nil {
 		return nil, err
 	}

@@ -39,16 +39,41 @@ func FuzzSkip(f *testing.F) {
 
 func checkSkip(t *testing.T, text []byte) {
 	before := bytes.Clone(text)
-	c := rawjson.New(text)
-	err := c.Skip()
-	if err == nil {
-		err = c.End()
-	}
-	if want := json.Valid(text); want != (err == nil) {
-		t.Fatalf("%.100q: json.Valid says %v, Skip %v", text, want, err)
+	for _, c := range cursors(text) {
+		err := c.Skip()
+		if err == nil {
+			err = c.End()
+		}
+		if want := json.Valid(text); want != (err == nil) {
+			t.Fatalf("%.100q: json.Valid says %v, Skip %v", text, want, err)
+		}
 	}
 	if !bytes.Equal(before, text) {
 		t.Fatalf("%.100q was changed", before)
+	}
+}
+
+// cursors stand at the start of text when it is there whole, and when it
+// arrives in pieces that are as small as they may be, and smaller than a node.
+func cursors(text []byte) []*rawjson.Cursor {
+	arriving := func(least int) func(int) []byte {
+		return func(n int) []byte { return text[:min(max(n, least), len(text))] }
+	}
+	return []*rawjson.Cursor{rawjson.New(text), rawjson.Arriving(arriving(1)), rawjson.Arriving(arriving(9))}
+}
+
+func TestATextThatArrivesByTheByteIsReadInLinearTime(t *testing.T) {
+	text := []byte(`["` + strings.Repeat("x", 1<<16) + `"]`)
+	waited := 0
+	c := rawjson.Arriving(func(n int) []byte {
+		waited++
+		return text[:min(n, len(text))]
+	})
+	if err := c.Skip(); err != nil {
+		t.Fatal(err)
+	}
+	if waited > 40 {
+		t.Errorf("the string was begun %d times, want about 16", waited)
 	}
 }
 
@@ -68,7 +93,12 @@ func FuzzWalk(f *testing.F) {
 // checkWalk enters every container by Object and Array and decodes every
 // string, and compares with what encoding/json makes of the same text.
 func checkWalk(t *testing.T, text []byte) {
-	c := rawjson.New(text)
+	for _, c := range cursors(text) {
+		compareWalk(t, c, text)
+	}
+}
+
+func compareWalk(t *testing.T, c *rawjson.Cursor, text []byte) {
 	got, err := walk(c)
 	if err == nil {
 		err = c.End()
@@ -110,7 +140,7 @@ func walk(c *rawjson.Cursor) (any, error) {
 		})
 		return l, err
 	case '"':
-		s, err := c.String()
+		s, _, err := c.String()
 		return string(s), err
 	}
 	if c.Null() {

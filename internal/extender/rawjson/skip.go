@@ -3,35 +3,52 @@ package rawjson
 // Skip passes the next value and checks that it is JSON. It does not recurse,
 // so its stack does not grow with the text.
 func (c *Cursor) Skip() error {
-	var in nesting
-	in.room = MaxDepth - c.depth
-	d, i := c.data, skipSpace(c.data, c.pos)
+	c.Kind()
+	for {
+		end, in := skip(c.data, c.pos, MaxDepth-c.depth)
+		if end == len(c.data) || ^end == len(c.data) {
+			// The value may go on, and even a number that looks whole.
+			if c.more() {
+				continue
+			}
+		}
+		if end < 0 {
+			return c.stop(^end, &in)
+		}
+		c.pos = end
+		return nil
+	}
+}
+
+// skip returns the offset after the value at i, or the complement of the offset
+// at which it goes wrong and the containers there.
+func skip(d []byte, i, room int) (int, nesting) {
+	in := nesting{room: room}
 	for {
 		var opened bool
 		if i, opened = skipOne(d, i, &in); i < 0 {
-			return c.stop(^i, &in)
+			return i, in
 		}
 		for !opened {
 			if in.depth == 0 {
-				c.pos = i
-				return nil
+				return i, in
 			}
 			if i = skipSpace(d, i); i == len(d) {
-				return c.stop(i, &in)
+				return ^i, in
 			}
 			if d[i] == ',' {
 				i++
 				break // before the next element or member
 			}
 			if d[i] != in.closing() {
-				return c.stop(i, &in)
+				return ^i, in
 			}
 			in.pop()
 			i++
 		}
 		if i = skipSpace(d, i); in.object() {
 			if i = skipKey(d, i); i < 0 {
-				return c.stop(^i, &in)
+				return i, in
 			}
 		}
 	}

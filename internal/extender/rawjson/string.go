@@ -7,28 +7,41 @@ import (
 )
 
 // String passes the next value, which must be a string, and returns its
-// content, decoded as encoding/json decodes it. Without an escape or a byte
-// outside ASCII it shares memory with the text.
-func (c *Cursor) String() ([]byte, error) {
+// content, decoded as encoding/json decodes it. Plain means that the content
+// is its own encoding: ASCII without escapes. It then shares memory with the
+// text.
+func (c *Cursor) String() (content []byte, plain bool, err error) {
 	if c.Kind() != '"' {
-		return nil, c.fail("want a string")
+		return nil, false, c.fail("want a string")
 	}
+	end, plain := c.endOfString()
 	start := c.pos
-	end := skipString(c.data, start+1)
 	if end < 0 {
 		c.pos = ^end
-		return nil, c.fail("this byte cannot stand in a string")
+		return nil, false, c.fail("this byte cannot stand in a string")
 	}
 	c.pos = end
-	content := c.data[start+1 : end-1 : end-1]
-	if isPlain(content) {
-		return content, nil
+	if plain {
+		return c.data[start+1 : end-1 : end-1], true, nil
 	}
 	var s string
 	if err := json.Unmarshal(c.data[start:end], &s); err != nil {
-		return nil, &SyntaxError{Offset: start, Problem: err.Error()}
+		return nil, false, &SyntaxError{Offset: start, Problem: err.Error()}
 	}
-	return []byte(s), nil
+	return []byte(s), false, nil
+}
+
+// endOfString finds the end of the string at the Cursor, as skipString.
+func (c *Cursor) endOfString() (end int, plain bool) {
+	if end = skipPlain(c.data, c.pos+1); end >= 0 {
+		return end, true
+	}
+	for {
+		end = skipString(c.data, c.pos+1)
+		if ^end != len(c.data) || !c.more() {
+			return end, false
+		}
+	}
 }
 
 const (
@@ -40,41 +53,49 @@ const (
 // that end the plain run of a string: quotes, backslashes, control characters.
 // Bytes above the first marked one may be marked wrongly.
 func special(w uint64) uint64 {
-	quote := w ^ ('"' * ones)
-	slash := w ^ ('\\' * ones)
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-' '*ones)&^w) & highs
+	quote, slash := w^('"'*ones), w^('\\'*ones)
+	return ((w - ' '*ones) | (quote - ones) | (slash - ones)) & highs &^ w
 }
 
-// isPlain reports whether the content of a string is its own decoding: ASCII
-// without escapes.
-func isPlain(content []byte) bool {
-	for len(content) >= 8 {
-		w := binary.LittleEndian.Uint64(content)
-		if w&highs != 0 || special(w) != 0 {
-			return false
+// skipPlain is skipString for a string that is its own decoding. For any other
+// it returns -1.
+func skipPlain(d []byte, i int) int {
+	for i+8 <= len(d) {
+		w := binary.LittleEndian.Uint64(d[i : i+8])
+		m := special(w)
+		if m == 0 && w&highs == 0 {
+			i += 8
+			continue
 		}
-		content = content[8:]
-	}
-	for _, b := range content {
-		if b >= 0x80 || b == '\\' {
-			return false
+		if m == 0 || w&highs&(m&-m-1) != 0 {
+			return -1
 		}
+		i += bits.TrailingZeros64(m) / 8
+		break
 	}
-	return true
+	for i < len(d) && ' ' <= d[i] && d[i] < 0x80 && d[i] != '"' && d[i] != '\\' {
+		i++
+	}
+	if i < len(d) && d[i] == '"' {
+		return i + 1
+	}
+	return -1
 }
 
 // skipString returns the offset after the closing quote of the string whose
 // content starts at i, or the complement of the offset at which it goes wrong.
 func skipString(d []byte, i int) int {
 	for {
-		for i+8 <= len(d) {
+		for i+16 <= len(d) {
 			if m := special(binary.LittleEndian.Uint64(d[i : i+8])); m != 0 {
-				if i += bits.TrailingZeros64(m) / 8; d[i] == '"' {
-					return i + 1
-				}
+				i += bits.TrailingZeros64(m) / 8
 				break
 			}
-			i += 8
+			if m := special(binary.LittleEndian.Uint64(d[i+8 : i+16])); m != 0 {
+				i += 8 + bits.TrailingZeros64(m)/8
+				break
+			}
+			i += 16
 		}
 		for i < len(d) && d[i] != '"' && d[i] != '\\' && d[i] >= ' ' {
 			i++

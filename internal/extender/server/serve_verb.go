@@ -1,13 +1,10 @@
 package server
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
 	"strconv"
-	"sync"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/body"
@@ -67,7 +64,12 @@ func (c *call) admit(r *http.Request) *refusal {
 // ask reads the request out of its body and has it answered.
 func (c *call) ask(r *http.Request, b *body.Body) (refused *refusal) {
 	var err error
-	if c.request, err = wire.Read(b.Bytes()); err != nil {
+	c.request, err = wire.ReadArriving(b.Wait)
+	if lost := b.Finish(); lost != nil {
+		c.request = nil
+		return refusalOfBody(lost)
+	}
+	if err != nil {
 		return &refusal{http.StatusBadRequest, outcomeBad, err.Error()}
 	}
 	if c.request.Form == wire.Neither {
@@ -104,21 +106,13 @@ func (c *call) run(r *http.Request) (refused *refusal) {
 	return refused
 }
 
-// writers gather small pieces of an answer; large ones pass through.
-var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 64<<10) }}
-
 func (c *call) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(c.answer.Len()))
-	buffered := writers.Get().(*bufio.Writer)
-	defer writers.Put(buffered)
-	buffered.Reset(w)
-	_, err := c.answer.WriteTo(buffered)
-	if err = errors.Join(err, buffered.Flush()); err != nil {
+	if _, err := c.answer.WriteTo(w); err != nil {
 		c.outcome = outcomeLost
 		c.logger.Info("The answer could not be sent", "verb", c.verb.name, "err", err)
 	}
-	buffered.Reset(nil)
 	c.count()
 }
 

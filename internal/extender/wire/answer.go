@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bufio"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -25,17 +27,28 @@ func (a *Answer) Len() int {
 	return n
 }
 
+// writers gather small pieces; large ones pass through them.
+var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 64<<10) }}
+
 // WriteTo writes the answer to w, in writes that are not too small.
 func (a *Answer) WriteTo(w io.Writer) (int64, error) {
-	written := int64(0)
+	if len(a.pieces) == 1 {
+		n, err := w.Write(a.pieces[0])
+		return int64(n), err
+	}
+	gather := writers.Get().(*bufio.Writer)
+	gather.Reset(w)
+	written := 0
 	for _, piece := range a.pieces {
-		n, err := w.Write(piece)
-		written += int64(n)
-		if err != nil {
-			return written, err
+		n, err := gather.Write(piece)
+		if written += n; err != nil {
+			return int64(written), err
 		}
 	}
-	return written, nil
+	err := gather.Flush()
+	gather.Reset(nil)
+	writers.Put(gather)
+	return int64(written), err
 }
 
 // Release gives memory back for other answers. The answer is gone after it.
@@ -76,6 +89,7 @@ func (a *Answer) seal(buffer []byte) {
 // Priorities is the answer to a prioritize request: a score for each node.
 func (r *Request) Priorities(scores []int64) *Answer {
 	a, b := newAnswer()
+	b = slices.Grow(b, r.estimate(nil)+len(`{"Host":,"Score":10}`)*len(r.Names))
 	b = append(b, '[')
 	for i, name := range r.Names {
 		if i > 0 {
@@ -97,6 +111,7 @@ func (r *Request) Priorities(scores []int64) *Answer {
 // failures at all stand for nil ones.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	a, b := newAnswer()
+	b = slices.Grow(b, r.estimate(failures))
 	if r.Form == Full {
 		a.pieces = append(a.pieces, []byte(`{"Nodes":`))
 		a.nodes(r, failures)

@@ -8,8 +8,6 @@ type arena struct {
 	ends []uint32
 }
 
-func (a *arena) grow(n int) { a.text.Grow(n) }
-
 func (a *arena) add(s []byte) {
 	a.text.Write(s)
 	a.ends = append(a.ends, uint32(a.text.Len()))

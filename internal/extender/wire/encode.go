@@ -3,7 +3,7 @@ package wire
 import "encoding/json"
 
 // isPlain reports whether a string is its own JSON encoding, but for quotes.
-func isPlain[T string | []byte](s T) bool {
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if b := s[i]; b < ' ' || b >= 0x7f || b == '"' || b == '\\' {
 			return false

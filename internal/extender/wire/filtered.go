@@ -2,6 +2,22 @@ package wire
 
 import "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 
+// estimate is about how many bytes of an answer are not copied from the body as
+// they are: names and reasons.
+func (r *Request) estimate(failures []*algorithm.Failure) int {
+	const quotes = len(`"":,`)
+	n := 256
+	for i, name := range r.Names {
+		switch {
+		case failures != nil && failures[i] != nil:
+			n += len(name) + len(failures[i].Reason) + 2*quotes
+		case r.Form == Names || failures == nil:
+			n += len(name) + quotes
+		}
+	}
+	return n
+}
+
 // nodes adds the NodeList as it came, less the nodes that failed. Nodes that
 // stand side by side are one piece with the commas between them.
 func (a *Answer) nodes(r *Request, failures []*algorithm.Failure) {
@@ -52,7 +68,8 @@ func (r *Request) failed(b []byte, failures []*algorithm.Failure, unresolvable b
 	start := len(b)
 	var last *algorithm.Failure
 	var reason []byte // of last, encoded
-	var seen set
+	seen := newSet(len(failures))
+	defer seen.release()
 	for i, failure := range failures {
 		if failure == nil || failure.Unresolvable != unresolvable || !seen.add(r.Names, i) {
 			continue

@@ -12,12 +12,18 @@ import (
 // Read reads an ExtenderArgs. The error names the member at fault. It keeps
 // body, which must not change as long as the Request is in use.
 func Read(body []byte) (*Request, error) {
-	r := &reader{Cursor: rawjson.New(body), request: &Request{body: body, plain: true}}
+	return ReadArriving(func(int) []byte { return body })
+}
+
+// ReadArriving reads an ExtenderArgs that is still arriving: wait is that of
+// rawjson.Arriving.
+func ReadArriving(wait func(n int) []byte) (*Request, error) {
+	r := &reader{Cursor: rawjson.Arriving(wait), request: &Request{plain: true}}
 	var pod, nodes, names once
 	err := r.Object(func(key []byte) error {
 		switch {
 		case bytes.EqualFold(key, []byte("Pod")):
-			return pod.in("Pod", r.pod)
+			return pod.in("Pod", r.readPod)
 		case bytes.EqualFold(key, []byte("Nodes")):
 			return nodes.in("Nodes", r.nodeList)
 		case bytes.EqualFold(key, []byte("NodeNames")):
@@ -31,10 +37,10 @@ func Read(body []byte) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.request.Pod.Raw == nil {
+	if r.pod.end == 0 {
 		return nil, errors.New("Pod: is missing")
 	}
-	r.finish()
+	r.finish(wait(0))
 	return r.request, nil
 }
 
@@ -42,12 +48,15 @@ func Read(body []byte) (*Request, error) {
 type reader struct {
 	*rawjson.Cursor
 	request *Request
-	names   arena // of the full nodes, or else of the list of names
+	pod     span
+	names   arena // of the full nodes
 }
 
-func (r *reader) finish() {
-	r.request.Names = r.names.strings()
+func (r *reader) finish(body []byte) {
+	r.request.body = body
+	r.request.Pod.Raw = r.request.bytes(r.pod)
 	if r.request.Form == Full {
+		r.request.Names = r.names.strings()
 		r.request.Raw = r.request.rawNode
 	}
 }
@@ -91,7 +100,8 @@ func (r *reader) text() ([]byte, error) {
 	if r.Null() {
 		return nil, nil
 	}
-	return r.String()
+	text, _, err := r.String()
+	return text, err
 }
 
 // textInto reads a string into s.

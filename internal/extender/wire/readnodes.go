@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 // nodeList reads the full nodes.
@@ -56,12 +57,12 @@ func (r *reader) item() error {
 // has it.
 func (r *reader) node() error {
 	var metadata once
-	var name []byte
+	named := false
 	if !r.Null() {
 		err := r.Object(func(key []byte) error {
 			if bytes.EqualFold(key, []byte("metadata")) {
 				return metadata.in("metadata", func() (err error) {
-					name, err = r.nodeMetadata()
+					named, err = r.nodeMetadata()
 					return err
 				})
 			}
@@ -71,48 +72,65 @@ func (r *reader) node() error {
 			return err
 		}
 	}
-	r.name(name)
+	if !named {
+		r.names.add(nil)
+	}
 	return nil
 }
 
-func (r *reader) nodeMetadata() (name []byte, err error) {
+func (r *reader) nodeMetadata() (named bool, err error) {
 	if r.Null() {
-		return nil, nil
+		return false, nil
 	}
 	var once once
 	err = r.Object(func(key []byte) error {
 		if bytes.EqualFold(key, []byte("name")) {
-			return once.in("name", func() (err error) {
-				name, err = r.text()
-				return err
-			})
+			named = true
+			return once.in("name", r.nodeName)
 		}
 		return r.Skip()
 	})
-	return name, err
+	return named, err
 }
 
-// nodeNames reads the list of names.
+func (r *reader) nodeName() error {
+	if r.Null() {
+		r.names.add(nil)
+		return nil
+	}
+	name, plain, err := r.String()
+	r.names.add(name)
+	r.request.plain = r.request.plain && plain
+	return err
+}
+
+// nodeNames reads the list of names. They share one string, a copy of the text
+// from where the list begins, unless they are escaped.
 func (r *reader) nodeNames() error {
 	if r.Null() {
 		return nil
 	}
 	r.found(Names)
-	r.names.grow(len(r.request.body) - r.Pos())
-	n := 0
-	return r.Array(func() error {
-		name, err := r.text()
-		if err != nil {
-			return at(fmt.Sprint("[", n, "]"), err)
+	start, rest := r.Pos(), string(r.Rest())
+	// As many as there are commas, but not more than twice the memory of the text.
+	names := make([]string, 0, min(strings.Count(rest, ",")+1, len(rest)/8+1))
+	err := r.Array(func() error {
+		if r.Null() {
+			names = append(names, "")
+			return nil
 		}
-		n++
-		r.name(name)
+		name, plain, err := r.String()
+		if err != nil {
+			return at(fmt.Sprint("[", len(names), "]"), err)
+		}
+		if end := r.Pos() - 1 - start; plain && end < len(rest) {
+			names = append(names, rest[end-len(name):end])
+			return nil
+		}
+		r.request.plain = r.request.plain && plain
+		names = append(names, string(name))
 		return nil
 	})
-}
-
-// name takes the next name.
-func (r *reader) name(name []byte) {
-	r.names.add(name)
-	r.request.plain = r.request.plain && isPlain(name)
+	r.request.Names = names
+	return err
 }

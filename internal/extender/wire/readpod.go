@@ -2,8 +2,8 @@ package wire
 
 import "bytes"
 
-// pod reads what algorithm.Pod has.
-func (r *reader) pod() error {
+// readPod reads what algorithm.Pod has.
+func (r *reader) readPod() error {
 	if r.Null() {
 		return nil
 	}
@@ -15,7 +15,7 @@ func (r *reader) pod() error {
 		}
 		return r.Skip()
 	})
-	r.request.Pod.Raw = r.request.bytes(span{start, r.Pos()})
+	r.pod = span{start, r.Pos()}
 	return err
 }
 
