@@ -1,9 +1,15 @@
 // Package regex is the policy itself: which nodes a pod may run on, named by a
 // regular expression in one of its annotations.
 //
-// It is pure: no I/O, no Kubernetes types, no package of ours. Plain Go and
-// TinyGo compile the same code, so a pattern means the same at every door into
-// the scheduler.
+// It is pure: no I/O, no Kubernetes types, no package of ours. Go and TinyGo
+// compile the same code, so a pattern means the same at every door into the
+// scheduler: what matches, what is refused, and in which words.
+//
+// A pattern goes through [Policy.Compile], which refuses what could be too
+// costly (budget.go), into a [Selector] (selector.go). Each scheduling cycle
+// matches its nodes through a [Cycle], which bounds the work of the whole cycle.
+// The matching itself is a DFA that is built while names are read (dfa.go) from
+// the program of the standard library's regexp/syntax.
 package regex
 
 // Annotation is the key under which a pod carries its pattern, unless a plugin
@@ -16,15 +22,20 @@ type Policy struct {
 	Annotation string
 }
 
-// Default reads the key Annotation.
+// Default reads the key [Annotation].
 var Default = Policy{Annotation: Annotation}
 
 // Selector returns the selector that the annotations of a pod ask for, or nil
-// if they ask for none. The error is always a *PatternError.
+// if they ask for none. The error is always a [*PatternError].
 func (p Policy) Selector(annotations map[string]string) (*Selector, error) {
 	pattern, ok := annotations[p.Annotation]
 	if !ok {
 		return nil, nil
 	}
 	return p.Compile(pattern)
+}
+
+// refuse blames a pattern for a problem.
+func (p Policy) refuse(pattern, problem string) *PatternError {
+	return &PatternError{Annotation: p.Annotation, Pattern: shorten(pattern), Problem: problem}
 }

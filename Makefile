@@ -1,0 +1,106 @@
+# The project's commands. `make` alone lists them.
+
+DOOR ?=
+ARGS ?=
+
+# One set of flags for every go command, so that build, vet, staticcheck and test
+# share one build cache: Kubernetes is compiled once. Only TinyGo needs cgo.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(filter-out -buildvcs=% -trimpath,$(GOFLAGS)) -buildvcs=false -trimpath)
+
+# kubectl cannot read the version of a server that was built without one.
+VERSION := k8s.io/component-base/version
+LDFLAGS := -ldflags '-s -w -X $(VERSION).gitVersion=v1.32.5 -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=32'
+
+GUESTS     := static/regex_v1.wasm static/regex_v2.wasm
+GUEST_CODE  = $(shell find v1 v2 guest regex -type f ! -name '*_test.go') go.mod go.sum
+GO_FILES    = $(shell find . -name '*.go' -not -path './.*')
+
+.DEFAULT_GOAL := help
+.PHONY: FORCE
+.DELETE_ON_ERROR:
+
+help:
+	@awk -F ':.*## ' ' \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##@ See it work (needs Go only; uses the committed guests)
+
+.PHONY: start-simulator-wasm
+start-simulator-wasm: bin/simulator ## a local cluster with the plugin; DOOR=v1|v2|native (v2), ARGS=…
+	bin/simulator --door $(or $(DOOR),v2) $(ARGS)
+
+.PHONY: walkthrough
+walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
+	@for door in $(or $(DOOR),v1 v2 native); do \
+		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
+		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
+	done
+
+##@ Build
+
+.PHONY: build
+build: bin/scheduler bin/simulator ## bin/scheduler and bin/simulator
+
+bin/%: FORCE
+	go build $(LDFLAGS) -o $@ ./cmd/$*
+
+.PHONY: guests
+guests: $(GUESTS) ## static/regex_v1.wasm and regex_v2.wasm, where their source is newer
+
+static/regex_%.wasm: $(GUEST_CODE) tools/build-guest.sh tools/guest.json .tools/tinygo.stamp
+	tools/build-guest.sh $* $@
+	@tools/build-guest.sh versions >tools/toolchain.txt
+
+.PHONY: tools
+tools: .tools/tinygo.stamp .tools/linters.stamp ## TinyGo, staticcheck and gofumpt in .tools/bin, as pinned in tools/go.mod
+
+# The script knows whether there is anything to do, and leaves the stamp if not.
+.tools/%.stamp: FORCE
+	@tools/install.sh $*
+
+##@ Check
+
+.PHONY: check
+check: lint verify-guests test ## lint, verify-guests and test: what CI runs
+
+.PHONY: test
+test: ## every Go test
+	cd tools && go test ./...
+	go test $(LDFLAGS) -timeout 20m ./...
+
+.PHONY: test-race
+test-race: ## the small packages under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race ./regex/... ./guest/...
+
+.PHONY: fuzz
+fuzz: FUZZTIME ?= 10s
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' */ | while IFS=: read -r file target; do \
+		echo "$${file%/*}: $${target#func }"; \
+		go test $(LDFLAGS) -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) "./$${file%/*}" || exit; \
+	done
+
+.PHONY: verify-guests
+verify-guests: .tools/tinygo.stamp ## rebuilds the guests from nothing: the committed bytes must come out
+	tools/verify-guests.sh
+
+.PHONY: lint
+lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
+	@files=$$(.tools/bin/gofumpt -l $(GO_FILES)) && if [ -n "$$files" ]; then \
+		printf 'not formatted; run: make format\n%s\n' "$$files" >&2; exit 1; fi
+	go vet ./...
+	.tools/bin/staticcheck ./...
+	go mod tidy -diff
+	cd tools && go vet ./... && go mod tidy -diff
+
+##@ Change
+
+.PHONY: format
+format: .tools/linters.stamp ## formats every Go file
+	.tools/bin/gofumpt -w $(GO_FILES)
+
+.PHONY: clean
+clean: ## removes bin/ and .tools/
+	rm -rf bin .tools

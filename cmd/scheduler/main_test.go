@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+)
+
+const configs = "../../testdata/scheduler/"
+
+// asCommand makes the test binary be the command itself: kube-scheduler ends
+// some of its ways with os.Exit.
+const asCommand = "TEST_AS_SCHEDULER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+func command(t *testing.T, args ...string) (output string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "KUBERNETES_MASTER=", "KUBECONFIG=")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// badConfigs are the messages that the files in testdata/scheduler/bad earn.
+var badConfigs = map[string]string{
+	"config_is_an_object.yaml":       "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
+	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: instantiate error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
+	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests: not a regular file",
+	"empty_url.yaml":                 "plugin WasmRegexScheduling: args: guestURL is required",
+	"log_severity.yaml":              "plugin WasmRegexScheduling: args: logSeverity is 4, but goes from 0 (info) to 3 (fatal)",
+	"missing_file.yaml":              "plugin WasmRegexScheduling: guest file://../../testdata/guests/missing.wasm: stat ../../testdata/guests/missing.wasm: no such file or directory",
+	"misspelt.yaml":                  `strict decoding error: unknown field "profiles[0].plugin"`,
+	"native_bad_key.yaml":            `plugin RegexScheduling: args: `,
+	"native_unknown_field.yaml":      `plugin RegexScheduling: args: unknown field "anotation"`,
+	"no_exports.yaml":                "plugin WasmRegexScheduling: guest file://../../testdata/guests/no_exports.wasm: wasm: guest does not export any plugin functions",
+	"no_guest_url.yaml":              "plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
+	"no_memory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",
+	"not_multipoint.yaml":            "plugin WasmRegexScheduling: profile default-scheduler enables it under filter; a Wasm plugin must be enabled under multiPoint",
+	"not_wasm.yaml":                  `plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wat: not a Wasm module: begins with ";; The smallest "`,
+	"not_yaml.yaml":                  "error converting YAML to JSON: yaml: line 1: did not find expected node content",
+	"other_kind.yaml":                `no kind "ConfigMap" is registered for version "v1"`,
+	"scheme.yaml":                    "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with http://, https:// or file://",
+	"shadows_in_tree.yaml":           "plugin NodeName: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: instantiate error: module[1] function[_start] failed: wasm error: unreachable",
+	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
+	"unknown_field.yaml":             `plugin WasmRegexScheduling: args: unknown field "guestConfg"`,
+	"wrong_capitals.yaml":            `plugin WasmRegexScheduling: args: unknown field "guestUrl"`,
+	"wrong_signature.yaml":           "plugin WasmRegexScheduling: guest file://../../testdata/guests/wrong_signature.wasm: wasm: guest exports the wrong signature for func[filter]. should be () -> (i32)",
+}
+
+func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
+	files, err := filepath.Glob(configs + "bad/*")
+	if err != nil || len(files) != len(badConfigs) {
+		t.Fatalf("%d files for %d messages (%v)", len(files), len(badConfigs), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			wantRefusal(t, &wasmhost.Host{}, file, badConfigs[filepath.Base(file)])
+		})
+	}
+}
+
+// wantRefusal runs the command and wants nothing from it but one line, which
+// begins with the file and want.
+func wantRefusal(t *testing.T, host *wasmhost.Host, file, want string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(host, []string{"--config", file}, &stdout, &stderr); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if stdout.Len() > 0 {
+		t.Errorf("on standard output: %s", &stdout)
+	}
+	line, rest, ended := strings.Cut(stderr.String(), "\n")
+	if want = "kube-scheduler: config " + file + ": " + want; !strings.HasPrefix(line, want) || want == "" {
+		t.Errorf("got\n%s\nwant\n%s", line, want)
+	}
+	if !ended || rest != "" {
+		t.Errorf("not one line: %q", stderr.String())
+	}
+}
+
+// fetching writes a configuration with a guest at a URL.
+func fetching(t *testing.T, guestURL string) (file string) {
+	t.Helper()
+	one, err := os.ReadFile(configs + "good/one_guest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one = bytes.ReplaceAll(one, []byte("file://../../testdata/guests/empty_filter.wasm"), []byte(guestURL))
+	file = filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, one, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestAGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		want    string
+	}{
+		{"the server does not have it", http.NotFound, "the server answered 404 Not Found"},
+		{
+			"the server hangs",
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			"not fetched within 2s: context deadline exceeded",
+		},
+		{"it is over 64 MiB", endless, "over the limit of 64 MiB"},
+		{
+			"it is a web page",
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html><body>Welcome") },
+			`not a Wasm module: begins with "<html><body>Welc"`,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			server := httptest.NewServer(tt.handler)
+			defer server.Close()
+			host := &wasmhost.Host{Timeout: 2 * time.Second}
+			if strings.Contains(tt.want, "MiB") {
+				host.Timeout = time.Minute
+			}
+			wantRefusal(t, host, fetching(t, server.URL), "plugin WasmRegexScheduling: guest "+server.URL+": "+tt.want)
+		})
+	}
+}
+
+// endless begins like a Wasm module.
+func endless(w http.ResponseWriter, _ *http.Request) {
+	block := make([]byte, 1<<20)
+	copy(block, "\x00asm")
+	for {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
+}
+
+func TestAServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guestURL := "http://" + listener.Addr().String() + "/guest.wasm"
+	listener.Close()
+	wantRefusal(t, &wasmhost.Host{}, fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp "+listener.Addr().String()+": connect: connection refused")
+}
+
+func TestAHostThatNobodyKnowsStopsTheStartWithOneLine(t *testing.T) {
+	const guestURL = "http://guests.invalid/guest.wasm"
+	noDNS := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") }
+	dialer := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: noDNS}}
+	host := &wasmhost.Host{Transport: &http.Transport{DialContext: dialer.DialContext}}
+	wantRefusal(t, host, fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp: lookup guests.invalid")
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--help":        "--leader-elect",
+		"--version":     "Kubernetes v",
+		"--version=raw": "GitVersion:",
+	} {
+		t.Run(flag, func(t *testing.T) {
+			out, err := command(t, flag, "--config", "no/such/file")
+			if err != nil || !strings.Contains(out, want) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestAFlagThatDoesNotExistIsNamed(t *testing.T) {
+	out, err := command(t, "--no-such-flag")
+	if err == nil || !strings.HasSuffix(out, "kube-scheduler: unknown flag: --no-such-flag\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestAConfigurationThatIsNotThereIsNamed(t *testing.T) {
+	out, err := command(t, "--config", "no/such/file")
+	if err == nil || out != "kube-scheduler: reading the configuration: open no/such/file: no such file or directory\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Writing the configuration is the last thing that kube-scheduler does before
+// it contacts the API server: all guests run by then.
+func TestEveryGoodConfigGetsAsFarAsTheAPIServer(t *testing.T) {
+	files, err := filepath.Glob(configs + "good/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range append(files, "") {
+		t.Run("config="+filepath.Base(file), func(t *testing.T) {
+			written := filepath.Join(t.TempDir(), "written.yaml")
+			args := []string{"--master=http://127.0.0.1:1", "--secure-port=0", "--write-config-to=" + written}
+			if file != "" {
+				args = append(args, "--config="+file)
+			}
+			if out, err := command(t, args...); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if _, err := os.Stat(written); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

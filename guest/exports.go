@@ -1,0 +1,33 @@
+package guest
+
+// The exports' names and signatures are the host's (guest.go there): it calls
+// the hooks that a guest exports and skips the others.
+
+//export enqueue
+func enqueue() {
+	var encoded []byte
+	for _, event := range plugin.EventsToRegister() {
+		encoded = appendUint32(encoded, uint32(event.Resource))
+		encoded = appendUint32(encoded, uint32(event.ActionType))
+	}
+	setClusterEvents(encoded)
+}
+
+//export prefilter
+func prefilter() uint32 { return report(plugin.PreFilter(Pod{})) }
+
+//export filter
+func filter() uint32 { return report(plugin.Filter(currentNodeName())) }
+
+// report hands the reason to the host and the code to the caller: Wasm
+// functions return numbers only.
+func report(s Status) uint32 {
+	if s.Reason != "" {
+		setStatusReason(s.Reason)
+	}
+	return uint32(s.Code)
+}
+
+func appendUint32(b []byte, v uint32) []byte {
+	return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+}

@@ -1,0 +1,79 @@
+// Package guest is the kit that the fast guest stands on: the exports which
+// kube-scheduler-wasm-extension calls, and the few host functions it needs.
+//
+// It takes the place of that project's guest SDK where the SDK costs too much:
+// its filter export looks the whole node up, in a list that grows with every
+// node of the cycle, to learn a name; and it decodes the whole pod to read one
+// annotation. RATIONALE.md, "Why does v2 not use the SDK?", has the numbers.
+// It is no SDK: it has the three hooks that a name-based filter needs, and the
+// host skips all others.
+//
+// Plain Go compiles it too, with the host's functions stubbed (host_stub.go).
+package guest
+
+// Plugin is what a guest does. The host runs one method at a time, and one
+// scheduling cycle after another: PreFilter once for a pod, then Filter for
+// each node.
+type Plugin interface {
+	// PreFilter begins a scheduling cycle.
+	PreFilter(pod Pod) Status
+	// Filter says whether the pod may run on a node. The name is valid until
+	// Filter returns.
+	Filter(nodeName string) Status
+	// EventsToRegister lists what may make a rejected pod schedulable.
+	EventsToRegister() []ClusterEvent
+}
+
+// plugin is what the exports call.
+var plugin Plugin
+
+// Set makes p the plugin. Call it once, from main.
+func Set(p Plugin) { plugin = p }
+
+// Status is the verdict of a hook. The zero Status is Success.
+type Status struct {
+	Code   Code
+	Reason string // for a person; Success and Skip need none
+}
+
+// Code is the code of k8s.io/kubernetes/pkg/scheduler/framework of that name.
+type Code uint32
+
+// The codes that a filter needs.
+const (
+	Success                      Code = 0
+	Error                        Code = 1
+	UnschedulableAndUnresolvable Code = 3
+	Skip                         Code = 5
+)
+
+// ClusterEvent is an event that wakes pods which the plugin rejected.
+type ClusterEvent struct {
+	Resource   Resource
+	ActionType ActionType
+}
+
+// Resource is the index of a kind in the host's table of resources
+// (clusterevent.go of the host).
+type Resource uint32
+
+// The kinds that a filter by name has an interest in.
+const (
+	PodResource  Resource = 0
+	NodeResource Resource = 1
+)
+
+// ActionType holds bits of framework.ActionType as Kubernetes 1.32 numbers
+// them. The SDK's constants are older, and lack UpdatePodOther.
+type ActionType uint32
+
+// An update of a pod arrives under the bits of the fields that changed, and
+// under UpdatePodOther only if it is none of those that have a bit. So who
+// waits for an annotation must list what can change together with it.
+const (
+	Add                                ActionType = 1 << 0
+	UpdatePodLabel                     ActionType = 1 << 7
+	UpdatePodTolerations               ActionType = 1 << 9
+	UpdatePodSchedulingGatesEliminated ActionType = 1 << 10
+	UpdatePodOther                     ActionType = 1 << 12
+)

@@ -1,0 +1,54 @@
+package guest
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// Host functions write into a buffer of the guest's, and return the size that
+// is needed if it is too small. The buffers stay: nothing is allocated once
+// they fit, and what was read is valid until the same function reads again.
+var (
+	nodeName = make([]byte, 256) // a node's name has 253 bytes at most
+	pod      = make([]byte, 16<<10)
+	config   = make([]byte, 1<<10)
+)
+
+// currentNodeName returns the name of the node that is being filtered.
+func currentNodeName() string {
+	return view(read(&nodeName, func(ptr, limit uint32) uint32 { return hostCurrentNodeName(ptr, limit) }))
+}
+
+// currentPod returns the pod of the cycle, a v1.Pod in protobuf.
+func currentPod() []byte {
+	return read(&pod, func(ptr, limit uint32) uint32 { return hostCurrentPod(ptr, limit) })
+}
+
+// Config returns the guestConfig of the plugin's args, empty if there is none.
+func Config() []byte {
+	return bytes.Clone(read(&config, func(ptr, limit uint32) uint32 { return hostGetConfig(ptr, limit) }))
+}
+
+// read lets a function of the host fill a buffer, which grows if it must. The
+// functions come wrapped because TinyGo takes no imported one as a value.
+func read(buf *[]byte, fill func(ptr, limit uint32) uint32) []byte {
+	n := fill(address(*buf), uint32(len(*buf)))
+	if int(n) > len(*buf) {
+		*buf = make([]byte, n)
+		n = fill(address(*buf), n)
+	}
+	return (*buf)[:n]
+}
+
+func setStatusReason(reason string) {
+	hostSetStatusReason(address(unsafe.Slice(unsafe.StringData(reason), len(reason))), uint32(len(reason)))
+}
+
+func setClusterEvents(encoded []byte) {
+	if len(encoded) > 0 {
+		hostSetClusterEvents(address(encoded), uint32(len(encoded)))
+	}
+}
+
+// view returns bytes as a string without a copy.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

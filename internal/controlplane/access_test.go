@@ -1,0 +1,115 @@
+package controlplane
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func TestTheAdminKubeconfigWorksAndIsPrivate(t *testing.T) {
+	info, err := os.Stat(sharedCluster.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", sharedCluster.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clientOf(t, config).CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingInTheDataDirectoryIsForOthers(t *testing.T) {
+	err := filepath.WalkDir(sharedCluster.DataDir(), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		inEtcd := filepath.Base(filepath.Dir(path)) == etcdDir // guarded by its directory
+		if info.Mode().Perm()&0o077 != 0 && !inEtcd {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWithoutACertificateEverythingIsRefused(t *testing.T) {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(sharedCluster.AdminConfig().CAData)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	client := http.Client{Transport: transport}
+	for _, path := range []string{"/api/v1/nodes", "/version", "/readyz", "/metrics"} {
+		response, err := client.Get(sharedCluster.Host() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: status %d, want 401", path, response.StatusCode)
+		}
+	}
+}
+
+func TestAnIdentityHasItsOwnRightsOnly(t *testing.T) {
+	scheduler, err := sharedCluster.ClientConfig("system:kube-scheduler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := clientOf(t, scheduler)
+	if _, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("the scheduler may not list pods: %v", err)
+	}
+	if _, err := client.CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("the scheduler lists secrets: %v, want forbidden", err)
+	}
+	nobody, err := sharedCluster.ClientConfig("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clientOf(t, nobody).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("nobody lists pods: %v, want forbidden", err)
+	}
+}
+
+func TestAKubeconfigForAUserReplacesAWideOpenFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "scheduler.kubeconfig")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := sharedCluster.WriteKubeconfig(file, "system:kube-scheduler"); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clientOf(t, config).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,104 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+)
+
+const (
+	// drainTime is what open watches and idle connections get at the end. Their
+	// clients are in this process or at a kubectl, and can bear a cut.
+	drainTime = 500 * time.Millisecond
+	// stopTime bounds stop: past it the server is stuck and left behind.
+	stopTime = 10 * time.Second
+)
+
+// apiServer is a kube-apiserver in a goroutine.
+type apiServer struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // why it ended; read it after done
+}
+
+// listen opens the API's port before anything else starts, so that a port that
+// is taken is told at once and by its number.
+func listen(port int) (net.Listener, error) {
+	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is taken by another program: stop it, choose another port, or 0 for a free one", port)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the api's port: %w", err)
+	}
+	return l, nil
+}
+
+// startAPIServer serves on the listener, which it owns from here on.
+func startAPIServer(dir *dataDir, ca *authority, etcd string, listener net.Listener) (*apiServer, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	run, err := buildAPIServer(ctx, dir, ca, etcd, listener)
+	if err != nil {
+		cancel()
+		listener.Close()
+		return nil, fmt.Errorf("start kube-apiserver: %w", err)
+	}
+	s := &apiServer{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.err = run(ctx)
+	}()
+	return s, nil
+}
+
+// buildAPIServer does what kube-apiserver's own command does with its flags.
+func buildAPIServer(ctx context.Context, dir *dataDir, ca *authority, etcd string, listener net.Listener) (func(context.Context) error, error) {
+	opts := apiServerOptions(ca, etcd, listener)
+	// Fixes the feature gates of the process. Kube-scheduler's command does the
+	// same to the same registry, and it may be done again.
+	if err := opts.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
+		return nil, err
+	}
+	completed, err := opts.Complete(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if errs := completed.Validate(); len(errs) != 0 {
+		return nil, utilerrors.NewAggregate(errs)
+	}
+	config, err := app.NewConfig(completed)
+	if err != nil {
+		return nil, err
+	}
+	chain, err := config.Complete()
+	if err != nil {
+		return nil, err
+	}
+	server, err := app.CreateServerChain(chain)
+	if err != nil {
+		return nil, err
+	}
+	server.GenericAPIServer.ShutdownTimeout = drainTime
+	prepared, err := server.PrepareRun()
+	if err != nil {
+		return nil, err
+	}
+	return prepared.Run, nil
+}
+
+func (s *apiServer) stop() error {
+	s.cancel()
+	select {
+	case <-s.done:
+		return s.err
+	case <-time.After(stopTime):
+		return fmt.Errorf("kube-apiserver did not stop within %s", stopTime)
+	}
+}

@@ -1,0 +1,141 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestPodsCanBeMadeInANewNamespaceAtOnceAndGoWithIt(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, sharedCluster.AdminConfig())
+	namespaces := client.CoreV1().Namespaces()
+	fresh := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fresh"}}
+	if _, err := namespaces.Create(t.Context(), fresh, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pod, err := client.CoreV1().Pods("fresh").Create(t.Context(), podOn("", "web"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(pod.Spec.Volumes); n != 0 {
+		t.Errorf("the pod was given %d volumes", n)
+	}
+	if err := namespaces.Delete(t.Context(), "fresh", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "namespace goes", func(ctx context.Context) error {
+		_, err := namespaces.Get(ctx, "fresh", metav1.GetOptions{})
+		return gone(err)
+	})
+}
+
+func TestWhatADeletedObjectOwnedGoesToo(t *testing.T) {
+	t.Parallel()
+	maps := clientOf(t, sharedCluster.AdminConfig()).CoreV1().ConfigMaps("default")
+	owner, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owned := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name:            "owned",
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
+	}}
+	if _, err := maps.Create(t.Context(), owned, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := maps.Delete(t.Context(), "owner", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "owned object goes", func(ctx context.Context) error {
+		_, err := maps.Get(ctx, "owned", metav1.GetOptions{})
+		return gone(err)
+	})
+}
+
+func TestPodsOfADeletedNodeGo(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, sharedCluster.AdminConfig())
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "short-lived"}}
+	if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pods := client.CoreV1().Pods("default")
+	if _, err := pods.Create(t.Context(), podOn("short-lived", "orphan"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pods.Create(t.Context(), podOn("", "unbound"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.CoreV1().Nodes().Delete(t.Context(), "short-lived", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "orphan goes", func(ctx context.Context) error {
+		_, err := pods.Get(ctx, "orphan", metav1.GetOptions{})
+		return gone(err)
+	})
+	if _, err := pods.Get(t.Context(), "unbound", metav1.GetOptions{}); err != nil {
+		t.Errorf("the pod without a node: %v", err)
+	}
+}
+
+func TestAClaimCanBeDeleted(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, sharedCluster.AdminConfig())
+	claims := client.CoreV1().PersistentVolumeClaims("default")
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "data"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: *oneGi()}},
+		},
+	}
+	if _, err := claims.Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := claims.Delete(t.Context(), "data", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := claims.Get(t.Context(), "data", metav1.GetOptions{}); gone(err) != nil {
+		t.Errorf("claim after its deletion: %v", err)
+	}
+}
+
+func TestPrioritiesAreThereAndWork(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, sharedCluster.AdminConfig())
+	classes := client.SchedulingV1().PriorityClasses()
+	if _, err := classes.Get(t.Context(), "system-node-critical", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}
+	if _, err := classes.Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a pod takes its class's priority", func(ctx context.Context) error {
+		pod := podOn("", "urgent")
+		pod.Spec.PriorityClassName = "high"
+		made, err := client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
+		if err == nil && *made.Spec.Priority != 1000 {
+			t.Errorf("priority %d, want 1000", *made.Spec.Priority)
+		}
+		return err
+	})
+}
+
+// gone turns "not found" into success and anything else into an error.
+func gone(err error) error {
+	switch {
+	case err == nil:
+		return errors.New("it is still there")
+	case apierrors.IsNotFound(err):
+		return nil
+	default:
+		return err
+	}
+}

@@ -1,0 +1,168 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Config says how to run a cluster. Its zero value is a temporary cluster on a
+// free port.
+type Config struct {
+	// DataDir keeps etcd's data, the certificates and the admin kubeconfig, and
+	// a later Start on it finds them again. It is made when missing, and serves
+	// one cluster at a time. Empty: a temporary directory that Stop removes.
+	DataDir string
+	// Port is where the API is served on 127.0.0.1. Zero: any free port.
+	Port int
+	// Log takes the warnings and errors of etcd and of every Kubernetes
+	// component in the process (their logger is one for all, so clusters side
+	// by side write to each other's Log). Nil: LogFile in the data directory.
+	Log io.Writer
+	// Progress is told each step of Start as it begins. It may be nil.
+	Progress func(step string)
+}
+
+// Cluster is a running control plane.
+type Cluster struct {
+	dir   *dataDir
+	ca    *authority
+	host  string
+	logs  *logSink
+	etcd  *etcdServer
+	api   *apiServer
+	admin *rest.Config
+
+	stopControllers func()
+
+	stopOnce sync.Once
+	stopping chan struct{}
+	done     chan struct{}
+	err      error
+}
+
+// Start brings a cluster up and returns once it serves: every check of /readyz
+// passes (so the RBAC roles and the system priority classes exist) and the
+// system namespaces are there. ctx bounds the start only; call Stop to end the
+// cluster. On an error nothing is left running.
+func Start(ctx context.Context, cfg Config) (*Cluster, error) {
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
+	}
+	c := &Cluster{
+		stopControllers: func() {},
+		stopping:        make(chan struct{}),
+		done:            make(chan struct{}),
+	}
+	if err := c.start(ctx, cfg); err != nil {
+		return nil, errors.Join(err, c.shutdown())
+	}
+	go c.supervise()
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
+	began := time.Now()
+	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
+		return err
+	}
+	if c.logs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
+		return err
+	}
+	cfg.Progress("making certificates in " + c.dir.root)
+	if c.ca, err = openAuthority(c.dir); err != nil {
+		return err
+	}
+	listener, err := listen(cfg.Port)
+	if err != nil {
+		return err
+	}
+	c.host = "https://" + listener.Addr().String()
+	cfg.Progress("starting etcd on a unix socket")
+	if c.etcd, err = startEtcd(ctx, c.dir, c.logs); err != nil {
+		listener.Close()
+		return err
+	}
+	cfg.Progress("starting kube-apiserver on " + c.host)
+	if c.api, err = startAPIServer(c.dir, c.ca, c.etcd.endpoint, listener); err != nil {
+		return err
+	}
+	if c.admin, err = c.ClientConfig("kubernetes-admin", "system:masters"); err != nil {
+		return err
+	}
+	if err := c.api.waitReady(ctx, c.admin); err != nil {
+		return err
+	}
+	cfg.Progress("starting the controllers that clean up after deletions")
+	if c.stopControllers, err = startControllers(c); err != nil {
+		return err
+	}
+	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("start control plane: %w", context.Cause(ctx))
+	}
+	cfg.Progress(fmt.Sprintf("control plane ready in %.1f s", time.Since(began).Seconds()))
+	return nil
+}
+
+// Stop ends the cluster and waits until it has; a temporary one leaves no file.
+// Stop the cluster's clients first, or they log refused connections. It may be
+// called again, from anywhere, and returns the same as Err.
+func (c *Cluster) Stop() error {
+	c.stopOnce.Do(func() { close(c.stopping) })
+	<-c.done
+	return c.err
+}
+
+// Done is closed when the cluster has ended, whether asked to or not.
+func (c *Cluster) Done() <-chan struct{} { return c.done }
+
+// Err says why the cluster ended, once Done is closed: nil after a clean Stop.
+func (c *Cluster) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// supervise waits for the end, asked for or not, and leaves nothing running.
+func (c *Cluster) supervise() {
+	var cause error
+	select {
+	case <-c.stopping:
+	case <-c.api.done:
+		cause = fmt.Errorf("kube-apiserver ended on its own: %w", c.api.err)
+	case <-c.etcd.ended():
+		cause = errors.New("etcd ended on its own")
+	}
+	c.err = errors.Join(cause, c.shutdown())
+	close(c.done)
+}
+
+// shutdown undoes start from whatever point it reached, clients before servers.
+func (c *Cluster) shutdown() error {
+	var errs []error
+	c.stopControllers()
+	if c.api != nil {
+		errs = append(errs, c.api.stop())
+	}
+	if c.etcd != nil {
+		c.etcd.stop()
+	}
+	if c.logs != nil {
+		errs = append(errs, c.logs.close())
+	}
+	if c.dir != nil {
+		errs = append(errs, c.dir.close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,150 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func oneGi() *resource.Quantity { return resource.NewQuantity(1<<30, resource.BinarySI) }
+
+func TestTwoClustersSideBySideAreTwoClusters(t *testing.T) {
+	other := startCluster(t, Config{})
+	if other.Host() == sharedCluster.Host() {
+		t.Fatalf("both serve on %s", other.Host())
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "only-here"}}
+	mine := clientOf(t, other.AdminConfig()).CoreV1().Nodes()
+	if _, err := mine.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	shared := clientOf(t, sharedCluster.AdminConfig()).CoreV1().Nodes()
+	if _, err := shared.Get(t.Context(), "only-here", metav1.GetOptions{}); gone(err) != nil {
+		t.Errorf("the other cluster's node: %v", err)
+	}
+	stranger := sharedCluster.AdminConfig()
+	stranger.Host, stranger.CAData = other.Host(), other.AdminConfig().CAData
+	if _, err := clientOf(t, stranger).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("one cluster's admin may enter the other")
+	}
+}
+
+func TestAKeptDataDirectoryKeepsTheCluster(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // too long for a socket
+	first, err := Start(t.Context(), Config{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := first.AdminConfig()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}
+	if _, err := clientOf(t, old).CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), Config{DataDir: dir}); err == nil || !strings.Contains(err.Error(), "in use by another cluster") {
+		t.Errorf("a second cluster in the directory: %v", err)
+	}
+	port, err := strconv.Atoi(first.Host()[strings.LastIndex(first.Host(), ":")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), Config{Port: port}); err == nil || !strings.Contains(err.Error(), strconv.Itoa(port)) {
+		t.Errorf("a second cluster on the port: %v", err)
+	}
+	stopCluster(t, first)
+
+	second := startCluster(t, Config{DataDir: dir, Port: port})
+	if second.Host() != first.Host() {
+		t.Errorf("served on %s, want %s", second.Host(), first.Host())
+	}
+	// Its certificates are still good, too.
+	if _, err := clientOf(t, old).CoreV1().Nodes().Get(t.Context(), "kept", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopIsQuickWithWatchersAndLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	c, err := Start(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 { // each on a connection of its own, as other programs would
+		config, err := c.ClientConfig("watcher", "system:masters")
+		if err != nil {
+			t.Fatal(err)
+		}
+		watcher, err := clientOf(t, config).CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer watcher.Stop()
+	}
+	began := time.Now()
+	stopCluster(t, c)
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("stop took %v", took)
+	}
+	stopCluster(t, c) // again
+	left, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range left {
+		t.Errorf("left behind: %s", entry.Name())
+	}
+	if conn, err := net.Dial("tcp", strings.TrimPrefix(c.Host(), "https://")); err == nil {
+		conn.Close()
+		t.Error("the port still answers")
+	}
+}
+
+func TestEtcdsDeathIsReported(t *testing.T) {
+	c, err := Start(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Err() != nil {
+		t.Errorf("a running cluster says %v", c.Err())
+	}
+	c.etcd.etcd.Server.HardStop()
+	select {
+	case <-c.Done():
+	case <-time.After(patience):
+		t.Fatal("nobody noticed")
+	}
+	if err := c.Stop(); err == nil || !strings.Contains(err.Error(), "etcd ended on its own") {
+		t.Errorf("the reason given: %v", err)
+	}
+}
+
+func TestACancelledStartLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, step := range []string{"etcd", "kube-apiserver", "controllers"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Start(ctx, Config{Progress: func(s string) {
+			if strings.Contains(s, step) {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled while starting %s: %v", step, err)
+		}
+		left, err := os.ReadDir(os.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(left) > 0 {
+			t.Errorf("cancelled while starting %s: left behind %s", step, left[0].Name())
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+)
+
+// Names in a data directory that people look for.
+const (
+	// KubeconfigFile is the admin kubeconfig, mode 0600.
+	KubeconfigFile = "kubeconfig"
+	// LogFile holds warnings and errors, unless Config.Log takes them.
+	LogFile = "control-plane.log"
+)
+
+const (
+	pkiDir   = "pki"
+	etcdDir  = "etcd"
+	lockFile = "lock"
+	// maxSocketPath is what a unix socket's path may measure on every system
+	// (macOS allows 104 bytes with the closing NUL, Linux 108).
+	maxSocketPath = 103
+)
+
+// dataDir is a cluster's place on disk, locked for as long as it is open.
+type dataDir struct {
+	root      string
+	temporary bool
+	lock      *fileutil.LockedFile
+	sockets   string // where sockets go; outside root when root is too long
+}
+
+func openDataDir(root string) (*dataDir, error) {
+	d := &dataDir{root: root, temporary: root == ""}
+	if err := d.open(); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+func (d *dataDir) open() (err error) {
+	if d.temporary {
+		if d.root, err = os.MkdirTemp("", "control-plane-"); err != nil {
+			return fmt.Errorf("temporary data directory: %w", err)
+		}
+	} else if d.root, err = filepath.Abs(d.root); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	for _, dir := range []string{d.root, d.path(pkiDir), d.path(etcdDir)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
+	}
+	d.lock, err = fileutil.TryLockFile(d.path(lockFile), os.O_WRONLY|os.O_CREATE, 0o600)
+	if errors.Is(err, fileutil.ErrLocked) {
+		return fmt.Errorf("data directory %s is in use by another cluster: stop that one or name another directory", d.root)
+	}
+	if err != nil {
+		return fmt.Errorf("lock data directory: %w", err)
+	}
+	return d.openSockets()
+}
+
+// openSockets keeps sockets where only this user can reach them: a directory of
+// mode 0700, in the data directory where its path is short enough.
+func (d *dataDir) openSockets() (err error) {
+	d.sockets = d.path(etcdDir)
+	if err := os.Chmod(d.sockets, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if len(d.socket("etcd.sock")) <= maxSocketPath {
+		return nil
+	}
+	if d.sockets, err = os.MkdirTemp("", "etcd-"); err != nil {
+		return fmt.Errorf("directory for etcd's socket: %w", err)
+	}
+	if n := len(d.socket("etcd.sock")); n > maxSocketPath {
+		return fmt.Errorf("etcd's socket path has %d bytes, at most %d are possible: set TMPDIR to a shorter directory", n, maxSocketPath)
+	}
+	return nil
+}
+
+func (d *dataDir) path(elem ...string) string {
+	return filepath.Join(append([]string{d.root}, elem...)...)
+}
+
+func (d *dataDir) socket(name string) string { return filepath.Join(d.sockets, name) }
+
+func (d *dataDir) close() error {
+	var errs []error
+	if d.sockets != "" && d.sockets != d.path(etcdDir) {
+		errs = append(errs, os.RemoveAll(d.sockets))
+	}
+	if d.lock != nil {
+		errs = append(errs, d.lock.Close())
+	}
+	if d.temporary && d.root != "" {
+		errs = append(errs, os.RemoveAll(d.root))
+	}
+	return errors.Join(errs...)
+}

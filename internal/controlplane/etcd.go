@@ -1,0 +1,66 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"google.golang.org/grpc"
+)
+
+// etcdServer is an etcd of one member. It listens on a unix socket in a
+// directory that only this user may enter, which keeps others out without the
+// cost of TLS, and on nothing else.
+type etcdServer struct {
+	endpoint string
+	etcd     *embed.Etcd
+	grpc     *grpc.Server
+}
+
+func startEtcd(ctx context.Context, dir *dataDir, logs *logSink) (*etcdServer, error) {
+	socket := dir.socket("etcd.sock")
+	s := &etcdServer{endpoint: "unix://" + socket}
+
+	cfg := embed.NewConfig()
+	cfg.Dir = dir.path(etcdDir)
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logs.zap("etcd"))
+	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
+	// A single member has no peers: the advertised addresses only satisfy
+	// etcd's checks and its membership record, nobody dials them.
+	cfg.ListenPeerUrls = nil
+	// Nobody else stands for election, so waiting long for one is only delay.
+	cfg.TickMs, cfg.ElectionMs = 10, 100
+	cfg.PreVote = false
+	cfg.EnableGRPCGateway = false
+	// A temporary cluster has nothing to lose in a power cut.
+	cfg.UnsafeNoFsync = dir.temporary
+	// The only way to the grpc server, which stop needs.
+	cfg.ServiceRegister = func(g *grpc.Server) { s.grpc = g }
+
+	var err error
+	if s.etcd, err = embed.StartEtcd(cfg); err != nil {
+		return nil, fmt.Errorf("start etcd in %s: %w", cfg.Dir, err)
+	}
+	select {
+	case <-s.etcd.Server.ReadyNotify():
+		return s, nil
+	case <-s.etcd.Server.StopNotify():
+		err = fmt.Errorf("start etcd in %s: it stopped at once: see %s", cfg.Dir, dir.path(LogFile))
+	case <-ctx.Done():
+		err = fmt.Errorf("start etcd: %w", context.Cause(ctx))
+	}
+	s.etcd.Close()
+	return nil, err
+}
+
+// ended is closed when etcd has stopped, asked to or not.
+func (s *etcdServer) ended() <-chan struct{} { return s.etcd.Server.StopNotify() }
+
+func (s *etcdServer) stop() {
+	// Left to itself, etcd waits seconds for watches that a client forgot.
+	if s.grpc != nil {
+		s.grpc.Stop()
+	}
+	s.etcd.Close()
+}

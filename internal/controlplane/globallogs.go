@@ -1,0 +1,55 @@
+package controlplane
+
+import (
+	"flag"
+	"io"
+	"sync"
+	_ "unsafe" // for go:linkname
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc/grpclog"
+	_ "k8s.io/apiserver/pkg/storage/storagebackend/factory" // has etcdClientLogger
+	"k8s.io/klog/v2"
+)
+
+// shared is where the loggers that are one per process write: klog, grpc's and
+// the etcd client's. They can't tell clusters apart, so every cluster gets all.
+var shared = &fanOut{sinks: map[*logSink]struct{}{}}
+
+// etcdClientLogger is kube-apiserver's logger for its etcd clients. It is made
+// when the program starts, writes to the console, and no option reaches it.
+//
+//go:linkname etcdClientLogger k8s.io/apiserver/pkg/storage/storagebackend/factory.etcd3ClientLogger
+var etcdClientLogger *zap.Logger
+
+// These two may only be set before their first use.
+func init() {
+	etcdClientLogger = zapTo(shared, "etcd-client")
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, shared))
+}
+
+var takeKlog sync.Once
+
+// takeGlobalLoggers turns klog from the console to the open sinks, warnings and
+// errors only, for the rest of the process: goroutines of a stopped server may
+// still log, and must not write over the terminal.
+func takeGlobalLoggers() {
+	takeKlog.Do(func() {
+		flags := flag.NewFlagSet("klog", flag.PanicOnError)
+		klog.InitFlags(flags)
+		for name, value := range map[string]string{
+			"logtostderr":     "false",
+			"alsologtostderr": "false",
+			"stderrthreshold": "FATAL",
+			"one_output":      "true", // or warnings would go to INFO's writer too
+		} {
+			if err := flags.Set(name, value); err != nil {
+				panic(err)
+			}
+		}
+		klog.SetOutputBySeverity("INFO", io.Discard)
+		for _, severity := range []string{"WARNING", "ERROR", "FATAL"} {
+			klog.SetOutputBySeverity(severity, shared)
+		}
+	})
+}

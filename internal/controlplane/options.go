@@ -1,0 +1,63 @@
+package controlplane
+
+import (
+	"net"
+	"time"
+
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+	"k8s.io/kubernetes/pkg/controlplane/reconcilers"
+)
+
+// Addresses inside the imagined cluster. Nothing routes them. Package kwok gives
+// pods theirs from another range.
+const serviceCIDR = "10.96.0.0/16"
+
+// missingControllers are admission plugins that leave work to a controller that
+// does not run here, so that with them objects would hang.
+var missingControllers = []string{
+	// Demands a service account in each namespace before a pod may be made
+	// there, which a controller creates moments later, and mounts a token into
+	// each pod. No container here would read it.
+	"ServiceAccount",
+	// Taints new nodes not-ready; the node lifecycle controller would take the
+	// taint off. Without capacity no pod fits a node before KWOK made it Ready.
+	"TaintNodesByCondition",
+	// Adds finalizers to volumes and claims that the protection controllers
+	// would remove.
+	"StorageObjectInUseProtection",
+}
+
+func apiServerOptions(ca *authority, etcd string, listener net.Listener) *options.ServerRunOptions {
+	s := options.NewServerRunOptions()
+	s.Etcd.StorageConfig.Transport.ServerList = []string{etcd}
+
+	loopback := net.IPv4(127, 0, 0, 1)
+	s.SecureServing.Listener = listener
+	s.SecureServing.BindAddress = loopback
+	s.SecureServing.ServerCert.CertKey.CertFile = ca.servingCertFile
+	s.SecureServing.ServerCert.CertKey.KeyFile = ca.servingKeyFile
+	s.GenericServerRunOptions.AdvertiseAddress = loopback
+	s.GenericServerRunOptions.ExternalHost = loopback.String()
+	s.ServiceClusterIPRanges = serviceCIDR
+	// Loopback is not a legal endpoint of the "kubernetes" service.
+	s.EndpointReconcilerType = string(reconcilers.NoneEndpointReconcilerType)
+
+	s.Authentication.ClientCert.ClientCA = ca.certFile
+	s.Authentication.Anonymous.Allow = false
+	s.Authentication.ServiceAccounts.Issuers = []string{"https://kubernetes.default.svc"}
+	s.Authentication.ServiceAccounts.KeyFiles = []string{ca.serviceAccountFile}
+	s.ServiceAccountSigningKeyFile = ca.serviceAccountFile
+	s.Authorization.Modes = []string{"Node", "RBAC"}
+	s.Admission.GenericAdmission.DisablePlugins = missingControllers
+
+	// One user, one machine: nobody to be fair between, and simulations come in
+	// bursts of thousands of requests.
+	s.Features.EnablePriorityAndFairness = false
+	s.GenericServerRunOptions.MaxRequestsInFlight = 0
+	s.GenericServerRunOptions.MaxMutatingRequestsInFlight = 0
+	s.Features.EnableProfiling = false
+	// Otherwise the end waits a minute for watches that never finish.
+	s.GenericServerRunOptions.ShutdownWatchTerminationGracePeriod = drainTime
+	s.EventTTL = time.Hour
+	return s
+}

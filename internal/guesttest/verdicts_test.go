@@ -1,0 +1,182 @@
+package guesttest
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+const (
+	v1File = "regex_v1.wasm"
+	v2File = "regex_v2.wasm"
+)
+
+// cluster is the one of the walkthrough.
+func cluster() *Nodes { return NewNodes("node-x7k2p", "kubecon-1", "kubecon-2") }
+
+// verdict is a status as the guests' specification words it.
+type verdict struct {
+	code   framework.Code
+	reason string
+}
+
+func said(status *framework.Status) verdict { return verdict{status.Code(), status.Message()} }
+
+const refusal = "annotation " + regex.Annotation + ": "
+
+func TestV2AnswersPreFilter(t *testing.T) {
+	guest := Load(t, v2File, "", cluster())
+	tests := []struct {
+		name string
+		pod  *v1.Pod
+		want verdict
+	}{
+		{"a pod without annotations is skipped", PodWithout(), verdict{code: framework.Skip}},
+		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), verdict{code: framework.Skip}},
+		{"a pattern is accepted", Pod("kubecon-.*"), verdict{}},
+		{"the empty pattern is accepted", Pod(""), verdict{}},
+		{"an alternation of 100 names is accepted", Pod(hundredNames()), verdict{}},
+		{
+			"an invalid pattern makes the pod wait", Pod(`kubecon-.*\`),
+			verdict{framework.UnschedulableAndUnresolvable, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
+		},
+		{
+			"the fragment at fault is named", Pod(`kubecon-**`),
+			verdict{framework.UnschedulableAndUnresolvable, refusal + `invalid nested repetition operator "**": "kubecon-**"`},
+		},
+		{
+			"a costly pattern makes the pod wait", Pod(`.{0,1000}a.{0,1000}b.{0,1000}c`),
+			verdict{framework.UnschedulableAndUnresolvable, refusal + `the pattern is too costly: with its repeats written out ` +
+				`it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			result, status := guest.PreFilter(tc.pod)
+			if got := said(status); got != tc.want || result != nil {
+				t.Errorf("got %+v and %v, want %+v", got, result, tc.want)
+			}
+		})
+	}
+}
+
+func TestGuestsAnswerFilter(t *testing.T) {
+	nodes := cluster()
+	refused := refusal + `trailing backslash at end of expression: "kubecon-.*\"`
+	tests := []struct {
+		name   string
+		pod    *v1.Pod
+		node   int
+		v1, v2 verdict
+	}{
+		{"no annotation admits any node", PodWithout(), 0, verdict{}, verdict{}},
+		{"a node that matches", Pod("kubecon-.*"), 1, verdict{}, verdict{}},
+		{"a pattern may match anywhere", Pod("con"), 2, verdict{}, verdict{}},
+		{"the empty pattern admits any node", Pod(""), 0, verdict{}, verdict{}},
+		{"case counts", Pod("KUBECON"), 1, mismatch(framework.Unschedulable, "KUBECON"), mismatch(framework.UnschedulableAndUnresolvable, "KUBECON")},
+		{"case may be ignored", Pod("(?i)KUBECON"), 1, verdict{}, verdict{}},
+		{"a node that does not match", Pod("kubecon-.*"), 0, mismatch(framework.Unschedulable, "kubecon-.*"), mismatch(framework.UnschedulableAndUnresolvable, "kubecon-.*")},
+		{"no node matches", Pod("cncf-.*"), 2, mismatch(framework.Unschedulable, "cncf-.*"), mismatch(framework.UnschedulableAndUnresolvable, "cncf-.*")},
+		{"an invalid pattern", Pod(`kubecon-.*\`), 1, verdict{framework.Error, refused}, verdict{framework.UnschedulableAndUnresolvable, refused}},
+	}
+	guest1, guest2 := Load(t, v1File, "", nodes), Load(t, v2File, "", nodes)
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			node := nodes.All()[tc.node]
+			guest1.PreFilter(tc.pod) // as the host does; v1 has nothing to say there
+			if got := said(guest1.Filter(tc.pod, node)); got != tc.v1 {
+				t.Errorf("v1: got %+v, want %+v", got, tc.v1)
+			}
+			guest2.PreFilter(tc.pod)
+			if got := said(guest2.Filter(tc.pod, node)); got != tc.v2 {
+				t.Errorf("v2: got %+v, want %+v", got, tc.v2)
+			}
+		})
+	}
+}
+
+func mismatch(code framework.Code, pattern string) verdict {
+	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
+}
+
+func TestV2FilterWithoutPreFilterIsAnError(t *testing.T) {
+	nodes := cluster()
+	got := said(Load(t, v2File, "", nodes).Filter(Pod("kubecon-.*"), nodes.All()[1]))
+	if want := (verdict{framework.Error, "filter was called before prefilter"}); got != want {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestV2ForgetsTheLastPod(t *testing.T) {
+	nodes := cluster()
+	guest := Load(t, v2File, "", nodes)
+	for _, pattern := range []string{"kubecon-1", "kubecon-2", "(", "kubecon-1"} {
+		pod := Pod(pattern)
+		guest.PreFilter(pod)
+		for _, node := range nodes.All() {
+			if got, want := guest.Filter(pod, node).IsSuccess(), node.Node().Name == pattern; got != want {
+				t.Errorf("%s on %s: got %v", pattern, node.Node().Name, got)
+			}
+		}
+	}
+	pod := PodWithout()
+	guest.PreFilter(pod)
+	if status := guest.Filter(pod, nodes.All()[0]); !status.IsSuccess() {
+		t.Errorf("a pod without annotation, after one with: %v", status)
+	}
+}
+
+func TestV2NamesTheEventsThatHelp(t *testing.T) {
+	events, err := Load(t, v2File, "", nil).EventsToRegister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[framework.EventResource]framework.ActionType{}
+	for _, e := range events {
+		got[e.Event.Resource] |= e.Event.ActionType
+	}
+	// What an update of another of the pod's fields arrives under has no name
+	// outside of the framework: it is Update less all that have one.
+	const podOther = framework.ActionType(1 << 12)
+	if framework.Update&podOther == 0 || framework.Update >= podOther<<1 {
+		t.Fatal("Kubernetes has renumbered ActionType; guest.UpdatePodOther must follow")
+	}
+	want := map[framework.EventResource]framework.ActionType{
+		framework.Node: framework.Add,
+		framework.Pod: podOther | framework.UpdatePodLabel | framework.UpdatePodTolerations |
+			framework.UpdatePodSchedulingGatesEliminated,
+	}
+	if len(got) != 2 || got[framework.Node] != want[framework.Node] || got[framework.Pod] != want[framework.Pod] {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAPodWithAMegabyteOfAnnotations(t *testing.T) {
+	nodes := cluster()
+	for _, file := range []string{v1File, v2File} {
+		t.Run(file, func(t *testing.T) {
+			guest := Load(t, file, "", nodes)
+			pod := Pod("kubecon-.*")
+			pod.Annotations["example.com/before"] = strings.Repeat("a", 1<<19)
+			pod.Annotations["zexample.com/after"] = strings.Repeat("z", 1<<19)
+			guest.PreFilter(pod)
+			for i, want := range []bool{false, true, true} {
+				if got := guest.Filter(pod, nodes.All()[i]).IsSuccess(); got != want {
+					t.Errorf("node %d: got %v", i, got)
+				}
+			}
+			pod = Pod(strings.Repeat("a", 1<<20))
+			_, status := guest.PreFilter(pod)
+			if status.IsSuccess() {
+				status = guest.Filter(pod, nodes.All()[0])
+			}
+			if message := status.Message(); !strings.Contains(message, "too long: at most 2048 bytes, not 1048576") || len(message) > 500 {
+				t.Errorf("a megabyte of pattern: %.600s", message)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package kubescheduler
+
+import (
+	"os"
+	"reflect"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+)
+
+const configs = "../../testdata/scheduler/"
+
+func TestWasmPluginsOfAConfiguration(t *testing.T) {
+	const folder = "file://../../testdata/guests/"
+	tests := []struct {
+		name, file string
+		want       []WasmPlugin
+	}{
+		{name: "none", file: "good/no_plugins.json"},
+		{name: "the native plugin is none", file: "good/native.yaml"},
+		{
+			name: "one, in the profile without a name", file: "good/one_guest.yaml",
+			want: []WasmPlugin{{"default-scheduler", "WasmRegexScheduling", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}}},
+		},
+		{
+			name: "those of each profile, but not those that are not enabled", file: "good/many_guests.yaml",
+			want: []WasmPlugin{
+				{"default-scheduler", "First", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}},
+				{"default-scheduler", "Second", wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}},
+				{"other", "First", wasmhost.Args{GuestURL: folder + "permit.wasm"}},
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			config, err := os.ReadFile(configs + tt.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := WasmPlugins(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got  %+v\nwant %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
+	config, err := os.ReadFile(configs + "good/one_guest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WasmPlugins(config, "WasmRegexScheduling"); err == nil {
+		t.Error("it may")
+	}
+}

@@ -1,0 +1,233 @@
+package kubescheduler
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// patience is how long a condition may take on a machine that is busy building.
+const patience = time.Minute
+
+// inProcess answers for a host that no resolver knows.
+type inProcess struct{}
+
+func (inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != "static-webserver" {
+		return nil, fmt.Errorf("no host %s", req.URL.Host)
+	}
+	f, err := os.Open("../../testdata/guests" + req.URL.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: f, ContentLength: -1, Request: req}, nil
+}
+
+// profileWith is a configuration with one plugin in it.
+func profileWith(plugin, args string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - plugins: {multiPoint: {enabled: [{name: %[1]s}]}}
+    pluginConfig: [{name: %[1]s, args: %[2]s}]
+`, plugin, args)
+}
+
+// start runs a scheduler until the test ends, and waits until it schedules.
+func start(t *testing.T, o Options) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	o.Ready = func() { close(ready) }
+	go func() { done <- Run(ctx, o) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("scheduler: %v", err)
+		}
+	})
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- nil
+		t.Fatal(err)
+	case <-time.After(patience):
+		t.Fatal("the scheduler did not get ready")
+	}
+}
+
+func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
+	err := Run(t.Context(), Options{
+		Kubeconfig: "no/such/file",
+		Config:     profileWith("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"),
+		Transport:  inProcess{},
+	})
+	if want := "scheduler: plugin Wasm: guest http://nowhere/guest.wasm: no host nowhere"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestRunLeavesNoFileBehind(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Run(ctx, Options{
+		Kubeconfig: kubeconfigOfNobody(t),
+		Config:     profileWith("Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+		Transport:  inProcess{},
+		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func kubeconfigOfNobody(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	const config = `{apiVersion: v1, kind: Config, current-context: c,
+contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestAWaitingPodIsWokenByWhatHelpsIt is the proof of the events that the
+// native plugin registers, and of the numbers in patient.wat.
+func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
+	doors := map[string]Options{
+		"native": {Config: profileWith("RegexScheduling", "{}")},
+		"wasm":   {Config: profileWith("Wasm", "{guestURL: 'http://static-webserver/patient.wasm'}"), Transport: inProcess{}},
+	}
+	for _, hints := range []bool{true, false} {
+		for door, o := range doors {
+			t.Run(fmt.Sprintf("%s, SchedulerQueueingHints=%t", door, hints), func(t *testing.T) {
+				featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerQueueingHints, hints)
+				o.Kubeconfig = cluster.Kubeconfig()
+				start(t, o)
+				testWaking(t)
+			})
+		}
+	}
+}
+
+func testWaking(t *testing.T) {
+	addNode(t, "other")
+	addPod(t, "mended", "(")
+	addPod(t, "patient", "^k")
+	waitFor(t, "mended", isPending)
+	waitFor(t, "patient", isPending)
+
+	annotate(t, "mended", "letg|other") // the guest looks for letg
+	waitFor(t, "mended", isOn("other"))
+
+	addNode(t, "k-1")
+	waitFor(t, "patient", isOn("k-1"))
+}
+
+func TestTwoSchedulersInOneProcess(t *testing.T) {
+	for _, name := range []string{"first", "second"} {
+		config := fmt.Appendf(profileWith("RegexScheduling", "{}"), "    schedulerName: %s\n", name)
+		start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: config})
+	}
+	addNode(t, "shared")
+	for _, name := range []string{"first", "second"} {
+		addPodFor(t, name, name, "^shared$")
+		waitFor(t, name, isOn("shared"))
+	}
+}
+
+func addNode(t *testing.T, name string) {
+	t.Helper()
+	nodes := client.CoreV1().Nodes()
+	room := v1.ResourceList{v1.ResourcePods: resource.MustParse("110")}
+	node := &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
+	}
+	if _, err := nodes.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
+}
+
+func addPod(t *testing.T, name, pattern string) {
+	t.Helper()
+	addPodFor(t, v1.DefaultSchedulerName, name, pattern)
+}
+
+func addPodFor(t *testing.T, scheduler, name, pattern string) {
+	t.Helper()
+	pods := client.CoreV1().Pods("default")
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
+		Spec:       v1.PodSpec{SchedulerName: scheduler, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
+	}
+	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		now := int64(0)
+		_ = pods.Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	})
+}
+
+func annotate(t *testing.T, name, pattern string) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, pattern)
+	if _, err := client.CoreV1().Pods("default").Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
+	t.Helper()
+	last := &v1.Pod{}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		last = pod
+		return is(pod), nil
+	})
+	if err != nil {
+		t.Fatalf("pod %s: %v: on node %q, %v", name, err, last.Spec.NodeName, last.Status.Conditions)
+	}
+}
+
+func isOn(node string) func(*v1.Pod) bool {
+	return func(p *v1.Pod) bool { return p.Spec.NodeName == node }
+}
+
+// isPending is true once the scheduler has said that it found no node.
+func isPending(p *v1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled && strings.HasPrefix(c.Message, "0/") {
+			return true
+		}
+	}
+	return false
+}

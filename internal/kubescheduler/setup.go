@@ -1,0 +1,83 @@
+// Package kubescheduler is kube-scheduler with this project's plugins in it: the
+// native one, and every Wasm plugin that the configuration names. It comes as a
+// command (command.go), and as a function for a process that runs more than a
+// scheduler (run.go).
+package kubescheduler
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/native"
+	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+)
+
+// setup is what there is to know about plugins before the scheduler starts.
+type setup struct {
+	host  *wasmhost.Host
+	extra frameworkruntime.Registry
+	wasm  []WasmPlugin
+}
+
+// read finds the Wasm plugins of a configuration and checks their guests, so
+// that a bad one is told of before anything else happens.
+func (s *setup) read(ctx context.Context, configuration []byte) error {
+	wasm, err := WasmPlugins(configuration, names(s.extra)...)
+	if err != nil {
+		return err
+	}
+	if err := decode(configuration); err != nil {
+		return err
+	}
+	for _, plugin := range wasm {
+		if err := s.host.Check(ctx, plugin.Name, plugin.Args); err != nil {
+			return err
+		}
+	}
+	s.wasm = wasm
+	return nil
+}
+
+// register is an app.Option.
+func (s *setup) register(registry frameworkruntime.Registry) error {
+	if err := app.WithPlugin(native.Name, native.New)(registry); err != nil {
+		return err
+	}
+	if err := registry.Merge(s.extra); err != nil {
+		return err
+	}
+	for _, plugin := range s.wasm {
+		if _, ok := registry[plugin.Name]; ok {
+			continue // another profile has it too; its args come with the profile
+		}
+		if err := registry.Register(plugin.Name, s.host.Factory(plugin.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode reads a configuration as strictly as kube-scheduler will.
+func decode(configuration []byte) error {
+	obj, gvk, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
+	if err != nil {
+		return err
+	}
+	if _, ok := obj.(*config.KubeSchedulerConfiguration); !ok {
+		return fmt.Errorf("it is a %s, not a KubeSchedulerConfiguration", gvk.Kind)
+	}
+	return nil
+}
+
+func names(registry frameworkruntime.Registry) []string {
+	all := make([]string, 0, len(registry))
+	for name := range registry {
+		all = append(all, name)
+	}
+	return all
+}

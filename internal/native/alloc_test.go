@@ -1,0 +1,29 @@
+//go:build !race
+
+package native
+
+import (
+	"testing"
+
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// The race detector allocates on its own account.
+func TestFilterOfANodeThatQualifiesAllocatesNothing(t *testing.T) {
+	pl, state, p := newPlugin(t, ""), framework.NewCycleState(), pod(regex.Annotation, "kubecon-.*")
+	if _, status := pl.PreFilter(t.Context(), state, p); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	yes, no := node("kubecon-1"), node("other")
+	allocs := func(n *framework.NodeInfo) float64 {
+		return testing.AllocsPerRun(100, func() { pl.Filter(t.Context(), state, p, n) })
+	}
+	if got := allocs(yes); got != 0 {
+		t.Errorf("a match allocates %v times", got)
+	}
+	if got := allocs(no); got > 1 {
+		t.Errorf("a mismatch allocates %v times, want its status only", got)
+	}
+}

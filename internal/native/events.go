@@ -1,0 +1,71 @@
+package native
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/util"
+)
+
+// EventsToRegister implements framework.EnqueueExtensions: what may make a pod
+// schedulable that this plugin has turned away. The name of a node never
+// changes, so that is a new node, and the pod's own annotation.
+//
+// An annotation has no ActionType of its own. A change of nothing else arrives
+// under a type that the framework does not export, and one that goes with a new
+// label under UpdatePodLabel alone; only the general Update has them all.
+//
+// Without UpdateNodeTaint the scheduler would register it for every plugin that
+// wants to hear of new nodes, and wake all pods by it: it stands in for those new
+// nodes that are held back while they aren't ready, as long as the feature gate
+// SchedulerQueueingHints is off. With the gate on, afterNode ignores it.
+func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWithHint, error) {
+	return []framework.ClusterEventWithHint{
+		{Event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add | framework.UpdateNodeTaint}, QueueingHintFn: p.afterNode},
+		{Event: framework.ClusterEvent{Resource: framework.Pod, ActionType: framework.Update}, QueueingHintFn: p.afterPod},
+	}, nil
+}
+
+// afterNode wakes the pods that a new node qualifies for.
+func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (framework.QueueingHint, error) {
+	old, node, err := util.As[*v1.Node](oldObj, newObj)
+	if err != nil {
+		return framework.Queue, err
+	}
+	if old != nil || node == nil {
+		return framework.QueueSkip, nil
+	}
+	selector, err := p.selectors.Selector(pod.Annotations)
+	if err != nil {
+		return framework.QueueSkip, nil // no node mends a pattern
+	}
+	if selector == nil {
+		return framework.Queue, nil
+	}
+	if ok, err := selector.Begin().Match(node.Name); err == nil && !ok {
+		return framework.QueueSkip, nil
+	}
+	return framework.Queue, nil
+}
+
+// afterPod wakes a pod whose own annotation has changed.
+func (p *Plugin) afterPod(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (framework.QueueingHint, error) {
+	before, after, err := util.As[*v1.Pod](oldObj, newObj)
+	if err != nil {
+		return framework.Queue, err
+	}
+	if after == nil || after.UID != pod.UID {
+		return framework.QueueSkip, nil
+	}
+	if before == nil {
+		return framework.Queue, nil
+	}
+	was, had := before.Annotations[p.annotation]
+	is, has := after.Annotations[p.annotation]
+	if had == has && was == is {
+		return framework.QueueSkip, nil
+	}
+	return framework.Queue, nil
+}

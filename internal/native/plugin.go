@@ -1,0 +1,95 @@
+// Package native is the policy as a plugin compiled into the scheduler: the
+// baseline that the Wasm guests and the extender are measured against. It decides
+// exactly as guest v2 does, in the words of package regex.
+package native
+
+import (
+	"context"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// Name is the name of the plugin in a scheduler's configuration.
+const Name = "RegexScheduling"
+
+// stateKey is where PreFilter leaves the selector for Filter.
+const stateKey framework.StateKey = "PreFilter" + Name
+
+// Plugin lets a pod run only on nodes whose name the regex in its annotation
+// matches.
+type Plugin struct {
+	annotation string
+	selectors  selectors
+}
+
+var (
+	_ framework.PreFilterPlugin   = (*Plugin)(nil)
+	_ framework.FilterPlugin      = (*Plugin)(nil)
+	_ framework.EnqueueExtensions = (*Plugin)(nil)
+)
+
+// New makes the plugin. Its args are optional: {"annotation": "example.com/key"}
+// reads another annotation.
+func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.Plugin, error) {
+	policy, err := decodePolicy(args)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
+	}
+	return &Plugin{annotation: policy.Annotation, selectors: newSelectors(policy)}, nil
+}
+
+// Name implements framework.Plugin.
+func (*Plugin) Name() string { return Name }
+
+// state is what a scheduling cycle knows of its pod.
+type state struct {
+	cycle    *regex.Cycle
+	mismatch []string // the reason for a node that doesn't qualify
+}
+
+// Clone implements framework.StateData. Nothing in a state depends on the nodes
+// and pods that preemption tries out, so its copies share it, and its budget.
+func (s *state) Clone() framework.StateData { return s }
+
+// PreFilter implements framework.PreFilterPlugin.
+func (p *Plugin) PreFilter(_ context.Context, cycle *framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status) {
+	selector, err := p.selectors.Selector(pod.Annotations)
+	if err != nil {
+		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
+	}
+	if selector == nil {
+		return nil, framework.NewStatus(framework.Skip)
+	}
+	cycle.Write(stateKey, &state{cycle: selector.Begin(), mismatch: []string{selector.Mismatch()}})
+	return nil, nil
+}
+
+// PreFilterExtensions implements framework.PreFilterPlugin. The pods on a node
+// don't change its name.
+func (*Plugin) PreFilterExtensions() framework.PreFilterExtensions { return nil }
+
+// Filter implements framework.FilterPlugin. A node that does not qualify will
+// not do so when pods are evicted from it either, hence UnschedulableAndUnresolvable.
+//
+// For a node that qualifies it allocates nothing; for another one the status,
+// which can't be shared because the framework writes into it.
+func (p *Plugin) Filter(_ context.Context, cycle *framework.CycleState, _ *v1.Pod, node *framework.NodeInfo) *framework.Status {
+	data, err := cycle.Read(stateKey)
+	if err != nil {
+		return framework.AsStatus(fmt.Errorf("plugin %s: its PreFilter has not run: %w", Name, err))
+	}
+	s := data.(*state)
+	ok, err := s.cycle.Match(node.Node().Name)
+	if err != nil {
+		return framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
+	}
+	if !ok {
+		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.mismatch...)
+	}
+	return nil
+}

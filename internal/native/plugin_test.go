@@ -1,0 +1,148 @@
+package native
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+func newPlugin(t testing.TB, args string) *Plugin {
+	t.Helper()
+	pl, err := New(t.Context(), &runtime.Unknown{Raw: []byte(args)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl.(*Plugin)
+}
+
+// pod returns a pod with annotations, given as key, value, key, value.
+func pod(annotations ...string) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web", Annotations: map[string]string{}}}
+	for i := 0; i < len(annotations); i += 2 {
+		p.Annotations[annotations[i]] = annotations[i+1]
+	}
+	return p
+}
+
+func node(name string) *framework.NodeInfo {
+	info := framework.NewNodeInfo()
+	info.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
+	return info
+}
+
+func TestVerdicts(t *testing.T) {
+	const mismatch = `node(s) didn't match the pod's node name regex "cncf-.*"`
+	tests := []struct {
+		name      string
+		args      string
+		pod       *v1.Pod
+		node      string
+		prefilter framework.Code
+		filter    framework.Code // if PreFilter succeeds
+		reason    string         // how the reason begins
+	}{
+		{name: "a pod without annotation runs anywhere", pod: pod(), prefilter: framework.Skip},
+		{name: "a node that matches", pod: pod(regex.Annotation, "kubecon-.*"), node: "kubecon-1"},
+		{name: "a match needs no anchors", pod: pod(regex.Annotation, "con"), node: "kubecon-1"},
+		{name: "the empty pattern matches every node", pod: pod(regex.Annotation, ""), node: "kubecon-1"},
+		{
+			name: "a node that doesn't match", pod: pod(regex.Annotation, "cncf-.*"), node: "kubecon-1",
+			filter: framework.UnschedulableAndUnresolvable, reason: mismatch,
+		},
+		{
+			name: "an invalid regex", pod: pod(regex.Annotation, `kubecon-.*\`),
+			prefilter: framework.UnschedulableAndUnresolvable,
+			reason:    "annotation " + regex.Annotation + ": trailing backslash",
+		},
+		{
+			name: "a regex that is over budget", pod: pod(regex.Annotation, strings.Repeat("(", 300)+strings.Repeat(")", 300)),
+			prefilter: framework.UnschedulableAndUnresolvable,
+			reason:    "annotation " + regex.Annotation + ": ",
+		},
+		{
+			name: "another annotation, if so configured", args: `{"annotation":"example.com/nodes"}`,
+			pod: pod("example.com/nodes", "^a$", regex.Annotation, "("), node: "a",
+		},
+		{
+			name: "the usual annotation is nothing then", args: `{"annotation":"example.com/nodes"}`,
+			pod: pod(regex.Annotation, "("), prefilter: framework.Skip,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			pl, state := newPlugin(t, tt.args), framework.NewCycleState()
+			result, status := pl.PreFilter(t.Context(), state, tt.pod)
+			if result != nil || status.Code() != tt.prefilter {
+				t.Fatalf("PreFilter: %v %v, want %v", result, status, tt.prefilter)
+			}
+			if status.IsSuccess() {
+				status = pl.Filter(t.Context(), state.Clone(), tt.pod, node(tt.node))
+				if status.Code() != tt.filter {
+					t.Fatalf("Filter: %v, want %v", status.Code(), tt.filter)
+				}
+			}
+			if !strings.HasPrefix(status.Message(), tt.reason) || (tt.reason == "") != (status.Message() == "") {
+				t.Errorf("reason %q, want %q", status.Message(), tt.reason)
+			}
+			if tt.node != "" && strings.Contains(status.Message(), tt.node) {
+				t.Errorf("the reason names the node: %q", status.Message())
+			}
+		})
+	}
+}
+
+func TestFilterWithoutPreFilterIsAnError(t *testing.T) {
+	got := newPlugin(t, "").Filter(t.Context(), framework.NewCycleState(), pod(), node("a"))
+	if got.Code() != framework.Error {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestArgs(t *testing.T) {
+	tests := []struct{ name, args, err string }{
+		{"no args", "", ""},
+		{"an empty object", "{}", ""},
+		{"another annotation", `{"annotation":"example.com/nodes"}`, ""},
+		{"an unknown field", `{"anotation":"example.com/nodes"}`, `unknown field "anotation"`},
+		{"not an object", `[]`, "plugin RegexScheduling: args: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := New(t.Context(), &runtime.Unknown{Raw: []byte(tt.args)}, nil)
+			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("got %v, want %q", err, tt.err)
+			}
+		})
+	}
+}
+
+func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
+	pl, state, p := newPlugin(t, ""), framework.NewCycleState(), pod(regex.Annotation, "-[0-4][0-9]$")
+	if _, status := pl.PreFilter(t.Context(), state, p); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := 10; i < 100; i++ {
+				got := pl.Filter(t.Context(), state, p, node("node-"+strconv.Itoa(i)))
+				if got.IsSuccess() != (i < 50) {
+					t.Errorf("node-%d: %v", i, got)
+				}
+				if got != nil {
+					got.SetPlugin(Name) // as the framework does
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

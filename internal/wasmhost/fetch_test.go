@@ -1,0 +1,184 @@
+package wasmhost
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serve answers at /guest.wasm with what a test wants.
+func serve(t *testing.T, handler http.HandlerFunc) (guestURL string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/guest.wasm", handler)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL + "/guest.wasm"
+}
+
+func TestGuestsThatCannotBeFetched(t *testing.T) {
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		want    string // after plugin and URL
+	}{
+		{
+			name:    "the server does not have it",
+			handler: http.NotFound,
+			want:    "the server answered 404 Not Found",
+		},
+		{
+			name:    "the server never answers",
+			handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			want:    "not fetched within 200ms: context deadline exceeded",
+		},
+		{
+			name: "the server stops in the middle",
+			handler: func(w http.ResponseWriter, r *http.Request) {
+				_, _ = w.Write([]byte(magic))
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			},
+			want: "not fetched within 200ms: context deadline exceeded",
+		},
+		{
+			name: "the server hangs up in the middle",
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "100")
+				_, _ = w.Write([]byte(magic))
+			},
+			want: "unexpected EOF",
+		},
+		{
+			name: "it announces to be too large",
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "1048577")
+				_, _ = w.Write([]byte(magic))
+			},
+			want: "over the limit of 1 MiB: 1048577 bytes",
+		},
+		{
+			name: "it turns out to be too large",
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				for block := make([]byte, 64<<10); ; {
+					if _, err := w.Write(block); err != nil {
+						return
+					}
+				}
+			},
+			want: "over the limit of 1 MiB",
+		},
+		{
+			name:    "it is a web page",
+			handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<!DOCTYPE html><html>")) },
+			want:    `not a Wasm module: begins with "<!DOCTYPE html><"`,
+		},
+		{
+			name:    "it is empty",
+			handler: func(http.ResponseWriter, *http.Request) {},
+			want:    "not a Wasm module: empty",
+		},
+		{
+			name:    "it is half a Wasm module",
+			handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(magic)) },
+			want:    "wasm: error compiling guest: invalid version header",
+		},
+		{
+			name:    "the server sends the fetch round in circles",
+			handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/guest.wasm", http.StatusFound) },
+			want:    "redirected more than 5 times",
+		},
+		{
+			name: "the server sends the fetch to a file",
+			handler: func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+			},
+			want: `unsupported protocol scheme "file"`,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			guestURL := serve(t, tt.handler)
+			h := &Host{Timeout: 200 * time.Millisecond, MaxBytes: 1 << 20}
+			err := h.Check(t.Context(), "Wasm", Args{GuestURL: guestURL})
+			if want := "plugin Wasm: guest " + guestURL + ": " + tt.want; message(err) != want {
+				t.Errorf("got\n%v\nwant\n%s", err, want)
+			}
+		})
+	}
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	err = new(Host).Check(t.Context(), "Wasm", Args{GuestURL: "http://me:secret@" + address})
+	if want := "plugin Wasm: guest http://me:xxxxx@" + address + ": dial tcp " + address + ": connect: connection refused"; message(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
+	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
+	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
+	defer server.Close()
+	h := &Host{Transport: server.Client().Transport}
+	err := h.Check(t.Context(), "Wasm", Args{GuestURL: server.URL})
+	if want := "redirected from https to " + plain; !strings.HasSuffix(message(err), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// inProcess answers for a host name that no resolver knows.
+type inProcess map[string][]byte
+
+func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	_, _ = w.Write(hosts[req.URL.Host])
+	return w.Result(), nil
+}
+
+func TestATransportOfTheProcessResolvesTheGuest(t *testing.T) {
+	h := &Host{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}}
+	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAGuestIsFetchedOnce(t *testing.T) {
+	fetches := 0
+	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fetches++
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(readGuest(t, "empty_filter")))
+	})
+	h := &Host{}
+	defer h.Close()
+	for range 3 {
+		if err := h.Check(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fetches != 1 {
+		t.Errorf("%d fetches", fetches)
+	}
+}
+
+func TestNoFileStaysBehind(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	for _, guest := range []string{"empty_filter", "start_trap", "no_memory"} {
+		_ = new(Host).Check(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
+	}
+	left, err := os.ReadDir(tmp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}

@@ -1,0 +1,109 @@
+package regex
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ParseConfig reads the configuration of a plugin, such as a guest's
+// guestConfig: a JSON object with the optional field "annotation", the key that
+// carries the pattern. Empty data is [Default]. Unknown or repeated fields, and
+// keys that Kubernetes refuses, are errors.
+func ParseConfig(data []byte) (Policy, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return Default, nil
+	}
+	policy := Default
+	tokens := jsontext.NewDecoder(bytes.NewReader(data))
+	if token, err := tokens.ReadToken(); err != nil || token.Kind() != '{' {
+		return Policy{}, notAnObject(err)
+	}
+	for tokens.PeekKind() != '}' {
+		if err := policy.parseField(tokens); err != nil {
+			return Policy{}, err
+		}
+	}
+	_, _ = tokens.ReadToken() // the brace that was peeked
+	if _, err := tokens.ReadToken(); err != io.EOF {
+		return Policy{}, errors.New("unexpected text after the JSON object")
+	}
+	return policy, nil
+}
+
+// parseField reads one field and its value.
+func (p *Policy) parseField(tokens *jsontext.Decoder) error {
+	field, err := tokens.ReadToken()
+	if err != nil {
+		return notAnObject(err)
+	}
+	if name := field.String(); name != "annotation" {
+		return errors.New("unknown field " + quote(shorten(name)) + `; the only field is "annotation"`)
+	}
+	value, err := tokens.ReadToken()
+	if err != nil {
+		return notAnObject(err)
+	}
+	if value.Kind() != '"' {
+		return errors.New("field \"annotation\" must be a string, not " + value.Kind().String())
+	}
+	p.Annotation = value.String()
+	if problem := checkKey(p.Annotation); problem != "" {
+		return errors.New("annotation key " + quote(shorten(p.Annotation)) + " " + problem)
+	}
+	return nil
+}
+
+func notAnObject(cause error) error {
+	const example = `want a JSON object such as {"annotation": "example.com/node-regex"}`
+	if cause == nil || cause == io.EOF {
+		return errors.New(example)
+	}
+	return errors.New(example + ": " + cause.Error())
+}
+
+// checkKey returns what makes key impossible as an annotation's key, or "". The
+// rules are those of IsQualifiedName in k8s.io/apimachinery/pkg/util/validation.
+func checkKey(key string) string {
+	prefix, name, prefixed := strings.Cut(key, "/")
+	if !prefixed {
+		prefix, name = "", key
+	}
+	switch {
+	case prefixed && !isSubdomain(prefix):
+		return `must have a DNS subdomain before its "/"`
+	case len(name) > 63 || !isLabel(name, "-_."):
+		return "must have a name of 1 to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
+	}
+	return ""
+}
+
+// isSubdomain reports whether s is labels joined by dots. Kubernetes lowers the
+// case of a key before it looks.
+func isSubdomain(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if !isLabel(label, "-") {
+			return false
+		}
+	}
+	return len(s) <= 253
+}
+
+// isLabel reports whether s is letters, digits and, except at its ends, some
+// punctuation.
+func isLabel(s, punctuation string) bool {
+	for i := range len(s) {
+		inside := i > 0 && i < len(s)-1
+		if !isAlphanumeric(s[i]) && !(inside && strings.IndexByte(punctuation, s[i]) >= 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}

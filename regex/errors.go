@@ -1,0 +1,68 @@
+package regex
+
+import (
+	"errors"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// PatternError says why a pattern is refused. It is addressed to the person
+// who wrote the annotation.
+type PatternError struct {
+	// Annotation is the key that carries the pattern.
+	Annotation string
+	// Pattern is the pattern, shortened in the middle past 128 characters.
+	Pattern string
+	// Problem is what is wrong with it.
+	Problem string
+}
+
+func (e *PatternError) Error() string {
+	return "annotation " + e.Annotation + ": " + e.Problem + ": " + quote(e.Pattern)
+}
+
+// problem puts an error of syntax.Parse into words. The fragment at fault is
+// shown unless it is the whole pattern, which every PatternError shows anyway.
+func problem(pattern string, err error) string {
+	var at *syntax.Error
+	if !errors.As(err, &at) {
+		return err.Error()
+	}
+	if at.Expr == "" || at.Expr == pattern {
+		return at.Code.String()
+	}
+	return at.Code.String() + " " + quote(shorten(at.Expr))
+}
+
+// maxShown is the number of characters of a pattern that a person gets to see.
+const maxShown = 128
+
+// shorten replaces the middle of a long text by an ellipsis, so that maxShown
+// characters remain. The result is a copy: it outlives the memory of text.
+func shorten(text string) string {
+	if utf8.RuneCountInString(text) <= maxShown {
+		return strings.Clone(text)
+	}
+	head, tail := 0, len(text)
+	for range maxShown / 2 {
+		_, size := utf8.DecodeRuneInString(text[head:])
+		head += size
+	}
+	for range maxShown/2 - 1 {
+		_, size := utf8.DecodeLastRuneInString(text[:tail])
+		tail -= size
+	}
+	return text[:head] + "…" + text[tail:]
+}
+
+// quote puts text between double quotes as it stands, because a regex is
+// hard enough to read without doubled backslashes. Only what would blur where
+// it ends, or break the line, is escaped.
+func quote(text string) string {
+	if strconv.CanBackquote(text) && !strings.Contains(text, `"`) {
+		return `"` + text + `"`
+	}
+	return strconv.Quote(text)
+}

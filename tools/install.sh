@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Installs the tools that tools/go.mod pins into .tools/bin.
+#
+#   tools/install.sh linters   staticcheck and gofumpt: need Go only
+#   tools/install.sh tinygo    TinyGo: needs LLVM 19, installed here on Debian and Ubuntu
+#
+# Each leaves a stamp of what it was made from, and does nothing while that holds.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+out=$(cd .. && pwd)/.tools
+packages="llvm-19-dev libclang-19-dev clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 binaryen g++"
+export GOFLAGS=-buildvcs=false GOWORK=off
+
+say() { echo "tools: $*" >&2; }
+die() { say "$@"; exit 1; }
+
+command -v go >/dev/null || die "go is not on PATH; install it from https://go.dev/dl/"
+
+# key prints what an installation depends on: the pins, this script, Go, and for
+# TinyGo the packages that it is linked against.
+key() {
+	cat go.mod go.sum install.sh | cksum
+	go env GOVERSION
+	if [ "$1" = tinygo ]; then
+		package_versions 2>/dev/null || command -v tinygo || true
+	fi
+}
+
+# package_versions fails unless every package is installed.
+package_versions() {
+	local found
+	# shellcheck disable=SC2086 # a list
+	found=$(dpkg-query -W -f='${Package} ${Version} ${db:Status-Status}\n' $packages) &&
+		! grep -qv ' installed$' <<<"$found" &&
+		echo "$found"
+}
+
+install_packages() {
+	command -v apt-get >/dev/null || return 1
+	local as_root=(env)
+	if [ "$(id -u)" -ne 0 ]; then
+		if [ ! -t 0 ]; then sudo -n true 2>/dev/null || return 1; fi
+		command -v sudo >/dev/null || return 1
+		as_root=(sudo env)
+	fi
+	say "installing $packages"
+	"${as_root[@]}" apt-get -q update >&2 || say "apt-get update failed; trying with the lists that are there"
+	# shellcheck disable=SC2086
+	"${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 \
+		install -y --no-install-recommends $packages >&2
+}
+
+# build_tinygo compiles TinyGo and lays out the TINYGOROOT that it looks for
+# beside itself. A module zip has no submodules, so src/net is left empty, and
+# the files are copies because TinyGo does not follow links.
+build_tinygo() {
+	local home=$out/tinygo source
+	say "building TinyGo, about a minute"
+	go mod download github.com/tinygo-org/tinygo
+	source=$(go list -m -f '{{.Dir}}' github.com/tinygo-org/tinygo)
+	rm -rf "$home"
+	mkdir -p "$home/bin"
+	CGO_ENABLED=1 go build -trimpath -tags llvm19 -o "$home/bin/tinygo" github.com/tinygo-org/tinygo
+	cp -R "$source/src" "$source/targets" "$home"
+	chmod -R u+w "$home"
+	mkdir -p "$home/src/net"
+	ln -sf ../tinygo/bin/tinygo "$out/bin/tinygo"
+}
+
+# official prints the path of an official TinyGo 0.41 release on PATH.
+official() {
+	local path
+	path=$(command -v tinygo) && "$path" version | grep -q 'version 0\.41\.' && echo "$path"
+}
+
+install_tinygo() {
+	local path
+	if package_versions >/dev/null 2>&1 || { install_packages && package_versions >/dev/null; }; then
+		build_tinygo
+	elif path=$(official); then
+		say "using $path; its guests need not have the bytes of the committed ones (tools/README.md)"
+		rm -rf "$out/tinygo"
+		rm -f "$out/bin/tinygo"
+		printf '#!/bin/sh\nexec "%s" "$@"\n' "$path" >"$out/bin/tinygo"
+		chmod +x "$out/bin/tinygo"
+	elif command -v apt-get >/dev/null; then
+		die "TinyGo needs packages (Debian 12, Ubuntu 24.04 or newer). Run this, then make tools again:
+  sudo apt-get update && sudo apt-get install -y --no-install-recommends $packages"
+	elif command -v brew >/dev/null; then
+		die "no TinyGo 0.41 on PATH. Run this, then make tools again:
+  brew tap tinygo-org/tools && brew install tinygo"
+	else
+		die "no TinyGo 0.41 on PATH. Install an official release, https://tinygo.org/getting-started/install/, then run: make tools"
+	fi
+	"$out/bin/tinygo" version >&2
+}
+
+install_linters() {
+	say "building staticcheck and gofumpt"
+	CGO_ENABLED=0 go build -trimpath -o "$out/bin/" honnef.co/go/tools/cmd/staticcheck mvdan.cc/gofumpt
+}
+
+what=${1:-}
+case $what in
+linters) binary=gofumpt ;;
+tinygo) binary=tinygo ;;
+*) die "usage: tools/install.sh linters|tinygo" ;;
+esac
+
+mkdir -p "$out/bin"
+stamp=$out/$what.stamp
+if [ -x "$out/bin/$binary" ] && [ -f "$stamp" ] && [ "$(key "$what")" = "$(cat "$stamp")" ]; then
+	exit
+fi
+rm -f "$stamp"
+"install_$what"
+key "$what" >"$stamp"

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// plugin is the policy behind the three hooks.
+type plugin struct {
+	policy    regex.Policy
+	selectors *regex.Cache
+
+	// The state of the cycle, set by PreFilter for each Filter that follows:
+	// what to match against, or the verdict on every node if that is nil.
+	cycle   *regex.Cycle
+	verdict guest.Status
+}
+
+func newPlugin(policy regex.Policy) *plugin {
+	return &plugin{
+		policy:    policy,
+		selectors: regex.NewCache(policy, maxSelectors),
+		verdict:   guest.Status{Code: guest.Error, Reason: "filter was called before prefilter"},
+	}
+}
+
+// PreFilter begins the cycle of a pod. A pod without the annotation takes no
+// further part. One whose pattern is refused waits for another annotation:
+// trying again would not help, nor would evicting other pods.
+func (p *plugin) PreFilter(pod guest.Pod) guest.Status {
+	p.cycle, p.verdict = nil, guest.Status{}
+	pattern, found, err := pod.Annotation(p.policy.Annotation)
+	if err != nil {
+		p.verdict = guest.Status{Code: guest.Error, Reason: err.Error()}
+		return p.verdict
+	}
+	if !found {
+		return guest.Status{Code: guest.Skip}
+	}
+	selector, err := p.selectors.Compile(pattern)
+	if err != nil {
+		p.verdict = unresolvable(err.Error())
+		return p.verdict
+	}
+	p.cycle = selector.Begin()
+	return guest.Status{}
+}
+
+// Filter admits the nodes whose names match. No eviction renames a node, so
+// what does not match is unresolvable.
+func (p *plugin) Filter(nodeName string) guest.Status {
+	if p.cycle == nil {
+		return p.verdict
+	}
+	matches, err := p.cycle.Match(nodeName)
+	if err != nil {
+		return unresolvable(err.Error())
+	}
+	if !matches {
+		return unresolvable(p.cycle.Selector().Mismatch())
+	}
+	return guest.Status{}
+}
+
+// EventsToRegister names what can help a rejected pod: a new node, and another
+// annotation.
+func (p *plugin) EventsToRegister() []guest.ClusterEvent {
+	return []guest.ClusterEvent{
+		{Resource: guest.NodeResource, ActionType: guest.Add},
+		{Resource: guest.PodResource, ActionType: guest.UpdatePodOther | guest.UpdatePodLabel |
+			guest.UpdatePodTolerations | guest.UpdatePodSchedulingGatesEliminated},
+	}
+}
+
+func unresolvable(reason string) guest.Status {
+	return guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: reason}
+}
