@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -67,6 +68,9 @@ func (e *Extender) Config() *config.Config {
 	defer e.mu.Unlock()
 	return e.config
 }
+
+// Handler answers as Serve does, without limits to time and without TLS.
+func (e *Extender) Handler() http.Handler { return e.server.Handler() }
 
 // Serve answers on l until ctx is done, then shuts down gracefully. l need not
 // be what the configuration says. The error is nil if no request was lost.

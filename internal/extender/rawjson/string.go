@@ -31,6 +31,26 @@ func (c *Cursor) String() (content []byte, plain bool, err error) {
 	return []byte(s), false, nil
 }
 
+// PlainStrings passes strings that follow one another in an array without a
+// space, as long as they are plain and there, and appends to offsets where each
+// begins and ends. It stops before the comma or bracket after the last.
+func (c *Cursor) PlainStrings(offsets []uint32) []uint32 {
+	d, i := c.data, c.pos
+	for i < len(d) && d[i] == '"' {
+		end := skipPlain(d, i+1)
+		if end < 0 {
+			break
+		}
+		offsets = append(offsets, uint32(i+1), uint32(end-1))
+		c.pos = end
+		if end == len(d) || d[end] != ',' {
+			break
+		}
+		i = end + 1
+	}
+	return offsets
+}
+
 // endOfString finds the end of the string at the Cursor, as skipString.
 func (c *Cursor) endOfString() (end int, plain bool) {
 	if end = skipPlain(c.data, c.pos+1); end >= 0 {

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/rawjson"
@@ -66,7 +65,7 @@ type once bool
 
 func (o *once) in(path string, read func() error) error {
 	if *o {
-		return fmt.Errorf("%s: is given twice", path)
+		return &pathError{path: path, err: errors.New("is given twice")}
 	}
 	*o = true
 	if err := read(); err != nil {
@@ -96,18 +95,17 @@ func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *pathError) Unwrap() error { return e.err }
 
 // text reads a string, or null as the empty one.
-func (r *reader) text() ([]byte, error) {
+func (r *reader) text() (text []byte, plain bool, err error) {
 	if r.Null() {
-		return nil, nil
+		return nil, true, nil
 	}
-	text, _, err := r.String()
-	return text, err
+	return r.String()
 }
 
 // textInto reads a string into s.
 func (r *reader) textInto(s *string) func() error {
 	return func() error {
-		text, err := r.text()
+		text, _, err := r.text()
 		*s = string(text)
 		return err
 	}

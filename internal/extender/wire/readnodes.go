@@ -3,7 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"strings"
+	"sync"
 )
 
 // nodeList reads the full nodes.
@@ -94,38 +94,28 @@ func (r *reader) nodeMetadata() (named bool, err error) {
 }
 
 func (r *reader) nodeName() error {
-	if r.Null() {
-		r.names.add(nil)
-		return nil
-	}
-	name, plain, err := r.String()
+	name, plain, err := r.text()
 	r.names.add(name)
 	r.request.plain = r.request.plain && plain
 	return err
 }
 
-// nodeNames reads the list of names. They share one string, a copy of the text
-// from where the list begins, unless they are escaped.
+// nodeNames reads the list of names. Plain names share one string, a copy of
+// the text that they are in.
 func (r *reader) nodeNames() error {
 	if r.Null() {
 		return nil
 	}
 	r.found(Names)
-	start, rest := r.Pos(), string(r.Rest())
-	// As many as there are commas, but not more than twice the memory of the text.
-	names := make([]string, 0, min(strings.Count(rest, ",")+1, len(rest)/8+1))
-	err := r.Array(func() error {
-		if r.Null() {
-			names = append(names, "")
+	var names []string
+	err := r.Array(func() (err error) {
+		if plain := r.plainNames(); plain != nil {
+			names = appendOrTake(names, plain)
 			return nil
 		}
-		name, plain, err := r.String()
+		name, plain, err := r.text()
 		if err != nil {
 			return at(fmt.Sprint("[", len(names), "]"), err)
-		}
-		if end := r.Pos() - 1 - start; plain && end < len(rest) {
-			names = append(names, rest[end-len(name):end])
-			return nil
 		}
 		r.request.plain = r.request.plain && plain
 		names = append(names, string(name))
@@ -133,4 +123,33 @@ func (r *reader) nodeNames() error {
 	})
 	r.request.Names = names
 	return err
+}
+
+func appendOrTake(names, more []string) []string {
+	if names == nil {
+		return more
+	}
+	return append(names, more...)
+}
+
+// offsets is working memory for plainNames.
+var offsets = sync.Pool{New: func() any { return new([]uint32) }}
+
+// plainNames reads the plain names that come next, or returns nil.
+func (r *reader) plainNames() []string {
+	memory := offsets.Get().(*[]uint32)
+	defer offsets.Put(memory)
+	r.Kind() // passes white space
+	text, start := r.Rest(), uint32(r.Pos())
+	found := r.PlainStrings((*memory)[:0])
+	*memory = found
+	if len(found) == 0 {
+		return nil
+	}
+	all := string(text[:r.Pos()-int(start)])
+	names := make([]string, len(found)/2)
+	for i := range names {
+		names[i] = all[found[2*i]-start : found[2*i+1]-start]
+	}
+	return names
 }

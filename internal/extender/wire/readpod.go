@@ -53,7 +53,7 @@ func (r *reader) annotations() error {
 	r.request.Pod.Annotations = annotations
 	return r.Object(func(key []byte) error {
 		k := string(key)
-		v, err := r.text()
+		v, _, err := r.text()
 		if err != nil {
 			return at(k, err)
 		}

@@ -86,5 +86,14 @@ func (d *dice) fraction(name string) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, d.stable)
 	_, _ = io.WriteString(h, name)
-	return rand.New(rand.NewPCG(d.seed, h.Sum64())).Float64()
+	return float64(mix(h.Sum64()^mix(d.seed))>>11) / (1 << 53)
+}
+
+// mix spreads the bits of a number, as SplitMix64 does: FNV gives names that
+// differ in the last letter numbers that are close.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -50,16 +51,30 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	cycle := selector.Begin()
 	mismatch := &algorithm.Failure{Reason: selector.Mismatch(), Unresolvable: true}
 	failures := make([]*algorithm.Failure, len(args.Names))
-	for i, name := range args.Names {
+	var problem atomic.Value
+	algorithm.Each(len(args.Names), func(from, to int) {
+		if err := match(cycle, args.Names[from:to], failures[from:to], mismatch); err != nil {
+			problem.Store(err)
+		}
+	})
+	if err, failed := problem.Load().(error); failed {
+		return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
+	}
+	return failures, nil
+}
+
+// match sets the failures of the names that do not match.
+func match(cycle *regex.Cycle, names []string, failures []*algorithm.Failure, mismatch *algorithm.Failure) error {
+	for i, name := range names {
 		matches, err := cycle.Match(name)
 		if err != nil {
-			return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
+			return err
 		}
 		if !matches {
 			failures[i] = mismatch
 		}
 	}
-	return failures, nil
+	return nil
 }
 
 // Prioritize prefers no node: they all match, or they would not be asked about.
