@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 )
@@ -24,16 +25,29 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+func startProfile(path string) (stop func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("bench-extender", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	sizes := set.String("nodes", "100,1000,5000,10000", "numbers of nodes, rising")
 	rounds := set.Int("rounds", 40, "rounds for each number of nodes")
 	pattern := set.String("pattern", "kubecon-.*", "the pod's regex; about half of the nodes are named kubecon-…")
+	profile := set.String("cpuprofile", "", "file to write a CPU profile of it all to")
+	only := set.String("only", "", "measure only full or names")
 	if err := set.Parse(args); err != nil {
 		return 2
 	}
-	plan := plan{pattern: *pattern, rounds: *rounds, progress: stderr}
+	plan := plan{only: *only, pattern: *pattern, rounds: *rounds, progress: stderr}
 	for _, text := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || *rounds < 1 {
@@ -41,6 +55,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return 2
 		}
 		plan.sizes = append(plan.sizes, n)
+	}
+	if *profile != "" {
+		stop, err := startProfile(*profile)
+		if err != nil {
+			fmt.Fprintf(stderr, "bench-extender: %v\n", err)
+			return 1
+		}
+		defer stop()
 	}
 	results, err := plan.run(ctx)
 	if err != nil {

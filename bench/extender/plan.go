@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
@@ -15,6 +16,7 @@ import (
 // plan is what to measure.
 type plan struct {
 	sizes    []int
+	only     string // part of the name of a form, or empty
 	pattern  string
 	rounds   int
 	progress io.Writer
@@ -39,6 +41,9 @@ func (p *plan) run(ctx context.Context) ([]result, error) {
 		name string
 		body func(string, int) []byte
 	}{{"full nodes", corpus.Full}, {"names", corpus.Names}} {
+		if !strings.Contains(form.name, p.only) {
+			continue
+		}
 		for _, nodes := range p.sizes {
 			r := result{form: form.name, nodes: nodes}
 			if err := p.measure(ctx, &r, form.body(p.pattern, nodes)); err != nil {

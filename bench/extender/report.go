@@ -53,6 +53,9 @@ func verdicts(w io.Writer, results []result) {
 				verdict(w, fmt.Sprintf("%s, %d nodes: memory of the first request over the body", r.form, r.nodes), float64(r.cold)/float64(r.body), targetMemory)
 			}
 		}
+		if len(of) < 2 {
+			continue
+		}
 		if first, last := of[0], of[len(of)-1]; last.nodes > first.nodes {
 			slope := math.Log(float64(median(last.ours))/float64(median(first.ours))) / math.Log(float64(last.nodes)/float64(first.nodes))
 			verdict(w, fmt.Sprintf("%s, %d to %d nodes: growth, where 1 is linear", form.name, first.nodes, last.nodes), slope, targetSlope)
