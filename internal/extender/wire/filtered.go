@@ -2,17 +2,13 @@ package wire
 
 import "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 
-// estimate is about how many bytes of an answer are not copied from the body as
-// they are: names and reasons.
+// estimate is about how many bytes of an answer are not the body's as they are:
+// names and reasons.
 func (r *Request) estimate(failures []*algorithm.Failure) int {
-	const quotes = len(`"":,`)
-	n := 256
-	for i, name := range r.Names {
-		switch {
-		case failures != nil && failures[i] != nil:
-			n += len(name) + len(failures[i].Reason) + 2*quotes
-		case r.Form == Names || failures == nil:
-			n += len(name) + quotes
+	n := 256 + r.nameBytes + len(`"":"",`)*len(r.Names)
+	for _, failure := range failures {
+		if failure != nil {
+			n += len(failure.Reason) + len(`\"`)
 		}
 	}
 	return n

@@ -55,7 +55,7 @@ func (r *reader) finish(body []byte) {
 	r.request.body = body
 	r.request.Pod.Raw = r.request.bytes(r.pod)
 	if r.request.Form == Full {
-		r.request.Names = r.names.strings()
+		r.request.Names, r.request.nameBytes = r.names.strings(), r.names.text.Len()
 		r.request.Raw = r.request.rawNode
 	}
 }

@@ -107,6 +107,7 @@ func (r *reader) nodeNames() error {
 		return nil
 	}
 	r.found(Names)
+	start := r.Pos()
 	var names []string
 	err := r.Array(func() (err error) {
 		if plain := r.plainNames(); plain != nil {
@@ -121,7 +122,7 @@ func (r *reader) nodeNames() error {
 		names = append(names, string(name))
 		return nil
 	})
-	r.request.Names = names
+	r.request.Names, r.request.nameBytes = names, r.Pos()-start
 	return err
 }
 

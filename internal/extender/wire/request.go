@@ -32,6 +32,8 @@ type Request struct {
 	envelope span   // the NodeList
 	items    span   // its items, with brackets; empty if it has none
 	nodes    []span // the items
+	// nameBytes is about how long all names are together.
+	nameBytes int
 	// plain means that no name needs escaping or decoding.
 	plain bool
 }
