@@ -62,7 +62,7 @@ func TestAReloadIsAllOrNothing(t *testing.T) {
 
 // TestRequestsInFlightSurviveAReload changes the algorithm under a request.
 func TestRequestsInFlightSurviveAReload(t *testing.T) {
-	letGo := hold()
+	letGo := hold(t)
 	e := newExtender(t, configure(t, "filter: [test-waits]"))
 	answered := make(chan int)
 	go func() { answered <- post(e.Handler(), "/filter", corpus.Names("", 3)).Code }()

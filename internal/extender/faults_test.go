@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 )
@@ -31,7 +32,8 @@ var (
 
 // hold makes the requests to test-waits wait until the returned function is
 // called.
-func hold() (letGo func()) {
+func hold(t testing.TB) (letGo func()) {
+	eventually(t, "the requests of other tests to end", func() bool { return waiting.Load() == 0 })
 	c := make(chan struct{})
 	release.Store(&c)
 	return func() { close(c) }

@@ -90,7 +90,7 @@ func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
 }
 
 func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
-	letGo := hold()
+	letGo := hold(t)
 	defer letGo()
 	e := start(t, configure(t, "filter: [test-waits]\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()

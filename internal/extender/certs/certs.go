@@ -46,7 +46,8 @@ func (s *Source) Load(files Files) error {
 	config := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		Certificates: []tls.Certificate{pair},
-		NextProtos:   []string{"http/1.1"},
+		// Not HTTP/2: there a request of 31 MB waits for flow control.
+		NextProtos: []string{"http/1.1"},
 		// A resumed session would outlive a change of the authorities.
 		SessionTicketsDisabled: true,
 	}
