@@ -21,37 +21,55 @@ func (c *Cursor) Skip() error {
 }
 
 // skip returns the offset after the value at i, or the complement of the offset
-// at which it goes wrong and the containers there.
+// at which it goes wrong and the containers there. Most of a text is strings
+// with nothing around them but a comma or a colon, so those come first.
 func skip(d []byte, i, room int) (int, nesting) {
 	in := nesting{room: room}
 	for {
-		var opened bool
-		if i, opened = skipOne(d, i, &in); i < 0 {
+		opened := false
+		if i < len(d) && d[i] == '"' {
+			i = skipString(d, i+1)
+		} else {
+			i, opened = skipOne(d, i, &in)
+		}
+		if i >= 0 && !opened {
+			if in.depth > 0 && i < len(d) && d[i] == ',' {
+				i++
+			} else if i = skipEnds(d, i, &in); in.depth == 0 {
+				return i, in
+			}
+		}
+		if i < 0 {
 			return i, in
 		}
-		for !opened {
-			if in.depth == 0 {
-				return i, in
-			}
-			if i = skipSpace(d, i); i == len(d) {
-				return ^i, in
-			}
-			if d[i] == ',' {
-				i++
-				break // before the next element or member
-			}
-			if d[i] != in.closing() {
-				return ^i, in
-			}
-			in.pop()
-			i++
+		if in.object() {
+			i = skipKey(d, i)
+		} else {
+			i = skipSpace(d, i)
 		}
-		if i = skipSpace(d, i); in.object() {
-			if i = skipKey(d, i); i < 0 {
-				return i, in
-			}
+		if i < 0 {
+			return i, in
 		}
 	}
+}
+
+// skipEnds passes what follows a value: the ends of containers, up to the end
+// of the outermost or the comma before the next element or member.
+func skipEnds(d []byte, i int, in *nesting) int {
+	for in.depth > 0 {
+		if i = skipSpace(d, i); i == len(d) {
+			return ^i
+		}
+		if d[i] == ',' {
+			return i + 1
+		}
+		if d[i] != in.closing() {
+			return ^i
+		}
+		in.pop()
+		i++
+	}
+	return i
 }
 
 func (c *Cursor) stop(at int, in *nesting) error {
@@ -87,9 +105,9 @@ func skipOne(d []byte, i int, in *nesting) (next int, opened bool) {
 	}
 }
 
-// skipKey passes a member's name and colon, and white space before the value.
+// skipKey passes a member's name and colon, and white space around them.
 func skipKey(d []byte, i int) int {
-	if i >= len(d) || d[i] != '"' {
+	if i = skipSpace(d, i); i == len(d) || d[i] != '"' {
 		return ^i
 	}
 	if i = skipString(d, i+1); i < 0 {

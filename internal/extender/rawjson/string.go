@@ -106,16 +106,16 @@ func skipPlain(d []byte, i int) int {
 // content starts at i, or the complement of the offset at which it goes wrong.
 func skipString(d []byte, i int) int {
 	for {
-		for i+16 <= len(d) {
-			if m := special(binary.LittleEndian.Uint64(d[i : i+8])); m != 0 {
-				i += bits.TrailingZeros64(m) / 8
-				break
+		for i+8 <= len(d) {
+			m := special(binary.LittleEndian.Uint64(d[i : i+8]))
+			if m == 0 {
+				i += 8
+				continue
 			}
-			if m := special(binary.LittleEndian.Uint64(d[i+8 : i+16])); m != 0 {
-				i += 8 + bits.TrailingZeros64(m)/8
-				break
+			if i += bits.TrailingZeros64(m) / 8; d[i] == '"' {
+				return i + 1
 			}
-			i += 16
+			break
 		}
 		for i < len(d) && d[i] != '"' && d[i] != '\\' && d[i] >= ' ' {
 			i++
