@@ -38,13 +38,24 @@ func (s *Server) verbHandler(v *verb) http.Handler {
 			return
 		}
 		defer b.Release()
+		defer c.release()
 		if refused := c.ask(r, b); refused != nil {
 			c.refuse(w, refused)
 			return
 		}
-		defer c.answer.Release()
 		c.write(w)
 	})
+}
+
+// release gives back the memory of request and answer. An algorithm that
+// panicked may still use its request, so that memory is left to it.
+func (c *call) release() {
+	if c.answer != nil {
+		c.answer.Release()
+	}
+	if c.request != nil && c.outcome != outcomePanic {
+		c.request.Release()
+	}
 }
 
 // admit counts the request and refuses it if it may not be here.
@@ -66,7 +77,6 @@ func (c *call) ask(r *http.Request, b *body.Body) (refused *refusal) {
 	var err error
 	c.request, err = wire.ReadArriving(b.Wait)
 	if lost := b.Finish(); lost != nil {
-		c.request = nil
 		return refusalOfBody(lost)
 	}
 	if err != nil {

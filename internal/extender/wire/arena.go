@@ -13,11 +13,11 @@ func (a *arena) add(s []byte) {
 	a.ends = append(a.ends, uint32(a.text.Len()))
 }
 
-func (a *arena) strings() []string {
+// appendTo appends the strings to all.
+func (a *arena) appendTo(all []string) []string {
 	text, start := a.text.String(), uint32(0)
-	all := make([]string, len(a.ends))
-	for i, end := range a.ends {
-		all[i], start = text[start:end], end
+	for _, end := range a.ends {
+		all, start = append(all, text[start:end]), end
 	}
 	return all
 }

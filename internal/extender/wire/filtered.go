@@ -17,24 +17,24 @@ func (r *Request) estimate(failures []*algorithm.Failure) int {
 // nodes adds the NodeList as it came, less the nodes that failed. Nodes that
 // stand side by side are one piece with the commas between them.
 func (a *Answer) nodes(r *Request, failures []*algorithm.Failure) {
-	items := r.items
+	items, nodes := r.items, r.memory.nodes
 	if failures == nil || items == (span{}) {
-		a.Passed = len(r.nodes)
+		a.Passed = len(nodes)
 		a.pieces = append(a.pieces, r.bytes(r.envelope))
 		return
 	}
 	a.pieces = append(a.pieces, r.bytes(span{r.envelope.start, items.start}), []byte("["))
-	for i := 0; i < len(r.nodes); i++ {
+	for i := 0; i < len(nodes); i++ {
 		if failures[i] != nil {
 			continue
 		}
 		if a.Passed > 0 {
 			a.pieces = append(a.pieces, []byte(","))
 		}
-		run := r.nodes[i]
-		for a.Passed++; i+1 < len(r.nodes) && failures[i+1] == nil; a.Passed++ {
+		run := nodes[i]
+		for a.Passed++; i+1 < len(nodes) && failures[i+1] == nil; a.Passed++ {
 			i++
-			run.end = r.nodes[i].end
+			run.end = nodes[i].end
 		}
 		a.pieces = append(a.pieces, r.bytes(run))
 	}

@@ -17,7 +17,9 @@ func Read(body []byte) (*Request, error) {
 // ReadArriving reads an ExtenderArgs that is still arriving: wait is that of
 // rawjson.Arriving.
 func ReadArriving(wait func(n int) []byte) (*Request, error) {
-	r := &reader{Cursor: rawjson.Arriving(wait), request: &Request{plain: true}}
+	m := memories.Get().(*memory)
+	m.nodes = m.nodes[:0]
+	r := &reader{Cursor: rawjson.Arriving(wait), memory: m, request: &Request{plain: true, memory: m}}
 	var pod, nodes, names once
 	err := r.Object(func(key []byte) error {
 		switch {
@@ -33,11 +35,12 @@ func ReadArriving(wait func(n int) []byte) (*Request, error) {
 	if err == nil {
 		err = r.End()
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && r.pod.end == 0 {
+		err = errors.New("Pod: is missing")
 	}
-	if r.pod.end == 0 {
-		return nil, errors.New("Pod: is missing")
+	if err != nil {
+		r.request.Release()
+		return nil, err
 	}
 	r.finish(wait(0))
 	return r.request, nil
@@ -47,6 +50,7 @@ func ReadArriving(wait func(n int) []byte) (*Request, error) {
 type reader struct {
 	*rawjson.Cursor
 	request *Request
+	memory  *memory // the request's
 	pod     span
 	names   arena // of the full nodes
 }
@@ -55,8 +59,12 @@ func (r *reader) finish(body []byte) {
 	r.request.body = body
 	r.request.Pod.Raw = r.request.bytes(r.pod)
 	if r.request.Form == Full {
-		r.request.Names, r.request.nameBytes = r.names.strings(), r.names.text.Len()
+		r.memory.names = r.names.appendTo(r.memory.names[:0])
+		r.request.nameBytes = r.names.text.Len()
 		r.request.Raw = r.request.rawNode
+	}
+	if r.request.Form != Neither {
+		r.request.Names = r.memory.names
 	}
 }
 

@@ -3,7 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"sync"
+	"slices"
 )
 
 // nodeList reads the full nodes.
@@ -47,9 +47,9 @@ func (r *reader) item() error {
 	r.Kind()
 	start := r.Pos()
 	if err := r.node(); err != nil {
-		return at(fmt.Sprint("[", len(r.request.nodes), "]"), err)
+		return at(fmt.Sprint("[", len(r.memory.nodes), "]"), err)
 	}
-	r.request.nodes = append(r.request.nodes, span{start, r.Pos()})
+	r.memory.nodes = append(r.memory.nodes, span{start, r.Pos()})
 	return nil
 }
 
@@ -108,10 +108,10 @@ func (r *reader) nodeNames() error {
 	}
 	r.found(Names)
 	start := r.Pos()
-	var names []string
+	names := r.memory.names[:0]
 	err := r.Array(func() (err error) {
-		if plain := r.plainNames(); plain != nil {
-			names = appendOrTake(names, plain)
+		if more := r.plainNames(names); len(more) > len(names) {
+			names = more
 			return nil
 		}
 		name, plain, err := r.text()
@@ -122,35 +122,20 @@ func (r *reader) nodeNames() error {
 		names = append(names, string(name))
 		return nil
 	})
-	r.request.Names, r.request.nameBytes = names, r.Pos()-start
+	r.memory.names = names
+	r.request.nameBytes = r.Pos() - start
 	return err
 }
 
-func appendOrTake(names, more []string) []string {
-	if names == nil {
-		return more
-	}
-	return append(names, more...)
-}
-
-// offsets is working memory for plainNames.
-var offsets = sync.Pool{New: func() any { return new([]uint32) }}
-
-// plainNames reads the plain names that come next, or returns nil.
-func (r *reader) plainNames() []string {
-	memory := offsets.Get().(*[]uint32)
-	defer offsets.Put(memory)
+// plainNames appends the plain names that come next, if any do.
+func (r *reader) plainNames(names []string) []string {
 	r.Kind() // passes white space
 	text, start := r.Rest(), uint32(r.Pos())
-	found := r.PlainStrings((*memory)[:0])
-	*memory = found
-	if len(found) == 0 {
-		return nil
-	}
+	r.memory.offsets = r.PlainStrings(r.memory.offsets[:0])
 	all := string(text[:r.Pos()-int(start)])
-	names := make([]string, len(found)/2)
-	for i := range names {
-		names[i] = all[found[2*i]-start : found[2*i+1]-start]
+	names = slices.Grow(names, len(r.memory.offsets)/2)
+	for i := 0; i < len(r.memory.offsets); i += 2 {
+		names = append(names, all[r.memory.offsets[i]-start:r.memory.offsets[i+1]-start])
 	}
 	return names
 }

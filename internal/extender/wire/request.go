@@ -29,13 +29,13 @@ type Request struct {
 	Form Form
 
 	body     []byte
-	envelope span   // the NodeList
-	items    span   // its items, with brackets; empty if it has none
-	nodes    []span // the items
+	envelope span // the NodeList
+	items    span // its items, with brackets; empty if it has none
 	// nameBytes is about how long all names are together.
 	nameBytes int
 	// plain means that no name needs escaping or decoding.
-	plain bool
+	plain  bool
+	memory *memory
 }
 
 // span is where something lies in the body.
@@ -43,4 +43,4 @@ type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end:s.end] }
 
-func (r *Request) rawNode(i int) []byte { return r.bytes(r.nodes[i]) }
+func (r *Request) rawNode(i int) []byte { return r.bytes(r.memory.nodes[i]) }
