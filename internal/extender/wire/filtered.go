@@ -44,17 +44,30 @@ func (a *Answer) nodes(r *Request, failures []*algorithm.Failure) {
 // names appends the list of the names that passed.
 func (a *Answer) names(b []byte, r *Request, failures []*algorithm.Failure) []byte {
 	b = append(b, '[')
-	for i, name := range r.Names {
+	for i := 0; i < len(r.Names); i++ {
 		if failures != nil && failures[i] != nil {
 			continue
+		}
+		first := i
+		for r.quoted && i+1 < len(r.Names) && (failures == nil || failures[i+1] == nil) {
+			i++
 		}
 		if a.Passed > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, name, r.plain)
-		a.Passed++
+		b = r.appendNames(b, first, i)
+		a.Passed += i + 1 - first
 	}
 	return append(b, ']')
+}
+
+// appendNames appends the names from first to last as JSON, with commas between
+// them. If they are not quoted as they stand in the body, there is only one.
+func (r *Request) appendNames(b []byte, first, last int) []byte {
+	if r.quoted {
+		return append(b, r.body[r.memory.offsets[2*first]-1:r.memory.offsets[2*last+1]+1]...)
+	}
+	return appendString(b, r.Names[first], r.plain)
 }
 
 // failed appends the map from node to reason of either kind. A name that
@@ -63,7 +76,7 @@ func (r *Request) failed(b []byte, failures []*algorithm.Failure, unresolvable b
 	b = append(b, '{')
 	start := len(b)
 	var last *algorithm.Failure
-	var reason []byte // of last, encoded
+	var reason []byte // of last, encoded, between a colon and a comma
 	seen := newSet(len(failures))
 	defer seen.release()
 	for i, failure := range failures {
@@ -71,14 +84,12 @@ func (r *Request) failed(b []byte, failures []*algorithm.Failure, unresolvable b
 			continue
 		}
 		if failure != last {
-			last, reason = failure, appendString(nil, failure.Reason, false)
+			last, reason = failure, append(appendString([]byte{':'}, failure.Reason, false), ',')
 		}
-		if len(b) > start {
-			b = append(b, ',')
-		}
-		b = appendString(b, r.Names[i], r.plain)
-		b = append(b, ':')
-		b = append(b, reason...)
+		b = append(r.appendNames(b, i, i), reason...)
+	}
+	if len(b) > start {
+		b = b[:len(b)-1] // the last comma
 	}
 	return append(b, '}')
 }

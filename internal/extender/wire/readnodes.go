@@ -124,6 +124,7 @@ func (r *reader) nodeNames() error {
 	})
 	r.memory.names = names
 	r.request.nameBytes = r.Pos() - start
+	r.request.quoted = len(names) > 0 && len(r.memory.offsets) == 2*len(names)
 	return err
 }
 
