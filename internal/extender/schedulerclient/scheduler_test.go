@@ -1,8 +1,7 @@
-package extender_test
+package schedulerclient_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
 )
@@ -57,7 +57,7 @@ func outcome(t *testing.T, e framework.Extender, pod *corev1.Pod, nodes []*frame
 // TestKubeSchedulersOwnClient runs the steps of the seed 000: two nodes of
 // three match, none does, and an invalid regex; with full nodes and names.
 func TestKubeSchedulersOwnClient(t *testing.T) {
-	running := start(t, loadConfig(t, ""))
+	address := start(t, config.TLS{})
 	var nodes []*framework.NodeInfo
 	for _, name := range []string{"node-abcde", "kubecon-1", "kubecon-2"} {
 		info := framework.NewNodeInfo()
@@ -66,7 +66,7 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 	}
 	reason := func(pattern string) string { return "node(s) didn't match the pod's node name regex " + pattern }
 	for _, cacheCapable := range []bool{false, true} {
-		e := asScheduler(t, "http://"+running.address+"/", func(c *schedulerapi.Extender) { c.NodeCacheCapable = cacheCapable })
+		e := asScheduler(t, "http://"+address+"/", func(c *schedulerapi.Extender) { c.NodeCacheCapable = cacheCapable })
 		for pattern, want := range map[string]string{
 			"":            "passed node-abcde kubecon-1 kubecon-2, failed 0, unresolvable map[]",
 			`kubecon-.*`:  `passed kubecon-1 kubecon-2, failed 0, unresolvable map[node-abcde:` + reason(`"kubecon-.*"`) + `]`,
@@ -87,8 +87,8 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 // TestKubeSchedulerGetsItsNodesBackUnchanged compares what it decodes from the
 // answer with what it sent.
 func TestKubeSchedulerGetsItsNodesBackUnchanged(t *testing.T) {
-	running := start(t, loadConfig(t, ""))
-	e := asScheduler(t, "http://"+running.address, func(*schedulerapi.Extender) {})
+	address := start(t, config.TLS{})
+	e := asScheduler(t, "http://"+address, func(*schedulerapi.Extender) {})
 	nodes := nodeInfos(300)
 	passed, failed, unresolvable, err := e.Filter(corpus.Pod("kubecon"), nodes)
 	if err != nil || len(failed) != 0 || len(passed)+len(unresolvable) != len(nodes) || len(passed) == 0 {
@@ -107,23 +107,24 @@ func TestKubeSchedulerGetsItsNodesBackUnchanged(t *testing.T) {
 
 // TestKubeSchedulerWithMutualTLS is tlsConfig of the scheduler's configuration.
 func TestKubeSchedulerWithMutualTLS(t *testing.T) {
-	clients := pki.New(t)
-	s := startTLS(t, clients.File)
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	clients.Issue(t, cert, key, time.Hour)
+	servers, clients, dir := pki.New(t), pki.New(t), t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	servers.Issue(t, in("tls.crt"), in("tls.key"), time.Hour)
+	clients.Issue(t, in("client.crt"), in("client.key"), time.Hour)
+	address := start(t, config.TLS{CertFile: in("tls.crt"), KeyFile: in("tls.key"), ClientCAFile: clients.File})
+	good := schedulerapi.ExtenderTLSConfig{CAFile: servers.File, CertFile: in("client.crt"), KeyFile: in("client.key")}
 	with := func(tls schedulerapi.ExtenderTLSConfig) string {
-		e := asScheduler(t, "https://"+s.address, func(c *schedulerapi.Extender) { c.EnableHTTPS, c.TLSConfig = true, &tls })
+		e := asScheduler(t, "https://"+address, func(c *schedulerapi.Extender) { c.EnableHTTPS, c.TLSConfig = true, &tls })
 		return outcome(t, e, corpus.Pod("kubecon"), nodeInfos(3))
 	}
-	if got := with(schedulerapi.ExtenderTLSConfig{CAFile: s.authority.File, CertFile: cert, KeyFile: key}); !strings.HasPrefix(got, "passed ") {
+	if got := with(good); !strings.HasPrefix(got, "passed ") {
 		t.Errorf("good: %s", got)
 	}
-	if got := with(schedulerapi.ExtenderTLSConfig{CAFile: s.authority.File}); !strings.Contains(got, "code 401") {
+	if got := with(schedulerapi.ExtenderTLSConfig{CAFile: servers.File}); !strings.Contains(got, "code 401") {
 		t.Errorf("no certificate: %s", got)
 	}
-	if got := with(schedulerapi.ExtenderTLSConfig{CAFile: clients.File, CertFile: cert, KeyFile: key}); !strings.Contains(got, "unknown authority") {
+	good.CAFile = clients.File
+	if got := with(good); !strings.Contains(got, "unknown authority") {
 		t.Errorf("another authority: %s", got)
 	}
-	must(t, os.Remove(key))
 }
