@@ -50,7 +50,8 @@ func verdicts(w io.Writer, results []result) {
 			if r.nodes == targetNodes {
 				_, ratio, _ := ratios(r.ours, r.baseline)
 				verdict(w, fmt.Sprintf("%s, %d nodes: time over the baseline's", r.form, r.nodes), ratio, form.limit)
-				verdict(w, fmt.Sprintf("%s, %d nodes: memory of the first request over the body", r.form, r.nodes), float64(r.cold)/float64(r.body), targetMemory)
+				verdict(w, fmt.Sprintf("%s, %d nodes: memory of a request over the body", r.form, r.nodes), float64(r.warm)/float64(r.body), targetMemory)
+				verdict(w, fmt.Sprintf("%s, %d nodes: the same of the first request, client's buffers included", r.form, r.nodes), float64(r.cold)/float64(r.body), targetMemory)
 			}
 		}
 		if len(of) < 2 {
