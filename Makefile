@@ -41,7 +41,7 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/simulator ## bin/scheduler and bin/simulator
+build: bin/scheduler bin/extender bin/simulator ## bin/scheduler, bin/extender and bin/simulator
 
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
@@ -94,6 +94,12 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 	.tools/bin/staticcheck ./...
 	go mod tidy -diff
 	cd tools && go vet ./... && go mod tidy -diff
+
+##@ Measure
+
+.PHONY: bench-extender
+bench-extender: ## the extender against the least that a server can do
+	go run ./bench/extender $(ARGS)
 
 ##@ Change
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -146,34 +145,4 @@ func TestANameIsTakenOnce(t *testing.T) {
 			algorithm.Register(name, func() config { return config{} }, build)
 		}()
 	}
-}
-
-func TestEachCoversTheWholeRangeOnce(t *testing.T) {
-	for _, n := range []int{0, 1, 511, 512, 1023, 1024, 5000, 5003} {
-		seen := make([]atomic.Int32, n)
-		algorithm.Each(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				seen[i].Add(1)
-			}
-		})
-		for i := range seen {
-			if seen[i].Load() != 1 {
-				t.Fatalf("%d of %d was covered %d times", i, n, seen[i].Load())
-			}
-		}
-	}
-}
-
-func TestAPanicInEachIsOneOfItsCaller(t *testing.T) {
-	defer func() {
-		if p := recover(); p != "lost" {
-			t.Errorf("recovered %v", p)
-		}
-	}()
-	algorithm.Each(100_000, func(from, _ int) {
-		if from == 0 {
-			panic("lost")
-		}
-	})
-	t.Error("the panic was lost")
 }

@@ -6,9 +6,7 @@ package regex
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -24,57 +22,40 @@ type Config struct {
 	Annotation string `json:"annotation"`
 }
 
-// Validate refuses an empty key.
-func (c Config) Validate() error {
-	if c.Annotation == "" {
-		return errors.New("annotation: must not be empty")
-	}
-	return nil
-}
+// Validate refuses a key that no annotation can have.
+func (c Config) Validate() error { return regex.Policy{Annotation: c.Annotation}.Validate() }
 
 func newMatcher(config Config, _ algorithm.Env) (algorithm.Algorithm, error) {
-	return &matcher{selectors: cache{policy: regex.Policy{Annotation: config.Annotation}}}, nil
+	policy := regex.Policy{Annotation: config.Annotation}
+	return &matcher{selectors: regex.NewCache(policy, cacheBytes)}, nil
 }
 
-type matcher struct{ selectors cache }
+// cacheBytes bounds the memory that compiled patterns take.
+const cacheBytes = 16 << 20
+
+type matcher struct{ selectors *regex.Cache }
 
 // Filter passes all nodes if the pod has no annotation. A pattern that is
 // refused, or that costs too much work on these nodes, is an error.
 func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
-	selector, err := m.selectors.get(args.Pod.Annotations)
+	selector, err := m.selectors.Selector(args.Pod.Annotations)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
 	}
 	if selector == nil {
 		return nil, nil
 	}
-	cycle := selector.Begin()
 	mismatch := &algorithm.Failure{Reason: selector.Mismatch(), Unresolvable: true}
 	failures := make([]*algorithm.Failure, len(args.Names))
-	var problem atomic.Value
-	algorithm.Each(len(args.Names), func(from, to int) {
-		if err := match(cycle, args.Names[from:to], failures[from:to], mismatch); err != nil {
-			problem.Store(err)
-		}
-	})
-	if err, failed := problem.Load().(error); failed {
-		return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
-	}
-	return failures, nil
-}
-
-// match sets the failures of the names that do not match.
-func match(cycle *regex.Cycle, names []string, failures []*algorithm.Failure, mismatch *algorithm.Failure) error {
-	for i, name := range names {
-		matches, err := cycle.Match(name)
-		if err != nil {
-			return err
-		}
+	err = selector.Begin().MatchAll(args.Names, func(i int, matches bool) {
 		if !matches {
 			failures[i] = mismatch
 		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
 	}
-	return nil
+	return failures, nil
 }
 
 // Prioritize prefers no node: they all match, or they would not be asked about.
