@@ -42,7 +42,7 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/simulator ## bin/scheduler and bin/simulator
+build: bin/scheduler bin/extender bin/simulator ## bin/scheduler, bin/extender and bin/simulator
 
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
@@ -112,6 +112,10 @@ bin/bench: FORCE
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes
 	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./internal/guesttest -soak.time 0 $(ARGS)
+
+.PHONY: bench-extender
+bench-extender: ## the extender against the least that a server can do
+	go run ./bench/extender $(ARGS)
 
 ##@ Change
 

@@ -51,6 +51,11 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 		return errors.New("field \"annotation\" must be a string, not " + value.Kind().String())
 	}
 	p.Annotation = value.String()
+	return p.Validate()
+}
+
+// Validate refuses a key that Kubernetes would refuse.
+func (p Policy) Validate() error {
 	if problem := checkKey(p.Annotation); problem != "" {
 		return errors.New("annotation key " + quote(shorten(p.Annotation)) + " " + problem)
 	}

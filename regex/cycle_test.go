@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,6 +80,29 @@ func TestHonestCyclesSpendLittle(t *testing.T) {
 		if left := cycle.left.Load(); left < workPerCycle/2 {
 			t.Errorf("%.40s: spent %d of %d", pattern, workPerCycle-left, workPerCycle)
 		}
+	}
+}
+
+func TestMatchAllSaysWhatMatchSays(t *testing.T) {
+	var got []bool
+	err := mustCompile(t, "^kubecon-").Begin().MatchAll([]string{"kubecon-1", "", "kubecon-2", "other"}, func(i int, matches bool) {
+		if i != len(got) {
+			t.Errorf("index %d after %d names", i, len(got))
+		}
+		got = append(got, matches)
+	})
+	if want := []bool{true, false, true, false}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	costly := make([]string, 1000)
+	random := rand.New(rand.NewPCG(7, 8))
+	for i := range costly {
+		costly[i] = randomName(random, "ab", 253)
+	}
+	verdicts := 0
+	err = mustCompile(t, explosive).Begin().MatchAll(costly, func(int, bool) { verdicts++ })
+	if err == nil || verdicts == 0 || verdicts == len(costly) {
+		t.Errorf("%d verdicts, and then: %v", verdicts, err)
 	}
 }
 

@@ -15,8 +15,8 @@ const (
 // The bounds within which a pattern is proven to match finitely many names.
 const (
 	maxNames      = 256
-	maxNameLength = 253    // of a DNS subdomain
-	maxFiniteWork = 50_000 // in the unit of Cycle
+	maxNameLength = 253     // of a DNS subdomain
+	maxFiniteWork = 100_000 // in the unit of Cycle
 )
 
 // finite lists the names of nodes that a program matches, in order, if those
@@ -53,6 +53,7 @@ type walk struct {
 // from follows all ways from a state, and reports whether they all could be
 // followed to their ends.
 func (w *walk) from(at row) bool {
+	w.work += 2 + len(w.way)/16 // the search of the way
 	switch {
 	case at == dead || len(w.name) == maxNameLength:
 		return true

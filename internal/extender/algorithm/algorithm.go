@@ -1,0 +1,75 @@
+// Package algorithm says what an algorithm of the extender is, keeps the
+// registered ones by kind, and chains several of them.
+//
+// It knows neither HTTP nor the wire format, and no algorithm in particular:
+// each has a folder of its own beside this file, and README.md is the checklist
+// for adding one.
+package algorithm
+
+import (
+	"context"
+
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+)
+
+// The scores that an algorithm may give.
+const (
+	MinScore = extenderv1.MinExtenderPriority
+	MaxScore = extenderv1.MaxExtenderPriority
+	// Neutral is what a node gets of which an algorithm knows nothing.
+	Neutral = (MinScore + MaxScore) / 2
+)
+
+// An Algorithm says which nodes may run a pod, and how well. Its methods are
+// called concurrently. A panic costs the request that caused it, nothing more.
+type Algorithm interface {
+	// Filter returns a failure for each node that may not run the pod and nil
+	// for each other, in the order of args.Names; or a nil slice if all may.
+	// Failures may be shared. An error keeps the pod pending and is shown to
+	// its owner, so it names the pod and how to mend it.
+	Filter(ctx context.Context, args *Args) ([]*Failure, error)
+
+	// Prioritize returns a score from MinScore to MaxScore for each node, in
+	// the order of args.Names. An error leaves the scheduler with the scores
+	// of others.
+	Prioritize(ctx context.Context, args *Args) ([]int64, error)
+}
+
+// A Failure is why a node may not run a pod.
+type Failure struct {
+	// Reason is for people. Without the node's name in it, the scheduler adds
+	// equal reasons up.
+	Reason string
+	// Unresolvable means that evicting other pods would not help.
+	Unresolvable bool
+}
+
+// A Runner is an Algorithm that works in the background. Run is called once,
+// before the first request, and returns soon after ctx is done; requests may
+// still come after that.
+type Runner interface {
+	Run(ctx context.Context)
+}
+
+// A Reporter is an Algorithm that can be unwell. Requests are answered anyway.
+type Reporter interface {
+	Health() Health
+}
+
+// Health is how an algorithm is doing.
+type Health struct {
+	OK bool
+	// Detail is a line for /readyz.
+	Detail string
+	// Gauges are exported as metrics, by name.
+	Gauges map[string]float64
+}
+
+// Equal returns the same score for each of n nodes.
+func Equal(score int64, n int) []int64 {
+	scores := make([]int64, n)
+	for i := range scores {
+		scores[i] = score
+	}
+	return scores
+}

@@ -1,0 +1,128 @@
+package algorithm
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// A Link is an algorithm in a chain.
+type Link struct {
+	Name      string // for people, as the config has it
+	Algorithm Algorithm
+	// Weight is how much its scores count in the mean. At least 1.
+	Weight int64
+}
+
+// A Chain asks several algorithms in turn. It is an Algorithm itself and holds
+// the others to their promises: an answer for every node, scores in range.
+type Chain []Link
+
+// String is the names, joined by commas.
+func (c Chain) String() string {
+	names := make([]string, len(c))
+	for i, link := range c {
+		names[i] = link.Name
+	}
+	return strings.Join(names, ",")
+}
+
+// Filter lets every link see only the nodes that passed those before it, and
+// stops at the first error.
+func (c Chain) Filter(ctx context.Context, args *Args) ([]*Failure, error) {
+	var all []*Failure
+	left, indices := args, []int(nil) // which nodes of args are left; nil: all
+	for k, link := range c {
+		failures, err := link.filter(ctx, left)
+		if err != nil {
+			return nil, err
+		}
+		all = merge(all, failures, indices, len(args.Names))
+		if k+1 < len(c) && failures != nil {
+			indices = passing(all)
+			left = args.only(indices)
+		}
+	}
+	return all, nil
+}
+
+func (l *Link) filter(ctx context.Context, args *Args) ([]*Failure, error) {
+	failures, err := l.Algorithm.Filter(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	if failures != nil && len(failures) != len(args.Names) {
+		return nil, fmt.Errorf("algorithm %s answered for %d of %d nodes: this is a mistake in the algorithm", l.Name, len(failures), len(args.Names))
+	}
+	return failures, nil
+}
+
+// merge adds the failures of the nodes with the given indices to those of all n.
+func merge(all, failures []*Failure, indices []int, n int) []*Failure {
+	if failures == nil || indices == nil {
+		if failures == nil {
+			return all
+		}
+		return failures
+	}
+	merged := make([]*Failure, n)
+	copy(merged, all)
+	for i, failure := range failures {
+		merged[indices[i]] = failure
+	}
+	return merged
+}
+
+func passing(failures []*Failure) []int {
+	indices := make([]int, 0, len(failures))
+	for i, failure := range failures {
+		if failure == nil {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// Prioritize returns the weighted mean of the links' scores, rounded to the
+// nearest. An error of one is an error of all.
+func (c Chain) Prioritize(ctx context.Context, args *Args) ([]int64, error) {
+	var sums []int64
+	var weights int64
+	for _, link := range c {
+		scores, err := link.prioritize(ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		if len(c) == 1 {
+			return scores, nil
+		}
+		if sums == nil {
+			sums = make([]int64, len(scores))
+		}
+		for i, score := range scores {
+			sums[i] += score * link.Weight
+		}
+		weights += link.Weight
+	}
+	for i := range sums {
+		sums[i] = (2*sums[i] + weights) / (2 * weights)
+	}
+	return sums, nil
+}
+
+func (l *Link) prioritize(ctx context.Context, args *Args) ([]int64, error) {
+	scores, err := l.Algorithm.Prioritize(ctx, args)
+	if err != nil {
+		return nil, fmt.Errorf("algorithm %s: %w", l.Name, err)
+	}
+	if len(scores) != len(args.Names) {
+		return nil, fmt.Errorf("algorithm %s scored %d of %d nodes: this is a mistake in the algorithm", l.Name, len(scores), len(args.Names))
+	}
+	for i, score := range scores {
+		if score < MinScore || score > MaxScore {
+			return nil, fmt.Errorf("algorithm %s gave node %s the score %d, outside %d to %d: this is a mistake in the algorithm",
+				l.Name, args.Names[i], score, MinScore, MaxScore)
+		}
+	}
+	return scores, nil
+}

@@ -1,0 +1,99 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
+)
+
+// InUse are the names of the algorithms that some verb uses, each once.
+func (c *Config) InUse() []string {
+	names := slices.Concat(c.Filter, c.Prioritize)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// YAML is the configuration as a file that would give the same.
+func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }
+
+func marshal(v any) (json.RawMessage, error) { return json.Marshal(v) }
+
+// joined puts the problems in a steady order.
+func joined(problems []error) error {
+	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(problems...)
+}
+
+// validate finds everything that is wrong. Each problem begins with its field.
+func (c *Config) validate() error {
+	var problems []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	_, _, err := net.SplitHostPort(c.Listen)
+	refuse(err != nil, "listen: %q: must be host:port", c.Listen)
+	refuse(!slices.Contains([]Mode{Auto, V1, V2}, c.Mode), "mode: %q: must be auto, v1 (full nodes) or v2 (names)", c.Mode)
+	refuse(len(c.Filter) == 0, "filter: must name an algorithm; nop lets everything pass")
+	refuse(len(c.Prioritize) == 0, "prioritize: must name an algorithm; nop prefers nothing")
+	refuse(repeats(c.Filter), "filter: names an algorithm twice")
+	refuse(repeats(c.Prioritize), "prioritize: names an algorithm twice; give it more weight instead")
+	refuse(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
+	refuse((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
+	refuse(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
+	c.Limits.validate(refuse)
+	c.Timeouts.validate(refuse)
+	return joined(problems)
+}
+
+func repeats(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return len(slices.Compact(sorted)) < len(names)
+}
+
+func (l *Limits) validate(refuse func(bool, string, ...any)) {
+	for name, size := range map[string]resource.Quantity{"body": l.Body, "buffers": l.Buffers, "header": l.Header} {
+		refuse(size.Value() < 4096 || size.Value() > math.MaxInt32 && name != "buffers", "limits.%s: %s: must be from 4Ki to 2Gi", name, &size)
+	}
+	refuse(l.Buffers.Cmp(l.Body) <= 0, "limits.buffers: %s: must be more than limits.body, or such a body has no room", &l.Buffers)
+	refuse(l.Requests < 1, "limits.requests: must be at least 1")
+}
+
+func (t *Timeouts) validate(refuse func(bool, string, ...any)) {
+	for name, d := range map[string]metav1.Duration{"header": t.Header, "read": t.Read, "write": t.Write, "idle": t.Idle, "drain": t.Drain} {
+		refuse(d.Duration <= 0, "timeouts.%s: must be more than 0", name)
+	}
+	refuse(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
+	refuse(t.Read.Duration < t.Header.Duration, "timeouts.read: must be at least timeouts.header, which it includes")
+}
+
+// Fixed reports the first field in which next differs although it cannot
+// change while the extender runs.
+func (c *Config) Fixed(next *Config) error {
+	for _, field := range []struct {
+		name    string
+		changed bool
+	}{
+		{"listen", c.Listen != next.Listen},
+		{"logFormat", c.LogFormat != next.LogFormat},
+		{"timeouts", c.Timeouts != next.Timeouts},
+		{"limits.header", c.Limits.Header.Cmp(next.Limits.Header) != 0},
+		{"tls", c.TLS.Enabled() != next.TLS.Enabled()},
+	} {
+		if field.changed {
+			return fmt.Errorf("%s: cannot change while the extender runs: restart it", field.name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package extender_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+)
+
+// refused checks that an answer is a refusal with a status and a message.
+func refused(t *testing.T, what string, status int, answer, contentType string, wantStatus int, wantMessage string) {
+	t.Helper()
+	var refusal struct{ Error string }
+	if err := json.Unmarshal([]byte(answer), &refusal); err != nil {
+		t.Errorf("%s: %v: %s", what, err, answer)
+	}
+	if status != wantStatus || !strings.Contains(refusal.Error, wantMessage) || contentType != "application/json" {
+		t.Errorf("%s: status %d, %s: %q; want %d: %q", what, status, contentType, refusal.Error, wantStatus, wantMessage)
+	}
+}
+
+func refusedBy(t *testing.T, what string, handler http.Handler, r *http.Request, wantStatus int, wantMessage string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	refused(t, what, w.Code, w.Body.String(), w.Header().Get("Content-Type"), wantStatus, wantMessage)
+	return w
+}
+
+func TestWhatIsNoRequestIsRefused(t *testing.T) {
+	handler := newExtender(t, loadConfig(t, "")).Handler()
+	w := refusedBy(t, "GET", handler, httptest.NewRequest("GET", "/filter", nil), http.StatusMethodNotAllowed, "takes POST")
+	if w.Header().Get("Allow") != "POST" {
+		t.Errorf("allow: %s", w.Header().Get("Allow"))
+	}
+	refusedBy(t, "another path", handler, httptest.NewRequest("POST", "/bind", nil), http.StatusNotFound, "the verbs are POST /filter and POST /prioritize")
+	packed := httptest.NewRequest("POST", "/filter", nil)
+	packed.Header.Set("Content-Encoding", "gzip")
+	refusedBy(t, "packed", handler, packed, http.StatusUnsupportedMediaType, "Content-Encoding")
+}
+
+func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
+	handler := newExtender(t, configure(t, "limits: {body: 64Ki}")).Handler()
+	body := bytes.Repeat([]byte("x"), 64<<10+1)
+	refusedBy(t, "announced", handler, httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusRequestEntityTooLarge, "larger than 65536 bytes")
+	chunked := httptest.NewRequest("POST", "/filter", struct{ io.Reader }{bytes.NewReader(body)})
+	chunked.ContentLength = -1
+	refusedBy(t, "not announced", handler, chunked, http.StatusRequestEntityTooLarge, "nodeCacheCapable: true")
+}
+
+func TestTooManyRequestsAreRefused(t *testing.T) {
+	letGo := hold(t)
+	e := start(t, configure(t, "limits: {requests: 2}\nalgorithm: test-waits"))
+	body := corpus.Names("", 3)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if status, answer, err := e.send(http.DefaultClient, "/filter", body); status != http.StatusOK || err != nil {
+				t.Errorf("a request within the limit: %d %s %v", status, answer, err)
+			}
+		}()
+	}
+	eventually(t, "two requests to be on their way", func() bool { return waiting.Load() == 2 })
+	w := refusedBy(t, "the third", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "2 requests are being answered")
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("nothing says when to try again")
+	}
+	letGo()
+	all.Wait()
+	eventually(t, "room for another after they are done", func() bool { return post(e.Handler(), "/filter", body).Code == http.StatusOK })
+}
+
+func TestRequestsThatTakeTooMuchMemoryTogetherAreRefused(t *testing.T) {
+	letGo := hold(t)
+	e := start(t, configure(t, "limits: {body: 200Ki, buffers: 300Ki}\nalgorithm: test-waits"))
+	body := corpus.Names("", 5000)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := e.send(http.DefaultClient, "/filter", body)
+		done <- err
+	}()
+	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
+	refusedBy(t, "another", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "take all the memory")
+	letGo()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	eventually(t, "room for another after it is done", func() bool { return post(e.Handler(), "/filter", body).Code == http.StatusOK })
+}
+
+// slowly opens a connection and sends the beginning of a request.
+func slowly(t *testing.T, address, beginning string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	must(t, c.SetDeadline(time.Now().Add(patience)))
+	_, err = io.WriteString(c, beginning)
+	must(t, err)
+	return c
+}
+
+const header = "POST /filter HTTP/1.1\r\nHost: extender\r\nContent-Type: application/json\r\n"
+
+func TestWhoTakesTooLongIsTold(t *testing.T) {
+	e := start(t, configure(t, "timeouts: {header: 1s, read: 1200ms}"))
+	clients := map[string]net.Conn{}
+	for what, beginning := range map[string]string{
+		"header":     header,
+		"first line": "POST /fil",
+		"body":       header + "Content-Length: 100\r\n\r\n{",
+		"large body": header + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 5<<20, `{"Pod":"`+strings.Repeat("x", 2<<20)),
+	} {
+		clients[what] = slowly(t, e.address, beginning)
+	}
+	for what, c := range clients {
+		response, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		answer, err := io.ReadAll(response.Body)
+		must(t, err)
+		refused(t, what, response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusRequestTimeout, "took longer to arrive than timeouts.")
+		if !response.Close {
+			t.Errorf("%s: the connection is kept", what)
+		}
+	}
+}
+
+func TestWhoIsSlowDoesNotStopOthers(t *testing.T) {
+	e := start(t, loadConfig(t, ""))
+	for i := range 300 {
+		beginning := header
+		if i%2 == 0 {
+			beginning = header + "Content-Length: 33554432\r\n\r\n{"
+		}
+		slowly(t, e.address, beginning)
+	}
+	body := corpus.Full("kubecon-.*", 500)
+	for range 20 {
+		status, answer, err := e.send(http.DefaultClient, "/filter", body)
+		if err != nil || status != http.StatusOK {
+			t.Fatalf("beside 300 slow clients: %d %.100s %v", status, answer, err)
+		}
+	}
+}
+
+func TestAThousandConnectionsAtATime(t *testing.T) {
+	e := start(t, loadConfig(t, ""))
+	body := corpus.Names("kubecon-.*", 100)
+	want := post(e.Handler(), "/filter", body).Body.String()
+	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: patience}
+	begin := make(chan struct{})
+	var all sync.WaitGroup
+	for range 1000 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			<-begin
+			for range 3 {
+				status, answer, err := e.send(client, "/filter", body)
+				if err != nil || status != http.StatusOK || answer != want {
+					t.Errorf("%d %.100s %v", status, answer, err)
+					return
+				}
+			}
+		}()
+	}
+	close(begin)
+	all.Wait()
+}

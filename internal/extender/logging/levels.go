@@ -1,0 +1,89 @@
+package logging
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// A Level is how verbose a logger is: klog's -v from 0 to 10, or -1 for errors
+// alone. In a config it is such a number or one of the names.
+type Level int
+
+// The levels that have names; warning is another name for info.
+const (
+	Error Level = -1
+	Info  Level = 0
+	Debug Level = 4
+	Trace Level = 8
+)
+
+var levelNames = map[string]Level{"error": Error, "warning": Info, "info": Info, "debug": Debug, "trace": Trace}
+
+// ParseLevel reads a level by name, in any case, or by number.
+func ParseLevel(text string) (Level, error) {
+	if level, ok := levelNames[strings.ToLower(text)]; ok {
+		return level, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < int(Error) || n > 10 {
+		return 0, fmt.Errorf("%q is no level: must be error, warning, info, debug, trace or a number from 0 to 10", text)
+	}
+	return Level(n), nil
+}
+
+// UnmarshalJSON reads a level from a string or a number.
+func (l *Level) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if strings.HasPrefix(text, `"`) {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+	}
+	level, err := ParseLevel(text)
+	*l = level
+	return err
+}
+
+// String is the name of the level, or its number.
+func (l Level) String() string {
+	for _, name := range []string{"error", "info", "debug", "trace"} {
+		if levelNames[name] == l {
+			return name
+		}
+	}
+	return strconv.Itoa(int(l))
+}
+
+// MarshalJSON writes the name or the number.
+func (l Level) MarshalJSON() ([]byte, error) { return json.Marshal(l.String()) }
+
+// Default is the name under which the level of all loggers is set that have
+// none of their own.
+const Default = "default"
+
+// Levels are the levels of all loggers. The zero value has them all at info.
+type Levels struct {
+	byName atomic.Pointer[map[string]Level]
+}
+
+// Set changes the levels. The key is the name of a logger, which holds for
+// those below it too (algorithm for algorithm.load), or Default.
+func (l *Levels) Set(byName map[string]Level) { l.byName.Store(&byName) }
+
+// of is the level of the logger with that name, or of the nearest above it.
+func (l *Levels) of(name string) Level {
+	byName := l.byName.Load()
+	if byName == nil {
+		return Info
+	}
+	for name != "" {
+		if level, ok := (*byName)[name]; ok {
+			return level
+		}
+		name = name[:max(0, strings.LastIndexByte(name, '.'))]
+	}
+	return (*byName)[Default]
+}

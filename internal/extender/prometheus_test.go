@@ -1,0 +1,130 @@
+package extender_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+)
+
+// TestLoadWithARealPrometheus lets Prometheus scrape a small exporter, and the
+// extender score by it; then Prometheus is killed and comes back.
+func TestLoadWithARealPrometheus(t *testing.T) {
+	binary, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
+	}
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for node, load := range map[string]float64{"idle": 0, "half": 0.5, "busy": 1} {
+			fmt.Fprintf(w, "node_busy{node=%q} %v\n", node, load)
+		}
+	}))
+	defer exporter.Close()
+	dir, address := t.TempDir(), freeAddress(t)
+	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
+scrape_configs:
+- job_name: exporter
+  scrape_interval: 100ms
+  scrape_timeout: 100ms
+  static_configs:
+  - targets: [%q]
+`, exporter.Listener.Addr())), 0o600))
+
+	handler := newExtender(t, configure(t, fmt.Sprintf(`
+algorithm: load
+algorithms:
+  load:
+    config:
+      url: http://%s
+      query: node_busy
+      nodeLabel: node
+      threshold: 0.9
+      interval: 50ms
+      staleAfter: 3s
+`, address))).Handler()
+	scored := func() bool { return scores(t, handler) == "idle=10 half=5 busy=0 unknown=5" }
+	neutral := func() bool { return scores(t, handler) == "idle=5 half=5 busy=5 unknown=5" }
+	if !neutral() {
+		t.Errorf("before Prometheus runs: %s", scores(t, handler))
+	}
+	prometheus := startPrometheus(t, binary, dir, address)
+	eventually(t, "scores by load", scored)
+	eventually(t, "/readyz to say that load is well", func() bool {
+		return strings.Contains(get(handler, "/readyz").Body.String(), "[+] load: 3 nodes")
+	})
+	eventually(t, "the busy node to be filtered out", func() bool {
+		got := post(handler, "/filter", nodesRequest(t)).Body.String()
+		return strings.Contains(got, `"NodeNames":["idle","half","unknown"]`) &&
+			strings.Contains(got, `"FailedNodes":{"busy":"node(s) had a load above 0.9"}`)
+	})
+	prometheus()
+	eventually(t, "neutral scores after Prometheus was killed", neutral)
+	if page := get(handler, "/readyz"); page.Code != http.StatusOK || !strings.Contains(page.Body.String(), "[-] load: data is stale") {
+		t.Errorf("readyz: %d %s", page.Code, page.Body)
+	}
+	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_algorithm_healthy{algorithm="load"} 0`) {
+		t.Errorf("the metrics say that load is well")
+	}
+	startPrometheus(t, binary, dir, address)
+	eventually(t, "scores by load after Prometheus is back", scored)
+}
+
+// startPrometheus returns how to kill it.
+func startPrometheus(t *testing.T, binary, dir, address string) (kill func()) {
+	t.Helper()
+	command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
+		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
+	command.Stderr = os.Stderr
+	must(t, command.Start())
+	killed := false
+	kill = func() {
+		if !killed {
+			killed = true
+			_ = command.Process.Kill()
+			_ = command.Wait()
+		}
+	}
+	t.Cleanup(kill)
+	return kill
+}
+
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func nodesRequest(t *testing.T) []byte {
+	body, err := json.Marshal(extenderv1.ExtenderArgs{Pod: corpus.Pod(""), NodeNames: &[]string{"idle", "half", "busy", "unknown"}})
+	must(t, err)
+	return body
+}
+
+// scores are those of prioritize, as one line.
+func scores(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	w := post(handler, "/prioritize", nodesRequest(t))
+	body, err := io.ReadAll(w.Body)
+	var list extenderv1.HostPriorityList
+	if err = errors.Join(err, json.Unmarshal(body, &list)); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	var words []string
+	for _, one := range list {
+		words = append(words, fmt.Sprint(one.Host, "=", one.Score))
+	}
+	return strings.Join(words, " ")
+}

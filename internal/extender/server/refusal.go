@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/body"
+)
+
+// A refusal is why a request got no answer of an algorithm.
+type refusal struct {
+	status  int
+	outcome string // for the metrics
+	message string
+}
+
+// The outcomes of requests, as the metrics have them.
+const (
+	outcomeOK           = "ok"
+	outcomeError        = "error"        // the algorithm says no, as to an invalid regex
+	outcomeBad          = "bad_request"  // the request is no request
+	outcomeTooLarge     = "too_large"    // its body
+	outcomeBusy         = "busy"         // too many requests, or too large together
+	outcomeTimeout      = "timeout"      // it took too long to arrive
+	outcomeUnauthorized = "unauthorized" // no client certificate
+	outcomeInternal     = "internal"     // the algorithm failed to prioritize
+	outcomePanic        = "panic"        // of the algorithm
+	outcomeLost         = "lost"         // the client went away
+)
+
+// writeRefusal answers with the message as JSON, under the same name as in an
+// ExtenderFilterResult. The connection is closed if the body was not read.
+func writeRefusal(w http.ResponseWriter, r *refusal) {
+	h := w.Header()
+	if r.status == http.StatusTooManyRequests {
+		h.Set("Retry-After", "1")
+	}
+	writeJSON(w, r.status, map[string]string{"Error": r.message})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // what this package sends always marshals
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}
+
+func refusePath(w http.ResponseWriter, r *http.Request) {
+	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
+		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
+}
+
+func refuseMethod(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", http.MethodPost)
+	writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
+}
+
+var errNoCertificate = &refusal{http.StatusUnauthorized, outcomeUnauthorized,
+	"this needs a client certificate: set tlsConfig with certFile and keyFile for this extender in the scheduler's configuration"}
+
+// refusalOfBody says why a body could not be read.
+func refusalOfBody(err error) *refusal {
+	var tooLarge *body.TooLargeError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
+	case errors.Is(err, body.ErrBusy):
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}
+	case errors.Is(err, context.Canceled):
+		return &refusal{http.StatusBadRequest, outcomeLost, "the client went away"}
+	}
+	return &refusal{http.StatusBadRequest, outcomeLost, "the request ended too early: " + err.Error()}
+}

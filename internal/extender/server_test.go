@@ -1,0 +1,102 @@
+package extender_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+)
+
+func TestThePagesSayWhatThisIs(t *testing.T) {
+	handler := newExtender(t, configure(t, "filter: [regex, lucky]\nprioritize: [load]\nalgorithms: {load: {config: {url: 'http://127.0.0.1:1'}}}")).Handler()
+	for path, want := range map[string]string{
+		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, mode: auto, filter: regex,lucky, prioritize: load\n",
+		"/healthz": "ok\n",
+		"/readyz":  "ok\n[-] load: no data yet",
+		"/version": `"version":"v0.0.0-test"`,
+		"/metrics": `extender_build_info{version="v0.0.0-test"} 1`,
+	} {
+		w := get(handler, path)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %.300s; want %s", path, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
+	handler := newExtender(t, loadConfig(t, "")).Handler()
+	post(handler, "/filter", corpus.Names("kubecon-3", 10))
+	post(handler, "/filter", corpus.Full("kubecon-3", 10))
+	post(handler, "/filter", corpus.Names("(", 10))
+	post(handler, "/prioritize", corpus.Names("", 10))
+	post(handler, "/prioritize", []byte("nonsense"))
+	page := get(handler, "/metrics").Body.String()
+	passing := strings.Count(string(corpus.Names("", 10)), "kubecon-3")
+	for _, want := range []string{
+		`extender_requests_total{algorithm="regex",outcome="ok",verb="filter"} 2`,
+		`extender_requests_total{algorithm="regex",outcome="error",verb="filter"} 1`,
+		`extender_requests_total{algorithm="nop",outcome="ok",verb="prioritize"} 1`,
+		`extender_requests_total{algorithm="nop",outcome="bad_request",verb="prioritize"} 1`,
+		`extender_nodes_in_total{algorithm="regex",outcome="ok",verb="filter"} 20`,
+		`extender_nodes_out_total{algorithm="regex",outcome="ok",verb="filter"} ` + string(rune('0'+2*passing)),
+		`extender_request_duration_seconds_count{algorithm="regex",outcome="ok",verb="filter"} 2`,
+		`extender_algorithm_healthy{algorithm="regex"} 1`,
+		`extender_requests_in_flight 0`, `extender_buffered_bytes 0`,
+	} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("%s is missing in the metrics", want)
+		}
+	}
+}
+
+func TestAPanicCostsOneRequest(t *testing.T) {
+	handler := newExtender(t, configure(t, "algorithm: test-panics")).Handler()
+	body := corpus.Names("", 3)
+	for _, verb := range []string{"/filter", "/prioritize", "/filter"} {
+		w := post(handler, verb, body)
+		refused(t, verb, w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusInternalServerError, "algorithm test-panics panicked")
+	}
+	page := get(handler, "/metrics").Body.String()
+	for _, want := range []string{
+		`extender_panics_total{algorithm="test-panics"} 3`, `outcome="panic",verb="filter"} 2`,
+		`extender_requests_in_flight 0`, `extender_buffered_bytes 0`,
+	} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("%s is missing in the metrics", want)
+		}
+	}
+}
+
+func TestAPanicInTheBackgroundIsSeen(t *testing.T) {
+	handler := newExtender(t, configure(t, "filter: [test-panics-in-background]")).Handler()
+	eventually(t, "/readyz to tell of the panic", func() bool {
+		return strings.Contains(get(handler, "/readyz").Body.String(), "[-] test-panics-in-background: panicked in the background: in the background")
+	})
+	if w := post(handler, "/filter", corpus.Names("", 3)); w.Code != http.StatusOK {
+		t.Errorf("requests: %d %s", w.Code, w.Body)
+	}
+	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_panics_total{algorithm="test-panics-in-background"} 1`) {
+		t.Error("the panic is not counted")
+	}
+}
+
+func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
+	handler := newExtender(t, configure(t, "algorithm: test-fails")).Handler()
+	w := post(handler, "/filter", corpus.Names("", 3))
+	refused(t, "filter", w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusOK, "failed as configured")
+	w = post(handler, "/prioritize", corpus.Names("", 3))
+	refused(t, "prioritize", w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusInternalServerError, "failed as configured")
+}
+
+func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
+	letGo := hold(t)
+	defer letGo()
+	e := start(t, configure(t, "filter: [test-waits]\ntimeouts: {drain: 1ms}"))
+	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
+	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
+	e.stop()
+	if err := <-e.done; err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
+		t.Errorf("serving ended with %v", err)
+	}
+}

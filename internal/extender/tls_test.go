@@ -1,0 +1,148 @@
+package extender_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+)
+
+// secured is a running extender with TLS.
+type secured struct {
+	*running
+	authority         *pki.Authority
+	certFile, keyFile string
+}
+
+func startTLS(t *testing.T, clientCA string) *secured {
+	t.Helper()
+	dir := t.TempDir()
+	s := &secured{authority: pki.New(t), certFile: filepath.Join(dir, "tls.crt"), keyFile: filepath.Join(dir, "tls.key")}
+	s.authority.Issue(t, s.certFile, s.keyFile, time.Hour)
+	text := fmt.Sprintf("tls: {certFile: %s, keyFile: %s}", s.certFile, s.keyFile)
+	if clientCA != "" {
+		text = strings.TrimSuffix(text, "}") + fmt.Sprintf(", clientCAFile: %s}", clientCA)
+	}
+	s.running = start(t, configure(t, text))
+	return s
+}
+
+// do sends a request to path over a connection of its own, as a client that
+// trusts an authority and has certificates.
+func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Certificate) (*http.Response, string, error) {
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: trusts.Pool(), Certificates: certificates},
+	}}
+	method, body := http.MethodPost, corpus.Names("kubecon-.*", 10)
+	if !strings.HasSuffix(path, "filter") {
+		method, body = http.MethodGet, nil
+	}
+	request, err := http.NewRequest(method, "https://"+s.address+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response, string(answer), err
+}
+
+func TestTLS(t *testing.T) {
+	s := startTLS(t, "")
+	if response, answer, err := s.do("/filter", s.authority); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("good: %v %s", err, answer)
+	}
+	if _, _, err := s.do("/filter", pki.New(t)); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("a client that trusts others: %v", err)
+	}
+	if response, err := http.Get("http://" + s.address + "/healthz"); err == nil && response.StatusCode == http.StatusOK {
+		t.Error("plain HTTP is answered")
+	}
+}
+
+func TestMutualTLS(t *testing.T) {
+	clients, others := pki.New(t), pki.New(t)
+	s := startTLS(t, clients.File)
+	if response, answer, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour)); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("good: %v %s", err, answer)
+	}
+	for _, path := range []string{"/filter", "/metrics", "/", "/version"} {
+		response, answer, err := s.do(path, s.authority)
+		if err != nil {
+			t.Errorf("%s without a certificate: %v", path, err)
+			continue
+		}
+		refused(t, path+" without a certificate", response.StatusCode, answer, response.Header.Get("Content-Type"), http.StatusUnauthorized, "needs a client certificate")
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if response, answer, err := s.do(path, s.authority); err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("%s without a certificate: %v %s", path, err, answer)
+		}
+	}
+	if _, _, err := s.do("/healthz", s.authority, others.Pair(t, time.Hour)); err == nil {
+		t.Error("a certificate of another authority is taken")
+	}
+	if _, _, err := s.do("/healthz", s.authority, clients.Pair(t, -time.Minute)); err == nil {
+		t.Error("an expired certificate is taken")
+	}
+}
+
+func TestCertificatesAreRenewed(t *testing.T) {
+	clients, newClients := pki.New(t), pki.New(t)
+	s := startTLS(t, clients.File)
+	serial := func() string {
+		t.Helper()
+		response, _, err := s.do("/healthz", s.authority)
+		must(t, err)
+		return response.TLS.PeerCertificates[0].SerialNumber.String()
+	}
+	renewed := s.authority.Issue(t, s.certFile, s.keyFile, 2*time.Hour)
+	must(t, s.ReloadCertificates())
+	if got := serial(); got != renewed.SerialNumber.String() {
+		t.Errorf("serial %s, want that of the new certificate, %s", got, renewed.SerialNumber)
+	}
+	if page := get(s.Handler(), "/healthz"); page.Code != http.StatusOK {
+		t.Error("not healthy")
+	}
+
+	// A bad one is refused, and the one before goes on.
+	s.authority.Issue(t, s.certFile, s.keyFile, -time.Minute)
+	if err := s.ReloadCertificates(); err == nil || !strings.Contains(err.Error(), "expired on") {
+		t.Errorf("an expired certificate: %v", err)
+	}
+	s.authority.Issue(t, s.certFile, filepath.Join(t.TempDir(), "other.key"), time.Hour)
+	if err := s.ReloadCertificates(); err == nil || !strings.Contains(err.Error(), "does not match") {
+		t.Errorf("a certificate with another's key: %v", err)
+	}
+	must(t, os.WriteFile(s.keyFile, nil, 0o600))
+	if err := s.ReloadCertificates(); err == nil {
+		t.Error("an empty key is taken")
+	}
+	if got := serial(); got != renewed.SerialNumber.String() {
+		t.Errorf("serial %s, want that of the last good certificate", got)
+	}
+
+	// The clients' authority can be another one.
+	s.authority.Issue(t, s.certFile, s.keyFile, time.Hour)
+	must(t, os.Rename(newClients.File, clients.File))
+	must(t, s.ReloadCertificates())
+	if _, _, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour)); err == nil {
+		t.Error("a certificate of the old authority is taken")
+	}
+	if response, answer, err := s.do("/filter", s.authority, newClients.Pair(t, time.Hour)); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("a certificate of the new authority: %v %s", err, answer)
+	}
+}

@@ -1,0 +1,157 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/wire"
+)
+
+// requests are as kube-scheduler sends them.
+var requests = map[string][]byte{
+	"full nodes": corpus.Full("kubecon-.*", 37), "names": corpus.Names("kubecon-.*", 37),
+	"one full node": corpus.Full("", 1), "one name": corpus.Names("", 1), "no nodes": corpus.Full("", 0), "no names": corpus.Names("", 0),
+}
+
+// failuresOf fails some of n nodes, in a way that depends on which.
+func failuresOf(n, which int) []*algorithm.Failure {
+	kinds := []*algorithm.Failure{nil, {Reason: "full \"<up>\""}, {Reason: "wrong", Unresolvable: true}}
+	failures := make([]*algorithm.Failure, n)
+	for i := range failures {
+		failures[i] = kinds[(i*i+i*which+which)%(2+which%2)]
+	}
+	return failures
+}
+
+// TestAnswersAreThoseOfTheAPITypes compares with what decoding to the API's
+// types, filtering there and encoding again gives.
+func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
+	for name, body := range requests {
+		r, err := wire.Read(body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for which := range 8 {
+			failures := failuresOf(len(r.Names), which)
+			if which == 0 {
+				failures = nil
+			}
+			answer := r.Filtered(failures)
+			var text bytes.Buffer
+			if n, err := answer.WriteTo(&text); err != nil || int(n) != answer.Len() {
+				t.Fatalf("%s: wrote %d of %d bytes: %v", name, n, answer.Len(), err)
+			}
+			var got extenderv1.ExtenderFilterResult
+			if err := json.Unmarshal(text.Bytes(), &got); err != nil {
+				t.Fatalf("%s: %v: %s", name, err, &text)
+			}
+			want, passed := reference(t, body, failures)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, failures %d:\ngot  %+v\nwant %+v", name, which, got, want)
+			}
+			if answer.Passed != passed || answer.Failed != len(r.Names)-passed {
+				t.Errorf("%s, failures %d: %d passed, %d failed; want %d to pass", name, which, answer.Passed, answer.Failed, passed)
+			}
+			answer.Release()
+		}
+	}
+}
+
+func reference(t *testing.T, body []byte, failures []*algorithm.Failure) (result extenderv1.ExtenderFilterResult, passed int) {
+	var args extenderv1.ExtenderArgs
+	if err := json.Unmarshal(body, &args); err != nil {
+		t.Fatal(err)
+	}
+	result.FailedNodes, result.FailedAndUnresolvableNodes = extenderv1.FailedNodesMap{}, extenderv1.FailedNodesMap{}
+	passes := func(i int, name string) bool {
+		if failures == nil || failures[i] == nil {
+			passed++
+			return true
+		}
+		if failures[i].Unresolvable {
+			result.FailedAndUnresolvableNodes[name] = failures[i].Reason
+		} else {
+			result.FailedNodes[name] = failures[i].Reason
+		}
+		return false
+	}
+	if args.Nodes != nil {
+		result.Nodes = &corev1.NodeList{ListMeta: args.Nodes.ListMeta, TypeMeta: args.Nodes.TypeMeta}
+		if args.Nodes.Items != nil || failures != nil {
+			result.Nodes.Items = []corev1.Node{}
+		}
+		for i, node := range args.Nodes.Items {
+			if passes(i, node.Name) {
+				result.Nodes.Items = append(result.Nodes.Items, node)
+			}
+		}
+	}
+	if args.NodeNames != nil {
+		result.NodeNames = &[]string{}
+		for i, name := range *args.NodeNames {
+			if passes(i, name) {
+				*result.NodeNames = append(*result.NodeNames, name)
+			}
+		}
+	}
+	return result, passed
+}
+
+func TestPrioritiesAreThoseOfTheAPITypes(t *testing.T) {
+	for name, body := range requests {
+		r, err := wire.Read(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		want, scores := extenderv1.HostPriorityList{}, make([]int64, len(r.Names))
+		for i, node := range r.Names {
+			scores[i] = int64(i % 11)
+			want = append(want, extenderv1.HostPriority{Host: node, Score: scores[i]})
+		}
+		if _, err := r.Priorities(scores).WriteTo(&text); err != nil {
+			t.Fatal(err)
+		}
+		got := extenderv1.HostPriorityList{}
+		if err := json.Unmarshal(text.Bytes(), &got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v\ngot  %v\nwant %v", name, err, got, want)
+		}
+	}
+}
+
+// TestAnAlgorithmCanHaveEverythingThatCame decodes pod and nodes as a whole.
+func TestAnAlgorithmCanHaveEverythingThatCame(t *testing.T) {
+	r, err := wire.Read(requests["full nodes"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, err := r.Pod.Decode()
+	if err != nil || !reflect.DeepEqual(pod, corpus.Pod("kubecon-.*")) {
+		t.Errorf("pod: %v %+v", err, pod)
+	}
+	if r.Pod.Namespace != pod.Namespace || r.Pod.Name != pod.Name || r.Pod.UID != string(pod.UID) ||
+		r.Pod.ResourceVersion != pod.ResourceVersion || !reflect.DeepEqual(r.Pod.Annotations, pod.Annotations) {
+		t.Errorf("the pod was read as %+v", r.Pod)
+	}
+	for i, name := range r.Names {
+		node, err := r.Node(i)
+		if err != nil || node.Name != name || node.Status.NodeInfo.KubeletVersion != "v1.32.5" {
+			t.Fatalf("node %d, %s: %v %+v", i, name, err, node)
+		}
+	}
+	names, err := wire.Read(requests["names"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := names.Node(0); err != algorithm.ErrNamesOnly {
+		t.Errorf("a node of a request with names: got error %v", err)
+	}
+}
