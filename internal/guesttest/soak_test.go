@@ -22,8 +22,11 @@ var (
 const (
 	// atLeast is how many cycles prove something.
 	atLeast = 200_000
-	// settled is after how many cycles the guest's memory must have its size.
-	settled = 20_000
+	// settled is after how many cycles the guest's memory must have its size. It
+	// grows in steps of megabytes, while the biggest pods are still to come.
+	settled = 100_000
+	// maxAnnotations is about what the API server allows a pod, in bytes.
+	maxAnnotations = 1 << 18
 	// mayGrow is by how much it may grow after that, in bytes.
 	mayGrow = 1 << 20
 )
@@ -160,7 +163,7 @@ func (s *soak) dress(pod *v1.Pod) *v1.Pod {
 	}
 	size := s.random.IntN(512)
 	if s.random.IntN(1000) == 0 {
-		size = s.random.IntN(1 << 18)
+		size = s.random.IntN(maxAnnotations)
 	}
 	for _, key := range []string{"a.example.com/before", "z.example.com/after"}[:s.random.IntN(3)] {
 		pod.Annotations[key] = strings.Repeat("x", size)
