@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,14 +23,16 @@ func (o options) bench(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("%w (run it in the folder of the repository)", err)
 	}
 	r := &report.Run{Machine: report.ThisMachine(), Command: strings.Join(append([]string{"bench"}, o.args...), " ")}
-	if err := o.measure(ctx, r, doors, newProgress(stderr)); err != nil {
+	err = o.measure(ctx, r, doors, newProgress(stderr))
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
+	// Whoever interrupts it is told what was measured until then.
 	fmt.Fprintf(stdout, "%s\n", r.Machine.Text)
 	for _, t := range r.Tables() {
 		fmt.Fprintf(stdout, "\n%s", t.Text())
 	}
-	if err := o.write(r); err != nil {
+	if err := errors.Join(err, o.write(r)); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "\nTook %s. Tables, plots and raw numbers are in %s: benchstat compares the raw.txt of two runs.\n",

@@ -81,7 +81,7 @@ func (o options) cyclePlan() cycle.Plan {
 }
 
 func (o options) wholePlan() whole.Plan {
-	plan := whole.Plan{Nodes: o.nodes, Pods: o.pods, Rounds: 3, Limit: 30 * time.Second}
+	plan := whole.Plan{Nodes: o.nodes, Pods: o.pods, Rounds: 3, Limit: 20 * time.Second}
 	if o.quick {
 		plan.Rounds, plan.Limit = 1, 5*time.Second
 	}

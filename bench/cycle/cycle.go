@@ -56,7 +56,8 @@ type Result struct {
 // same pod twice in a row.
 const pods = 16
 
-// Run measures every door in every case with every number of nodes.
+// Run measures every door in every case with every number of nodes. With an
+// error it returns the cases that are done.
 func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, err error) {
 	var entrants []*entrant
 	sweeper := &sweeper{}
@@ -77,7 +78,7 @@ func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, e
 			say := func(done float64) { plan.Say("cycles, "+c.Name, (float64(i)+done)/float64(len(cases))) }
 			r, err := runCase(ctx, plan, entrants, c, preFilter, say)
 			if err != nil {
-				return nil, fmt.Errorf("case %s: %w", c.Name, err)
+				return results, fmt.Errorf("case %s: %w", c.Name, err)
 			}
 			results = append(results, r...)
 		}

@@ -52,7 +52,7 @@ clientConnection: {qps: 100000, burst: 100000}
 }}
 
 // Run measures the scheduler without a door and with each that can be served,
-// in turns.
+// in turns. With an error it returns what was measured until then.
 func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, err error) {
 	doors = serving(doors)
 	plan.Say("starting a control plane", 0)
@@ -75,7 +75,7 @@ func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, e
 			done := float64(round*len(doors)+turn) / float64(plan.Rounds*len(doors))
 			plan.Say(fmt.Sprintf("whole scheduler, %d pods on %d nodes, %s", plan.Pods, plan.Nodes, d.Name), done)
 			if err := b.run(ctx, d, &results[i]); err != nil {
-				return nil, fmt.Errorf("door %s: %w", d.Name, err)
+				return results, fmt.Errorf("door %s: %w", d.Name, err)
 			}
 		}
 	}
