@@ -34,6 +34,8 @@ const (
 	// NotRun: it was not asked, since another plugin had decided before, or since
 	// enough nodes were found.
 	NotRun Verdict = "NotRun"
+	// LeftOut: a PreFilter decided about the node before any Filter was asked.
+	LeftOut Verdict = "LeftOut"
 )
 
 // Attempt is one try to find a node for a pod. It does not change once its
@@ -100,10 +102,10 @@ type Column struct {
 // NodeVerdict is a row of that table.
 type NodeVerdict struct {
 	Node string `json:"node"`
-	// Verdict is Passed, Rejected, Errored, or NotRun.
+	// Verdict is Passed, Rejected, Errored, LeftOut or NotRun.
 	Verdict Verdict `json:"verdict"`
 	// Column indexes Attempt.Columns: who was against it. It is -1 if nobody was,
-	// or if the node was left out by a PreFilter.
+	// or if that was a plugin without a column, which the reason then names.
 	Column int    `json:"column"`
 	Reason string `json:"reason,omitempty"`
 }
@@ -138,14 +140,14 @@ type Score struct {
 func (a *Attempt) Nodes() []NodeVerdict { return a.details.nodes() }
 
 // Scores returns a row for every node that was scored, the best first.
-func (a *Attempt) Scores() []NodeScore { return a.details.scores(a.ScoreColumns) }
+func (a *Attempt) Scores() []NodeScore { return a.details.scores() }
 
 // Cell returns what a column said of a node.
 func (a *Attempt) Cell(row NodeVerdict, column int) Verdict {
 	switch {
 	case row.Column == column:
 		return row.Verdict
-	case row.Verdict == NotRun, row.Column < 0 && row.Verdict != Passed, row.Column >= 0 && column > row.Column:
+	case row.Verdict == NotRun, row.Verdict == LeftOut, row.Column >= 0 && column > row.Column:
 		return NotRun
 	case a.Columns[column].Skipped:
 		return Skipped
