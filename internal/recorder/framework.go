@@ -90,16 +90,7 @@ func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Contex
 
 func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	result, status := f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
-	verdict := &PluginVerdict{Plugin: status.Plugin(), Verdict: Passed, Reason: status.Message()}
-	switch {
-	case status.IsRejected():
-		verdict.Verdict = Rejected
-	case !status.IsSuccess():
-		verdict.Verdict = Errored
-	}
-	if verdict.Plugin == "" {
-		verdict.Plugin = f.onlyPostFilter()
-	}
+	verdict := f.postFilter(status)
 	f.session.mu.Lock()
 	rec := f.session.inFlight[pod.UID]
 	f.session.mu.Unlock()
@@ -107,6 +98,21 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state *fra
 		f.session.recorder.update(rec, func() { rec.postFilter = verdict })
 	}
 	return result, status
+}
+
+func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict {
+	verdict := &PluginVerdict{Plugin: f.onlyPostFilter(), Verdict: Passed}
+	if status.IsSuccess() {
+		return verdict
+	}
+	verdict.Verdict, verdict.Reason = Errored, status.Message()
+	if status.IsRejected() {
+		verdict.Verdict = Rejected
+	}
+	if status.Plugin() != "" {
+		verdict.Plugin = status.Plugin()
+	}
+	return verdict
 }
 
 // onlyPostFilter is the PostFilter plugin, if there is but one.
