@@ -162,6 +162,9 @@ func (s *Simulator) WebServer() string { return "http://" + s.web.Address() }
 // why.
 func (s *Simulator) Done() <-chan struct{} { return s.running.Done() }
 
+// Context is done when Done is closed.
+func (s *Simulator) Context() context.Context { return s.running }
+
 // Err is the reason for Done.
 func (s *Simulator) Err() error { return context.Cause(s.running) }
 
