@@ -29,9 +29,10 @@ const (
 //go:embed openapi.yaml
 var description []byte
 
-// Handler serves /api/v1/.
-func Handler(s *simulator.Simulator) http.Handler {
-	h := handler{s}
+// Handler serves /api/v1/. stop is called when someone asks for the end of the
+// process.
+func Handler(s *simulator.Simulator, stop func()) http.Handler {
+	h := handler{s, stop}
 	mux := http.NewServeMux()
 	for route, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /api/v1/schedulerconfiguration":           h.config,
@@ -42,6 +43,7 @@ func Handler(s *simulator.Simulator) http.Handler {
 		"GET /api/v1/listwatchresources":               h.watch,
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
 		"POST /api/v1/regex/preview":                   h.preview,
+		"POST /api/v1/stop":                            h.end,
 		"GET /api/v1/openapi.yaml":                     h.description,
 	} {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +56,10 @@ func Handler(s *simulator.Simulator) http.Handler {
 	return mux
 }
 
-type handler struct{ sim *simulator.Simulator }
+type handler struct {
+	sim  *simulator.Simulator
+	stop func()
+}
 
 func (h handler) config(w http.ResponseWriter, r *http.Request) error {
 	config := h.sim.SchedulerConfig()
@@ -150,6 +155,12 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, Preview{Valid: true, Matches: matches, Total: total})
+}
+
+func (h handler) end(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusAccepted)
+	h.stop()
+	return nil
 }
 
 func (h handler) description(w http.ResponseWriter, _ *http.Request) error {

@@ -81,10 +81,11 @@ func (r *record) attempt() Attempt {
 		ID: r.id, Number: r.number, Namespace: r.pod.Namespace, Name: r.pod.Name, UID: string(r.uid),
 		Scheduler: r.layout.scheduler, Time: r.began, Duration: r.took, Result: r.result,
 		Node: r.node, Message: r.message, PostFilter: r.postFilter,
-		PreFilter: r.preFilter.verdicts(r.layout.preFilter),
-		Columns:   append([]Column{}, r.layout.columns...),
-		Dropped:   r.details == dropped,
-		details:   r.details,
+		PreFilter:    r.preFilter.verdicts(r.layout.preFilter),
+		Columns:      append([]Column{}, r.layout.columns...),
+		ScoreColumns: []ScoreColumn{},
+		Dropped:      r.details == dropped,
+		details:      r.details,
 	}
 	for i, name := range r.layout.preFilter {
 		if column, ok := r.layout.column[name]; ok {

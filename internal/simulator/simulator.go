@@ -94,6 +94,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if _, _, err := s.resolve(s.initial); err != nil {
 		return err // before the control plane takes its seconds
 	}
+	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
 		DataDir: cfg.DataDir, Port: cfg.APIPort, Progress: cfg.Progress,
 	})
@@ -123,7 +124,6 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 
 // startServers starts the servers that configurations refer to by name.
 func (s *Simulator) startServers(cfg Config) (err error) {
-	cfg.Progress("web server of the guests")
 	if s.web, err = webserver.Start(cfg.WebPort); err != nil {
 		return err
 	}
