@@ -23,7 +23,7 @@ GO_FILES    = $(shell find . -name '*.go' -not -path './.*')
 help:
 	@awk -F ':.*## ' ' \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z0-9-]+:.*## / { printf "  make %-28s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##@ See it work (needs Go only; uses the committed guests)
 
