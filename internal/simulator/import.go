@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -11,7 +12,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 )
 
 // parallelism is how many objects are written at once.
@@ -31,6 +36,7 @@ func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done
 		}
 	}
 	i := &importing{progress: progress}
+	in.Namespaces, in.PriorityClasses = without(in.Namespaces, isSystemNamespace), without(in.PriorityClasses, isSystemPriority)
 	i.total = len(in.Pods) + len(in.Nodes) + len(in.PVs) + len(in.PVCs) +
 		len(in.StorageClasses) + len(in.PriorityClasses) + len(in.Namespaces)
 	if err := s.importObjects(ctx, i, in); err != nil {
@@ -44,7 +50,7 @@ func (s *Simulator) importObjects(ctx context.Context, i *importing, in *Snapsho
 	core := s.client.CoreV1()
 	return errors.Join(
 		put(ctx, i, "namespace", in.Namespaces, func(*v1.Namespace) client[v1.Namespace] { return core.Namespaces() }),
-		put(ctx, i, "priority class", without(in.PriorityClasses, isSystemPriority), always(s.client.SchedulingV1().PriorityClasses())),
+		put(ctx, i, "priority class", in.PriorityClasses, always(s.client.SchedulingV1().PriorityClasses())),
 		put(ctx, i, "storage class", in.StorageClasses, always(s.client.StorageV1().StorageClasses())),
 		put(ctx, i, "persistent volume claim", in.PVCs, func(c *v1.PersistentVolumeClaim) client[v1.PersistentVolumeClaim] {
 			return core.PersistentVolumeClaims(c.Namespace)
@@ -86,8 +92,7 @@ func (i *importing) step() {
 // client is as much of a typed client as importing needs.
 type client[T any] interface {
 	Create(context.Context, *T, metav1.CreateOptions) (*T, error)
-	Update(context.Context, *T, metav1.UpdateOptions) (*T, error)
-	Get(context.Context, string, metav1.GetOptions) (*T, error)
+	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*T, error)
 }
 
 func always[T any](c client[T]) func(*T) client[T] {
@@ -147,12 +152,18 @@ func putOne[T any, P object[T]](ctx context.Context, c client[T], obj P) error {
 	return err
 }
 
+// update applies an object to the one that exists, as kube-scheduler-simulator
+// does: what is not in the file, such as the node of a pod that was scheduled
+// meanwhile, stays.
 func update[T any, P object[T]](ctx context.Context, c client[T], obj P) (*T, error) {
-	old, err := c.Get(ctx, obj.GetName(), metav1.GetOptions{})
+	kinds, _, err := scheme.Scheme.ObjectKinds(any(obj).(runtime.Object))
 	if err != nil {
 		return nil, err
 	}
-	obj.SetResourceVersion(P(old).GetResourceVersion())
-	defer obj.SetResourceVersion("")
-	return c.Update(ctx, obj, metav1.UpdateOptions{})
+	any(obj).(runtime.Object).GetObjectKind().SetGroupVersionKind(kinds[0])
+	patch, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return c.Patch(ctx, obj.GetName(), types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: "simulator", Force: ptr.To(true)})
 }

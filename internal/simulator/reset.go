@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -74,20 +75,40 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 	}
 	var errs []error
 	for _, ns := range namespaces.Items {
-		if !isSystemNamespace(ns.Name) {
-			errs = append(errs, s.client.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{}))
-			continue
-		}
-		for _, kind := range kinds {
-			if ns.Name == metav1.NamespaceDefault || kind.Resource == "pods" {
-				errs = append(errs, clear(ctx, client.Resource(kind).Namespace(ns.Name), kind))
-			}
-		}
+		errs = append(errs, s.clearNamespace(ctx, client, kinds, ns))
 	}
 	for _, kind := range clusterWide {
 		errs = append(errs, clear(ctx, client.Resource(kind), kind))
 	}
 	return errors.Join(errs...)
+}
+
+// clearNamespace deletes what is in a namespace, and the namespace itself unless
+// the cluster needs it. In the cluster's own namespaces only pods are the user's.
+func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interface, kinds []schema.GroupVersionResource, ns v1.Namespace) error {
+	namespaces, own := s.client.CoreV1().Namespaces(), !isSystemNamespace(ns.Name)
+	if own {
+		if err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	for _, kind := range kinds {
+		if !own && ns.Name != metav1.NamespaceDefault && kind.Resource != "pods" {
+			continue
+		}
+		if err := clear(ctx, client.Resource(kind).Namespace(ns.Name), kind); err != nil {
+			return err
+		}
+	}
+	if !own {
+		return nil
+	}
+	// The namespace controller would come to the same end after five seconds.
+	final := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}
+	if _, err := namespaces.Finalize(ctx, final, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	return nil
 }
 
 // clear deletes all objects of a kind, at once and for good.
