@@ -71,7 +71,7 @@ async function preview(field, value) {
     const response = await fetch("/api/v1/regex/preview", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ regex: value }),
+      body: JSON.stringify({ pattern: value }),
     });
     answer = await response.json();
   } catch {
