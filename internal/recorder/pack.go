@@ -6,8 +6,7 @@ type packer struct {
 	universe *universe
 	groups   []group
 	places   [][]int32
-	index    map[said]int
-	last     int
+	index    map[said]int // of those past few
 }
 
 // said is a group without its nodes.
@@ -30,25 +29,29 @@ func (p *packer) add(place int32, g group) {
 	p.places[i] = append(p.places[i], place)
 }
 
-// find returns the place of a group. Mostly it is the one before: that
-// comparison is cheaper than the map.
+// few is how many groups are looked through before a map is the faster way. Most
+// attempts have fewer: reasons don't name nodes.
+const few = 8
+
+// find returns the place of a group.
 func (p *packer) find(s said) int {
-	if len(p.groups) > 0 {
-		if g := &p.groups[p.last]; g.verdict == s.verdict && g.column == s.column && g.reason == s.reason {
-			return p.last
+	for i := range p.groups[:min(few, len(p.groups))] {
+		if g := &p.groups[i]; g.column == s.column && g.verdict == s.verdict && g.reason == s.reason {
+			return i
 		}
 	}
-	i, ok := p.index[s]
-	if !ok {
+	if i, ok := p.index[s]; ok {
+		return i
+	}
+	i := len(p.groups)
+	if i >= few {
 		if p.index == nil {
 			p.index = map[said]int{}
 		}
-		i = len(p.groups)
 		p.index[s] = i
-		p.groups = append(p.groups, group{verdict: s.verdict, column: s.column, reason: s.reason})
-		p.places = append(p.places, nil)
 	}
-	p.last = i
+	p.groups = append(p.groups, group{verdict: s.verdict, column: s.column, reason: s.reason})
+	p.places = append(p.places, nil)
 	return i
 }
 
