@@ -161,6 +161,30 @@ func causes(a *recorder.Attempt, nodes []recorder.NodeVerdict) []cause {
 	return all
 }
 
+// saying is what some plugins have in common.
+type saying struct {
+	Verdict recorder.Verdict
+	Word    string
+	Said    []recorder.PluginVerdict
+}
+
+// Before is what the plugins said before any node was looked at, the bad news first.
+func (v attemptView) Before() []saying {
+	all := []saying{
+		{Verdict: recorder.Errored, Word: "error"}, {Verdict: recorder.Rejected, Word: "failed"},
+		{Verdict: recorder.Passed, Word: "passed"}, {Verdict: recorder.Skipped, Word: "skipped"},
+		{Verdict: recorder.NotRun, Word: "not asked"},
+	}
+	for _, said := range v.PreFilter {
+		for i := range all {
+			if all[i].Verdict == said.Verdict {
+				all[i].Said = append(all[i].Said, said)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(s saying) bool { return len(s.Said) == 0 })
+}
+
 // Tone is the colour of the result.
 func (v attemptView) Tone() string {
 	switch v.Result {

@@ -25,6 +25,31 @@ func (d document) line(path string) int {
 	return d.first + line - 1
 }
 
+// mentioned finds the line of the first value that a message speaks of, or 0.
+func (d document) mentioned(message string) (line int) {
+	const tooShort = 4 // letters: chance
+	var root yaml.Node
+	if yaml.Unmarshal([]byte(d.text), &root) != nil {
+		return 0
+	}
+	first := len(message)
+	var visit func(*yaml.Node)
+	visit = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && len(n.Value) >= tooShort {
+			if at := strings.Index(message, n.Value); at >= 0 && at < first {
+				first, line = at, d.first+n.Line-1
+			}
+		}
+		for i, c := range n.Content {
+			if n.Kind != yaml.MappingNode || i%2 == 1 { // keys say too little
+				visit(c)
+			}
+		}
+	}
+	visit(&root)
+	return line
+}
+
 // child returns a field of a mapping, or an item of a sequence, and the node
 // that names it.
 func child(of *yaml.Node, step string) (key, value *yaml.Node) {

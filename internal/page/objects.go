@@ -3,6 +3,7 @@ package page
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ type listed struct {
 	Namespace, Name string
 	Created         time.Time
 	Note            string
+	BuiltIn         bool // comes with every cluster
 }
 
 // shelf is the objects of one kind.
@@ -46,6 +48,7 @@ func (p *page) objects(w http.ResponseWriter, r *http.Request) {
 func listing(k kind, o *unstructured.Unstructured) listed {
 	return listed{
 		Namespace: o.GetNamespace(), Name: o.GetName(), Created: o.GetCreationTimestamp().Time, Note: note(k, o),
+		BuiltIn: o.GetName() == "default" || strings.HasPrefix(o.GetName(), "kube-") || strings.HasPrefix(o.GetName(), "system-"),
 	}
 }
 

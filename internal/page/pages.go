@@ -49,4 +49,3 @@ func (p pageOf[T]) link(number int) string {
 	q.Set(p.Name, strconv.Itoa(number))
 	return p.path + "?" + q.Encode()
 }
-

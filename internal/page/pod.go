@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -35,14 +36,14 @@ func (c *cluster) match(pod *v1.Pod) *matching {
 	m := &matching{Pattern: *pattern, Of: len(c.nodes)}
 	selector, err := regex.Default.Compile(*pattern)
 	if err != nil {
-		m.Problem = err.Error()
+		m.Problem = blame(err)
 		return m
 	}
 	cycle := selector.Begin()
 	for _, n := range c.nodes {
 		ok, err := cycle.Match(n.Name)
 		if err != nil {
-			m.Problem = err.Error()
+			m.Problem = blame(err)
 			return m
 		}
 		if ok {
@@ -50,6 +51,15 @@ func (c *cluster) match(pod *v1.Pod) *matching {
 		}
 	}
 	return m
+}
+
+// blame is what is wrong with a pattern, where the pattern itself stands beside it.
+func blame(err error) string {
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) {
+		return wrong.Problem
+	}
+	return err.Error()
 }
 
 // pod shows what has become of a pod, and why.

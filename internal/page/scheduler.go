@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -63,6 +65,8 @@ func configProblems(text string, err error) []problem {
 		p.Field, p.Line = m[1], d.line(m[1])
 	} else if at := yamlLine.FindStringSubmatch(p.Message); at != nil {
 		return []problem{yamlProblem(err, 1)}
+	} else {
+		p.Line = d.mentioned(p.Message)
 	}
 	return []problem{p}
 }
@@ -74,5 +78,33 @@ func configTitle(config []byte) string {
 			return c.Title
 		}
 	}
-	return "own configuration"
+	return ownTitle(config)
+}
+
+// ownTitle names what a configuration that is none of the ready-made ones is
+// about: its guests and extenders.
+func ownTitle(config []byte) string {
+	var typed struct {
+		Profiles []struct {
+			PluginConfig []struct {
+				Args struct{ GuestURL string }
+			}
+		}
+		Extenders []struct{ URLPrefix string }
+	}
+	if yaml.Unmarshal(config, &typed) != nil {
+		return "own configuration"
+	}
+	var parts []string
+	for _, profile := range typed.Profiles {
+		for _, plugin := range profile.PluginConfig {
+			if plugin.Args.GuestURL != "" {
+				parts = append(parts, path.Base(plugin.Args.GuestURL))
+			}
+		}
+	}
+	for _, e := range typed.Extenders {
+		parts = append(parts, e.URLPrefix)
+	}
+	return cmp.Or(strings.Join(parts, ", "), "own configuration")
 }

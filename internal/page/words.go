@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // waits reports whether a pod still needs a node.
@@ -20,8 +22,7 @@ type story struct {
 	Title, Reason, Aside string
 }
 
-// tell puts what is known of a pod into words. Schedulers are the names of those
-// that run.
+// tell puts what is known of a pod into words.
 func tell(pod *v1.Pod) story {
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -39,6 +40,9 @@ func tell(pod *v1.Pod) story {
 func tellWaiting(pod *v1.Pod) story {
 	condition := scheduled(pod)
 	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
+	if strings.Contains(reason, "annotation "+regex.Annotation+": ") {
+		return story{Tone: "failing", Title: "Its regex cannot be used", Reason: reason, Aside: aside}
+	}
 	switch condition.Reason {
 	case "":
 		return story{Tone: "waiting", Title: "Not tried yet", Reason: unseen(pod)}

@@ -43,6 +43,7 @@ document.body.addEventListener("notice", (event) => {
   const line = document.createElement("p");
   line.textContent = event.detail.value;
   notices.append(line);
+  while (notices.childElementCount > 3) notices.firstElementChild.remove();
   if (notices.matches(":popover-open")) notices.hidePopover();
   notices.showPopover(); // above whatever dialog is open
   setTimeout(() => {

@@ -17,6 +17,7 @@ var screenshots = os.Getenv("SCREENSHOTS")
 // shoot takes a picture of what is on the screen, in both colour schemes.
 func (p *tab) shoot(name string) {
 	p.Helper()
+	p.do(chromedp.Evaluate(`document.querySelector("#notices").replaceChildren()`, nil))
 	for _, scheme := range []string{"light", "dark"} {
 		var picture []byte
 		p.do(
@@ -42,7 +43,7 @@ func TestScreenshots(t *testing.T) {
 	p := open(t, "/")
 	p.shoot("empty")
 	p.configure(head + plugins + guestV2)
-	p.walk("Fits no node")
+	p.walk()
 	p.shoot("pending-pod")
 	p.click("#panel [data-close]")
 	for _, name := range []string{"web-1", "web-2", "api", "batch"} {
