@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every single step. Most take milliseconds.
-const patience = 20 * time.Second
+var patience = 20 * time.Second
 
 // tab is a tab of the browser, as a person uses it.
 type tab struct {
@@ -187,4 +187,9 @@ func (p *tab) panel(selector string) {
 	p.Helper()
 	p.click(selector)
 	p.waitFor("the panel is open", "document.querySelector('#panel').open && document.querySelector('#verdict')")
+}
+
+// awaited makes an evaluation wait for a promise.
+func awaited(p *cdpruntime.EvaluateParams) *cdpruntime.EvaluateParams {
+	return p.WithAwaitPromise(true)
 }

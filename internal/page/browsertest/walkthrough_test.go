@@ -19,6 +19,14 @@ profiles:
       enabled:
         - name: WasmRegexScheduling
 `
+	defaults = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+`
+	extenders = `extenders:
+- urlPrefix: http://extender:8000/
+  filterVerb: filter
+  weight: 10
+`
 	guestV1 = `  pluginConfig:
     - name: WasmRegexScheduling
       args:
@@ -36,7 +44,20 @@ func TestTheWasmWalkthroughByClicksAndTyping(t *testing.T) {
 		t.Run(guest.name, func(t *testing.T) {
 			p := open(t, "/")
 			p.configure(head + plugins + guest.config)
-			p.walk()
+			p.walk("WasmRegexScheduling")
+		})
+	}
+}
+
+func TestTheExtenderWalkthroughByClicksAndTyping(t *testing.T) {
+	for _, e := range []struct{ name, config string }{{"v1", extenders}, {"v2", extenders + "  nodeCacheCapable: true\n"}} {
+		t.Run(e.name, func(t *testing.T) {
+			p := open(t, "/")
+			if err := sim.ApplySchedulerConfig(t.Context(), []byte(defaults+e.config)); err != nil {
+				t.Skipf("there is no extender in this build: %v", err)
+			}
+			p.configure(defaults + e.config)
+			p.walk("http://extender:8000/")
 		})
 	}
 }
@@ -51,7 +72,7 @@ func (p *tab) configure(config string) {
 }
 
 // walk is the rest of the steps, and what is to be seen after each.
-func (p *tab) walk() {
+func (p *tab) walk(by string) {
 	p.Helper()
 	p.createNode("")
 	p.createNode("kubecon-1")
@@ -66,7 +87,7 @@ func (p *tab) walk() {
 	p.panel("#waiting-default-nowhere")
 	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
 	p.says("#verdict", "matches 0 of the 3 nodes")
-	p.says("#panel .attempt[open]", "WasmRegexScheduling")
+	p.says("#panel .attempt[open]", by)
 	p.do(chromedp.KeyEvent("\x1b")) // Escape
 	p.closed("#panel")
 
