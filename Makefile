@@ -24,13 +24,33 @@ GO_FILES    = $(shell find . -name '*.go' -not -path './.*')
 help:
 	@awk -F ':.*## ' ' \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z0-9-]+:.*## / { printf "  make %-28s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##@ See it work (needs Go only; uses the committed guests)
 
 .PHONY: start-simulator-wasm
-start-simulator-wasm: bin/simulator ## a local cluster with the plugin; DOOR=v1|v2|native (v2), ARGS=…
+start-simulator-wasm: bin/simulator ## a cluster with the Wasm plugin, its page at localhost:3000; DOOR=v1|v2|native (v2), ARGS=…
 	bin/simulator --door $(or $(DOOR),v2) $(ARGS)
+
+.PHONY: start-simulator-extender
+start-simulator-extender: bin/simulator ## the same, with the HTTP extender
+	bin/simulator --door extender $(ARGS)
+
+.PHONY: start-simulator-extender-v2
+start-simulator-extender-v2: bin/simulator ## the same, with the HTTP extender that is sent names only
+	bin/simulator --door extender-v2 $(ARGS)
+
+.PHONY: start-simulator
+start-simulator: bin/simulator ## the same, with no plugin: pick one at the page
+	bin/simulator --door default $(ARGS)
+
+.PHONY: reset-simulator
+reset-simulator: bin/simulator ## empties the simulator that runs, and restores its first configuration
+	bin/simulator reset $(ARGS)
+
+.PHONY: stop-simulator
+stop-simulator: bin/simulator ## stops the simulator that runs
+	bin/simulator stop $(ARGS)
 
 .PHONY: walkthrough
 walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one

@@ -1,106 +1,88 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/walkthrough"
 )
 
-// apiPort is where kube-scheduler-simulator has its API server too.
-const apiPort = 3131
+// Ports that kube-scheduler-simulator has, too.
+const (
+	pagePort   = 3000
+	compatPort = 1212
+	apiPort    = 3131
+)
+
+// options are the flags.
+type options struct {
+	simulator.Config
+	listen               string
+	port, compatPort     int
+	importFile, confFile string
+	headless             bool
+}
 
 func newCommand() *cobra.Command {
-	var cfg simulator.Config
+	o := &options{}
 	cmd := &cobra.Command{
 		Use:           "simulator",
-		Short:         "A whole Kubernetes cluster in one process, to see regex scheduling at work",
+		Short:         "A whole Kubernetes cluster in one process, with a web page, to see regex scheduling at work",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), cfg, cmd.OutOrStdout())
+			return serve(cmd.Context(), o, cmd.OutOrStdout())
 		},
 	}
-	cmd.PersistentFlags().StringVar(&cfg.Door, "door", "v2",
+	cmd.PersistentFlags().StringVar(&o.Door, "door", "v2",
 		"way into the scheduler: "+strings.Join(simulator.Doors, ", "))
-	cmd.Flags().StringVar(&cfg.DataDir, "data-dir", "", "directory that keeps the cluster (default: a temporary one)")
-	cmd.Flags().IntVar(&cfg.APIPort, "api-port", apiPort, "port of the API server on 127.0.0.1; 0 is any free one")
-	cmd.Flags().IntVar(&cfg.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-	cmd.AddCommand(newWalkthrough(&cfg))
+	cmd.PersistentFlags().IntVar(&o.port, "port", pagePort, "port of the page and its API; 0 is any free one")
+	flags := cmd.Flags()
+	flags.StringVar(&o.listen, "listen", "127.0.0.1",
+		"address that the page and its API listen on; whoever reaches it may do anything with the cluster")
+	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
+	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
+	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
+	flags.StringVar(&o.importFile, "import", "", "file with resources to start with, as exported here or by kube-scheduler-simulator")
+	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster (default: a temporary one)")
+	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
+	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
+	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }
 
-func newWalkthrough(cfg *simulator.Config) *cobra.Command {
+func newWalkthrough(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "walkthrough",
 		Short: "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return walk(cmd.Context(), simulator.Config{Door: cfg.Door}, cmd.OutOrStdout())
+			return walk(cmd.Context(), simulator.Config{Door: o.Door}, cmd.OutOrStdout())
 		},
 	}
 }
 
-// serve runs a simulator until ctx is done.
-func serve(ctx context.Context, cfg simulator.Config, out io.Writer) error {
-	s, err := start(ctx, cfg, out)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, `
-  API server   %s
-  kubeconfig   %s
-  web server   %s
-
-Try it in another terminal:
-
-  export KUBECONFIG=%s
-  kubectl get nodes
-
-Ctrl-C stops everything.
-`, s.Host(), s.Kubeconfig(), s.WebServer(), s.Kubeconfig())
-	select {
-	case <-ctx.Done():
-		return stop(s, out)
-	case <-s.Done():
-		return errors.Join(s.Err(), stop(s, out))
+func newReset(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reset",
+		Short: "Empty the simulator that runs at --port, and restore the configuration it was started with",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return resetRunning(cmd.Context(), o.port)
+		},
 	}
 }
 
-// walk walks through on a simulator of its own.
-func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
-	s, err := start(ctx, cfg, out)
-	if err != nil {
-		return err
+func newStop(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop",
+		Short: "Stop the simulator that runs at --port, and wait until it has stopped",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return stopRunning(cmd.Context(), o.port)
+		},
 	}
-	err = walkthrough.Run(ctx, s.AdminConfig(), cfg.Door, out)
-	return errors.Join(err, stop(s, out))
-}
-
-// start starts a simulator, and prints each step with the time it began at.
-func start(ctx context.Context, cfg simulator.Config, out io.Writer) (*simulator.Simulator, error) {
-	began := time.Now()
-	say := func(step string) { fmt.Fprintf(out, "%5.1fs  %s\n", time.Since(began).Seconds(), step) }
-	cfg.Progress = say
-	s, err := simulator.Start(ctx, cfg)
-	if err == nil {
-		say("pods are being scheduled")
-	}
-	return s, err
-}
-
-func stop(s *simulator.Simulator, out io.Writer) error {
-	began := time.Now()
-	err := s.Stop()
-	fmt.Fprintf(out, "\nstopped in %.1fs\n", time.Since(began).Seconds())
-	return err
 }

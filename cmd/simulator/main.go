@@ -1,5 +1,6 @@
-// Command simulator runs a whole cluster in one process, to see the regex
-// scheduling plugin at work: etcd, kube-apiserver, KWOK and kube-scheduler.
+// Command simulator runs a whole cluster in one process, with a web page, to see
+// the regex scheduling plugin at work: etcd, kube-apiserver, KWOK and
+// kube-scheduler.
 package main
 
 import (

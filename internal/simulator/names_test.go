@@ -1,98 +1,132 @@
 package simulator
 
 import (
-	"context"
-	"fmt"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
 
-// A pattern that matches few names keeps the scheduler from looking at other
-// nodes. Its pod must fare no worse for it.
-func TestAPodForFewNames(t *testing.T) {
-	for _, door := range []string{"v2", "native"} {
-		t.Run(door, func(t *testing.T) {
-			s, err := Start(t.Context(), Config{Door: door, Progress: func(string) {}})
-			if err != nil {
+func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
+	s := &Simulator{extender: &extenderServer{address: "127.0.0.1:1234"}}
+	for prefix, want := range map[string]string{
+		"http://extender:8000/":      "http://127.0.0.1:1234/",
+		"http://extender:8000/lucky": "http://127.0.0.1:1234/lucky",
+		"http://extender":            "http://127.0.0.1:1234",
+		"http://elsewhere:8000/":     "http://elsewhere:8000/",
+		"http://extender.example/":   "http://extender.example/",
+	} {
+		resolved, typed, err := s.resolve([]byte("extenders:\n- urlPrefix: " + prefix + "\n  filterVerb: filter\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(resolved), "urlPrefix: "+want+"\n") || typed(want) != prefix {
+			t.Errorf("%s: got %s, and back %s", prefix, resolved, typed(want))
+		}
+	}
+}
+
+func TestTheExtenderTargetsSaySoWhileThereIsNone(t *testing.T) {
+	if sim.extender != nil {
+		t.Skip("it is there")
+	}
+	for _, door := range []string{"extender", "extender-v2"} {
+		_, err := Start(t.Context(), Config{Door: door})
+		if err == nil || !strings.Contains(err.Error(), errNoExtender.Error()) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("door %s: got %v", door, err)
+		}
+	}
+}
+
+// fakeExtender lets nodes pass whose names begin with kubecon, gives the others
+// no reason if they begin with silent, and prefers kubecon-2.
+func fakeExtender(t *testing.T) *httptest.Server {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var args extenderv1.ExtenderArgs
+		if err := json.NewDecoder(r.Body).Decode(&args); err != nil {
+			t.Error(err)
+		}
+		if r.URL.Path == "/prioritize" {
+			_ = json.NewEncoder(w).Encode(extenderv1.HostPriorityList{{Host: "kubecon-2", Score: 10}, {Host: "kubecon-1", Score: 1}})
+			return
+		}
+		result := extenderv1.ExtenderFilterResult{FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{}}
+		judge := func(name string) bool {
+			if !strings.HasPrefix(name, "kubecon") && !strings.HasPrefix(name, "silent") {
+				result.FailedAndUnresolvableNodes[name] = "not at the conference"
+			}
+			return strings.HasPrefix(name, "kubecon")
+		}
+		if args.NodeNames != nil {
+			result.NodeNames = &[]string{}
+			for _, name := range *args.NodeNames {
+				if judge(name) {
+					*result.NodeNames = append(*result.NodeNames, name)
+				}
+			}
+		} else {
+			kept := args.Nodes.Items[:0]
+			for _, node := range args.Nodes.Items {
+				if judge(node.Name) {
+					kept = append(kept, node)
+				}
+			}
+			args.Nodes.Items = kept
+			result.Nodes = args.Nodes
+		}
+		_ = json.NewEncoder(w).Encode(result)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestAnExtenderIsAColumn(t *testing.T) {
+	for name, fields := range map[string]string{"with nodes": "", "with names": "\n  nodeCacheCapable: true"} {
+		t.Run(name, func(t *testing.T) {
+			t.Cleanup(reset(t))
+			url := fakeExtender(t).URL
+			config := "extenders:\n- urlPrefix: " + url + "\n  filterVerb: filter\n  prioritizeVerb: prioritize\n  weight: 10" + fields + "\n"
+			if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() {
-				if err := s.Stop(); err != nil {
-					t.Error(err)
-				}
-			})
-			c := client{t, kubernetes.NewForConfigOrDie(s.AdminConfig())}
-			c.node("kubecon-1")
-			c.node("other")
-			c.pod("present", `^kubecon-[12]$`)
-			c.await("present", func(p *v1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
-			c.pod("absent", `^cncf-[12]$`)
-			c.await("absent", func(p *v1.Pod) bool {
-				said := message(p)
-				return strings.HasPrefix(said, "0/2 nodes are available: 2 node(s) didn't satisfy plugin(s) [") &&
-					strings.HasSuffix(said, `only nodes that match the pod's node name regex "^cncf-[12]$" were considered`)
-			})
-			c.node("cncf-2")
-			c.await("absent", func(p *v1.Pod) bool { return p.Spec.NodeName == "cncf-2" })
+			addNodes(t, "kubecon-1", "kubecon-2", "other", "silent")
+			addPod(t, "p", "")
+			a := attempt(t, "p", recorder.Scheduled)
+			column := columnOf(t, a, url)
+			if !a.Columns[column].Extender || a.Columns[column].Failed != 2 || a.Node != "kubecon-2" {
+				t.Errorf("got %+v", a)
+			}
+			rows := a.Nodes()
+			if rows[0].Node != "other" || rows[0].Column != column || rows[0].Reason != "not at the conference" ||
+				rows[1].Node != "silent" || rows[1].Reason == "" || rows[2].Verdict != recorder.Passed {
+				t.Errorf("got rows %+v", rows)
+			}
+			score := a.ScoreColumns[len(a.ScoreColumns)-1]
+			best := a.Scores()[0]
+			if score.Name != url || !score.Extender || best.Node != "kubecon-2" ||
+				best.Cells[len(best.Cells)-1] != (recorder.Score{Raw: 10, Normalized: 100, Weighted: 1000}) {
+				t.Errorf("got %+v, best %+v", score, best)
+			}
 		})
 	}
 }
 
-type client struct {
-	*testing.T
-	kubernetes.Interface
-}
-
-func (c client) node(name string) {
-	c.Helper()
-	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := c.CoreV1().Nodes().Create(c.Context(), node, metav1.CreateOptions{}); err != nil {
-		c.Fatal(err)
+func TestAnExtenderThatIsAwayIsAnError(t *testing.T) {
+	t.Cleanup(reset(t))
+	config := "extenders:\n- urlPrefix: http://" + closedPort(t) + "/\n  filterVerb: filter\n"
+	if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func (c client) pod(name, pattern string) {
-	c.Helper()
-	pod := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
+	addNodes(t, "node-1")
+	addPod(t, "p", "")
+	a := attempt(t, "p", recorder.Failed)
+	rows := a.Nodes()
+	if len(rows) != 1 || rows[0].Verdict != recorder.Errored || !a.Columns[rows[0].Column].Extender || !strings.Contains(a.Message, "connection refused") {
+		t.Errorf("got %+v with rows %+v", a, rows)
 	}
-	if _, err := c.CoreV1().Pods("default").Create(c.Context(), pod, metav1.CreateOptions{}); err != nil {
-		c.Fatal(err)
-	}
-}
-
-// await waits until a pod is as it should be.
-func (c client) await(name string, good func(*v1.Pod) bool) {
-	c.Helper()
-	var last string
-	err := wait.PollUntilContextTimeout(c.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		pod, err := c.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		last = fmt.Sprintf("on node %q: %s", pod.Spec.NodeName, message(pod))
-		return good(pod), nil
-	})
-	if err != nil {
-		c.Fatalf("pod %s: %v; %s", name, err, last)
-	}
-}
-
-// message is that of the condition PodScheduled.
-func message(p *v1.Pod) string {
-	for _, condition := range p.Status.Conditions {
-		if condition.Type == v1.PodScheduled {
-			return condition.Message
-		}
-	}
-	return ""
 }

@@ -1,69 +1,100 @@
 // Package simulator puts a whole cluster into this process: a control plane,
 // KWOK in the place of kubelets, the web server of the guests, and a
-// kube-scheduler that uses one of the doors.
+// kube-scheduler that uses one of the doors, whose configuration can be changed
+// while everything else goes on.
 //
-// It wires what the packages beside it do, and does nothing of it itself.
+// It wires what the packages beside it do. It has no page and no HTTP API: those
+// stand on it.
 package simulator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"sync"
 
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kwok"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 )
 
-// Config says how to run a simulator. Its zero value needs a Door.
+// Config says how to run a simulator. Its zero value needs a Door or a
+// SchedulerConfig.
 type Config struct {
 	// Door is one of Doors.
 	Door string
+	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
+	// the place of that of Door.
+	SchedulerConfig []byte
 	// DataDir keeps the cluster. Empty: a temporary one, removed at the end.
 	DataDir string
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
-	// Progress is told each step as it begins.
+	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 }
 
 // Simulator is a running cluster.
 type Simulator struct {
-	cluster *controlplane.Cluster
-	web     *webserver.Server
+	cluster   *controlplane.Cluster
+	web       *webserver.Server
+	extender  *extenderServer // nil: there is none in this build
+	transport *http.Transport // for the names of our own servers
+	client    kubernetes.Interface
+	informers informers.SharedInformerFactory
+	recorder  *recorder.Recorder
+	changes   broadcast.Signal
 
-	cancel    context.CancelCauseFunc // ends KWOK and the scheduler
-	running   context.Context         // done when any part has ended
-	scheduler sync.WaitGroup
+	cancel  context.CancelCauseFunc // ends KWOK and the scheduler
+	running context.Context         // done when any part has ended
+
+	initial    []byte     // the configuration that Reset restores
+	kubeconfig string     // of the scheduler
+	applying   sync.Mutex // held while the scheduler is changed
+	mu         sync.Mutex // guards the rest
+	config     []byte
+	scheduler  *instance
 }
 
 // Start brings everything up, and returns once pods are being scheduled. ctx
 // bounds the start only; call Stop to end the simulator. On an error nothing is
 // left running.
 func Start(ctx context.Context, cfg Config) (*Simulator, error) {
-	config, err := SchedulerConfig(cfg.Door)
-	if err != nil {
-		return nil, err
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
 	}
-	s := &Simulator{}
+	s := &Simulator{recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig)}
+	if s.initial == nil {
+		var err error
+		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
+			return nil, err
+		}
+	}
 	s.running, s.cancel = context.WithCancelCause(context.Background())
-	if err := s.start(ctx, cfg, config); err != nil {
+	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Simulator) start(ctx context.Context, cfg Config, config []byte) (err error) {
-	cfg.Progress("web server of the guests")
-	if s.web, err = webserver.Start(cfg.WebPort); err != nil {
+func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
+	if err := s.startServers(cfg); err != nil {
 		return err
 	}
+	if _, _, err := s.resolve(s.initial); err != nil {
+		return err // before the control plane takes its seconds
+	}
+	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
 		DataDir: cfg.DataDir, Port: cfg.APIPort, Progress: cfg.Progress,
 	})
@@ -75,8 +106,30 @@ func (s *Simulator) start(ctx context.Context, cfg Config, config []byte) (err e
 	if err := s.startKWOK(); err != nil {
 		return err
 	}
+	if err := s.startCaches(ctx); err != nil {
+		return err
+	}
+	if cfg.SchedulerConfig != nil {
+		cfg.Door = "of the given configuration"
+	}
 	cfg.Progress("kube-scheduler with door " + cfg.Door)
-	return s.startScheduler(ctx, config)
+	// The scheduler runs under the identity, and so with the rights, that it has
+	// in any cluster.
+	s.kubeconfig = filepath.Join(s.cluster.DataDir(), "scheduler.kubeconfig")
+	if err := s.cluster.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
+		return err
+	}
+	return s.ApplySchedulerConfig(ctx, s.initial)
+}
+
+// startServers starts the servers that configurations refer to by name.
+func (s *Simulator) startServers(cfg Config) (err error) {
+	if s.web, err = webserver.Start(cfg.WebPort); err != nil {
+		return err
+	}
+	s.transport = webserver.Names(map[string]string{"static-webserver": s.web.Address()})
+	s.extender, err = startExtender()
+	return err
 }
 
 // endWithCluster makes an end of the control plane the end of everything.
@@ -91,33 +144,6 @@ func (s *Simulator) startKWOK() error {
 		return err
 	}
 	return kwok.Start(s.running, config, nil)
-}
-
-// startScheduler runs the scheduler under the identity, and so with the rights,
-// that it has in any cluster. It returns once pods are being scheduled.
-func (s *Simulator) startScheduler(ctx context.Context, config []byte) error {
-	kubeconfig := filepath.Join(s.cluster.DataDir(), "scheduler.kubeconfig")
-	if err := s.cluster.WriteKubeconfig(kubeconfig, "system:kube-scheduler"); err != nil {
-		return err
-	}
-	ready := make(chan struct{})
-	s.scheduler.Go(func() {
-		err := kubescheduler.Run(s.running, kubescheduler.Options{
-			Kubeconfig: kubeconfig,
-			Config:     config,
-			Transport:  webserver.Names(map[string]string{"static-webserver": s.web.Address()}),
-			Ready:      func() { close(ready) },
-		})
-		s.cancel(fmt.Errorf("the scheduler has ended: %w", err))
-	})
-	select {
-	case <-ready:
-		return nil
-	case <-s.running.Done():
-		return context.Cause(s.running)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -136,6 +162,9 @@ func (s *Simulator) WebServer() string { return "http://" + s.web.Address() }
 // why.
 func (s *Simulator) Done() <-chan struct{} { return s.running.Done() }
 
+// Context is done when Done is closed.
+func (s *Simulator) Context() context.Context { return s.running }
+
 // Err is the reason for Done.
 func (s *Simulator) Err() error { return context.Cause(s.running) }
 
@@ -146,13 +175,22 @@ var errStopped = errors.New("the simulator was stopped")
 // it has.
 func (s *Simulator) Stop() error {
 	s.cancel(errStopped)
-	s.scheduler.Wait()
-	var cluster, web error
+	s.applying.Lock() // a change that is under way has seen the end coming
+	defer s.applying.Unlock()
+	s.stopScheduler()
+	if s.informers != nil {
+		s.informers.Shutdown()
+	}
+	var errs []error
 	if s.cluster != nil {
-		cluster = s.cluster.Stop()
+		errs = append(errs, s.cluster.Stop())
+	}
+	if s.extender != nil {
+		errs = append(errs, s.extender.stop())
 	}
 	if s.web != nil {
-		web = s.web.Stop()
+		errs = append(errs, s.web.Stop())
+		s.transport.CloseIdleConnections()
 	}
-	return errors.Join(cluster, web)
+	return errors.Join(errs...)
 }

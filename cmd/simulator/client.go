@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// resetRunning resets a simulator that runs in another process.
+func resetRunning(ctx context.Context, port int) error {
+	return ask(ctx, http.MethodPut, port, "reset")
+}
+
+// stopRunning stops a simulator that runs in another process.
+func stopRunning(ctx context.Context, port int) error {
+	if err := ask(ctx, http.MethodPost, port, "stop"); err != nil {
+		return err
+	}
+	const patience = 30 * time.Second
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		conn, err := net.Dial("tcp", address(port))
+		if err == nil {
+			conn.Close()
+		}
+		return errors.Is(err, syscall.ECONNREFUSED), nil
+	})
+	if err != nil {
+		return fmt.Errorf("the simulator at port %d has not stopped within %s", port, patience)
+	}
+	return nil
+}
+
+func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+
+// ask sends a request without a body, and expects it to be accepted.
+func ask(ctx context.Context, method string, port int, path string) error {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address(port)+"/api/v1/"+path, nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // and no proxy
+	response, err := client.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("no simulator runs at port %d: start one, or say where it is with --port", port)
+	}
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusAccepted {
+		return nil
+	}
+	var problem struct{ Message string }
+	_ = json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&problem)
+	return fmt.Errorf("%s: %s %s", path, response.Status, problem.Message)
+}

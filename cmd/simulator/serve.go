@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/walkthrough"
+)
+
+// serve runs a simulator and its servers until ctx is done, or someone asks for
+// an end.
+func serve(ctx context.Context, o *options, out io.Writer) (err error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	snapshot, err := o.readFiles()
+	if err != nil {
+		return err
+	}
+	servers, err := listen(o, end)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, servers.stop()) }()
+	s, err := start(ctx, o.Config, out, servers.starting.say)
+	if err != nil {
+		return err
+	}
+	if err := open(ctx, o, s, servers, snapshot, out); err != nil {
+		return errors.Join(err, stop(s, out))
+	}
+	announce(o, s, servers, out)
+	select {
+	case <-ctx.Done():
+		return stop(s, out)
+	case <-s.Done():
+		return errors.Join(s.Err(), stop(s, out))
+	}
+}
+
+// open puts the page and the API in the place of the start-up steps.
+func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
+	if snapshot != nil {
+		fmt.Fprintln(out, "        importing", o.importFile)
+		if err := s.Import(ctx, snapshot, nil); err != nil {
+			return fmt.Errorf("%s: %w", o.importFile, err)
+		}
+	}
+	handler := api.Handler(s, servers.end)
+	servers.compat.set(handler)
+	if o.headless {
+		servers.page.set(handler)
+		return nil
+	}
+	pages, err := page.New(ctx, s)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/v1/", handler)
+	mux.Handle("/", pages)
+	servers.page.set(mux)
+	return nil
+}
+
+// readFiles reads the files that flags name, before anything is started.
+func (o *options) readFiles() (*simulator.Snapshot, error) {
+	if o.confFile != "" {
+		config, err := os.ReadFile(o.confFile)
+		if err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+		o.SchedulerConfig = config
+	}
+	if o.importFile == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(o.importFile)
+	if err != nil {
+		return nil, fmt.Errorf("--import: %w", err)
+	}
+	snapshot := &simulator.Snapshot{}
+	if err := json.Unmarshal(data, snapshot); err != nil {
+		return nil, fmt.Errorf("--import %s: %w", o.importFile, err)
+	}
+	return snapshot, nil
+}
+
+func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
+	page := "page        "
+	if o.headless {
+		page = "API         "
+	}
+	fmt.Fprintf(out, `
+  %s %s
+  API          %s/api/v1/
+  API server   %s
+  kubeconfig   %s
+  web server   %s
+
+Open the page, or try it in another terminal:
+
+  export KUBECONFIG=%s
+  kubectl get nodes
+
+Ctrl-C stops everything.
+`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), s.Kubeconfig())
+}
+
+// walk walks through on a simulator of its own.
+func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
+	s, err := start(ctx, cfg, out, func(string) {})
+	if err != nil {
+		return err
+	}
+	err = walkthrough.Run(ctx, s.AdminConfig(), cfg.Door, out)
+	return errors.Join(err, stop(s, out))
+}
+
+// start starts a simulator, and prints each step with the time it began at.
+func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(string)) (*simulator.Simulator, error) {
+	began := time.Now()
+	say := func(step string) {
+		step = fmt.Sprintf("%5.1fs  %s", time.Since(began).Seconds(), step)
+		fmt.Fprintln(out, step)
+		also(step)
+	}
+	cfg.Progress = say
+	s, err := simulator.Start(ctx, cfg)
+	if err == nil {
+		say("pods are being scheduled")
+	}
+	return s, err
+}
+
+func stop(s *simulator.Simulator, out io.Writer) error {
+	began := time.Now()
+	err := s.Stop()
+	fmt.Fprintf(out, "\nstopped in %.1fs\n", time.Since(began).Seconds())
+	return err
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestWhoMayAsk(t *testing.T) {
+	type header map[string]string
+	for _, test := range []struct {
+		name   string
+		target string
+		header header
+		hosts  []string
+		want   int
+	}{
+		{"a program on this machine", "GET localhost:3000/api/v1/export", nil, nil, 200},
+		{"by address", "PUT 127.0.0.1:3000/api/v1/reset", nil, nil, 200},
+		{"by IPv6 address", "PUT [::1]:3000/api/v1/reset", nil, nil, 200},
+		{"the page itself", "PUT localhost:3000/api/v1/reset", header{"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"}, nil, 200},
+		{"a name that someone else owns, as in DNS rebinding", "GET evil.example:3000/", nil, nil, 403},
+		{"a name that begins like ours", "GET localhost.evil.example/", nil, nil, 403},
+		{"no name", "GET /", nil, nil, 403},
+		{"an address of the network, unless told", "GET 192.0.2.1:3000/", nil, nil, 403},
+		{"an address of the network, if told", "GET 192.0.2.1:3000/", nil, []string{"192.0.2.1"}, 200},
+		{"any address, if all are listened on", "GET 192.0.2.1:3000/", nil, []string{"0.0.0.0"}, 200},
+		{"any name, even then", "GET evil.example:3000/", nil, []string{"0.0.0.0"}, 403},
+		{"a form of another site", "POST localhost:3000/api/v1/import", header{"Origin": "https://evil.example"}, nil, 403},
+		{"a script of another site that only reads", "GET localhost:3000/api/v1/export", header{"Origin": "https://evil.example"}, nil, 403},
+		{"a page at another port", "PUT localhost:3000/api/v1/reset", header{"Origin": "http://localhost:8080"}, nil, 403},
+		{"a sandboxed page", "POST localhost:3000/api/v1/import", header{"Origin": "null"}, nil, 403},
+		{"an image of another site, which has no origin", "GET localhost:3000/api/v1/export", header{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, nil, 403},
+		{"a link to the page", "GET localhost:3000/", header{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, nil, 200},
+		{"a link to the API", "GET localhost:3000/api/v1/export", header{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, nil, 403},
+		{"an address typed into a browser", "GET localhost:3000/", header{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, nil, 200},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			method, rest, _ := strings.Cut(test.target, " ")
+			host, path, _ := strings.Cut(rest, "/")
+			r := httptest.NewRequest(method, "/"+path, nil)
+			r.Host = host
+			for name, value := range test.header {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			Protect(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), test.hosts...).ServeHTTP(w, r)
+			if w.Code != test.want {
+				t.Errorf("got %d %s, want %d", w.Code, w.Body, test.want)
+			}
+			for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy"} {
+				if w.Header().Get(name) == "" {
+					t.Errorf("no %s", name)
+				}
+			}
+			if strings.Contains(w.Header().Get("Content-Security-Policy"), "unsafe") {
+				t.Error("the policy allows something unsafe")
+			}
+		})
+	}
+}
+
+func TestAPortThatIsTakenIsNamed(t *testing.T) {
+	first, err := Listen("127.0.0.1", 0, "--port", http.NotFoundHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Stop()
+	_, err = Listen("127.0.0.1", first.Port(), "--port", http.NotFoundHandler())
+	if err == nil || !strings.Contains(err.Error(), "--port") || !strings.Contains(err.Error(), "taken") {
+		t.Errorf("got %v", err)
+	}
+}

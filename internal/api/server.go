@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Server serves a handler on a port.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	done     chan struct{}
+	err      error // why it ended; read it after done
+}
+
+// Listen serves a handler, behind [Protect]. flag is the one that changes the
+// port, for the error when the port is taken.
+func Listen(host string, port int, flag string, handler http.Handler) (*Server, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is taken by another program: stop it, or choose another port with %s (0 is any free one)", port, flag)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open port %d (%s): %w", port, flag, err)
+	}
+	s := &Server{
+		http: &http.Server{
+			Handler:           Protect(handler, host),
+			ReadHeaderTimeout: 10 * time.Second,
+			ReadTimeout:       5 * time.Minute, // a large import
+			IdleTimeout:       2 * time.Minute,
+			MaxHeaderBytes:    64 << 10,
+			// No WriteTimeout: streams stay open.
+		},
+		listener: listener,
+		done:     make(chan struct{}),
+	}
+	go func() {
+		defer close(s.done)
+		s.err = s.http.Serve(listener)
+	}()
+	return s, nil
+}
+
+// Port is the one it listens on.
+func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
+
+// URL is where a browser on this machine finds it.
+func (s *Server) URL() string {
+	host := s.listener.Addr().(*net.TCPAddr).IP
+	if host.IsUnspecified() || host.IsLoopback() {
+		return fmt.Sprintf("http://localhost:%d", s.Port())
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// drainTime is what requests get at the end. Streams never finish by themselves.
+const drainTime = 500 * time.Millisecond
+
+// Stop ends the server and waits until it has.
+func (s *Server) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	<-s.done
+	if errors.Is(s.err, http.ErrServerClosed) {
+		return nil
+	}
+	return s.err
+}

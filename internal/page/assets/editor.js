@@ -1,0 +1,67 @@
+// The YAML editor: a textarea with line numbers, and marks on the lines that
+// something is wrong with.
+"use strict";
+
+htmx.onLoad((root) => {
+  const code = root.matches?.(".code") ? root : root.querySelector?.(".code");
+  if (code) wire(code);
+  const problems = root.matches?.("#problems") ? root : root.querySelector?.("#problems");
+  if (problems) mark(problems);
+  const count = root.querySelector?.("#count");
+  if (count) {
+    const pattern = root.querySelector("#pattern");
+    const several = () => { pattern.disabled = !(Number(count.value) > 1); };
+    count.addEventListener("input", several);
+    several();
+  }
+});
+
+function wire(code) {
+  const text = code.querySelector("textarea");
+  const gutter = code.querySelector(".gutter");
+  const number = () => {
+    const lines = text.value.split("\n").length;
+    while (gutter.childElementCount > lines) gutter.lastElementChild.remove();
+    while (gutter.childElementCount < lines) {
+      const line = document.createElement("span");
+      line.textContent = gutter.childElementCount + 1;
+      gutter.append(line);
+    }
+    gutter.scrollTop = text.scrollTop;
+  };
+  text.addEventListener("input", number);
+  text.addEventListener("scroll", () => { gutter.scrollTop = text.scrollTop; });
+  text.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.isComposing) return;
+    const before = text.value.slice(0, text.selectionStart);
+    const indent = before.slice(before.lastIndexOf("\n") + 1).match(/^ */)[0];
+    if (!indent) return;
+    event.preventDefault();
+    document.execCommand("insertText", false, "\n" + indent); // unlike .value, it can be undone
+  });
+  number();
+}
+
+// mark shows in the gutter which lines the problems are on.
+function mark(problems) {
+  const code = problems.closest("form")?.querySelector(".code");
+  if (!code) return;
+  for (const line of code.querySelectorAll(".gutter .bad")) line.classList.remove("bad");
+  for (const item of problems.querySelectorAll("[data-line]")) {
+    code.querySelector(".gutter").children[item.dataset.line - 1]?.classList.add("bad");
+  }
+  problems.querySelector("[data-to-line]")?.click();
+}
+
+// A problem's line number leads to the line.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-to-line]");
+  const text = button?.closest("form")?.querySelector(".code textarea");
+  if (!text) return;
+  const lines = text.value.split("\n");
+  const index = Math.min(Number(button.dataset.toLine), lines.length) - 1;
+  const start = lines.slice(0, index).reduce((sum, line) => sum + line.length + 1, 0);
+  text.focus({ preventScroll: true });
+  text.setSelectionRange(start, start + lines[index].length);
+  text.scrollTop = (text.scrollHeight / lines.length) * Math.max(0, index - 4);
+});

@@ -1,0 +1,91 @@
+package browsertest
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createNode("only")
+	p.createPod("elsewhere", "kubecon-.*")
+	p.panel("#waiting-default-elsewhere")
+	p.says("#verdict", `1 node(s) didn't match the pod's node name regex "kubecon-.*"`)
+	p.says("#verdict", "matches 0 of the 1 node that is there now")
+	p.says(".matrix tbody tr", "only")
+	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
+}
+
+func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createNode("kubecon-1")
+	p.createPod("wanders", "cncf-.*")
+	p.panel("#waiting-default-wanders")
+	p.click("#edit")
+	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
+	p.says("#preview", "Matches none of the 1 nodes")
+	p.typeIn("#regex", "kubecon-.*")
+	p.says("#preview", "Matches 1 of 1 nodes")
+	p.submit()
+	p.says("#verdict", "Running on kubecon-1") // the panel is live
+	p.waitFor("both attempts are kept", "document.querySelectorAll('.attempt').length >= 2")
+	p.says(".attempt:last-of-type .attempt-body", `regex "cncf-.*"`) // still open, as it was
+	p.click("#panel .quiet-danger")
+	p.click("#confirm-yes")
+	p.closed("#panel")
+	p.says("main", "There are no pods yet")
+}
+
+func TestWhatTheAPIServerRefusesStandsBesideItsLine(t *testing.T) {
+	for _, wrong := range []struct{ name, yaml, says, line string }{
+		{
+			"a field that must not be missing",
+			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: web\n",
+			"Required value", "7",
+		},
+		{
+			"a field that does not exist",
+			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n    imagery: web\n",
+			"unknown field", "9",
+		},
+		{"a name that is none", "apiVersion: v1\nkind: Node\nmetadata:\n  name: Not_A_Name\n", "RFC 1123", "4"},
+		{"YAML that is none", "apiVersion: v1\nkind: Node\nmetadata:\n\tname: a\n", "cannot start any token", "4"},
+		{
+			"the second of two objects",
+			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fine\n---\nkind: Pod\n", "required", "6",
+		},
+	} {
+		t.Run(wrong.name, func(t *testing.T) {
+			p := open(t, "/")
+			p.form("pod")
+			p.paste("#text", wrong.yaml)
+			p.click("#editor .submit")
+			p.says("#problems", wrong.says)
+			p.says(".gutter .bad", wrong.line)
+		})
+	}
+}
+
+func TestTheKeyboardIsEnough(t *testing.T) {
+	p := open(t, "/")
+	focused := func(id string) {
+		p.Helper()
+		p.waitFor(id+" has the focus", "document.activeElement.id === "+quote(id))
+	}
+	p.do(chromedp.Focus("#new", chromedp.ByQuery), chromedp.KeyEvent("\r"))
+	p.do(chromedp.KeyEvent("\t"))
+	focused("new-node")
+	p.do(chromedp.KeyEvent("\r"))
+	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#text')")
+	p.do(chromedp.Focus("#text", chromedp.ByQuery))
+	p.do(chromedp.KeyEvent("\r", chromedp.KeyModifiers(2))) // Ctrl+Enter
+	p.closed("#editor")
+	p.says("#nodes-title", "1")
+	p.do(chromedp.KeyEvent("/"))
+	focused("filter")
+	p.typeIn("#filter", "zzz")
+	p.says("main", "is called “zzz”")
+}

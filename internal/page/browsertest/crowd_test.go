@@ -1,0 +1,101 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// ceiling is what a click may take in a crowd on a busy machine. Tens of
+// milliseconds are usual.
+const ceiling = 5 * time.Second
+
+func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute and a half")
+	}
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	began := time.Now()
+	p.many("node", "crowd-{n}", "1000", "")
+	t.Logf("1,000 nodes: %.1f s", time.Since(began).Seconds())
+	began = time.Now()
+	p.many("pod", "member-{n}", "4950", "crowd-.*")
+	p.many("pod", "lost-{n}", "50", "nowhere-.*")
+	p.says("#summary", "50 waiting")
+	p.says("#summary", "4950 running")
+	t.Logf("5,000 pods: %.1f s", time.Since(began).Seconds())
+	t.Logf("memory of the whole simulator: %s", memory(t))
+
+	p.timed("filter", func() { p.typeIn("#filter", "crowd-77") }, "document.querySelectorAll('.card').length === 11")
+	p.timed("clear the filter", func() {
+		p.do(chromedp.Evaluate("document.querySelector('#filter').value=''", nil))
+		p.typeIn("#filter", " ")
+	},
+		"document.querySelector('#nodes-title').innerText.includes('1000')")
+	p.timed("next page of nodes", func() { p.click("#page-next") }, "document.querySelector('.nodes .name').innerText !== 'crowd-1'")
+	p.timed("sort by pods", func() {
+		p.do(chromedp.Evaluate("const s = document.querySelector('#sort'); s.value = 'pods'; s.dispatchEvent(new Event('change', {bubbles: true}))", nil))
+	}, "document.querySelector('.nodes .number').innerText !== ''")
+	p.timed("why a pod waits", func() { p.click(".waiting .name") }, "document.querySelector('#panel').open && document.querySelector('#verdict')?.innerText.includes('1000 node(s)')")
+	p.timed("close it", func() { p.click("#panel [data-close]") }, "!document.querySelector('#panel').open")
+	p.timed("a node", func() { p.click(".nodes .name") }, "document.querySelector('#panel').open && document.querySelector('#panel .facts')")
+	p.timed("all pods", func() { p.do(chromedp.Navigate(server.URL() + "/pods")) }, "document.querySelector('h1').innerText.includes('5000')")
+}
+
+// many makes many of a kind by its form.
+func (p *tab) many(kind, pattern, count, regex string) {
+	p.Helper()
+	p.form(kind)
+	if regex != "" {
+		p.typeIn("#regex", regex)
+	}
+	p.typeIn("#count", count)
+	p.typeIn("#pattern", pattern)
+	p.click("#editor .submit")
+	p.long(8*time.Minute, func() { p.closed("#editor") })
+}
+
+// long gives steps more time than usual.
+func (p *tab) long(limit time.Duration, steps func()) {
+	before := patience
+	patience = limit
+	defer func() { patience = before }()
+	steps()
+}
+
+// timed measures how long it takes from a click until what it is for is seen.
+func (p *tab) timed(what string, click func(), seen string) {
+	p.Helper()
+	began := time.Now()
+	click()
+	p.waitFor(what, seen)
+	took := time.Since(began)
+	p.Logf("%s: %d ms", what, took.Milliseconds())
+	if took > ceiling {
+		p.Errorf("%s took %v, more than %v", what, took, ceiling)
+	}
+}
+
+// memory is the resident memory of this process, tests and all, if the system
+// tells.
+func memory(t *testing.T) string {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "unknown here"
+	}
+	for line := range strings.Lines(string(status)) {
+		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			var kib int
+			if _, err := fmt.Sscan(size, &kib); err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("%d MiB", kib/1024)
+		}
+	}
+	return "unknown here"
+}

@@ -1,0 +1,195 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	cdpinput "github.com/chromedp/cdproto/input"
+	cdplog "github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds every single step. Most take milliseconds.
+var patience = 20 * time.Second
+
+// tab is a tab of the browser, as a person uses it.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// open opens a path of the page in a tab of its own, in an empty cluster. What
+// the browser complains about in its console fails the test.
+func open(t *testing.T, path string) *tab {
+	t.Helper()
+	if err := sim.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(chromium)
+	t.Cleanup(cancel)
+	if err := chromedp.Run(ctx); err != nil { // the tab lives as long as the context of its first run
+		t.Fatal(err)
+	}
+	p := &tab{t, ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == cdplog.LevelError {
+				t.Errorf("browser: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		case *cdpruntime.EventExceptionThrown:
+			t.Errorf("script: %s", e.ExceptionDetails.Error())
+		}
+	})
+	p.do(cdppage.BringToFront(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(server.URL()+path))
+	return p
+}
+
+func (p *tab) do(actions ...chromedp.Action) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		p.Fatalf("%v\nthe page says: %.3000s", err, p.text("body"))
+	}
+}
+
+// click clicks on the one thing that the selector means.
+func (p *tab) click(selector string) {
+	p.Helper()
+	p.do(chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// paste puts a text in the place of a field's, as from the clipboard.
+func (p *tab) paste(selector, text string) {
+	p.Helper()
+	p.do(
+		chromedp.WaitVisible(selector, chromedp.ByQuery),
+		chromedp.Focus(selector, chromedp.ByQuery),
+		chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s).select()", quote(selector)), nil),
+		chromedp.ActionFunc(func(ctx context.Context) error { return cdpinput.InsertText(text).Do(ctx) }),
+	)
+}
+
+// typeIn types into a field, key by key.
+func (p *tab) typeIn(selector, text string) {
+	p.Helper()
+	p.do(
+		chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Focus(selector, chromedp.ByQuery),
+		chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s).select()", quote(selector)), nil),
+		chromedp.SendKeys(selector, text, chromedp.ByQuery),
+	)
+}
+
+// text is what a person reads there, or "".
+func (p *tab) text(selector string) string {
+	var text string
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	_ = chromedp.Run(ctx, chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s)?.innerText ?? ''", quote(selector)), &text))
+	return text
+}
+
+// value is what stands in a field.
+func (p *tab) value(selector string) string {
+	p.Helper()
+	var text string
+	p.do(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s).value", quote(selector)), &text))
+	return text
+}
+
+// says waits until a text can be read there.
+func (p *tab) says(selector, text string) {
+	p.Helper()
+	p.waitFor(fmt.Sprintf("%s says %q", selector, text),
+		fmt.Sprintf("(document.querySelector(%s)?.innerText ?? '').includes(%s)", quote(selector), quote(text)))
+}
+
+// closed waits until a dialog is closed.
+func (p *tab) closed(selector string) {
+	p.Helper()
+	p.waitFor(selector+" is closed", fmt.Sprintf("!document.querySelector(%s).open", quote(selector)))
+}
+
+// waitFor waits until an expression holds in the page.
+func (p *tab) waitFor(what, expression string) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))); err != nil {
+		p.Fatalf("%s: not so: %v\nthe page says: %.3000s", what, err, p.text("body"))
+	}
+}
+
+// quote writes a text for JavaScript.
+func quote(text string) string {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// form opens the form for a new object, and waits until it can be filled in.
+func (p *tab) form(kind string) {
+	p.Helper()
+	p.click("#new")
+	p.click("#new-" + kind)
+	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text')")
+}
+
+// submit sends the form and waits until it closes.
+func (p *tab) submit() {
+	p.Helper()
+	p.click("#editor .submit")
+	p.closed("#editor")
+}
+
+// createNode makes a node by its form, under a name or the default one.
+func (p *tab) createNode(name string) {
+	p.Helper()
+	p.form("node")
+	if name != "" {
+		p.paste("#text", strings.Replace(p.value("#text"), nameOf(p.value("#text")), name, 1))
+	}
+	p.submit()
+	if name != "" {
+		p.waitFor("node "+name, "document.getElementById("+quote("node-"+name)+")")
+	}
+}
+
+// nameOf is the name in a manifest.
+func nameOf(manifest string) string {
+	_, after, _ := strings.Cut(manifest, "\n  name: ")
+	name, _, _ := strings.Cut(after, "\n")
+	return name
+}
+
+// createPod makes a pod by its form, with a regex unless that is empty.
+func (p *tab) createPod(name, regex string) {
+	p.Helper()
+	p.form("pod")
+	p.paste("#text", strings.Replace(p.value("#text"), nameOf(p.value("#text")), name, 1))
+	if regex != "" {
+		p.typeIn("#regex", regex)
+	}
+	p.submit()
+}
+
+// panel opens what there is to know of a pod, with one click.
+func (p *tab) panel(selector string) {
+	p.Helper()
+	p.click(selector)
+	p.waitFor("the panel is open", "document.querySelector('#panel').open && document.querySelector('#verdict')")
+}
+
+// awaited makes an evaluation wait for a promise.
+func awaited(p *cdpruntime.EvaluateParams) *cdpruntime.EvaluateParams {
+	return p.WithAwaitPromise(true)
+}

@@ -1,0 +1,55 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+func TestWhatIsExportedCanBeImportedAfterAReset(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV1)
+	p.createNode("kubecon-1")
+	p.createPod("kept", "kubecon-.*")
+	p.waitFor("the pod is on the node", "document.getElementById('on-default-kept')")
+
+	file := filepath.Join(t.TempDir(), "export.json")
+	var exported string
+	p.do(chromedp.Evaluate(`fetch(document.querySelector("#export").href).then((r) => r.text())`, &exported, chromedp.EvalAsValue, awaited))
+	if !json.Valid([]byte(exported)) {
+		t.Fatalf("what is exported is not JSON: %.200s", exported)
+	}
+	if err := os.WriteFile(file, []byte(exported), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	p.click("#more")
+	p.click("#reset")
+	p.says("#editor", "Reset everything?")
+	p.click("#reset-yes")
+	p.closed("#editor")
+	p.says("main", "An empty cluster")
+
+	p.click("#more")
+	p.click("#import")
+	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+	p.submit()
+	p.waitFor("the pod is on the node again", "document.getElementById('on-default-kept')")
+	p.says("#summary", "regex_v1.wasm")
+}
+
+func TestAFileThatIsNoneIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "holiday.jpg")
+	if err := os.WriteFile(file, []byte("\xff\xd8"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, "/")
+	p.click("#more")
+	p.click("#import")
+	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+	p.click("#editor .submit")
+	p.says("#problems", "holiday.jpg is not an exported file")
+}

@@ -1,0 +1,98 @@
+package browsertest
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The pieces that the documents tell people to put into the configuration, as
+// they stand there.
+const (
+	head = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+`
+	plugins = `  plugins:
+    multiPoint:
+      enabled:
+        - name: WasmRegexScheduling
+`
+	defaults = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+`
+	extenders = `extenders:
+- urlPrefix: http://extender:8000/
+  filterVerb: filter
+  weight: 10
+`
+	guestV1 = `  pluginConfig:
+    - name: WasmRegexScheduling
+      args:
+        guestURL: http://static-webserver/regex_v1.wasm
+`
+	guestV2 = `  pluginConfig:
+    - name: WasmRegexScheduling
+      args:
+        guestURL: http://static-webserver/regex_v2.wasm
+`
+)
+
+func TestTheWasmWalkthroughByClicksAndTyping(t *testing.T) {
+	for _, guest := range []struct{ name, config string }{{"v1", guestV1}, {"v2", guestV2}} {
+		t.Run(guest.name, func(t *testing.T) {
+			p := open(t, "/")
+			p.configure(head + plugins + guest.config)
+			p.walk("WasmRegexScheduling")
+		})
+	}
+}
+
+func TestTheExtenderWalkthroughByClicksAndTyping(t *testing.T) {
+	for _, e := range []struct{ name, config string }{{"v1", extenders}, {"v2", extenders + "  nodeCacheCapable: true\n"}} {
+		t.Run(e.name, func(t *testing.T) {
+			p := open(t, "/")
+			if err := sim.ApplySchedulerConfig(t.Context(), []byte(defaults+e.config)); err != nil {
+				t.Skipf("there is no extender in this build: %v", err)
+			}
+			p.configure(defaults + e.config)
+			p.walk("http://extender:8000/")
+		})
+	}
+}
+
+// configure is the step "click the cog icon in the upper-left corner".
+func (p *tab) configure(config string) {
+	p.Helper()
+	p.click("#cog")
+	p.paste("#text", config)
+	p.submit()
+	p.says("#notices", "The scheduler runs with the new configuration")
+}
+
+// walk is the rest of the steps, and what is to be seen after each.
+func (p *tab) walk(by string) {
+	p.Helper()
+	p.createNode("")
+	p.createNode("kubecon-1")
+	p.createNode("kubecon-2")
+	p.says("#nodes-title", "3")
+
+	p.createPod("matches", "kubecon-.*")
+	p.waitFor("the pod is on a node that its regex matches",
+		"document.getElementById('on-default-matches')?.closest('.card').querySelector('.name').innerText.startsWith('kubecon-')")
+
+	p.createPod("nowhere", "cncf-.*")
+	p.panel("#waiting-default-nowhere")
+	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
+	p.says("#verdict", "matches 0 of the 3 nodes")
+	p.says("#panel .attempt[open]", by)
+	p.do(chromedp.KeyEvent("\x1b")) // Escape
+	p.closed("#panel")
+
+	p.createPod("broken", `kubecon-.*\`)
+	p.panel("#waiting-default-broken")
+	p.says("#verdict", "Its regex cannot be used")
+	p.says("#verdict", "trailing backslash at end of expression")
+}

@@ -1,0 +1,83 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// document is an object as it was typed.
+type document struct {
+	*unstructured.Unstructured
+	text  string
+	first int // the line of the whole text, from 1, on which it begins
+}
+
+// read takes typed YAML apart into its objects.
+func read(text string) ([]document, []problem) {
+	var docs []document
+	var problems []problem
+	for _, d := range split(text) {
+		d.Unstructured = &unstructured.Unstructured{}
+		raw, err := yaml.YAMLToJSONStrict([]byte(d.text))
+		if err != nil {
+			problems = append(problems, yamlProblem(err, d.first))
+			continue
+		}
+		if string(raw) == "null" {
+			continue
+		}
+		var object map[string]any
+		if err := json.Unmarshal(raw, &object); err != nil {
+			problems = append(problems, problem{Line: d.first, Message: "this is not an object: it has no fields"})
+			continue
+		}
+		d.Object = object
+		if missing := missingType(d); missing != "" {
+			problems = append(problems, problem{Line: d.first, Field: missing, Message: "required: it says what this is"})
+			continue
+		}
+		docs = append(docs, d)
+	}
+	if len(docs) == 0 && len(problems) == 0 {
+		problems = []problem{{Line: 1, Message: "there is nothing here to apply"}}
+	}
+	return docs, problems
+}
+
+func missingType(d document) string {
+	switch {
+	case d.GetAPIVersion() == "":
+		return "apiVersion"
+	case d.GetKind() == "":
+		return "kind"
+	}
+	return ""
+}
+
+// split cuts a text at the lines that separate YAML documents.
+func split(text string) []document {
+	var docs []document
+	d := document{first: 1}
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if line == "---" || strings.HasPrefix(line, "--- ") {
+			docs = append(docs, d)
+			d = document{first: i + 2}
+			continue
+		}
+		d.text += line + "\n"
+	}
+	return append(docs, d)
+}
+
+// print writes an object as YAML.
+func print(o map[string]any) (string, error) {
+	raw, err := yaml.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("print as YAML: %w", err)
+	}
+	return string(raw), nil
+}

@@ -1,0 +1,126 @@
+// Package page is the simulator's web page: the cluster at a glance, forms for
+// its objects, the scheduler's configuration, and why a pod is where it is.
+//
+// Everything is rendered here, on the server; the browser gets HTML, one style
+// sheet, htmx and a little script of our own, and nothing from anywhere else. The
+// page decides nothing: it shows and drives a Simulator.
+package page
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+// Simulator is what the page shows and drives. See [simulator.Simulator].
+type Simulator interface {
+	AdminConfig() *rest.Config
+	Informers() informers.SharedInformerFactory
+	Changes(context.Context) <-chan struct{}
+	Recorder() *recorder.Recorder
+	SchedulerConfig() []byte
+	ApplySchedulerConfig(context.Context, []byte) error
+	Reset(context.Context) error
+	Export(context.Context) (*simulator.Snapshot, error)
+	Import(context.Context, *simulator.Snapshot, func(done, of int)) error
+}
+
+//go:embed assets
+var assets embed.FS
+
+// policy lets the page load what this server serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+type page struct {
+	sim     Simulator
+	view    *watched
+	jobs    jobs
+	dynamic dynamic.Interface
+	mapper  meta.RESTMapper
+}
+
+// New makes the handler of the page. Background work that people start in it
+// ends with ctx.
+func New(ctx context.Context, sim Simulator) (http.Handler, error) {
+	config := rest.CopyConfig(sim.AdminConfig())
+	config.QPS = -1 // the API server is ours alone: let it set the pace
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	p := &page{
+		sim:     sim,
+		view:    watch(ctx, sim),
+		jobs:    jobs{ctx: ctx},
+		dynamic: client,
+		mapper:  restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
+	}
+	return secure(p.routes()), nil
+}
+
+func (p *page) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", immutable(http.FileServerFS(assets)))
+	mux.HandleFunc("GET /{$}", p.overview)
+	mux.HandleFunc("GET /pods", p.podList)
+	mux.HandleFunc("GET /objects", p.objects)
+	mux.HandleFunc("GET /summary", p.summary)
+	mux.HandleFunc("GET /events", p.events)
+	mux.HandleFunc("GET /pods/{namespace}/{name}", p.pod)
+	mux.HandleFunc("GET /pods/{namespace}/{name}/attempts/{id}", p.attempt)
+	mux.HandleFunc("GET /nodes/{name}", p.node)
+	mux.HandleFunc("GET /new/{kind}", p.newObject)
+	mux.HandleFunc("GET /edit/{kind}", p.editObject)
+	mux.HandleFunc("POST /create", p.create)
+	mux.HandleFunc("POST /update", p.update)
+	mux.HandleFunc("POST /delete/{kind}", p.deleteObject)
+	mux.HandleFunc("GET /scheduler", p.scheduler)
+	mux.HandleFunc("POST /scheduler", p.applyScheduler)
+	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)
+	mux.HandleFunc("GET /export", p.export)
+	mux.HandleFunc("GET /import", p.importForm)
+	mux.HandleFunc("POST /import", p.importFile)
+	mux.HandleFunc("GET /reset", p.resetForm)
+	mux.HandleFunc("POST /reset", p.reset)
+	mux.HandleFunc("GET /jobs/{id}", p.job)
+	mux.HandleFunc("POST /jobs/{id}/cancel", p.cancelJob)
+	mux.HandleFunc("/", p.notFound)
+	return mux
+}
+
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// immutable is for files whose address changes with their content (see asset).
+func immutable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		next.ServeHTTP(w, r)
+	})
+}

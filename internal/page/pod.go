@@ -1,0 +1,135 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// matching is what a pod's regex says of the nodes that are there now.
+type matching struct {
+	Pattern   string
+	Nodes, Of int
+	Problem   string
+}
+
+// regexOf is the pattern of a pod, or nil if it has none.
+func regexOf(pod *v1.Pod) *string {
+	if pattern, ok := pod.Annotations[regex.Annotation]; ok {
+		return &pattern
+	}
+	return nil
+}
+
+// match asks the policy what a pod's regex means for the nodes of the cluster.
+func (c *cluster) match(pod *v1.Pod) *matching {
+	pattern := regexOf(pod)
+	if pattern == nil {
+		return nil
+	}
+	m := &matching{Pattern: *pattern, Of: len(c.nodes)}
+	selector, err := regex.Default.Compile(*pattern)
+	if err != nil {
+		m.Problem = blame(err)
+		return m
+	}
+	cycle := selector.Begin()
+	for _, n := range c.nodes {
+		ok, err := cycle.Match(n.Name)
+		if err != nil {
+			m.Problem = blame(err)
+			return m
+		}
+		if ok {
+			m.Nodes++
+		}
+	}
+	return m
+}
+
+// blame is what is wrong with a pattern, where the pattern itself stands beside it.
+func blame(err error) string {
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) {
+		return wrong.Problem
+	}
+	return err.Error()
+}
+
+// pod shows what has become of a pod, and why.
+func (p *page) pod(w http.ResponseWriter, r *http.Request) {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	attempts := p.sim.Recorder().Attempts(namespace, name)
+	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
+	switch {
+	case apierrors.IsNotFound(err):
+		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
+		return
+	case err != nil:
+		p.fail(w, r, err)
+		return
+	}
+	c, err := p.view.now()
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.show(w, r, "pod", name, "pods", map[string]any{
+		"Pod":      pod,
+		"Story":    tell(pod),
+		"Regex":    c.match(pod),
+		"Attempts": attemptViews(attempts),
+	})
+}
+
+// attemptViews are all of a pod's attempts, only the newest with its tables.
+func attemptViews(attempts []recorder.Attempt) []attemptView {
+	views := make([]attemptView, len(attempts))
+	for i := range attempts {
+		views[i] = attemptView{Attempt: &attempts[i], Newest: i == 0}
+		if i == 0 {
+			views[i].tables(0, 0)
+		}
+	}
+	return views
+}
+
+// attempt shows the tables of one attempt.
+func (p *page) attempt(w http.ResponseWriter, r *http.Request) {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	id, _ := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	attempt, ok := p.sim.Recorder().Attempt(namespace, name, id)
+	if !ok {
+		p.gone(w, r, "This attempt is no longer kept: newer ones took its room.")
+		return
+	}
+	view := attemptView{Attempt: &attempt}
+	rows, _ := strconv.Atoi(r.URL.Query().Get("rows"))
+	scores, _ := strconv.Atoi(r.URL.Query().Get("scores"))
+	view.tables(rows, scores)
+	p.show(w, r, "attempt-body", name, "pods", view)
+}
+
+// node shows a node and its pods.
+func (p *page) node(w http.ResponseWriter, r *http.Request) {
+	c, err := p.view.now()
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	name := r.PathValue("name")
+	n := c.byName[name]
+	if n == nil {
+		p.gone(w, r, "Node "+name+" does not exist (any more).")
+		return
+	}
+	p.show(w, r, "node", name, "cluster", map[string]any{
+		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage),
+	})
+}

@@ -1,0 +1,202 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"asset":   asset,
+	"clock":   func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"podURL":  podURL,
+	"nodeURL": func(name string) string { return "/nodes/" + url.PathEscape(name) },
+	"tell":    tell,
+	"regexOf": regexOf,
+	"plural":  plural,
+	"brief":   brief,
+	"kinds":   func() []kind { return kinds },
+	"object":  objectOf,
+	"turn":    turnOf,
+}).ParseFS(templateFiles, "templates/*.html"))
+
+func podURL(namespace, name string) string {
+	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
+}
+
+// frame is what stands around a view when it is asked for as a whole page.
+type frame struct {
+	Title   string
+	Tab     string
+	Body    template.HTML
+	Summary template.HTML
+}
+
+// show renders a view: by itself where htmx asks for it, and as a page of its own
+// where a person's browser does.
+func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab string, data any) {
+	live := r.Header.Get("HX-Request") != ""
+	if live && templates.Lookup(view+"-live") != nil {
+		view += "-live" // the part of it that changes
+	}
+	body, err := execute(view, data)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Vary", "HX-Request")
+	if live {
+		write(w, r, body)
+		return
+	}
+	p.frame(w, r, http.StatusOK, frame{Title: title, Tab: tab, Body: template.HTML(body)})
+}
+
+func (p *page) frame(w http.ResponseWriter, r *http.Request, status int, f frame) {
+	data, err := p.summaryOf()
+	if err == nil {
+		var summary []byte
+		summary, err = execute("summary", data)
+		f.Summary = template.HTML(summary)
+	}
+	var whole []byte
+	if err == nil {
+		whole, err = execute("layout", f)
+	}
+	if err != nil {
+		slog.Error("page", "path", r.URL.Path, "error", err)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(whole)
+}
+
+// seenHeader is how the browser says which rendering of a view it shows.
+const seenHeader = "X-Seen"
+
+// write sends a fragment, unless it is what the browser shows already: then
+// nothing on the screen is touched. A fragment that wants this contains the word
+// seenMark where its own mark goes.
+func write(w http.ResponseWriter, r *http.Request, body []byte) {
+	w.Header().Set("Cache-Control", "no-store")
+	if bytes.Contains(body, []byte(seenMark)) {
+		sum := sha256.Sum256(body)
+		mark := hex.EncodeToString(sum[:8])
+		if r.Header.Get(seenHeader) == mark {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		body = bytes.ReplaceAll(body, []byte(seenMark), []byte(mark))
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(body)
+}
+
+const seenMark = "mark-of-this-view"
+
+func execute(view string, data any) ([]byte, error) {
+	var out bytes.Buffer
+	if err := templates.ExecuteTemplate(&out, view, data); err != nil {
+		return nil, fmt.Errorf("view %s: %w", view, err)
+	}
+	return out.Bytes(), nil
+}
+
+// fragment sends a view by itself with a status.
+func (p *page) fragment(w http.ResponseWriter, r *http.Request, status int, view string, data any) {
+	body, err := execute(view, data)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// fail is for what should not happen.
+func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
+	slog.Error("page", "path", r.URL.Path, "error", err)
+	http.Error(w, err.Error(), http.StatusInternalServerError)
+}
+
+func (p *page) notFound(w http.ResponseWriter, r *http.Request) {
+	p.gone(w, r, "There is no such page here.")
+}
+
+// gone says that something is not there (any more).
+func (p *page) gone(w http.ResponseWriter, r *http.Request, what string) {
+	if r.Header.Get("HX-Request") != "" {
+		body, _ := execute("gone", what)
+		write(w, r, body)
+		return
+	}
+	body, _ := execute("gone", what)
+	p.frame(w, r, http.StatusNotFound, frame{Title: "Not found", Body: template.HTML(body)})
+}
+
+// notify makes the browser show a line for a moment and, with done, close the
+// dialog that asked.
+func notify(w http.ResponseWriter, line string, done bool) {
+	event := map[string]any{"notice": line}
+	if done {
+		event["done"] = ""
+	}
+	raw, _ := json.Marshal(event)
+	w.Header().Set("HX-Trigger", asciiJSON(raw))
+}
+
+// asciiJSON escapes what may not stand in a header.
+func asciiJSON(raw []byte) string {
+	var b strings.Builder
+	for _, r := range string(raw) {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r) // all of ours are in the basic plane
+		}
+	}
+	return b.String()
+}
+
+// marks are the hashes of the assets.
+var marks = sync.OnceValue(func() map[string]string {
+	marks := map[string]string{}
+	_ = fs.WalkDir(assets, "assets", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			raw, _ := assets.ReadFile(path)
+			sum := sha256.Sum256(raw)
+			marks[path] = hex.EncodeToString(sum[:6])
+		}
+		return err
+	})
+	return marks
+})
+
+// asset is the address of an asset, which changes when the asset does.
+func asset(name string) (string, error) {
+	mark, ok := marks()["assets/"+name]
+	if !ok {
+		return "", fmt.Errorf("no asset %q", name)
+	}
+	return "/assets/" + name + "?" + mark, nil
+}

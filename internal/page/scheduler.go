@@ -1,0 +1,110 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+// readyMade are the configurations to pick from.
+func readyMade() []simulator.Configuration { return simulator.Configurations }
+
+// scheduler is the form with the scheduler's configuration.
+func (p *page) scheduler(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, "scheduler", "Scheduler", "", map[string]any{
+		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": readyMade(),
+	})
+}
+
+// readyMade is the editor with one of the ready-made configurations in it.
+func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
+	for _, c := range readyMade() {
+		if c.Door == r.URL.Query().Get("door") {
+			p.fragment(w, r, http.StatusOK, "code", string(c.YAML()))
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+// applyScheduler restarts the scheduler with what was typed.
+func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+	text := r.FormValue("text")
+	var object map[string]any
+	if err := yaml.UnmarshalStrict([]byte(text), &object); err != nil {
+		p.outcome(w, r, "", stillRuns([]problem{yamlProblem(err, 1)}))
+		return
+	}
+	p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) (string, []problem) {
+		began := time.Now()
+		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
+			return "", stillRuns(configProblems(text, err))
+		}
+		return "The scheduler runs with the new configuration, after " + brief(time.Since(began)), nil
+	}))
+}
+
+// stillRuns ends a list of problems on the good news.
+func stillRuns(problems []problem) []problem {
+	return append(problems, problem{Line: -1, Message: "The scheduler goes on with the configuration that it had."})
+}
+
+// configProblems finds the lines that an error is about.
+func configProblems(text string, err error) []problem {
+	d := document{text: text, first: 1}
+	p := asProblem(err)
+	if m := unknownField.FindStringSubmatch(p.Message); m != nil {
+		p.Field, p.Line = m[1], d.line(m[1])
+	} else if at := yamlLine.FindStringSubmatch(p.Message); at != nil {
+		return []problem{yamlProblem(err, 1)}
+	} else {
+		p.Line = d.mentioned(p.Message)
+	}
+	return []problem{p}
+}
+
+// configTitle says in a few words what a configuration puts to use.
+func configTitle(config []byte) string {
+	for _, c := range readyMade() {
+		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
+			return c.Title
+		}
+	}
+	return ownTitle(config)
+}
+
+// ownTitle names what a configuration that is none of the ready-made ones is
+// about: its guests and extenders.
+func ownTitle(config []byte) string {
+	var typed struct {
+		Profiles []struct {
+			PluginConfig []struct {
+				Args struct{ GuestURL string }
+			}
+		}
+		Extenders []struct{ URLPrefix string }
+	}
+	if yaml.Unmarshal(config, &typed) != nil {
+		return "own configuration"
+	}
+	var parts []string
+	for _, profile := range typed.Profiles {
+		for _, plugin := range profile.PluginConfig {
+			if plugin.Args.GuestURL != "" {
+				parts = append(parts, path.Base(plugin.Args.GuestURL))
+			}
+		}
+	}
+	for _, e := range typed.Extenders {
+		parts = append(parts, e.URLPrefix)
+	}
+	return cmp.Or(strings.Join(parts, ", "), "own configuration")
+}

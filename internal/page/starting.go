@@ -1,0 +1,69 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Starting is what there is to see until the simulator runs: the steps of its
+// start. It reloads itself, and so turns into the page once that is served.
+type Starting struct {
+	began time.Time
+
+	mu    sync.Mutex
+	steps []startStep
+}
+
+// startStep is a step, and when it began.
+type startStep struct {
+	Name  string
+	After time.Duration
+}
+
+// NewStarting begins to count the time.
+func NewStarting() *Starting { return &Starting{began: time.Now()} }
+
+// Say says which step has just begun.
+func (s *Starting) Say(step string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, startStep{step, time.Since(s.began)})
+}
+
+// view is the steps that are done, and the one that is under way.
+func (s *Starting) view() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	view := map[string]any{"Elapsed": time.Since(s.began)}
+	if last := len(s.steps) - 1; last >= 0 {
+		view["Done"], view["Now"] = append([]startStep(nil), s.steps[:last]...), s.steps[last]
+	}
+	return view
+}
+
+// ServeHTTP answers every address with the state of the start.
+func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", policy)
+	if strings.HasPrefix(r.URL.Path, "/assets/") {
+		http.FileServerFS(assets).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Retry-After", "1")
+	w.Header().Set("Cache-Control", "no-store")
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(`{"message":"the simulator is starting"}` + "\n"))
+		return
+	}
+	body, err := execute("starting", s.view())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write(body)
+}

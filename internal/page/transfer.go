@@ -1,0 +1,77 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+// export sends everything as a file to keep.
+func (p *page) export(w http.ResponseWriter, r *http.Request) {
+	snapshot, err := p.sim.Export(r.Context())
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", `attachment; filename="simulator-`+time.Now().Format("2006-01-02-1504")+`.json"`)
+	_ = json.NewEncoder(w).Encode(snapshot)
+}
+
+// importForm asks for such a file.
+func (p *page) importForm(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, "import", "Import", "", nil)
+}
+
+// importFile applies such a file to what is there.
+func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+	snapshot, err := snapshotOf(r)
+	if err != nil {
+		p.outcome(w, r, "", []problem{asProblem(err)})
+		return
+	}
+	p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, j *job) (string, []problem) {
+		if err := p.sim.Import(ctx, snapshot, j.progress); err != nil {
+			return "", []problem{asProblem(err)}
+		}
+		return fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")), nil
+	}))
+}
+
+func snapshotOf(r *http.Request) (*simulator.Snapshot, error) {
+	file, header, err := r.FormFile("file")
+	if err != nil {
+		return nil, fmt.Errorf("choose a file first: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	raw, err := io.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", header.Filename, err)
+	}
+	var snapshot simulator.Snapshot
+	if err := json.Unmarshal(raw, &snapshot); err != nil {
+		return nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
+	}
+	return &snapshot, nil
+}
+
+// resetForm asks whether that is meant.
+func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, "reset", "Reset", "", nil)
+}
+
+// reset deletes everything that people have made.
+func (p *page) reset(w http.ResponseWriter, r *http.Request) {
+	p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (string, []problem) {
+		if err := p.sim.Reset(ctx); err != nil {
+			return "", []problem{asProblem(err)}
+		}
+		return "Everything is as it was at the start", nil
+	}))
+}

@@ -1,0 +1,85 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// waits reports whether a pod still needs a node.
+func waits(pod *v1.Pod) bool {
+	return pod.Spec.NodeName == "" && pod.Status.Phase != v1.PodSucceeded && pod.Status.Phase != v1.PodFailed
+}
+
+// story is what has become of a pod, in words.
+type story struct {
+	// Tone is one of waiting, failing, fine and quiet: the style sheet knows them.
+	Tone string
+	// Title is the headline; Reason says why; Aside is what is rarely of interest.
+	Title, Reason, Aside string
+}
+
+// tell puts what is known of a pod into words.
+func tell(pod *v1.Pod) story {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return story{Tone: "quiet", Title: "Being deleted"}
+	case pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending:
+		return story{Tone: "quiet", Title: "Starting on " + pod.Spec.NodeName}
+	case pod.Spec.NodeName != "":
+		return story{Tone: "fine", Title: fmt.Sprintf("%s on %s", pod.Status.Phase, pod.Spec.NodeName)}
+	case !waits(pod):
+		return story{Tone: "quiet", Title: string(pod.Status.Phase)}
+	}
+	return tellWaiting(pod)
+}
+
+func tellWaiting(pod *v1.Pod) story {
+	condition := scheduled(pod)
+	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
+	if strings.Contains(reason, "annotation "+regex.Annotation+": ") {
+		return story{Tone: "failing", Title: "Its regex cannot be used", Reason: reason, Aside: aside}
+	}
+	switch condition.Reason {
+	case "":
+		return story{Tone: "waiting", Title: "Not tried yet", Reason: unseen(pod)}
+	case v1.PodReasonSchedulingGated:
+		return story{Tone: "quiet", Title: "Held back by a scheduling gate", Reason: reason, Aside: aside}
+	case v1.PodReasonSchedulerError:
+		return story{Tone: "failing", Title: "The scheduler fails on it", Reason: reason, Aside: aside}
+	}
+	return story{Tone: "waiting", Title: "Fits no node", Reason: reason, Aside: aside}
+}
+
+func unseen(pod *v1.Pod) string {
+	if name := pod.Spec.SchedulerName; name != v1.DefaultSchedulerName {
+		return fmt.Sprintf("It asks for the scheduler %q; no scheduler of that name has looked at it.", name)
+	}
+	return "The scheduler has not looked at it yet."
+}
+
+// scheduled is the pod's condition PodScheduled, empty until there is one.
+func scheduled(pod *v1.Pod) v1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == v1.PodScheduled {
+			return c
+		}
+	}
+	return v1.PodCondition{}
+}
+
+// ready says whether a node takes pods, and if not, why in a word.
+func ready(n *v1.Node) (ok bool, word string) {
+	for _, c := range n.Status.Conditions {
+		if c.Type == v1.NodeReady && c.Status == v1.ConditionTrue {
+			if n.Spec.Unschedulable {
+				return false, "cordoned"
+			}
+			return true, "ready"
+		}
+	}
+	return false, "not ready"
+}

@@ -1,0 +1,166 @@
+package recorder
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Result is what came of an attempt.
+type Result string
+
+const (
+	// Scheduled: a node was chosen and the pod bound to it.
+	Scheduled Result = "Scheduled"
+	// Unschedulable: no node would do. The pod waits until something changes.
+	Unschedulable Result = "Unschedulable"
+	// Failed: something went wrong. The scheduler tries again by itself.
+	Failed Result = "Error"
+	// Pending: the attempt is still going on.
+	Pending Result = "Pending"
+)
+
+// Verdict is what a plugin said, of a pod or of a pod on a node.
+type Verdict string
+
+const (
+	// Passed: it has nothing against it.
+	Passed Verdict = "Passed"
+	// Rejected: it is against it.
+	Rejected Verdict = "Failed"
+	// Errored: it could not say.
+	Errored Verdict = "Error"
+	// Skipped: it does not care about this pod.
+	Skipped Verdict = "Skipped"
+	// NotRun: it was not asked, since another plugin had decided before, or since
+	// enough nodes were found.
+	NotRun Verdict = "NotRun"
+	// LeftOut: a PreFilter decided about the node before any Filter was asked.
+	LeftOut Verdict = "LeftOut"
+)
+
+// Attempt is one try to find a node for a pod. It does not change once its
+// Result is other than Pending.
+type Attempt struct {
+	// ID is unique, and higher for later attempts.
+	ID uint64 `json:"id"`
+	// Number counts the attempts for this pod, from 1.
+	Number    int    `json:"number"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	// Scheduler is the schedulerName of the profile.
+	Scheduler string    `json:"scheduler"`
+	Time      time.Time `json:"time"`
+	// Duration is from the begin to the end of the scheduling cycle; binding,
+	// which goes on beside the next cycle, is not in it.
+	Duration time.Duration `json:"durationNanoseconds"`
+	Result   Result        `json:"result"`
+	// Node is the one chosen, or empty.
+	Node string `json:"node,omitempty"`
+	// Message is that of the pod's event.
+	Message string `json:"message,omitempty"`
+	// PreFilter is in the order in which the plugins are asked.
+	PreFilter []PluginVerdict `json:"preFilter"`
+	// Columns are the Filter plugins of the profile, in the order in which they
+	// are asked of each node, and after them the extenders that filter.
+	Columns []Column `json:"columns"`
+	// Evaluated is how many nodes were filtered, Total how many there were.
+	Evaluated int `json:"evaluatedNodes"`
+	Total     int `json:"totalNodes"`
+	// PostFilter is what preemption said, if it was tried.
+	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
+	// ScoreColumns are the plugins and extenders that scored.
+	ScoreColumns []ScoreColumn `json:"scoreColumns"`
+	// Dropped says that the verdicts and scores by node were dropped to make room
+	// for newer ones.
+	Dropped bool `json:"dropped,omitempty"`
+
+	details *details
+}
+
+// PluginVerdict is what a plugin said of a pod.
+type PluginVerdict struct {
+	Plugin  string  `json:"plugin"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"`
+	// LimitsNodes: the plugin itself named the nodes that come into question,
+	// and the others were not filtered.
+	LimitsNodes bool `json:"limitsNodes,omitempty"`
+}
+
+// Column is a column in the table of nodes by plugins.
+type Column struct {
+	// Name is that of the plugin, or the URL of the extender as it was typed.
+	Name     string `json:"name"`
+	Extender bool   `json:"extender,omitempty"`
+	// Skipped: the plugin's PreFilter took it out of this attempt.
+	Skipped bool `json:"skipped,omitempty"`
+	// Failed is how many nodes it was against.
+	Failed int `json:"failed"`
+}
+
+// NodeVerdict is a row of that table.
+type NodeVerdict struct {
+	Node string `json:"node"`
+	// Verdict is Passed, Rejected, Errored, LeftOut or NotRun.
+	Verdict Verdict `json:"verdict"`
+	// Column indexes Attempt.Columns: who was against it. It is -1 if nobody was,
+	// or if that was a plugin without a column, which the reason then names.
+	Column int    `json:"column"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// ScoreColumn is a plugin or an extender that scored.
+type ScoreColumn struct {
+	Name     string `json:"name"`
+	Extender bool   `json:"extender,omitempty"`
+	Weight   int64  `json:"weight"`
+}
+
+// NodeScore is the row of a node in the table of scores, with a cell for each of
+// Attempt.ScoreColumns.
+type NodeScore struct {
+	Node  string  `json:"node"`
+	Total int64   `json:"total"`
+	Cells []Score `json:"scores"`
+}
+
+// Score is what a plugin gave a node.
+type Score struct {
+	// Raw is as the plugin gave it, in its own scale.
+	Raw int64 `json:"score"`
+	// Normalized is between 0 and 100.
+	Normalized int64 `json:"normalized"`
+	// Weighted is what counted: Normalized times the plugin's weight.
+	Weighted int64 `json:"weighted"`
+}
+
+// Nodes returns a row for every node, those that failed first, in the order of
+// the columns, and by name. It is empty when nothing was filtered.
+func (a *Attempt) Nodes() []NodeVerdict { return a.details.nodes() }
+
+// Scores returns a row for every node that was scored, the best first.
+func (a *Attempt) Scores() []NodeScore { return a.details.scores() }
+
+// Cell returns what a column said of a node.
+func (a *Attempt) Cell(row NodeVerdict, column int) Verdict {
+	switch {
+	case row.Column == column:
+		return row.Verdict
+	case row.Verdict == NotRun, row.Verdict == LeftOut, row.Column >= 0 && column > row.Column:
+		return NotRun
+	case a.Columns[column].Skipped:
+		return Skipped
+	}
+	return Passed
+}
+
+// MarshalJSON writes the attempt with all its rows.
+func (a Attempt) MarshalJSON() ([]byte, error) {
+	type fields Attempt
+	return json.Marshal(struct {
+		fields
+		Nodes  []NodeVerdict `json:"nodes"`
+		Scores []NodeScore   `json:"scores"`
+	}{fields(a), a.Nodes(), a.Scores()})
+}

@@ -1,0 +1,165 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
+)
+
+// fakeFramework has one plugin, which every other node fails. What is not needed
+// here panics.
+type fakeFramework struct {
+	framework.Framework
+	snapshot *internalcache.Snapshot
+	status   *framework.Status
+}
+
+func newFakeFramework(nodes int) *fakeFramework {
+	list := make([]*v1.Node, nodes)
+	for i := range list {
+		list[i] = &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%05d", i)}}
+	}
+	return &fakeFramework{
+		snapshot: internalcache.NewSnapshot(nil, list),
+		status:   framework.NewStatus(framework.Unschedulable, "node(s) didn't match the pod's node name regex").WithPlugin("A"),
+	}
+}
+
+func (f *fakeFramework) ProfileName() string                          { return "default-scheduler" }
+func (f *fakeFramework) SnapshotSharedLister() framework.SharedLister { return f.snapshot }
+
+func (f *fakeFramework) ListPlugins() *config.Plugins {
+	a := config.PluginSet{Enabled: []config.Plugin{{Name: "A"}}}
+	return &config.Plugins{PreFilter: a, Filter: a}
+}
+
+func (f *fakeFramework) RunPreFilterPlugins(context.Context, *framework.CycleState, *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
+	return nil, nil, nil
+}
+
+func (f *fakeFramework) RunFilterPluginsWithNominatedPods(_ context.Context, _ *framework.CycleState, _ *v1.Pod, node *framework.NodeInfo) *framework.Status {
+	if name := node.Node().Name; name[len(name)-1]%2 == 1 {
+		return f.status
+	}
+	return nil
+}
+
+// goroutines is how many kube-scheduler filters with.
+const goroutines = 16
+
+// filter asks about all nodes at once, as the scheduler does.
+func filter(ctx context.Context, fwk framework.Framework, state *framework.CycleState, pod *v1.Pod) (scheduler.ScheduleResult, error) {
+	fwk.RunPreFilterPlugins(ctx, state, pod)
+	nodes, err := fwk.SnapshotSharedLister().NodeInfos().List()
+	if err != nil {
+		return scheduler.ScheduleResult{}, err
+	}
+	var running sync.WaitGroup
+	for from := range goroutines {
+		running.Go(func() {
+			for i := from; i < len(nodes); i += goroutines {
+				fwk.RunFilterPluginsWithNominatedPods(ctx, state, pod, nodes[i])
+			}
+		})
+	}
+	running.Wait()
+	return scheduler.ScheduleResult{}, errors.New("no node fits")
+}
+
+// newScheduler is one that does nothing but filter.
+func newScheduler(nodes int) *scheduler.Scheduler {
+	return &scheduler.Scheduler{
+		Profiles:    profile.Map{"default-scheduler": newFakeFramework(nodes)},
+		SchedulePod: filter,
+		FailureHandler: func(context.Context, framework.Framework, *framework.QueuedPodInfo, *framework.Status, *framework.NominatingInfo, time.Time) {
+		},
+	}
+}
+
+// one does what the scheduler does with a pod.
+func one(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) {
+	fwk := sched.Profiles["default-scheduler"]
+	_, err := sched.SchedulePod(ctx, fwk, framework.NewCycleState(), pod)
+	info := &framework.QueuedPodInfo{PodInfo: &framework.PodInfo{Pod: pod}}
+	sched.FailureHandler(ctx, fwk, info, framework.AsStatus(err), nil, time.Now())
+}
+
+func newPod(name string) *v1.Pod {
+	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
+}
+
+// TestManyFiltersAtOnce is one for the race detector, with readers beside.
+func TestManyFiltersAtOnce(t *testing.T) {
+	r, sched := New(), newScheduler(100)
+	detach := r.Attach(sched, nil)
+	defer detach()
+	ctx, cancel := context.WithCancel(t.Context())
+	changes := r.Subscribe(ctx)
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for {
+			select {
+			case <-changes:
+				for _, a := range r.Attempts("ns", "p") {
+					a.Nodes()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for range 2 * MaxPerPod {
+		one(ctx, sched, newPod("p"))
+	}
+	cancel()
+	reader.Wait()
+	attempts := r.Attempts("ns", "p")
+	if len(attempts) != MaxPerPod {
+		t.Fatalf("%d attempts are kept", len(attempts))
+	}
+	for _, a := range attempts {
+		if a.Result != Failed || a.Message != "no node fits" || a.Evaluated != 100 || a.Columns[0].Failed != 50 || len(a.Nodes()) != 100 {
+			t.Fatalf("got %+v", a)
+		}
+	}
+}
+
+func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
+	r, sched := New(), newScheduler(1)
+	detach := r.Attach(sched, nil)
+	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], framework.NewCycleState(), newPod("p")) // and no end
+	detach()
+	if a, _ := r.Last("ns", "p"); a.Result != Failed || a.Message == "" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// BenchmarkCycle compares 1,000 nodes with and without a recorder. A real cycle
+// does far more for each node than this one.
+func BenchmarkCycle(b *testing.B) {
+	for name, recorded := range map[string]bool{"bare": false, "recorded": true} {
+		b.Run(name, func(b *testing.B) {
+			sched := newScheduler(1000)
+			if recorded {
+				New().Attach(sched, nil)
+			}
+			pod := newPod("p")
+			for b.Loop() {
+				one(b.Context(), sched, pod)
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package simulator
+
+import (
+	"fmt"
+	"net/url"
+
+	"sigs.k8s.io/yaml"
+)
+
+// resolve makes of a configuration as it was typed the one that is run: where it
+// names the extender of the simulator, that becomes its address, since
+// kube-scheduler's client for extenders takes no transport. typed gives the URL
+// of an extender as it was written.
+func (s *Simulator) resolve(config []byte) (resolved []byte, typed func(string) string, err error) {
+	written := map[string]string{}
+	typed = func(url string) string {
+		if original, ok := written[url]; ok {
+			return original
+		}
+		return url
+	}
+	var file map[string]any
+	if yaml.Unmarshal(config, &file) != nil {
+		return config, typed, nil // kube-scheduler says what is wrong with it
+	}
+	extenders, _ := file["extenders"].([]any)
+	for _, extender := range extenders {
+		fields, _ := extender.(map[string]any)
+		prefix, _ := fields["urlPrefix"].(string)
+		address, err := s.extenderURL(prefix)
+		if err != nil {
+			return nil, nil, fmt.Errorf("extender %s: %w", prefix, err)
+		}
+		if address != prefix {
+			fields["urlPrefix"], written[address] = address, prefix
+		}
+	}
+	if len(written) == 0 {
+		return config, typed, nil
+	}
+	resolved, err = yaml.Marshal(file)
+	return resolved, typed, err
+}
+
+// extenderURL leads a URL prefix to the simulator's own extender, if it names
+// that. The network is never asked for the name.
+func (s *Simulator) extenderURL(prefix string) (string, error) {
+	u, err := url.Parse(prefix)
+	if err != nil || u.Hostname() != extenderName {
+		return prefix, nil
+	}
+	if s.extender == nil {
+		return "", errNoExtender
+	}
+	u.Host = s.extender.address
+	return u.String(), nil
+}

@@ -1,0 +1,178 @@
+package simulator
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+)
+
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// load reads a file in the form that kube-scheduler-simulator exports.
+func load(t *testing.T) *Snapshot {
+	t.Helper()
+	data, err := os.ReadFile("testdata/kube-scheduler-simulator.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot := &Snapshot{}
+	if err := json.Unmarshal(data, snapshot); err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
+func TestAFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
+	t.Cleanup(reset(t))
+	var done, of int
+	in := load(t)
+	if err := sim.Import(t.Context(), in, func(d, o int) { done, of = max(done, d), o }); err != nil {
+		t.Fatal(err)
+	}
+	if of != 9 || done == 0 {
+		t.Errorf("progress ended with %d of %d", done, of)
+	}
+	core := sim.Client().CoreV1()
+	bound, err := core.Pods("team").Get(t.Context(), "bound", metav1.GetOptions{})
+	if err != nil || bound.Spec.NodeName != "node-1" || len(bound.OwnerReferences) > 0 {
+		t.Errorf("pod bound: %v, %v", bound, err)
+	}
+	node, err := core.Nodes().Get(t.Context(), "node-1", metav1.GetOptions{})
+	if err != nil || node.Status.Allocatable.Cpu().String() != "4" {
+		t.Errorf("node-1: %v, %v", node, err)
+	}
+	volume, err := core.PersistentVolumes().Get(t.Context(), "pv-1", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, err := core.PersistentVolumeClaims("team").Get(t.Context(), "pvc-1", metav1.GetOptions{})
+	if err != nil || volume.Spec.ClaimRef.UID != claim.UID || volume.Status.Phase != "Bound" || claim.Status.Phase != "Bound" {
+		t.Errorf("volume %v, claim %v, %v", volume, claim, err)
+	}
+	eventually(t, "pod waiting is tried", func() bool {
+		last, _ := sim.Recorder().Last("team", "waiting")
+		return last.Result == recorder.Scheduled
+	})
+	if err := sim.Import(t.Context(), load(t), nil); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestWhatIsExportedCanBeImported(t *testing.T) {
+	t.Cleanup(reset(t))
+	if err := sim.Import(t.Context(), load(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	first := names(t)
+	file := exported(t)
+	if err := sim.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if empty := names(t); len(empty) > 0 {
+		t.Errorf("a reset leaves %v", empty)
+	}
+	snapshot := &Snapshot{}
+	if err := json.Unmarshal(file, snapshot); err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+		t.Fatal(err)
+	}
+	if second := names(t); !slices.Equal(first, second) || len(first) != 9 {
+		t.Errorf("exported %v, imported %v", first, second)
+	}
+	if !strings.Contains(string(sim.SchedulerConfig()), "RegexScheduling") {
+		t.Errorf("got configuration %s", sim.SchedulerConfig())
+	}
+}
+
+func exported(t *testing.T) []byte {
+	t.Helper()
+	snapshot, err := sim.Export(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := json.Marshal(snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"pods", "nodes", "pvs", "pvcs", "storageClasses", "priorityClasses", "schedulerConfig", "namespaces"} {
+		if !strings.Contains(string(file), `"`+field+`":`) {
+			t.Errorf("the export has no %s", field)
+		}
+	}
+	return file
+}
+
+// names lists all that an export contains.
+func names(t *testing.T) []string {
+	t.Helper()
+	s, err := sim.Export(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	add := func(kind string, obj metav1.Object) { all = append(all, kind+" "+qualified(obj)) }
+	for i := range s.Pods {
+		add("pod", &s.Pods[i])
+	}
+	for i := range s.Nodes {
+		add("node", &s.Nodes[i])
+	}
+	for i := range s.PVs {
+		add("pv", &s.PVs[i])
+	}
+	for i := range s.PVCs {
+		add("pvc", &s.PVCs[i])
+	}
+	for i := range s.StorageClasses {
+		add("storage class", &s.StorageClasses[i])
+	}
+	for i := range s.PriorityClasses {
+		add("priority class", &s.PriorityClasses[i])
+	}
+	for i := range s.Namespaces {
+		add("namespace", &s.Namespaces[i])
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
+	t.Cleanup(reset(t))
+	snapshot := load(t)
+	snapshot.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
+	err := sim.Import(t.Context(), snapshot, nil)
+	if err == nil || !strings.Contains(err.Error(), "plugin Nope") {
+		t.Errorf("got %v", err)
+	}
+	if left := names(t); len(left) > 0 {
+		t.Errorf("imported %v", left)
+	}
+}
+
+func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
+	t.Cleanup(reset(t))
+	snapshot := &Snapshot{}
+	if err := json.Unmarshal([]byte(`{"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{}}]}`), snapshot); err != nil {
+		t.Fatal(err)
+	}
+	err := sim.Import(t.Context(), snapshot, nil)
+	if err == nil || !strings.Contains(err.Error(), "import: pod default/p: ") || !strings.Contains(err.Error(), "spec.containers") {
+		t.Errorf("got %v", err)
+	}
+}
