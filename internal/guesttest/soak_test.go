@@ -69,6 +69,8 @@ type soak struct {
 	matches  int
 	refused  int // cycles that the budget or the syntax ended
 	finite   int // cycles whose nodes PreFilter named
+	slowest  time.Duration
+	slow     string // pattern
 }
 
 func newSoak(t *testing.T) *soak {
@@ -81,8 +83,8 @@ func newSoak(t *testing.T) *soak {
 }
 
 func (s *soak) progress(took time.Duration) {
-	s.t.Logf("%6.0fs %8d cycles, %d verdicts, %d of them yes; %d cycles refused, %d finite; memory %d bytes",
-		took.Seconds(), s.cycles, s.verdicts, s.matches, s.refused, s.finite, s.guest.Memory())
+	s.t.Logf("%6.0fs %8d cycles, %d verdicts, %d of them yes; %d cycles refused, %d finite; memory %d bytes; slowest PreFilter %v: %.100q",
+		took.Seconds(), s.cycles, s.verdicts, s.matches, s.refused, s.finite, s.guest.Memory(), s.slowest, s.slow)
 }
 
 // cycle schedules one pod. Now and then a hostile one comes, or one that asks
@@ -108,7 +110,11 @@ func (s *soak) cycle(i int) {
 func (s *soak) schedule(pattern string, hostile bool) {
 	want, err := regexp.Compile(pattern)
 	pod := s.dress(Pod(pattern))
+	began := time.Now()
 	result, status := s.guest.PreFilter(pod)
+	if took := time.Since(began); took > s.slowest {
+		s.slowest, s.slow = took, pattern
+	}
 	if trapped(status) {
 		s.t.Fatalf("cycle %d: %q: %v", s.cycles, pattern, status)
 	}
