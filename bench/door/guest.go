@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -114,8 +113,6 @@ func (g *guest) Memory() int { return len(g.memory.bytes) }
 // Close implements Session.
 func (g *guest) Close() error { return g.host.Close() }
 
-var _ io.Closer = (*guest)(nil)
-
 // serveGuest lets a real scheduler have a guest.
 func serveGuest(wasm []byte) (Service, error) {
 	file, err := keep(wasm)
@@ -130,24 +127,3 @@ func serveGuest(wasm []byte) (Service, error) {
 		Close: func() error { return os.Remove(file) },
 	}, nil
 }
-
-// memory is the memory of a guest, where its size can be seen. It grows as
-// wazero's own does.
-type memory struct{ bytes []byte }
-
-// Allocate implements experimental.MemoryAllocator.
-func (m *memory) Allocate(capacity, _ uint64) experimental.LinearMemory {
-	m.bytes = make([]byte, 0, capacity)
-	return m
-}
-
-// Reallocate implements experimental.LinearMemory.
-func (m *memory) Reallocate(size uint64) []byte {
-	if more := int(size) - len(m.bytes); more > 0 {
-		m.bytes = append(m.bytes, make([]byte, more)...)
-	}
-	return m.bytes
-}
-
-// Free implements experimental.LinearMemory.
-func (m *memory) Free() { m.bytes = nil }
