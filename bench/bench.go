@@ -57,7 +57,7 @@ func (o options) measure(ctx context.Context, r *report.Run, doors []door.Door, 
 	if o.has("whole") {
 		plan := o.wholePlan()
 		plan.Say = p.say
-		if r.Whole, err = whole.Run(ctx, plan, doors); err != nil {
+		if r.Whole, err = whole.Run(ctx, plan, o.wholeDoors(doors)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/cycle"
+	"wasmkwokwizardry.io/regex-scheduling/bench/door"
 	"wasmkwokwizardry.io/regex-scheduling/bench/whole"
 )
 
@@ -72,7 +73,7 @@ func (o options) guestFiles() []string {
 }
 
 func (o options) cyclePlan() cycle.Plan {
-	plan := cycle.Plan{Nodes: []int{100, 1000, 5000}, Rounds: 15, Batch: 10 * time.Millisecond, Limit: 2 * time.Second}
+	plan := cycle.Plan{Nodes: []int{100, 1000, 5000}, Rounds: 15, Batch: 10 * time.Millisecond, Limit: time.Second}
 	if o.quick {
 		plan.Nodes, plan.Rounds, plan.Batch = []int{1000, 5000}, 4, 3*time.Millisecond
 		plan.Limit, plan.Skip = 100*time.Millisecond, 100*time.Millisecond
@@ -83,9 +84,18 @@ func (o options) cyclePlan() cycle.Plan {
 func (o options) wholePlan() whole.Plan {
 	plan := whole.Plan{Nodes: o.nodes, Pods: o.pods, Rounds: 3, Limit: 20 * time.Second}
 	if o.quick {
-		plan.Rounds, plan.Limit = 1, 5*time.Second
+		plan.Limit = 5 * time.Second
 	}
 	return plan
+}
+
+// wholeDoors are the doors that a whole scheduler is measured with: of a quick
+// run those that a target is about.
+func (o options) wholeDoors(doors []door.Door) []door.Door {
+	if !o.quick {
+		return doors
+	}
+	return slices.DeleteFunc(slices.Clone(doors), func(d door.Door) bool { return d.Name != "v2" && d.Name != "native-v2" })
 }
 
 func (o options) startRounds() int {
