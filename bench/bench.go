@@ -22,8 +22,15 @@ func (o options) bench(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w (run it in the folder of the repository)", err)
 	}
+	if doors, err = o.chosen(doors); err != nil {
+		return err
+	}
+	stop, err := o.startProfile()
+	if err != nil {
+		return err
+	}
 	r := &report.Run{Machine: report.ThisMachine(), Command: strings.Join(append([]string{"bench"}, o.args...), " ")}
-	err = o.measure(ctx, r, doors, newProgress(stderr))
+	err = errors.Join(o.measure(ctx, r, doors, newProgress(stderr)), stop())
 	if err != nil && ctx.Err() == nil {
 		return err
 	}

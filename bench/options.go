@@ -21,6 +21,8 @@ type options struct {
 	floors      string
 	out, doc    string
 	parts       string
+	doors       string
+	profile     string
 	args        []string
 }
 
@@ -36,6 +38,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.out, "out", "bin/benchmark", "folder for the tables, the plots and the raw numbers")
 	flags.StringVar(&o.doc, "doc", "", "Markdown page whose measured part is written anew, the plots in a folder of its name")
 	flags.StringVar(&o.parts, "parts", "cycle,whole,start", "what is measured")
+	flags.StringVar(&o.doors, "doors", "", "only these doors, separated by commas")
+	flags.StringVar(&o.profile, "cpuprofile", "", "file for a profile of the processors, to see where the time goes")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
