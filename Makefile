@@ -53,7 +53,7 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 
 .PHONY: walkthrough
 walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
-	@for door in $(or $(DOOR),v1 v2 native); do \
+	@for door in $(or $(DOOR),v1 v2 native extender extender-v2); do \
 		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
 		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
 	done

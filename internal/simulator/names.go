@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"net/url"
 
 	"sigs.k8s.io/yaml"
@@ -27,11 +26,7 @@ func (s *Simulator) resolve(config []byte) (resolved []byte, typed func(string) 
 	for _, extender := range extenders {
 		fields, _ := extender.(map[string]any)
 		prefix, _ := fields["urlPrefix"].(string)
-		address, err := s.extenderURL(prefix)
-		if err != nil {
-			return nil, nil, fmt.Errorf("extender %s: %w", prefix, err)
-		}
-		if address != prefix {
+		if address := s.extenderURL(prefix); address != prefix {
 			fields["urlPrefix"], written[address] = address, prefix
 		}
 	}
@@ -44,14 +39,11 @@ func (s *Simulator) resolve(config []byte) (resolved []byte, typed func(string) 
 
 // extenderURL leads a URL prefix to the simulator's own extender, if it names
 // that. The network is never asked for the name.
-func (s *Simulator) extenderURL(prefix string) (string, error) {
+func (s *Simulator) extenderURL(prefix string) string {
 	u, err := url.Parse(prefix)
 	if err != nil || u.Hostname() != extenderName {
-		return prefix, nil
-	}
-	if s.extender == nil {
-		return "", errNoExtender
+		return prefix
 	}
 	u.Host = s.extender.address
-	return u.String(), nil
+	return u.String()
 }
