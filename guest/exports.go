@@ -14,10 +14,20 @@ func enqueue() {
 }
 
 //export prefilter
-func prefilter() uint32 { return report(plugin.PreFilter(Pod{})) }
+func prefilter() uint32 {
+	nodeNames, status := plugin.PreFilter(Pod{})
+	setNodeNames(nodeNames)
+	return report(status)
+}
 
 //export filter
 func filter() uint32 { return report(plugin.Filter(currentNodeName())) }
+
+// The upper half of the result is the nominating mode of a preemption, of which
+// there is none.
+//
+//export postfilter
+func postfilter() uint64 { return uint64(report(plugin.PostFilter())) }
 
 // report hands the reason to the host and the code to the caller: Wasm
 // functions return numbers only.

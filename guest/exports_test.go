@@ -2,6 +2,7 @@ package guest
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,16 +12,19 @@ import (
 
 // fake answers as it is told to, and keeps what it was asked.
 type fake struct {
-	status   Status
-	nodeName string
-	regex    string
+	status    Status
+	nodeNames []string
+	nodeName  string
+	regex     string
 }
 
-func (f *fake) PreFilter(pod Pod) Status {
+func (f *fake) PreFilter(pod Pod) ([]string, Status) {
 	f.regex, _, _ = pod.Annotation(key)
 	f.regex = strings.Clone(f.regex)
-	return f.status
+	return f.nodeNames, f.status
 }
+
+func (f *fake) PostFilter() Status { return f.status }
 
 func (f *fake) Filter(nodeName string) Status {
 	f.nodeName = strings.Clone(nodeName)
@@ -77,6 +81,28 @@ func TestPreFilterReadsPodsOfAnySize(t *testing.T) {
 		if code := prefilter(); code != 5 || f.regex != "kubecon-.*" {
 			t.Errorf("%d bytes: code %d, annotation %q", size, code, f.regex)
 		}
+	}
+}
+
+func TestPreFilterPassesNamesButNeverAnEmptyList(t *testing.T) {
+	var got []string
+	host.setNodeNames = func(b []byte) { got = append(got, string(b)) }
+	host.currentPod = serve(nil)
+	for _, names := range [][]string{nil, {}, {"kubecon-1"}, {"a", "b-2"}} {
+		Set(&fake{nodeNames: names})
+		prefilter()
+	}
+	if want := []string{"kubecon-1\x00", "a\x00b-2\x00"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestPostFilterNominatesNobody(t *testing.T) {
+	var reason string
+	host.setStatusReason = func(b []byte) { reason = string(b) }
+	Set(&fake{status: Status{Unschedulable, "nothing left"}})
+	if code := postfilter(); code != 2 || reason != "nothing left" {
+		t.Errorf("code %#x, reason %q", code, reason)
 	}
 }
 

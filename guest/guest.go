@@ -5,7 +5,7 @@
 // its filter export looks the whole node up, in a list that grows with every
 // node of the cycle, to learn a name; and it decodes the whole pod to read one
 // annotation. RATIONALE.md, "Why does v2 not use the SDK?", has the numbers.
-// It is no SDK: it has the three hooks that a name-based filter needs, and the
+// It is no SDK: it has the four hooks that a name-based filter needs, and the
 // host skips all others.
 //
 // Plain Go compiles it too, with the host's functions stubbed (host_stub.go).
@@ -15,11 +15,15 @@ package guest
 // scheduling cycle after another: PreFilter once for a pod, then Filter for
 // each node.
 type Plugin interface {
-	// PreFilter begins a scheduling cycle.
-	PreFilter(pod Pod) Status
+	// PreFilter begins a scheduling cycle. If it returns names, the scheduler
+	// looks at those nodes only; names that no node bears do no harm.
+	PreFilter(pod Pod) (nodeNames []string, status Status)
 	// Filter says whether the pod may run on a node. The name is valid until
 	// Filter returns.
 	Filter(nodeName string) Status
+	// PostFilter is called where no node was left. Success has nothing to say;
+	// Unschedulable adds its reason to the pod's event.
+	PostFilter() Status
 	// EventsToRegister lists what may make a rejected pod schedulable.
 	EventsToRegister() []ClusterEvent
 }
@@ -43,6 +47,7 @@ type Code uint32
 const (
 	Success                      Code = 0
 	Error                        Code = 1
+	Unschedulable                Code = 2
 	UnschedulableAndUnresolvable Code = 3
 	Skip                         Code = 5
 )

@@ -8,7 +8,8 @@ import "unsafe"
 // so that tests can play it. A function that a test did not set panics.
 var host struct {
 	currentNodeName, currentPod, getConfig func(buf []byte) (size int)
-	setStatusReason, setClusterEvents      func([]byte)
+	setStatusReason, setNodeNames          func([]byte)
+	setClusterEvents                       func([]byte)
 }
 
 func hostCurrentNodeName(ptr, limit uint32) uint32 {
@@ -17,6 +18,7 @@ func hostCurrentNodeName(ptr, limit uint32) uint32 {
 func hostCurrentPod(ptr, limit uint32) uint32 { return uint32(host.currentPod(memory(ptr, limit))) }
 func hostGetConfig(ptr, limit uint32) uint32  { return uint32(host.getConfig(memory(ptr, limit))) }
 func hostSetStatusReason(ptr, size uint32)    { host.setStatusReason(memory(ptr, size)) }
+func hostSetNodeNames(ptr, size uint32)       { host.setNodeNames(memory(ptr, size)) }
 func hostSetClusterEvents(ptr, size uint32)   { host.setClusterEvents(memory(ptr, size)) }
 
 // passed is what the address given last refers to: a real one has more than
@@ -31,4 +33,4 @@ func address(b []byte) uint32 {
 func memory(_, size uint32) []byte { return unsafe.Slice(unsafe.SliceData(passed), size) }
 
 // Only the host calls the exports; this tells the linters.
-var _ = []any{enqueue, prefilter, filter}
+var _ = []any{enqueue, prefilter, filter, postfilter}

@@ -9,12 +9,15 @@ import (
 // The budget of a pattern. RATIONALE.md, "Why are patterns bounded?", has the
 // measurements behind each number.
 //
-// The first four are checked on the text: syntax.Parse panics inside itself on
+// All but the last are checked on the text: syntax.Parse panics inside itself on
 // patterns that it finds too large and recovers, which TinyGo cannot do on
 // Wasm, and its recursion must fit the guest's stack.
 const (
 	// maxPattern bounds the pattern's length, in bytes.
 	maxPattern = 2048
+	// maxOperators bounds the characters that mean more than themselves: each
+	// is a node of the parser's tree, and beyond 1,000 nodes it keeps a map.
+	maxOperators = 500
 	// maxParens bounds the opening parentheses: nesting is recursion.
 	maxParens = 100
 	// maxUnicodeClasses bounds the \p and \P: each is built from big tables.
@@ -30,6 +33,9 @@ func checkText(pattern string) string {
 	if len(pattern) > maxPattern {
 		return atMost("is too long", maxPattern, "bytes", len(pattern))
 	}
+	if n := countAny(pattern, operators); n > maxOperators {
+		return atMost("has too many operators", maxOperators, "of "+operators, n)
+	}
 	if n := strings.Count(pattern, "("); n > maxParens {
 		return atMost("has too many groups", maxParens, "opening parentheses", n)
 	}
@@ -37,9 +43,21 @@ func checkText(pattern string) string {
 		return atMost(`has too many Unicode classes`, maxUnicodeClasses, `times \p`, n)
 	}
 	if ignoresCase(pattern) && beyondASCII(pattern) {
-		return `must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII`
+		return `the pattern must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII`
 	}
 	return ""
+}
+
+// operators are the characters that begin something other than themselves.
+const operators = `|?*+{[(.^$\`
+
+func countAny(text, chars string) (n int) {
+	for i := range len(text) {
+		if strings.IndexByte(chars, text[i]) >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func atMost(complaint string, limit int, unit string, got int) string {

@@ -76,33 +76,25 @@ func (d *dfa) drop() {
 }
 
 // match reports whether the program matches name anywhere. It gives up, and
-// reports false for ok, when that takes more than limit work.
+// reports false for ok, where a state is missing after more than limit work.
 func (d *dfa) match(name string, limit int) (matches, ok bool) {
-	d.work = 0
+	d.work, d.limit = 0, limit
 	at := d.start()
 	for i := 0; i < len(name) && at > matched; {
 		c, size := name[i], 1
 		if c < utf8.RuneSelf {
-			class := d.program.class[c]
-			to := d.table[int(at)+int(class)]
-			if to == unknown {
-				to = d.extend(at, int(class), rune(c))
-			}
-			at = to
+			at = d.read(at, int(d.program.class[c]), rune(c))
 		} else {
 			var r rune
 			r, size = utf8.DecodeRuneInString(name[i:])
 			at = d.step(at, noClass, r)
 		}
-		if d.work > limit {
-			return false, false
-		}
 		i += size
 	}
 	if at > matched {
-		at = d.finish(at)
+		at = d.read(at, d.stride-1, endOfText)
 	}
-	return at == matched, d.work <= limit
+	return at == matched, at != unknown
 }
 
 // start returns the state before the first character.
@@ -113,21 +105,15 @@ func (d *dfa) start() row {
 	return d.initial
 }
 
-// finish is the verdict on a name that ends at a state: matched or dead.
-func (d *dfa) finish(at row) row {
-	end := d.stride - 1
-	if to := d.table[int(at)+end]; to != unknown {
+// read returns the state that reading a class, which r is of, at a state leads
+// to.
+func (d *dfa) read(at row, class int, r rune) row {
+	if to := d.table[int(at)+class]; to != unknown {
 		return to
 	}
-	return d.extend(at, end, endOfText)
-}
-
-// extend computes the entry of a row and remembers it, unless computing it
-// dropped the row.
-func (d *dfa) extend(at row, class int, r rune) row {
 	states := len(d.contexts)
 	to := d.step(at, class, r)
-	if len(d.contexts) >= states {
+	if len(d.contexts) >= states { // or the row is gone
 		d.table[int(at)+class] = to
 	}
 	return to
@@ -143,7 +129,6 @@ func (d *dfa) state(ctx context) row {
 	n := len(d.contexts)
 	if n == min(maxStates, (maxTable-int(firstRow))/d.stride, maxMembers/d.words) {
 		d.drop()
-		d.work += indexSize / 64 // clearing is fast, but not free
 		slot, _ = d.find(ctx)
 		n = 0
 	}

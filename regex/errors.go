@@ -1,7 +1,6 @@
 package regex
 
 import (
-	"errors"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -26,8 +25,8 @@ func (e *PatternError) Error() string {
 // problem puts an error of syntax.Parse into words. The fragment at fault is
 // shown unless it is the whole pattern, which every PatternError shows anyway.
 func problem(pattern string, err error) string {
-	var at *syntax.Error
-	if !errors.As(err, &at) {
+	at, ok := err.(*syntax.Error)
+	if !ok {
 		return err.Error()
 	}
 	if at.Expr == "" || at.Expr == pattern {

@@ -15,6 +15,7 @@ type Selector struct {
 	pattern  string
 	mismatch string
 	program  *program
+	names    []string
 }
 
 // Compile turns a pattern into a Selector. It refuses, with a [*PatternError],
@@ -26,7 +27,11 @@ func (p Policy) Compile(pattern string) (*Selector, error) {
 	if program == nil {
 		return nil, p.refuse(pattern, problem)
 	}
+	d := dfas.Get().(*dfa)
+	names, _ := program.finite(d)
+	dfas.Put(d)
 	return &Selector{
+		names:    names,
 		policy:   p,
 		pattern:  strings.Clone(pattern),
 		mismatch: "node(s) didn't match the pod's node name regex " + quote(shorten(pattern)),
@@ -40,6 +45,16 @@ func (s *Selector) Pattern() string { return s.pattern }
 // Mismatch is the reason for a node that does not qualify. It never contains
 // the node's name, so that the scheduler adds equal reasons up.
 func (s *Selector) Mismatch() string { return s.mismatch }
+
+// Names lists, in order, the names of all nodes that can match, if the pattern
+// is proven to match at least one and only few, as ^(kubecon-1|kubecon-2)$ is.
+// Otherwise it is empty, and the nodes' names decide.
+func (s *Selector) Names() []string { return s.names }
+
+// Unlisted is the reason for all nodes that Names leaves out.
+func (s *Selector) Unlisted() string {
+	return "only nodes that match the pod's node name regex " + quote(shorten(s.pattern)) + " were considered"
+}
 
 // Match reports whether the pattern matches name anywhere, exactly as Go's
 // regexp.MatchString does, however much work that takes. Where pods wait for
@@ -61,7 +76,11 @@ func (s *Selector) Begin() *Cycle {
 
 // Size is about how many bytes of memory the selector holds.
 func (s *Selector) Size() int {
-	return int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size()
+	n := int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size()
+	for _, name := range s.names {
+		n += len(name) + int(unsafe.Sizeof(name))
+	}
+	return n
 }
 
 // dfas holds the working memory of matches, each perhaps warm with the states
@@ -69,19 +88,18 @@ func (s *Selector) Size() int {
 var dfas = sync.Pool{New: func() any { return newDFA() }}
 
 // A Cycle matches the nodes of one scheduling cycle. No size of a pattern
-// bounds what matching costs, so the cycle does: a name whose share of the work
-// is spent gets an error instead of a verdict. Work is the visit of an
-// instruction, some nanoseconds, and counts only while states are built:
-// honest patterns spend little of it, once.
+// bounds what matching costs, so the cycle does: work is the visit of an
+// instruction while a state is built, some nanoseconds, and a name that needs
+// more than is left gets an error instead of a verdict. Honest patterns spend a
+// small part, once.
 //
 // It is safe for concurrent use.
 type Cycle struct {
 	selector *Selector
-	left     atomic.Int64
+	left     atomic.Int64 // work, up to about workPerCycle
 }
 
-// Every name may cost workPerName; what it needs beyond that comes out of
-// workPerCycle, for all names together.
+// A cycle begins with workPerCycle, and gets workPerName back with every name.
 const (
 	workPerCycle = 100_000
 	workPerName  = 100
@@ -93,17 +111,17 @@ func (c *Cycle) Selector() *Selector { return c.selector }
 // Match reports whether the pattern matches name anywhere. The error, always a
 // [*PatternError], says that the cycle's work is spent before that is known.
 func (c *Cycle) Match(name string) (bool, error) {
-	left := max(0, c.left.Load())
+	left := c.left.Load()
 	d := dfas.Get().(*dfa)
 	d.use(c.selector.program)
 	matches, ok := d.match(name, int(left)+workPerName)
-	if d.work > workPerName {
-		c.left.Add(int64(workPerName - d.work))
+	if gain := int64(workPerName - d.work); gain < 0 || left < workPerCycle {
+		c.left.Add(gain)
 	}
 	dfas.Put(d)
 	if !ok {
-		return false, c.selector.policy.refuse(c.selector.pattern, "the pattern is too costly to match against the nodes' names; "+
-			"use fewer or smaller repeats, or anchor it with ^")
+		return false, c.selector.policy.refuse(c.selector.pattern, "the pattern is too costly to match against "+
+			"the nodes' names; use fewer or smaller repeats, or anchor it with ^")
 	}
 	return matches, nil
 }

@@ -10,7 +10,7 @@ type scratch struct {
 	from, to, seen set
 	todo           []uint32 // stack of follow
 	undecided      bool     // whether to has an assertion about what comes next
-	work           int      // instructions visited, and words of sets, since match began
+	work, limit    int      // instructions visited, and words of sets, since match began
 }
 
 // fit makes the sets so many words long.
@@ -29,8 +29,12 @@ func (s *scratch) empty() {
 	s.undecided = false
 }
 
-// first makes the state before the first character.
+// first makes the state before the first character, or returns unknown if the
+// limit is reached.
 func (d *dfa) first() row {
+	if d.work >= d.limit {
+		return unknown
+	}
 	before := atBeginText | atBeginLine
 	d.empty()
 	if d.follow(d.to, d.program.start, before.begins(), onNext) {
@@ -39,8 +43,12 @@ func (d *dfa) first() row {
 	return d.settle(before)
 }
 
-// step returns the state that reading r, of a class, at a state leads to.
+// step returns the state that reading r, of a class, at a state leads to, or
+// unknown if the limit is reached.
 func (d *dfa) step(at row, class int, r rune) row {
+	if d.work >= d.limit {
+		return unknown
+	}
 	d.work += d.words
 	if d.load(at, r) {
 		return matched

@@ -11,7 +11,7 @@ import (
 )
 
 // maxSelectors bounds what compiled patterns are kept, in bytes.
-const maxSelectors = 1 << 20
+const maxSelectors = 512 << 10
 
 func main() {
 	policy, err := regex.ParseConfig(guest.Config())

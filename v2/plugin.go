@@ -5,7 +5,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// plugin is the policy behind the three hooks.
+// plugin is the policy behind the hooks.
 type plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
@@ -26,24 +26,25 @@ func newPlugin(policy regex.Policy) *plugin {
 
 // PreFilter begins the cycle of a pod. A pod without the annotation takes no
 // further part. One whose pattern is refused waits for another annotation:
-// trying again would not help, nor would evicting other pods.
-func (p *plugin) PreFilter(pod guest.Pod) guest.Status {
+// trying again would not help, nor would evicting other pods. If the pattern
+// matches few names, those are the only nodes that the scheduler looks at.
+func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
 	p.cycle, p.verdict = nil, guest.Status{}
 	pattern, found, err := pod.Annotation(p.policy.Annotation)
 	if err != nil {
 		p.verdict = guest.Status{Code: guest.Error, Reason: err.Error()}
-		return p.verdict
+		return nil, p.verdict
 	}
 	if !found {
-		return guest.Status{Code: guest.Skip}
+		return nil, guest.Status{Code: guest.Skip}
 	}
 	selector, err := p.selectors.Compile(pattern)
 	if err != nil {
 		p.verdict = unresolvable(err.Error())
-		return p.verdict
+		return nil, p.verdict
 	}
 	p.cycle = selector.Begin()
-	return guest.Status{}
+	return selector.Names(), guest.Status{}
 }
 
 // Filter admits the nodes whose names match. No eviction renames a node, so
@@ -60,6 +61,15 @@ func (p *plugin) Filter(nodeName string) guest.Status {
 		return unresolvable(p.cycle.Selector().Mismatch())
 	}
 	return guest.Status{}
+}
+
+// PostFilter tells the pod's author of the regex where the scheduler, which was
+// given names, has no reason for the nodes that it did not look at.
+func (p *plugin) PostFilter() guest.Status {
+	if p.cycle == nil || len(p.cycle.Selector().Names()) == 0 {
+		return guest.Status{}
+	}
+	return guest.Status{Code: guest.Unschedulable, Reason: p.cycle.Selector().Unlisted()}
 }
 
 // EventsToRegister names what can help a rejected pod: a new node, and another

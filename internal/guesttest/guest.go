@@ -78,6 +78,11 @@ func (g *Guest) Filter(pod *v1.Pod, node *framework.NodeInfo) *framework.Status 
 	return g.FilterPlugin.Filter(context.Background(), nil, pod, node)
 }
 
+// PostFilter asks for more to say of a pod that no node suits.
+func (g *Guest) PostFilter(pod *v1.Pod) (*framework.PostFilterResult, *framework.Status) {
+	return g.FilterPlugin.(framework.PostFilterPlugin).PostFilter(context.Background(), nil, pod, nil)
+}
+
 // Memory is the size of the guest's memory, in bytes. It never shrinks.
 func (g *Guest) Memory() int { return len(g.memory.bytes) }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -101,6 +102,28 @@ func TestGuestsAnswerFilter(t *testing.T) {
 
 func mismatch(code framework.Code, pattern string) verdict {
 	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
+}
+
+func TestV2LimitsTheCycleToFewNames(t *testing.T) {
+	nodes := cluster()
+	guest := Load(t, v2File, "", nodes)
+	for pattern, want := range map[string][]string{
+		`^(kubecon-1|kubecon-3)$`: {"kubecon-1", "kubecon-3"},
+		`^node-[1-5]$`:            {"node-1", "node-2", "node-3", "node-4", "node-5"},
+		`^kubecon-`:               nil,
+		`^KUBECON$`:               nil, // no node can be called that; an empty list would mean all
+	} {
+		pod := Pod(pattern)
+		result, status := guest.PreFilter(pod)
+		if !status.IsSuccess() || result.AllNodes() != (want == nil) || want != nil && !result.NodeNames.Equal(sets.New(want...)) {
+			t.Errorf("%s: got %v, %v", pattern, result, status)
+		}
+		_, status = guest.PostFilter(pod)
+		said := `only nodes that match the pod's node name regex "` + pattern + `" were considered`
+		if got := status.Message(); (got == said) != (want != nil) || status.IsSuccess() != (want == nil) {
+			t.Errorf("%s: PostFilter: %v", pattern, status)
+		}
+	}
 }
 
 func TestV2FilterWithoutPreFilterIsAnError(t *testing.T) {

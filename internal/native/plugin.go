@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -30,6 +31,7 @@ type Plugin struct {
 var (
 	_ framework.PreFilterPlugin   = (*Plugin)(nil)
 	_ framework.FilterPlugin      = (*Plugin)(nil)
+	_ framework.PostFilterPlugin  = (*Plugin)(nil)
 	_ framework.EnqueueExtensions = (*Plugin)(nil)
 )
 
@@ -56,7 +58,8 @@ type state struct {
 // and pods that preemption tries out, so its copies share it, and its budget.
 func (s *state) Clone() framework.StateData { return s }
 
-// PreFilter implements framework.PreFilterPlugin.
+// PreFilter implements framework.PreFilterPlugin. If the pattern matches few
+// names, those are the only nodes that the scheduler looks at.
 func (p *Plugin) PreFilter(_ context.Context, cycle *framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status) {
 	selector, err := p.selectors.Selector(pod.Annotations)
 	if err != nil {
@@ -66,6 +69,9 @@ func (p *Plugin) PreFilter(_ context.Context, cycle *framework.CycleState, pod *
 		return nil, framework.NewStatus(framework.Skip)
 	}
 	cycle.Write(stateKey, &state{cycle: selector.Begin(), mismatch: []string{selector.Mismatch()}})
+	if names := selector.Names(); len(names) > 0 {
+		return &framework.PreFilterResult{NodeNames: sets.New(names...)}, nil
+	}
 	return nil, nil
 }
 
@@ -92,4 +98,19 @@ func (p *Plugin) Filter(_ context.Context, cycle *framework.CycleState, _ *v1.Po
 		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.mismatch...)
 	}
 	return nil
+}
+
+// PostFilter implements framework.PostFilterPlugin. It tells the pod's author of
+// the regex where the scheduler, which was given names, has no reason for the
+// nodes that it did not look at.
+func (p *Plugin) PostFilter(_ context.Context, cycle *framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
+	data, err := cycle.Read(stateKey)
+	if err != nil { // this pod has no regex
+		return nil, framework.NewStatus(framework.Unschedulable)
+	}
+	selector := data.(*state).cycle.Selector()
+	if len(selector.Names()) == 0 {
+		return nil, framework.NewStatus(framework.Unschedulable)
+	}
+	return nil, framework.NewStatus(framework.Unschedulable, selector.Unlisted())
 }

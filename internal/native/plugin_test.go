@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -46,6 +47,7 @@ func TestVerdicts(t *testing.T) {
 		args      string
 		pod       *v1.Pod
 		node      string
+		only      []string // the nodes to which PreFilter limits the cycle
 		prefilter framework.Code
 		filter    framework.Code // if PreFilter succeeds
 		reason    string         // how the reason begins
@@ -70,7 +72,11 @@ func TestVerdicts(t *testing.T) {
 		},
 		{
 			name: "another annotation, if so configured", args: `{"annotation":"example.com/nodes"}`,
-			pod: pod("example.com/nodes", "^a$", regex.Annotation, "("), node: "a",
+			pod: pod("example.com/nodes", "^a$", regex.Annotation, "("), node: "a", only: []string{"a"},
+		},
+		{
+			name: "few names", pod: pod(regex.Annotation, `^kubecon-[12]$`), node: "kubecon-1",
+			only: []string{"kubecon-1", "kubecon-2"},
 		},
 		{
 			name: "the usual annotation is nothing then", args: `{"annotation":"example.com/nodes"}`,
@@ -81,8 +87,11 @@ func TestVerdicts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			pl, state := newPlugin(t, tt.args), framework.NewCycleState()
 			result, status := pl.PreFilter(t.Context(), state, tt.pod)
-			if result != nil || status.Code() != tt.prefilter {
-				t.Fatalf("PreFilter: %v %v, want %v", result, status, tt.prefilter)
+			if status.Code() != tt.prefilter {
+				t.Fatalf("PreFilter: %v, want %v", status, tt.prefilter)
+			}
+			if want := sets.New(tt.only...); result.AllNodes() != (tt.only == nil) || result != nil && !result.NodeNames.Equal(want) {
+				t.Fatalf("PreFilter: only nodes %v, want %v", result, tt.only)
 			}
 			if status.IsSuccess() {
 				status = pl.Filter(t.Context(), state.Clone(), tt.pod, node(tt.node))

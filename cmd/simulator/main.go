@@ -1,0 +1,31 @@
+// Command simulator runs a whole cluster in one process, to see the regex
+// scheduling plugin at work: etcd, kube-apiserver, KWOK and kube-scheduler.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main with everything it touches passed in. It ends when ctx does.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	cmd := newCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(stderr, "simulator:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,98 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// A pattern that matches few names keeps the scheduler from looking at other
+// nodes. Its pod must fare no worse for it.
+func TestAPodForFewNames(t *testing.T) {
+	for _, door := range []string{"v2", "native"} {
+		t.Run(door, func(t *testing.T) {
+			s, err := Start(t.Context(), Config{Door: door, Progress: func(string) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Stop(); err != nil {
+					t.Error(err)
+				}
+			})
+			c := client{t, kubernetes.NewForConfigOrDie(s.AdminConfig())}
+			c.node("kubecon-1")
+			c.node("other")
+			c.pod("present", `^kubecon-[12]$`)
+			c.await("present", func(p *v1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
+			c.pod("absent", `^cncf-[12]$`)
+			c.await("absent", func(p *v1.Pod) bool {
+				said := message(p)
+				return strings.HasPrefix(said, "0/2 nodes are available: 2 node(s) didn't satisfy plugin(s) [") &&
+					strings.HasSuffix(said, `only nodes that match the pod's node name regex "^cncf-[12]$" were considered`)
+			})
+			c.node("cncf-2")
+			c.await("absent", func(p *v1.Pod) bool { return p.Spec.NodeName == "cncf-2" })
+		})
+	}
+}
+
+type client struct {
+	*testing.T
+	kubernetes.Interface
+}
+
+func (c client) node(name string) {
+	c.Helper()
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := c.CoreV1().Nodes().Create(c.Context(), node, metav1.CreateOptions{}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c client) pod(name, pattern string) {
+	c.Helper()
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
+	}
+	if _, err := c.CoreV1().Pods("default").Create(c.Context(), pod, metav1.CreateOptions{}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// await waits until a pod is as it should be.
+func (c client) await(name string, good func(*v1.Pod) bool) {
+	c.Helper()
+	var last string
+	err := wait.PollUntilContextTimeout(c.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+		pod, err := c.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		last = fmt.Sprintf("on node %q: %s", pod.Spec.NodeName, message(pod))
+		return good(pod), nil
+	})
+	if err != nil {
+		c.Fatalf("pod %s: %v; %s", name, err, last)
+	}
+}
+
+// message is that of the condition PodScheduled.
+func message(p *v1.Pod) string {
+	for _, condition := range p.Status.Conditions {
+		if condition.Type == v1.PodScheduled {
+			return condition.Message
+		}
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+package walkthrough
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// glance is how long to wait between two looks at the cluster.
+const glance = 100 * time.Millisecond
+
+// createNode makes a node and waits until it is Ready.
+func (w *walk) createNode(ctx context.Context, meta metav1.ObjectMeta) (name string, err error) {
+	nodes := w.client.CoreV1().Nodes()
+	node, err := nodes.Create(ctx, &v1.Node{ObjectMeta: meta}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("create node %s%s: %w", meta.Name, meta.GenerateName, err)
+	}
+	err = wait.PollUntilContextCancel(ctx, glance, true, func(ctx context.Context) (bool, error) {
+		node, err = nodes.Get(ctx, node.Name, metav1.GetOptions{})
+		return err == nil && isReady(node), err
+	})
+	if err != nil {
+		return "", fmt.Errorf("node %s does not become Ready: %w", node.Name, err)
+	}
+	return node.Name, nil
+}
+
+func isReady(node *v1.Node) bool {
+	for _, c := range node.Status.Conditions {
+		if c.Type == v1.NodeReady {
+			return c.Status == v1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func (w *walk) createPod(ctx context.Context, p *pod) error {
+	object := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: p.name},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
+	}
+	if p.regex != nil {
+		object.Annotations = map[string]string{regex.Annotation: *p.regex}
+	}
+	if _, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, object, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create pod %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// annotate gives a pod another regex.
+func (w *walk) annotate(ctx context.Context, name, pattern string) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"annotations": map[string]string{regex.Annotation: pattern}},
+	})
+	if err != nil {
+		return err
+	}
+	pods := w.client.CoreV1().Pods(metav1.NamespaceDefault)
+	if _, err := pods.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("annotate pod %s: %w", name, err)
+	}
+	for _, p := range w.pods {
+		if p.name == name {
+			p.regex = &pattern
+		}
+	}
+	return nil
+}
+
+// await waits until a pod is as expected.
+func (w *walk) await(ctx context.Context, p *pod, expected expectation) error {
+	unmet := "was not found"
+	err := wait.PollUntilContextCancel(ctx, glance, true, func(ctx context.Context) (bool, error) {
+		found, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Get(ctx, p.name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		p.seen = found
+		unmet = expected.unmet(found)
+		return unmet == "", nil
+	})
+	if err != nil {
+		return fmt.Errorf("pod %s %s (%w)", p.name, unmet, err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+// Package walkthrough does, on a running cluster, the steps by which the plugin
+// is usually shown, and checks what comes of each: pods whose regex matches
+// some nodes, none, or is invalid, and how the last two get scheduled after all.
+//
+// It is a client of the API server like any other, and does not know what is
+// behind it.
+package walkthrough
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// patience bounds the wait for each step. Seconds are usual.
+const patience = 2 * time.Minute
+
+// Run walks through, printing to out as it goes. door is the way into the
+// scheduler that the cluster uses: v1 words some verdicts differently. The
+// error says what came out other than it should.
+func Run(ctx context.Context, config *rest.Config, door string, out io.Writer) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	w := &walk{client: client, out: out, pods: pods(door)}
+	for _, step := range []func(context.Context) error{w.createNodes, w.createPods, w.mend} {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		err := step(ctx)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	w.say("\nEverything is where it should be.")
+	return nil
+}
+
+type walk struct {
+	client kubernetes.Interface
+	out    io.Writer
+	pods   []*pod
+}
+
+func (w *walk) say(format string, args ...any) { fmt.Fprintf(w.out, format+"\n", args...) }
+
+// createNodes makes the nodes of the walkthrough: one with a default name, and
+// a group of two.
+func (w *walk) createNodes(ctx context.Context) error {
+	w.say("\nThree nodes: one with a default name, and a group of two.")
+	for _, meta := range nodes {
+		name, err := w.createNode(ctx, meta)
+		if err != nil {
+			return err
+		}
+		w.say("  node %s is Ready", name)
+	}
+	return nil
+}
+
+// createPods makes the pods and checks the first verdict on each.
+func (w *walk) createPods(ctx context.Context) error {
+	w.say("\nFour pods, each with its regex.")
+	for _, p := range w.pods {
+		if err := w.createPod(ctx, p); err != nil {
+			return err
+		}
+	}
+	return w.check(ctx, func(p *pod) expectation { return p.first })
+}
+
+// mend gives the invalid pod a valid regex, and the pod that matches no node a
+// node, and checks that both are scheduled.
+func (w *walk) mend(ctx context.Context) error {
+	w.say("\nThe invalid regex is mended, and a node cncf-1 added.")
+	if err := w.annotate(ctx, "invalid", "kubecon-.*"); err != nil {
+		return err
+	}
+	if _, err := w.createNode(ctx, cncf1); err != nil {
+		return err
+	}
+	return w.check(ctx, func(p *pod) expectation { return p.finally })
+}
+
+// check waits until each pod is as expected, and prints what became of all of
+// them.
+func (w *walk) check(ctx context.Context, expected func(*pod) expectation) error {
+	var wrong error
+	for _, p := range w.pods {
+		if err := w.await(ctx, p, expected(p)); err != nil && wrong == nil {
+			wrong = err
+		}
+	}
+	w.table()
+	return wrong
+}

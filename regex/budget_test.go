@@ -1,0 +1,98 @@
+package regex
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestHonestPatternsAreWithinTheBudget(t *testing.T) {
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("node-pool-%d-%04x", i%7, i*7919))
+	}
+	for _, pattern := range append(patterns,
+		strings.Join(names, "|"),
+		"^("+strings.Join(names, "|")+")$",
+		"(?i)^("+strings.Join(names, "|")+")$",
+		`[a-z]{1,63}`, `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){1,3}$`,
+		`^ip-10-(\d{1,3}-){3}\d{1,3}\.(us|eu)-(east|west)-[0-9]\.compute\.internal$`,
+		strings.Repeat("a", maxInstructions), strings.Repeat("(", maxParens)+strings.Repeat(")", maxParens),
+		strings.Repeat(`\pL`, maxUnicodeClasses), `(?s-m:é\x{e9})`,
+	) {
+		if _, err := Default.Compile(pattern); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRefusalsAreAddressedToTheAuthorOfThePattern(t *testing.T) {
+	tests := []struct{ name, pattern, want string }{
+		{"bad syntax", `kubecon-.*\`, `trailing backslash at end of expression: "kubecon-.*\"`},
+		{"the whole pattern is shown once", `[a`, `missing closing ]: "[a"`},
+		{"the fragment at fault is shown", `a{2,1}b`, `invalid repeat count "{2,1}": "a{2,1}b"`},
+		{"a quotation mark is escaped", `"(`, `missing closing ): "\"("`},
+		{"what is no text is escaped", "a\xffb", `invalid UTF-8 "\xffb": "a\xffb"`},
+		{"a line break is escaped", "(\n", `missing closing ): "(\n"`},
+		{"too long", strings.Repeat("a", 2049), `the pattern is too long: at most 2048 bytes, not 2049: "` + strings.Repeat("a", 64) + "…" + strings.Repeat("a", 63) + `"`},
+		{"too many operators", strings.Repeat("a?", 501), `the pattern has too many operators: at most 500 of |?*+{[(.^$\, not 501: "a?`},
+		{"too many groups", strings.Repeat("(?:a)", 101), `the pattern has too many groups: at most 100 opening parentheses, not 101: "(?:a)`},
+		{"too many Unicode classes", `\PL` + strings.Repeat(`\p{Lu}`, 8), `the pattern has too many Unicode classes: at most 8 times \p, not 9`},
+		{"folding beyond ASCII", `(?i)straße`, `the pattern must not mix (?i) with characters beyond ASCII or \x{…}: node names are ASCII: "(?i)straße"`},
+		{"folding a wide range", `(?s-i:a)(?im:[\x{0}-\x{10ffff}])`, `must not mix (?i)`},
+		{"unrolled repeats", `.{0,1000}a.{0,1000}b.{0,1000}c`, `the pattern is too costly: with its repeats written out it may hold at most 2000 characters and operators`},
+		{"nested repeats", `((a{30}){30}){2}`, `invalid repeat count`},
+		{"nested repeats within what Go allows", `(((ab){10}){10}){10}`, `the pattern is too costly`},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Default.Compile(tc.pattern)
+			var refused *PatternError
+			if !errors.As(err, &refused) {
+				t.Fatalf("got %v", err)
+			}
+			if want := "annotation " + Annotation + ": "; !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got  %s\nwant %s%s", err, want, tc.want)
+			}
+		})
+	}
+}
+
+func TestShorteningKeepsBothEndsAndWholeCharacters(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   "",
+		strings.Repeat("é", 128):             strings.Repeat("é", 128),
+		"<" + strings.Repeat("é", 127) + ">": "<" + strings.Repeat("é", 63) + "…" + strings.Repeat("é", 62) + ">",
+		strings.Repeat("a", 1000) + "\xff" + "end": strings.Repeat("a", 64) + "…" + strings.Repeat("a", 59) + "\xffend",
+	} {
+		if got := shorten(text); got != want {
+			t.Errorf("%q: got %q", text, got)
+		}
+	}
+}
+
+func TestSelectorOfAnnotations(t *testing.T) {
+	policy := Policy{Annotation: "example.com/node-regex"}
+	if selector, err := policy.Selector(map[string]string{Annotation: "("}); selector != nil || err != nil {
+		t.Errorf("another annotation: %v, %v", selector, err)
+	}
+	selector, err := policy.Selector(map[string]string{"example.com/node-regex": ""})
+	if err != nil || selector == nil || !selector.Match("any") {
+		t.Errorf("the empty pattern: %v, %v", selector, err)
+	}
+	if _, err := policy.Selector(map[string]string{"example.com/node-regex": "("}); err == nil ||
+		err.Error() != `annotation example.com/node-regex: missing closing ): "("` {
+		t.Errorf("a bad pattern: %v", err)
+	}
+}
+
+func TestAMismatchDoesNotNameTheNode(t *testing.T) {
+	selector, err := Default.Compile(`cncf-\d+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := selector.Mismatch(), `node(s) didn't match the pod's node name regex "cncf-\d+"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
