@@ -69,6 +69,9 @@ ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
 
+.PHONY: binaries
+binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
+
 .PHONY: images
 images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… names them, ARCH=… (this machine's)
 

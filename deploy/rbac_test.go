@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,6 +87,11 @@ func TestTheSchedulerMayElectALeader(t *testing.T) {
 	_, _, err := lock.Get(t.Context())
 	must(t, err)
 	must(t, lock.Update(t.Context(), record))
+	_, err = asScheduler(t).CoreV1().Events(namespace).Create(t.Context(), &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: "elected"},
+		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: namespace, Name: "custom-scheduler"},
+	}, metav1.CreateOptions{})
+	must(t, err)
 	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
 }
 
