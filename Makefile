@@ -80,7 +80,7 @@ $(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
 	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAG) --out $(CURDIR)/$@ $(CURDIR)/$<
 
 $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
-	GOOS=linux GOARCH=$(ARCH) go build $(LDFLAGS) -o $@ ./cmd/$*
+	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAG)',$(LDFLAGS)) -o $@ ./cmd/$*
 
 ##@ Check
 
