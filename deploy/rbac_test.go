@@ -88,7 +88,7 @@ func TestTheSchedulerMayElectALeader(t *testing.T) {
 	must(t, err)
 	must(t, lock.Update(t.Context(), record))
 	_, err = asScheduler(t).CoreV1().Events(namespace).Create(t.Context(), &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: "elected"},
+		ObjectMeta:     metav1.ObjectMeta{GenerateName: "elected-"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: namespace, Name: "custom-scheduler"},
 	}, metav1.CreateOptions{})
 	must(t, err)

@@ -50,6 +50,9 @@ func addClass(t *testing.T, name, provisioner string) {
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &late}
 	_, err := client.StorageV1().StorageClasses().Create(t.Context(), class, metav1.CreateOptions{})
 	must(t, err)
+	t.Cleanup(func() {
+		_ = client.StorageV1().StorageClasses().Delete(context.Background(), name, metav1.DeleteOptions{})
+	})
 }
 
 func addVolume(t *testing.T, name, node string) {
@@ -70,6 +73,7 @@ func addVolume(t *testing.T, name, node string) {
 	volumes := client.CoreV1().PersistentVolumes()
 	made, err := volumes.Create(t.Context(), volume, metav1.CreateOptions{})
 	must(t, err)
+	t.Cleanup(func() { _ = volumes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 	made.Status.Phase = corev1.VolumeAvailable // a controller's work
 	_, err = volumes.UpdateStatus(t.Context(), made, metav1.UpdateOptions{})
 	must(t, err)
@@ -85,6 +89,8 @@ func addClaim(t *testing.T, class string) {
 			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 		},
 	}
-	_, err := client.CoreV1().PersistentVolumeClaims("default").Create(t.Context(), claim, metav1.CreateOptions{})
+	claims := client.CoreV1().PersistentVolumeClaims("default")
+	_, err := claims.Create(t.Context(), claim, metav1.CreateOptions{})
 	must(t, err)
+	t.Cleanup(func() { _ = claims.Delete(context.Background(), class, metav1.DeleteOptions{}) })
 }
