@@ -80,6 +80,28 @@ tools: .tools/tinygo.stamp .tools/linters.stamp ## TinyGo, staticcheck and gofum
 .tools/%.stamp: FORCE
 	@tools/install.sh $*
 
+##@ On a cluster (docs/deploy.md)
+
+IMAGES   := scheduler extender static-webserver simulator
+REGISTRY ?= registry.example/regex-scheduling
+TAG      ?= dev
+ifndef ARCH
+ARCH     := $(shell go env GOARCH)
+endif
+
+.PHONY: binaries
+binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
+
+.PHONY: images
+images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… names them, ARCH=… (this machine's)
+
+$(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
+	@mkdir -p $(@D)
+	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAG) --out $(CURDIR)/$@ $(CURDIR)/$<
+
+$(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
+	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAG)',$(LDFLAGS)) -o $@ ./cmd/$*
+
 ##@ Check
 
 .PHONY: check
