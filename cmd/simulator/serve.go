@@ -49,8 +49,7 @@ func serve(ctx context.Context, o *options, out io.Writer) (err error) {
 // open puts the page and the API in the place of the start-up steps.
 func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
 	if snapshot != nil {
-		fmt.Fprintln(out, "        importing", o.importFile)
-		if err := s.Import(ctx, snapshot, nil); err != nil {
+		if err := s.Import(ctx, snapshot, progress(out, servers.starting)); err != nil {
 			return fmt.Errorf("%s: %w", o.importFile, err)
 		}
 	}
@@ -69,6 +68,18 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	mux.Handle("/", pages)
 	servers.page.set(mux)
 	return nil
+}
+
+// progress tells each tenth of an import.
+func progress(out io.Writer, page *starting) func(done, of int) {
+	return func(done, of int) {
+		if done*10/of == (done-1)*10/of {
+			return
+		}
+		step := fmt.Sprintf("        imported %d of %d objects", done, of)
+		fmt.Fprintln(out, step)
+		page.say(step)
+	}
 }
 
 // readFiles reads the files that flags name, before anything is started.
