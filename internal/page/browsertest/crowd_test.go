@@ -38,12 +38,13 @@ func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
 		p.do(chromedp.Evaluate("document.querySelector('#filter').value=''", nil))
 		p.typeIn("#filter", " ")
 	},
-		"document.querySelector('#nodes-title').innerText.includes('1000')")
+		"document.querySelector('#nodes-title').innerText.trim() === 'Nodes 1000'")
 	p.timed("next page of nodes", func() { p.click("#page-next") }, "document.querySelector('.nodes .name').innerText !== 'crowd-1'")
 	p.timed("sort by pods", func() {
 		p.do(chromedp.Evaluate("const s = document.querySelector('#sort'); s.value = 'pods'; s.dispatchEvent(new Event('change', {bubbles: true}))", nil))
 	}, "document.querySelector('.nodes .number').innerText !== ''")
 	p.timed("why a pod waits", func() { p.click(".waiting .name") }, "document.querySelector('#panel').open && document.querySelector('#verdict')?.innerText.includes('1000 node(s)')")
+	p.timed("the next rows of its table", func() { p.click("#panel .attempt-body .pager a") }, "document.querySelector('.attempt-body .pager .numbers')?.innerText.startsWith('26–50')")
 	p.timed("close it", func() { p.click("#panel [data-close]") }, "!document.querySelector('#panel').open")
 	p.timed("a node", func() { p.click(".nodes .name") }, "document.querySelector('#panel').open && document.querySelector('#panel .facts')")
 	p.timed("all pods", func() { p.do(chromedp.Navigate(server.URL() + "/pods")) }, "document.querySelector('h1').innerText.includes('5000')")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,8 +20,13 @@ var screenshots = os.Getenv("SCREENSHOTS")
 // shoot takes a picture of what is on the screen, in both colour schemes.
 func (p *tab) shoot(name string, height int64) {
 	p.Helper()
-	p.do(chromedp.EmulateViewport(1280, height), chromedp.Evaluate(`document.querySelector("#notices")?.replaceChildren()`, nil))
-	for _, scheme := range []string{"light", "dark"} {
+	p.shootAs(name, 1280, height, "light", "dark")
+}
+
+func (p *tab) shootAs(name string, width, height int64, schemes ...string) {
+	p.Helper()
+	p.do(chromedp.EmulateViewport(width, height), chromedp.Evaluate(`document.querySelector("#notices")?.replaceChildren()`, nil))
+	for _, scheme := range schemes {
 		var picture []byte
 		p.do(
 			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
@@ -33,7 +37,7 @@ func (p *tab) shoot(name string, height int64) {
 				return err
 			}),
 		)
-		if err := os.WriteFile(filepath.Join(screenshots, name+"-"+scheme+".png"), picture, 0o644); err != nil {
+		if err := save(name+"-"+scheme+".png", picture); err != nil {
 			p.Fatal(err)
 		}
 	}
@@ -59,6 +63,8 @@ func TestScreenshots(t *testing.T) {
 	p.many("pod", "batch-{n}", "5", "cloudnative-[1-3]")
 	p.says("#summary", "20 running")
 	p.shoot("cluster", 860)
+	p.shootAs("projector", 1920, 1080, "light")
+	p.shootAs("narrow", 480, 900, "light")
 	p.panel("#on-default-matches")
 	p.shoot("scheduled-pod", 1250)
 	p.click("#panel [data-close]")
