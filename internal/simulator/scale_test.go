@@ -36,26 +36,17 @@ func TestALargeCluster(t *testing.T) {
 			Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c"}}},
 		})
 	}
-	report := func(what string, began time.Time) { t.Logf("%s: %.1f s, %+v", what, time.Since(began).Seconds(), measure()) }
+	report := func(what string, began time.Time) {
+		t.Logf("%s: %.1f s, %+v", what, time.Since(began).Seconds(), measure())
+	}
 	began := time.Now()
 	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
 		t.Fatal(err)
 	}
 	report("import", began)
-	for {
-		found, _ := sim.Informers().Core().V1().Pods().Lister().List(labels.Everything())
-		bound, tried := 0, 0
-		for _, pod := range found {
-			if pod.Spec.NodeName != "" {
-				bound++
-			} else if len(pod.Status.Conditions) > 0 {
-				tried++
-			}
-		}
-		if bound+tried == pods {
-			break
-		}
-		time.Sleep(time.Second)
+	changes := sim.Changes(t.Context())
+	for tried() < pods {
+		<-changes
 	}
 	report("scheduling", began)
 	began = time.Now()
@@ -63,4 +54,16 @@ func TestALargeCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	report("reset", began)
+}
+
+// tried counts the pods that have a node, or a reason to have none.
+func tried() int {
+	pods, _ := sim.Informers().Core().V1().Pods().Lister().List(labels.Everything())
+	n := 0
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" || len(pod.Status.Conditions) > 0 {
+			n++
+		}
+	}
+	return n
 }
