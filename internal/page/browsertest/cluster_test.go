@@ -87,6 +87,19 @@ func TestClosingAFormSendsNothing(t *testing.T) {
 	p.says("#nodes-title", "1")
 }
 
+func TestManyAreMadeAndCanBeStopped(t *testing.T) {
+	p := open(t, "/")
+	p.many("node", "few-{n}", "3", "")
+	p.says("#nodes-title", "3")
+	p.form("node")
+	p.typeIn("#count", "5000")
+	p.typeIn("#pattern", "many-{n}")
+	p.click("#editor .submit")
+	p.waitFor("progress is shown", "document.querySelector('#problems.job progress')?.value > 0")
+	p.click("#editor .job button")
+	p.says("#problems", "stopped: ")
+}
+
 func TestTheKeyboardIsEnough(t *testing.T) {
 	p := open(t, "/")
 	focused := func(id string) {
