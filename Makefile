@@ -108,9 +108,23 @@ $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
 check: lint verify-guests test ## lint, verify-guests and test: what CI runs
 
 .PHONY: test
-test: ## every Go test
+test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
+test: chromium prometheus ## every test, in a real browser and against a real Prometheus too
 	cd tools && go test ./...
 	go test $(LDFLAGS) -timeout 20m ./...
+
+.PHONY: chromium
+chromium: # for the tests of the page; without it they are skipped, and say so
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && $$([ "$$(id -u)" = 0 ] || echo sudo -n) \
+		sh -c 'apt-get -q update && apt-get -q install -y --no-install-recommends chromium' >/dev/null; } || \
+		echo 'no Chromium, and it cannot be installed here: the tests of the page are skipped'
+
+.PHONY: prometheus
+prometheus: # for a test of the extender, as chromium; unpacked, since the package would start a server
+	@command -v prometheus .tools/bin/prometheus >/dev/null || { mkdir -p .tools/bin && cd .tools && { \
+		apt-get -q download prometheus >/dev/null 2>&1 && dpkg-deb --fsys-tarfile prometheus_*.deb | \
+		tar -xO ./usr/bin/prometheus >bin/prometheus && chmod +x bin/prometheus; rm -f prometheus_*.deb; [ -s bin/prometheus ]; }; } || \
+		{ rm -f .tools/bin/prometheus; echo 'no Prometheus, and it cannot be had here: one test of the extender is skipped'; }
 
 .PHONY: test-race
 test-race: ## the small packages under the race detector (needs a C compiler)
@@ -142,6 +156,10 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 .PHONY: bench-extender
 bench-extender: ## the extender against the least that a server can do
 	go run ./bench/extender $(ARGS)
+
+.PHONY: screenshots
+screenshots: chromium ## pictures of the page, into docs/screenshots
+	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./internal/page/browsertest
 
 ##@ Change
 
