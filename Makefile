@@ -1,7 +1,8 @@
 # The project's commands. `make` alone lists them.
 
-DOOR ?=
-ARGS ?=
+DOOR   ?=
+ARGS   ?=
+GUESTS ?=
 
 # One set of flags for every go command, so that build, vet, staticcheck and test
 # share one build cache: Kubernetes is compiled once. Only TinyGo needs cgo.
@@ -12,7 +13,7 @@ export GOFLAGS := $(strip $(filter-out -buildvcs=% -trimpath,$(GOFLAGS)) -buildv
 VERSION := k8s.io/component-base/version
 LDFLAGS := -ldflags '-s -w -X $(VERSION).gitVersion=v1.32.5 -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=32'
 
-GUESTS     := static/regex_v1.wasm static/regex_v2.wasm
+BUILT      := static/regex_v1.wasm static/regex_v2.wasm
 GUEST_CODE  = $(shell find v1 v2 guest regex -type f ! -name '*_test.go') go.mod go.sum
 GO_FILES    = $(shell find . -name '*.go' -not -path './.*')
 
@@ -67,7 +68,7 @@ bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
 
 .PHONY: guests
-guests: $(GUESTS) ## static/regex_v1.wasm and regex_v2.wasm, where their source is newer
+guests: $(BUILT) ## static/regex_v1.wasm and regex_v2.wasm, where their source is newer
 
 static/regex_%.wasm: $(GUEST_CODE) tools/build-guest.sh tools/guest.json .tools/tinygo.stamp
 	tools/build-guest.sh $* $@
@@ -152,6 +153,21 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 	cd tools && go vet ./... && go mod tidy -diff
 
 ##@ Measure
+
+.PHONY: bench
+bench: bin/bench ## every door on the same work, a quarter of an hour; GUESTS=a.wasm,b.wasm, ARGS=…
+	bin/bench $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
+
+.PHONY: bench-quick
+bench-quick: bin/bench ## the same with few rounds, under two minutes on a quiet machine
+	bin/bench -quick $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
+
+bin/bench: FORCE
+	go build $(LDFLAGS) -o $@ ./bench
+
+.PHONY: soak
+soak: ## a million differing pods through v2, some minutes
+	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./internal/guesttest -soak.time 0 $(ARGS)
 
 .PHONY: bench-extender
 bench-extender: ## the extender against the least that a server can do

@@ -3,6 +3,7 @@ package regex
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -50,6 +51,11 @@ func FuzzCheckKeyAgreesWithKubernetes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string) {
 		// What ValidateAnnotations does.
 		problems := validation.IsQualifiedName(strings.ToLower(key))
+		// Lowering makes ASCII of two characters that are none, İ and the Kelvin
+		// sign. That is an accident; ours takes no key beyond ASCII.
+		if strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxASCII }) {
+			problems = append(problems, "beyond ASCII")
+		}
 		if got := checkKey(key); (got == "") != (len(problems) == 0) {
 			t.Errorf("checkKey(%q) = %q, Kubernetes says %q", key, got, problems)
 		}

@@ -1,11 +1,12 @@
 package guesttest
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
 )
 
 // What no annotation may exceed.
@@ -15,126 +16,6 @@ const (
 	margin    = 4       // of the stack
 )
 
-// hostile are patterns that try to be costly: to parse, to compile, to match,
-// or by nesting. Some are accepted, some refused.
-func hostile() map[string]string {
-	many := strings.Repeat
-	patterns := map[string]string{
-		"of the talk: counted repeats":     `.{0,1000}a.{0,1000}b.{0,1000}c`,
-		"of the talk: nesting":             many("(", 300) + many(")", 300),
-		"alternation of names":             hundredNames(),
-		"states double with each letter":   `(a|b)*a(a|b){300}`,
-		"states double, with classes":      `[ab]*a[ab]{900}$`,
-		"optional characters":              `(?:.?){900}x`,
-		"counters":                         `.{0,30}a.{0,30}b.{0,30}c`,
-		"a counter to the end":             `^[a-y]{0,1000}z$`,
-		"nested groups":                    many("(", 100) + "a" + many(")", 100),
-		"nested stars":                     many("(", 100) + "a" + many(")*", 100),
-		"nested options":                   many("(?:", 100) + "a?" + many(")?", 100),
-		"nested alternatives":              many("(a|", 100) + many(")", 100),
-		"nested repeats":                   `((((a{5}){5}){5}){5}){3}`,
-		"nested optional repeats":          `((((a{0,5}){0,5}){0,5}){0,5}){0,1}`,
-		"repeats beyond 1000":              `((a{100}){100}){100}`,
-		"repeats of nothing":               `(?:(?:){1000}){1000}`,
-		"a repeat of empty alternatives":   `(?:|||){1000}`,
-		"a long literal, repeated no time": "(?:" + many("a", 2000) + "){0}",
-		"Unicode classes":                  many(`\pL`, 8),
-		"negated Unicode classes":          many(`[^\pL]`, 8),
-		"folded Unicode classes":           "(?i)" + many(`\pL`, 8),
-		"folded, negated Unicode classes":  "(?i)" + many(`[^\pL]`, 8),
-		"one folded class of classes":      "(?i)[" + many(`\pL\PN`, 4) + "]",
-		"repeated Unicode classes":         "(?:" + many(`\pL`, 8) + "){100}",
-		"a repeated class of classes":      "[" + many(`\pL\PN`, 4) + "]{900}",
-		"too many Unicode classes":         many(`\pL`, 9),
-		"folded wide ranges":               `(?i)[\x{0}-\x{10ffff}]{10}`,
-		"wide ranges":                      "[" + ranges(405) + "]",
-		"folded classes":                   "(?i)[" + many("a-z0-9_", 200) + "]",
-		"folded literal":                   "(?i)" + many("k", 2000),
-		"folded alternatives":              "(?i)" + many("k|", 1000),
-		"short alternatives":               many("a|", 1000),
-		"empty alternatives":               many("|", 2000),
-		"empty alternatives, starred":      "(?:" + many("|", 2000) + ")*",
-		"prefixes of each other":           prefixes(60),
-		"many classes":                     many("[a-z]", 400),
-		"many ranges":                      many("[[:word:][:^alpha:]]", 100),
-		"classes of classes":               many(`[\w\s\d\W]`, 200),
-		"many optionals":                   many("a?", 1000),
-		"many lazy stars":                  many("a*?", 650),
-		"many stars of stars":              many("(?:a*)*", 50),
-		"many pluses":                      many("[a-z]+", 300),
-		"many dots":                        many(".+", 900),
-		"many digits":                      many(`\d`, 1000),
-		"many word boundaries":             many(`\b`, 900) + "x",
-		"contradictions":                   many(`\b\B`, 500),
-		"empty lines":                      "(?m)" + many("^$", 500),
-		"optional assertions":              many(`(?:\b|$)?`, 30),
-		"optional ends":                    many("$?", 1000),
-		"flags":                            many("(?i:a)(?s:.)", 50),
-		"named groups":                     namedGroups(100),
-		"a name twice":                     many("(?P<a>a)", 100),
-		"quoted parentheses":               `\Q` + many("(", 90),
-		"open classes":                     many("[", 2000),
-		"backslashes":                      many(`\`, 2001),
-		"dashes":                           "[" + many("a-", 1000) + "]",
-		"octal":                            many(`\377`, 500),
-		"hexadecimal":                      many(`\x{10FFFF}`, 200),
-		"not ASCII":                        many("é", 1000),
-		"not UTF-8":                        many("\xff", 1000),
-		"too long":                         many("a", 1<<18),
-	}
-	return patterns
-}
-
-func hundredNames() string {
-	var names []string
-	for i := range 100 {
-		names = append(names, fmt.Sprintf("ip-10-0-%d-%d", i, i*7%256))
-	}
-	return strings.Join(names, "|")
-}
-
-func ranges(n int) string {
-	var b strings.Builder
-	for i := range rune(n) {
-		b.WriteRune(0x100 + 3*i)
-		b.WriteByte('-')
-		b.WriteRune(0x101 + 3*i)
-	}
-	return b.String()
-}
-
-func prefixes(n int) string {
-	var words []string
-	for i := range n {
-		words = append(words, strings.Repeat("a", i))
-	}
-	return strings.Join(words, "|")
-}
-
-func namedGroups(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "(?P<n%d>a)", i)
-	}
-	return b.String()
-}
-
-// longNames are names of nodes that suit hostile patterns: long, and all
-// different.
-func longNames(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		name := []byte(strings.Repeat("ab", 126) + "a")
-		for bit := range 12 {
-			if i>>bit&1 == 1 {
-				name[240-3*bit], name[100+5*bit] = 'b', 'a'
-			}
-		}
-		names[i] = string(name)
-	}
-	return names
-}
-
 // trapped reports whether the host says that the guest is broken.
 func trapped(status *framework.Status) bool {
 	return strings.Contains(status.Message(), "wasm:") || strings.Contains(status.Message(), "wasm error")
@@ -142,9 +23,9 @@ func trapped(status *framework.Status) bool {
 
 func TestHostilePatternsHarmNobodyElse(t *testing.T) {
 	for _, file := range []string{v1File, v2File} {
-		nodes := NewNodes(append(longNames(50), "kubecon-1", "other")...)
+		nodes := NewNodes(append(patterns.LongNames(50), "kubecon-1", "other")...)
 		guest := Load(t, file, "", nodes)
-		for name, pattern := range hostile() {
+		for name, pattern := range patterns.Hostile() {
 			t.Run(file+": "+name, func(t *testing.T) {
 				pod := Pod(pattern)
 				if _, status := guest.PreFilter(pod); trapped(status) {

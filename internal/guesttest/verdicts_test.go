@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -40,7 +41,7 @@ func TestV2AnswersPreFilter(t *testing.T) {
 		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), verdict{code: framework.Skip}},
 		{"a pattern is accepted", Pod("kubecon-.*"), verdict{}},
 		{"the empty pattern is accepted", Pod(""), verdict{}},
-		{"an alternation of 100 names is accepted", Pod(hundredNames()), verdict{}},
+		{"an alternation of 100 names is accepted", Pod(patterns.HundredNames()), verdict{}},
 		{
 			"an invalid pattern makes the pod wait", Pod(`kubecon-.*\`),
 			verdict{framework.UnschedulableAndUnresolvable, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
