@@ -54,7 +54,7 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 
 .PHONY: walkthrough
 walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
-	@for door in $(or $(DOOR),v1 v2 native); do \
+	@for door in $(or $(DOOR),v1 v2 native extender extender-v2); do \
 		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
 		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
 	done
@@ -81,15 +81,51 @@ tools: .tools/tinygo.stamp .tools/linters.stamp ## TinyGo, staticcheck and gofum
 .tools/%.stamp: FORCE
 	@tools/install.sh $*
 
+##@ On a cluster (docs/deploy.md)
+
+IMAGES   := scheduler extender static-webserver simulator
+REGISTRY ?= registry.example/regex-scheduling
+TAG      ?= dev
+ifndef ARCH
+ARCH     := $(shell go env GOARCH)
+endif
+
+.PHONY: binaries
+binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
+
+.PHONY: images
+images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… names them, ARCH=… (this machine's)
+
+$(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
+	@mkdir -p $(@D)
+	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAG) --out $(CURDIR)/$@ $(CURDIR)/$<
+
+$(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
+	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAG)',$(LDFLAGS)) -o $@ ./cmd/$*
+
 ##@ Check
 
 .PHONY: check
 check: lint verify-guests test ## lint, verify-guests and test: what CI runs
 
 .PHONY: test
-test: ## every Go test
+test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
+test: chromium prometheus ## every test, in a real browser and against a real Prometheus too
 	cd tools && go test ./...
 	go test $(LDFLAGS) -timeout 20m ./...
+
+.PHONY: chromium
+chromium: # for the tests of the page; without it they are skipped, and say so
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && $$([ "$$(id -u)" = 0 ] || echo sudo -n) \
+		sh -c 'apt-get -q update && apt-get -q install -y --no-install-recommends chromium' >/dev/null; } || \
+		echo 'no Chromium, and it cannot be installed here: the tests of the page are skipped'
+
+.PHONY: prometheus
+prometheus: # for a test of the extender, as chromium; unpacked, since the package would start a server
+	@command -v prometheus .tools/bin/prometheus >/dev/null || { mkdir -p .tools/bin && cd .tools && { \
+		apt-get -q download prometheus >/dev/null 2>&1 && dpkg-deb --fsys-tarfile prometheus_*.deb | \
+		tar -xO ./usr/bin/prometheus >bin/prometheus && chmod +x bin/prometheus; rm -f prometheus_*.deb; [ -s bin/prometheus ]; }; } || \
+		{ rm -f .tools/bin/prometheus; echo 'no Prometheus, and it cannot be had here: one test of the extender is skipped'; }
 
 .PHONY: test-race
 test-race: ## the small packages under the race detector (needs a C compiler)
@@ -136,6 +172,10 @@ soak: ## a million differing pods through v2, some minutes
 .PHONY: bench-extender
 bench-extender: ## the extender against the least that a server can do
 	go run ./bench/extender $(ARGS)
+
+.PHONY: screenshots
+screenshots: chromium ## pictures of the page, into docs/screenshots
+	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./internal/page/browsertest
 
 ##@ Change
 

@@ -6,17 +6,21 @@ import (
 )
 
 // classes divides ASCII into classes of characters that no instruction of a
-// program tells apart. Characters beyond ASCII have none.
+// program tells apart.
 type classes struct {
-	// class maps a character to its class.
-	class [128]uint8
+	// class maps a byte to its class. Bytes beyond ASCII have the one behind all
+	// others, and the end of a name has the next.
+	class [256]uint8
 	// readers holds for each class the instructions that read it.
 	readers []set
 }
 
-// noClass is the class of characters beyond ASCII. They are tried on one
+// noClass is what a character beyond ASCII reads as: it is tried on one
 // instruction after another.
 const noClass = -1
+
+// end is the class of the end of a name.
+func (c *classes) end() int { return len(c.readers) + 1 }
 
 // classify finds the classes: one begins wherever some instruction begins or
 // ends to match.
@@ -28,11 +32,14 @@ func classify(insts []syntax.Inst) classes {
 		tells(&insts[i], mark)
 	}
 	var c classes
-	for r := range c.class {
+	for r := range 128 {
 		if begins[r] {
 			c.readers = append(c.readers, make(set, (len(insts)+63)/64))
 		}
 		c.class[r] = uint8(len(c.readers) - 1)
+	}
+	for b := 128; b < 256; b++ {
+		c.class[b] = uint8(len(c.readers))
 	}
 	for pc := range insts {
 		reads(&insts[pc], func(low, high rune) {

@@ -18,10 +18,10 @@ type dfa struct {
 	words   int // length of a set
 	initial row // the state before the first character, or unknown
 
-	table    []row     // rows, one after another
-	members  []uint64  // sets of instructions, one after another
-	contexts []context // one for each state
-	index    []row     // finds a state by its set: open addressing, unknown is free
+	table    *[maxTable]row // rows, one after another
+	members  []uint64       // sets of instructions, one after another
+	contexts []context      // one for each state
+	index    []row          // finds a state by its set: open addressing, unknown is free
 
 	scratch
 }
@@ -37,7 +37,8 @@ const (
 )
 
 // The bounds of the states, about 120 KiB in all. maxTable is in entries and
-// must fit a row; the index stays at most half full.
+// must fit a row, and is a power of two so that a mask spares a check; the index
+// stays at most half full.
 const (
 	maxTable   = 16384
 	maxMembers = 8192
@@ -47,7 +48,7 @@ const (
 
 func newDFA() *dfa {
 	return &dfa{
-		table:    make([]row, maxTable),
+		table:    new([maxTable]row),
 		members:  make([]uint64, maxMembers),
 		contexts: make([]context, 0, maxStates),
 		index:    make([]row, indexSize),
@@ -62,7 +63,7 @@ func (d *dfa) use(p *program) {
 	}
 	d.drop()
 	d.program = p
-	d.stride = len(p.readers) + 1
+	d.stride = p.end() + 1
 	d.words = p.words()
 	d.scratch.fit(d.words)
 }
@@ -77,24 +78,42 @@ func (d *dfa) drop() {
 
 // match reports whether the program matches name anywhere. It gives up, and
 // reports false for ok, where a state is missing after more than limit work.
+//
+// This is the hot path. What is warm takes a few instructions a character.
 func (d *dfa) match(name string, limit int) (matches, ok bool) {
 	d.work, d.limit = 0, limit
 	at := d.start()
-	for i := 0; i < len(name) && at > matched; {
-		c, size := name[i], 1
-		if c < utf8.RuneSelf {
-			at = d.read(at, int(d.program.class[c]), rune(c))
-		} else {
-			var r rune
-			r, size = utf8.DecodeRuneInString(name[i:])
-			at = d.step(at, noClass, r)
+	table, class := d.table, &d.program.class
+	for i := 0; i < len(name) && at > matched; i++ {
+		to := table[(int(at)+int(class[name[i]]))&(maxTable-1)]
+		if to == unknown {
+			if name[i] >= utf8.RuneSelf {
+				at = d.runes(at, name[i:])
+				break
+			}
+			to = d.read(at, int(class[name[i]]), rune(name[i]))
 		}
-		i += size
+		at = to
 	}
 	if at > matched {
-		at = d.read(at, d.stride-1, endOfText)
+		at = d.read(at, d.program.end(), endOfText)
 	}
 	return at == matched, at != unknown
+}
+
+// runes goes on where a name leaves ASCII, as no node's name does.
+func (d *dfa) runes(at row, name string) row {
+	for _, r := range name {
+		switch {
+		case at <= matched:
+			return at
+		case r < utf8.RuneSelf:
+			at = d.read(at, int(d.program.class[r]), r)
+		default:
+			at = d.step(at, noClass, r)
+		}
+	}
+	return at
 }
 
 // start returns the state before the first character.

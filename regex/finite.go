@@ -60,7 +60,7 @@ func (w *walk) from(at row) bool {
 	case at == unknown || at == matched || w.work > w.limit || slices.Contains(w.way, at):
 		return false
 	}
-	if w.read(at, w.stride-1, endOfText) == matched {
+	if w.read(at, w.program.end(), endOfText) == matched {
 		w.names = append(w.names, string(w.name))
 	}
 	w.way = append(w.way, at)

@@ -3,7 +3,6 @@ package regex
 import (
 	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -27,9 +26,9 @@ func (p Policy) Compile(pattern string) (*Selector, error) {
 	if program == nil {
 		return nil, p.refuse(pattern, problem)
 	}
-	d := dfas.Get().(*dfa)
+	d := borrow()
 	names, _ := program.finite(d)
-	dfas.Put(d)
+	giveBack(d)
 	return &Selector{
 		names:    names,
 		policy:   p,
@@ -60,10 +59,10 @@ func (s *Selector) Unlisted() string {
 // regexp.MatchString does, however much work that takes. Where pods wait for
 // the answer, use a [Cycle].
 func (s *Selector) Match(name string) bool {
-	d := dfas.Get().(*dfa)
+	d := borrow()
 	d.use(s.program)
 	matches, _ := d.match(name, math.MaxInt)
-	dfas.Put(d)
+	giveBack(d)
 	return matches
 }
 
@@ -82,10 +81,6 @@ func (s *Selector) Size() int {
 	}
 	return n
 }
-
-// dfas holds the working memory of matches, each perhaps warm with the states
-// of the selector it served last.
-var dfas = sync.Pool{New: func() any { return newDFA() }}
 
 // A Cycle matches the nodes of one scheduling cycle. No size of a pattern
 // bounds what matching costs, so the cycle does: work is the visit of an
@@ -111,16 +106,17 @@ func (c *Cycle) Selector() *Selector { return c.selector }
 // Match reports whether the pattern matches name anywhere. The error, always a
 // [*PatternError], says that the cycle's work is spent before that is known.
 func (c *Cycle) Match(name string) (bool, error) {
-	d := dfas.Get().(*dfa)
-	defer dfas.Put(d)
-	return c.match(d, name)
+	d := borrow()
+	matches, err := c.match(d, name)
+	giveBack(d)
+	return matches, err
 }
 
 // MatchAll calls verdict with the index of each name and what Match says of it,
 // and ends at the first error. It is the faster way to ask about many names.
 func (c *Cycle) MatchAll(names []string, verdict func(i int, matches bool)) error {
-	d := dfas.Get().(*dfa)
-	defer dfas.Put(d)
+	d := borrow()
+	defer giveBack(d)
 	for i, name := range names {
 		matches, err := c.match(d, name)
 		if err != nil {

@@ -3,130 +3,181 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io/fs"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
-// terminal is an output that a test can wait on.
-type terminal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-	seen *regexp.Regexp
-	hit  chan []string // the first match of seen, with its groups
+// output is what a command has printed so far.
+type output struct {
+	mu      sync.Mutex
+	buffer  bytes.Buffer
+	changed chan struct{}
 }
 
-func await(pattern string) *terminal {
-	return &terminal{seen: regexp.MustCompile(pattern), hit: make(chan []string, 1)}
-}
+func newOutput() *output { return &output{changed: make(chan struct{}, 1)} }
 
-func (o *terminal) Write(p []byte) (int, error) {
+func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.text.Write(p)
-	if match := o.seen.FindStringSubmatch(o.text.String()); match != nil && len(o.hit) == 0 {
-		o.hit <- match
-	}
-	return len(p), nil
-}
-
-// session is a simulator that serves until stopped.
-type session struct {
-	kubeconfig string
-	stop       func() (code int)
-}
-
-func begin(t *testing.T, args ...string) session {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	out, exit := await(`kubeconfig +(\S+)[\s\S]*Ctrl-C stops everything`), make(chan int, 1)
-	go func() { exit <- run(ctx, append(args, "--api-port=0"), out, out) }()
-	stop := sync.OnceValue(func() int { cancel(); return <-exit })
-	t.Cleanup(func() { stop() })
 	select {
-	case match := <-out.hit:
-		return session{kubeconfig: match[1], stop: stop}
-	case code := <-exit:
-		exit <- code
-		t.Fatalf("ended with code %d:\n%s", code, out.text.String())
-		return session{}
+	case o.changed <- struct{}{}:
+	default:
 	}
+	return o.buffer.Write(p)
 }
 
-// namespaces uses the cluster as kubectl would: by the kubeconfig alone.
-func namespaces(t *testing.T, kubeconfig string) []string {
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buffer.String()
+}
+
+// simulator is a command that runs.
+type running struct {
+	out  *output
+	done chan int
+}
+
+func runSimulator(t *testing.T, args ...string) running {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := kubernetes.NewForConfigOrDie(config).CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, item := range list.Items {
-		names = append(names, item.Name)
-	}
-	return names
+	r := running{newOutput(), make(chan int, 1)}
+	args = append([]string{"--port", "0", "--compat-port", "0", "--api-port", "0"}, args...)
+	go func() { r.done <- run(t.Context(), args, r.out, r.out) }()
+	return r
 }
 
-func TestASimulatorServesUntilItIsStoppedAndLeavesNothing(t *testing.T) {
-	s := begin(t)
-	if got := namespaces(t, s.kubeconfig); len(got) == 0 {
-		t.Error("a cluster without namespaces")
-	}
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if _, err := os.Stat(filepath.Dir(s.kubeconfig)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the data directory is still there: %v", err)
+// await waits until the command has printed something, and returns the group in
+// the pattern.
+func (r running) await(t *testing.T, pattern string) string {
+	t.Helper()
+	for {
+		if found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String()); found != nil {
+			return found[1]
+		}
+		select {
+		case <-r.out.changed:
+		case code := <-r.done:
+			t.Fatalf("it ended with %d: %s", code, r.out)
+		}
 	}
 }
 
-func TestADataDirKeepsTheCluster(t *testing.T) {
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestASimulatorFromStartToStop(t *testing.T) {
 	dir := t.TempDir()
-	first := begin(t, "--data-dir", dir)
-	before := namespaces(t, first.kubeconfig)
-	config, err := clientcmd.BuildConfigFromFlags("", first.kubeconfig)
-	if err != nil {
+	file := filepath.Join(dir, "import.json")
+	if err := os.WriteFile(file, []byte(`{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	team := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}
-	if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Namespaces().Create(t.Context(), team, metav1.CreateOptions{}); err != nil {
+	config := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first.stop()
-	after := namespaces(t, begin(t, "--data-dir", dir, "--door", "native").kubeconfig)
-	if len(after) != len(before)+1 || !strings.Contains(strings.Join(after, " "), "team-a") {
-		t.Errorf("before %v, after %v", before, after)
+	r := runSimulator(t, "--import", file, "--config", config)
+	compat := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
+	page := r.await(t, `page +(http://localhost:\d+)`)
+	if code, body := get(t, page+"/"); code != 200 || !strings.Contains(body, "<html") {
+		t.Errorf("the page is %d %s", code, body)
+	}
+	for _, base := range []string{page, compat} {
+		if code, body := get(t, base+"/api/v1/export"); code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) {
+			t.Errorf("%s exports %d %s", base, code, body)
+		}
+	}
+	if code, _ := get(t, compat+"/"); code != 404 {
+		t.Errorf("there is a page at the port for the API: %d", code)
+	}
+	port := page[strings.LastIndex(page, ":")+1:]
+	if code := run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output()); code != 0 {
+		t.Errorf("reset ended with %d", code)
+	}
+	if _, body := get(t, page+"/api/v1/export"); strings.Contains(body, "kubecon-1") {
+		t.Error("a reset left a node")
+	}
+	if code := run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output()); code != 0 {
+		t.Errorf("stop ended with %d", code)
+	}
+	if code := <-r.done; code != 0 {
+		t.Errorf("the simulator ended with %d: %s", code, r.out)
 	}
 }
 
-func TestBadFlagsStopTheStart(t *testing.T) {
-	for _, tc := range []struct {
+func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out, done := newOutput(), make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0", "--door", "native"}, out, out)
+	}()
+	r := running{out, done}
+	base := r.await(t, `API +(http://localhost:\d+)\n[^$]*Ctrl-C`)
+	if code, _ := get(t, base+"/"); code != 404 {
+		t.Errorf("there is a page: %d", code)
+	}
+	if code, _ := get(t, base+"/api/v1/export"); code != 200 {
+		t.Errorf("there is no API: %d", code)
+	}
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("it ended with %d: %s", code, out)
+	}
+}
+
+func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free := []string{"--port", "0", "--compat-port", "0", "--api-port", "0"}
+	for _, test := range []struct {
+		name string
 		args []string
 		want string
 	}{
-		{[]string{"--door", "v3"}, `no door "v3": choose one of [v1 v2 native]`},
-		{[]string{"walkthrough", "--door", "v3"}, `no door "v3": choose one of [v1 v2 native]`},
-		{[]string{"--dor", "v2"}, "unknown flag: --dor"},
-		{[]string{"v2"}, `unknown command "v2"`},
+		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
+		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
+		{"no such door", append([]string{"--door", "back"}, free...), `no door "back"`},
+		{"no file to import", append([]string{"--import", "no/such"}, free...), "--import: open no/such"},
+		{"a broken file", append([]string{"--import", broken}, free...), "--import " + broken},
+		{"no configuration", append([]string{"--config", "no/such"}, free...), "--config: open no/such"},
+		{"nothing to stop", []string{"stop", "--port", "1"}, "no simulator runs at port 1"},
+		{"nothing to reset", []string{"reset", "--port", "1"}, "no simulator runs at port 1"},
+		{"no such flag", []string{"--nope"}, "unknown flag: --nope"},
 	} {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), tc.args, &stdout, &stderr)
-		if code != 1 || !strings.Contains(stderr.String(), tc.want) || strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%v: exit code %d, %q", tc.args, code, stderr.String())
-		}
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			if code := run(t.Context(), test.args, &out, &out); code != 1 {
+				t.Errorf("it ended with %d", code)
+			}
+			if !strings.Contains(out.String(), test.want) || strings.Count(out.String(), "\n") != 1 {
+				t.Errorf("got %q, want one line with %q", out.String(), test.want)
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@ func serve(ctx context.Context, o *options, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, servers.stop()) }()
-	s, err := start(ctx, o.Config, out, servers.starting.say)
+	s, err := start(ctx, o.Config, out, servers.starting.Say)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,7 @@ func serve(ctx context.Context, o *options, out io.Writer) (err error) {
 // open puts the page and the API in the place of the start-up steps.
 func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
 	if snapshot != nil {
-		fmt.Fprintln(out, "        importing", o.importFile)
-		if err := s.Import(ctx, snapshot, nil); err != nil {
+		if err := s.Import(ctx, snapshot, progress(out, servers.starting)); err != nil {
 			return fmt.Errorf("%s: %w", o.importFile, err)
 		}
 	}
@@ -69,6 +68,18 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	mux.Handle("/", pages)
 	servers.page.set(mux)
 	return nil
+}
+
+// progress tells each tenth of an import.
+func progress(out io.Writer, starting *page.Starting) func(done, of int) {
+	return func(done, of int) {
+		if done*10/of == (done-1)*10/of {
+			return
+		}
+		step := fmt.Sprintf("imported %d of %d objects", done, of)
+		fmt.Fprintln(out, "       ", step)
+		starting.Say(step)
+	}
 }
 
 // readFiles reads the files that flags name, before anything is started.
@@ -129,8 +140,7 @@ func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
 func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(string)) (*simulator.Simulator, error) {
 	began := time.Now()
 	say := func(step string) {
-		step = fmt.Sprintf("%5.1fs  %s", time.Since(began).Seconds(), step)
-		fmt.Fprintln(out, step)
+		fmt.Fprintf(out, "%5.1fs  %s\n", time.Since(began).Seconds(), step)
 		also(step)
 	}
 	cfg.Progress = say

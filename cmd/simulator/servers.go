@@ -2,21 +2,18 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"html"
 	"net/http"
-	"strings"
-	"sync"
 	"sync/atomic"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/page"
 )
 
 // servers are open from the first moment, so that a port that is taken is told
 // at once, and a browser sees the start.
 type servers struct {
 	page, compat *server
-	starting     *starting
+	starting     *page.Starting
 	end          func() // of the process
 }
 
@@ -33,7 +30,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func listen(o *options, end func()) (*servers, error) {
-	s := &servers{starting: &starting{}, end: end}
+	s := &servers{starting: page.NewStarting(), end: end}
 	var err error
 	if s.page, err = listenOne(o.listen, o.port, "--port", s.starting); err != nil {
 		return nil, err
@@ -53,33 +50,3 @@ func listenOne(host string, port int, flag string, first http.Handler) (*server,
 }
 
 func (s *servers) stop() error { return errors.Join(s.page.Stop(), s.compat.Stop()) }
-
-// starting shows how far the start has come.
-type starting struct {
-	mu    sync.Mutex
-	steps []string
-}
-
-func (s *starting) say(step string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.steps = append(s.steps, html.EscapeString(step))
-}
-
-func (s *starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Retry-After", "1")
-	w.Header().Set("Cache-Control", "no-store")
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprintln(w, `{"message":"the simulator is starting"}`)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta http-equiv="refresh" content="1"><title>Starting</title>
-<h1>The simulator is starting</h1><pre>%s</pre></html>
-`, strings.Join(s.steps, "\n"))
-}

@@ -2,10 +2,7 @@ package page
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
@@ -46,58 +43,6 @@ type cause struct {
 	Verdict    recorder.Verdict
 	Nodes      int
 }
-
-// span is a stretch of a longer list.
-type span[T any] struct {
-	Items     []T
-	From, All int
-	size      int
-}
-
-func stretch[T any](all []T, from, size int) span[T] {
-	from = max(0, min(from, len(all)-1))
-	return span[T]{Items: all[from:min(len(all), from+size)], From: from, All: len(all), size: size}
-}
-
-// First and To number the items, from 1. Earlier and Later are where the
-// neighbours begin, or -1.
-func (s span[T]) First() int { return s.From + 1 }
-func (s span[T]) To() int    { return s.From + len(s.Items) }
-
-func (s span[T]) Earlier() int {
-	if s.From == 0 {
-		return -1
-	}
-	return max(0, s.From-s.size)
-}
-
-func (s span[T]) Later() int {
-	if s.To() >= s.All {
-		return -1
-	}
-	return s.To()
-}
-
-// turn links to another stretch of one of an attempt's tables.
-type turn struct {
-	First, To, All, Earlier, Later int
-
-	base string
-}
-
-// turnOf is for the table that the parameter "rows" or "scores" moves.
-func turnOf(v attemptView, parameter string, s interface{ ends() turn }) turn {
-	t := s.ends()
-	t.base = podURL(v.Namespace, v.Name) + "/attempts/" + strconv.FormatUint(v.ID, 10) + "?" + parameter + "="
-	return t
-}
-
-func (s span[T]) ends() turn {
-	return turn{First: s.First(), To: s.To(), All: s.All, Earlier: s.Earlier(), Later: s.Later()}
-}
-
-// Link is the address of the stretch that begins there.
-func (t turn) Link(from int) string { return t.base + strconv.Itoa(from) }
 
 // tables works out the tables, from the given rows on.
 func (v *attemptView) tables(rows, scores int) {
@@ -171,8 +116,10 @@ type saying struct {
 // Before is what the plugins said before any node was looked at, the bad news first.
 func (v attemptView) Before() []saying {
 	all := []saying{
-		{Verdict: recorder.Errored, Word: "error"}, {Verdict: recorder.Rejected, Word: "failed"},
-		{Verdict: recorder.Passed, Word: "passed"}, {Verdict: recorder.Skipped, Word: "skipped"},
+		{Verdict: recorder.Errored, Word: "error"},
+		{Verdict: recorder.Rejected, Word: "failed"},
+		{Verdict: recorder.Passed, Word: "passed"},
+		{Verdict: recorder.Skipped, Word: "skipped"},
 		{Verdict: recorder.NotRun, Word: "not asked"},
 	}
 	for _, said := range v.PreFilter {
@@ -211,25 +158,3 @@ func (v attemptView) Event() string {
 
 // Took is the duration as a person reads it.
 func (v attemptView) Took() string { return brief(v.Duration) }
-
-func brief(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return ""
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// plural counts things: 1 node, 2 nodes.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

@@ -28,14 +28,16 @@ var kinds = []kind{
 	{"namespace", "Namespace", "Namespaces", core("namespaces"), false, "a room of its own for pods and claims"},
 	{
 		"priorityclass", "PriorityClass", "Priority classes",
-		schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"}, false,
+		schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
+		false,
 		"which pods go first, and may push others out",
 	},
 	{"persistentvolume", "PersistentVolume", "Persistent volumes", core("persistentvolumes"), false, "storage, perhaps bound to some nodes"},
 	{"persistentvolumeclaim", "PersistentVolumeClaim", "Persistent volume claims", core("persistentvolumeclaims"), true, "a pod's demand for storage"},
 	{
 		"storageclass", "StorageClass", "Storage classes",
-		schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}, false,
+		schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
+		false,
 		"how claims get their volumes, and when",
 	},
 }

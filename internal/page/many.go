@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -40,6 +41,9 @@ func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []documen
 	p.await(w, r, p.jobs.start(title, func(ctx context.Context, j *job) (string, []problem) {
 		made, err := p.repeat(ctx, d.Unstructured, pattern, count, j)
 		notice := fmt.Sprintf("Created %d × %s", made, d.GetKind())
+		if errors.Is(err, context.Canceled) {
+			return notice, []problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
+		}
 		if err != nil {
 			return notice, append(refusal(d, err), problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
 		}

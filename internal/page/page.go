@@ -8,7 +8,6 @@ package page
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"net/http"
 
@@ -36,9 +35,6 @@ type Simulator interface {
 	Export(context.Context) (*simulator.Snapshot, error)
 	Import(context.Context, *simulator.Snapshot, func(done, of int)) error
 }
-
-//go:embed assets
-var assets embed.FS
 
 // policy lets the page load what this server serves, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -111,16 +107,6 @@ func secure(next http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// immutable is for files whose address changes with their content (see asset).
-func immutable(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "" {
-			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		}
 		next.ServeHTTP(w, r)
 	})
 }

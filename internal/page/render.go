@@ -5,15 +5,11 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -21,18 +17,19 @@ import (
 var templateFiles embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"asset":   asset,
-	"clock":   func(t time.Time) string { return t.Local().Format("15:04:05") },
-	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"podURL":  podURL,
-	"nodeURL": func(name string) string { return "/nodes/" + url.PathEscape(name) },
-	"tell":    tell,
-	"regexOf": regexOf,
-	"plural":  plural,
-	"brief":   brief,
-	"kinds":   func() []kind { return kinds },
-	"object":  objectOf,
-	"turn":    turnOf,
+	"asset":     asset,
+	"clock":     func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"podURL":    podURL,
+	"nodeURL":   func(name string) string { return "/nodes/" + url.PathEscape(name) },
+	"tell":      tell,
+	"regexOf":   regexOf,
+	"plural":    plural,
+	"brief":     brief,
+	"kinds":     func() []kind { return kinds },
+	"object":    objectOf,
+	"turn":      turnOf,
+	"preempted": preempted,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func podURL(namespace, name string) string {
@@ -152,51 +149,4 @@ func (p *page) gone(w http.ResponseWriter, r *http.Request, what string) {
 	}
 	body, _ := execute("gone", what)
 	p.frame(w, r, http.StatusNotFound, frame{Title: "Not found", Body: template.HTML(body)})
-}
-
-// notify makes the browser show a line for a moment and, with done, close the
-// dialog that asked.
-func notify(w http.ResponseWriter, line string, done bool) {
-	event := map[string]any{"notice": line}
-	if done {
-		event["done"] = ""
-	}
-	raw, _ := json.Marshal(event)
-	w.Header().Set("HX-Trigger", asciiJSON(raw))
-}
-
-// asciiJSON escapes what may not stand in a header.
-func asciiJSON(raw []byte) string {
-	var b strings.Builder
-	for _, r := range string(raw) {
-		if r < 0x80 {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "\\u%04x", r) // all of ours are in the basic plane
-		}
-	}
-	return b.String()
-}
-
-// marks are the hashes of the assets.
-var marks = sync.OnceValue(func() map[string]string {
-	marks := map[string]string{}
-	_ = fs.WalkDir(assets, "assets", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			raw, _ := assets.ReadFile(path)
-			sum := sha256.Sum256(raw)
-			marks[path] = hex.EncodeToString(sum[:6])
-		}
-		return err
-	})
-	return marks
-})
-
-// asset is the address of an asset, which changes when the asset does.
-func asset(name string) (string, error) {
-	mark, ok := marks()["assets/"+name]
-	if !ok {
-		return "", fmt.Errorf("no asset %q", name)
-	}
-	return "/assets/" + name + "?" + mark, nil
 }

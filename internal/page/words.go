@@ -3,9 +3,11 @@ package page
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -82,4 +84,35 @@ func ready(n *v1.Node) (ok bool, word string) {
 		}
 	}
 	return false, "not ready"
+}
+
+// preempted is what PostFilter came to, where it does not say so itself.
+func preempted(said *recorder.PluginVerdict) string {
+	if said.Verdict == recorder.Passed {
+		return "makes room by pushing other pods out"
+	}
+	return "would gain nothing by pushing other pods out"
+}
+
+// brief is a duration as a person reads it.
+func brief(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// plural counts things: 1 node, 2 nodes.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -38,13 +38,9 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
 		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort(t)+"/guest.wasm"), "connection refused"},
 		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},
-		{"the extender, which is not there", "extenders:\n- urlPrefix: http://extender:8000/\n  filterVerb: filter\n", "extender"},
 		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if test.want == "extender" && sim.extender != nil {
-				t.Skip("it is there")
-			}
 			err := sim.ApplySchedulerConfig(t.Context(), []byte(test.config))
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, test.want)

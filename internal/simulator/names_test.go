@@ -31,18 +31,6 @@ func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
 	}
 }
 
-func TestTheExtenderTargetsSaySoWhileThereIsNone(t *testing.T) {
-	if sim.extender != nil {
-		t.Skip("it is there")
-	}
-	for _, door := range []string{"extender", "extender-v2"} {
-		_, err := Start(t.Context(), Config{Door: door})
-		if err == nil || !strings.Contains(err.Error(), errNoExtender.Error()) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("door %s: got %v", door, err)
-		}
-	}
-}
-
 // fakeExtender lets nodes pass whose names begin with kubecon, gives the others
 // no reason if they begin with silent, and prefers kubecon-2.
 func fakeExtender(t *testing.T) *httptest.Server {
@@ -113,20 +101,5 @@ func TestAnExtenderIsAColumn(t *testing.T) {
 				t.Errorf("got %+v, best %+v", score, best)
 			}
 		})
-	}
-}
-
-func TestAnExtenderThatIsAwayIsAnError(t *testing.T) {
-	t.Cleanup(reset(t))
-	config := "extenders:\n- urlPrefix: http://" + closedPort(t) + "/\n  filterVerb: filter\n"
-	if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
-		t.Fatal(err)
-	}
-	addNodes(t, "node-1")
-	addPod(t, "p", "")
-	a := attempt(t, "p", recorder.Failed)
-	rows := a.Nodes()
-	if len(rows) != 1 || rows[0].Verdict != recorder.Errored || !a.Columns[rows[0].Column].Extender || !strings.Contains(a.Message, "connection refused") {
-		t.Errorf("got %+v with rows %+v", a, rows)
 	}
 }

@@ -53,6 +53,7 @@ func reset(t *testing.T) func() {
 	}
 }
 
+// addNodes makes nodes, and returns once the scheduler knows them all.
 func addNodes(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -70,6 +71,10 @@ func addNodes(t *testing.T, names ...string) {
 		}
 		return true
 	})
+	// The scheduler hears of them in its own time, but begins with all there are.
+	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func addPod(t *testing.T, name, pattern string) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,16 +112,26 @@ func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interfac
 	return nil
 }
 
-// clear deletes all objects of a kind, at once and for good.
+// clear deletes all objects of a kind, at once and for good. A single request
+// for all of them would run into the API server's timeout at some thousand pods.
 func clear(ctx context.Context, client metadata.ResourceInterface, kind schema.GroupVersionResource) error {
-	now, background := int64(0), metav1.DeletePropagationBackground
-	err := client.DeleteCollection(ctx,
-		metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background},
-		metav1.ListOptions{FieldSelector: spared[kind.Resource]})
+	list, err := client.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", kind.Resource, err)
+		return fmt.Errorf("list %s: %w", kind.Resource, err)
 	}
-	return nil
+	now, background := int64(0), metav1.DeletePropagationBackground
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelism)
+	for _, object := range list.Items {
+		group.Go(func() error {
+			err := client.Delete(ctx, object.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("delete %s %s: %w", kind.Resource, object.Name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // namespaced are the kinds in namespaces, pods first.
@@ -129,7 +140,7 @@ func (s *Simulator) namespaced() ([]schema.GroupVersionResource, error) {
 	if err != nil {
 		return nil, err
 	}
-	deletable := discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "deletecollection"}}, lists)
+	deletable := discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists)
 	found, err := discovery.GroupVersionResources(deletable)
 	if err != nil {
 		return nil, err

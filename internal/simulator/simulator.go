@@ -48,7 +48,7 @@ type Config struct {
 type Simulator struct {
 	cluster   *controlplane.Cluster
 	web       *webserver.Server
-	extender  *extenderServer // nil: there is none in this build
+	extender  *extenderServer
 	transport *http.Transport // for the names of our own servers
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory

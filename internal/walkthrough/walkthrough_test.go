@@ -12,6 +12,9 @@ import (
 // real as it gets.
 func TestWalkthrough(t *testing.T) {
 	for _, door := range simulator.Doors {
+		if door == "default" {
+			continue // it knows no regex
+		}
 		t.Run(door, func(t *testing.T) {
 			s, err := simulator.Start(t.Context(), simulator.Config{Door: door, Progress: func(step string) { t.Log(step) }})
 			if err != nil {

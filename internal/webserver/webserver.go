@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/static"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 )
 
 // Server serves the files of package static.
@@ -31,7 +31,7 @@ func Start(port int) (*Server, error) {
 		return nil, fmt.Errorf("web server: %w", err)
 	}
 	s := &Server{
-		http:     &http.Server{Handler: http.FileServerFS(static.Files), ReadHeaderTimeout: 10 * time.Second},
+		http:     &http.Server{Handler: guestserver.Handler(), ReadHeaderTimeout: 10 * time.Second},
 		listener: listener,
 		done:     make(chan error, 1),
 	}

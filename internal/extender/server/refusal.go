@@ -65,8 +65,10 @@ func refuseMethod(w http.ResponseWriter, r *http.Request) {
 	writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
 }
 
-var errNoCertificate = &refusal{http.StatusUnauthorized, outcomeUnauthorized,
-	"this needs a client certificate: set tlsConfig with certFile and keyFile for this extender in the scheduler's configuration"}
+var errNoCertificate = &refusal{
+	http.StatusUnauthorized, outcomeUnauthorized,
+	"this needs a client certificate: set tlsConfig with certFile and keyFile for this extender in the scheduler's configuration",
+}
 
 // refusalOfBody says why a body could not be read.
 func refusalOfBody(err error) *refusal {

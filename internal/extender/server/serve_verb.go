@@ -102,8 +102,10 @@ func (c *call) run(r *http.Request) (refused *refusal) {
 			c.metrics.Panic(chain.String())
 			c.logger.Error(fmt.Errorf("panic: %v", p), "An algorithm panicked", "verb", c.verb.name, "algorithm", chain.String(),
 				"pod", c.request.Pod.String(), "stack", string(debug.Stack()))
-			refused = &refusal{http.StatusInternalServerError, outcomePanic,
-				"algorithm " + chain.String() + " panicked; the extender's log has the details"}
+			refused = &refusal{
+				http.StatusInternalServerError, outcomePanic,
+				"algorithm " + chain.String() + " panicked; the extender's log has the details",
+			}
 		}
 	}()
 	var err error

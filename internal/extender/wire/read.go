@@ -36,7 +36,7 @@ func ReadArriving(wait func(n int) []byte) (*Request, error) {
 		err = r.End()
 	}
 	if err == nil && r.pod.end == 0 {
-		err = errors.New("Pod: is missing")
+		err = errors.New("field Pod is missing")
 	}
 	if err != nil {
 		r.request.Release()

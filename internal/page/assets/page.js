@@ -19,6 +19,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   link.closest("[popover]")?.hidePopover();
   const dialog = byId(link.dataset.dialog);
+  if (link.id && !dialog.contains(link)) dialog.dataset.from = link.id;
   const body = byId(link.dataset.dialog + "-body");
   htmx.ajax("GET", link.getAttribute("href"), { target: body, swap: "innerHTML" }).then(() => {
     if (!dialog.open) dialog.showModal();
@@ -29,7 +30,10 @@ document.addEventListener("click", (event) => {
 
 for (const dialog of document.querySelectorAll("dialog")) {
   const body = byId(dialog.id + "-body");
-  if (body) dialog.addEventListener("close", () => body.replaceChildren()); // and stop asking for news of it
+  if (body) dialog.addEventListener("close", () => {
+    body.replaceChildren(); // and stop asking for news of it
+    if (document.activeElement === document.body) byId(dialog.dataset.from)?.focus(); // the link may have been redrawn
+  });
   dialog.addEventListener("mousedown", (event) => {
     if (event.target === dialog && dialog.id === "panel") dialog.close(); // beside the drawer
   });

@@ -83,9 +83,10 @@ async function preview(field, value) {
   const names = document.createElement("ul");
   for (const name of matches.slice(0, 12)) names.append(Object.assign(document.createElement("li"), { textContent: name }));
   if (matches.length > 12) names.append(Object.assign(document.createElement("li"), { className: "more", textContent: `and ${matches.length - 12} more` }));
+  const nodes = answer.total === 1 ? "1 node" : answer.total + " nodes";
   const head = document.createElement("p");
   head.textContent = matches.length
-    ? `Matches ${matches.length} of ${answer.total} nodes:`
-    : `Matches none of the ${answer.total} nodes that are there now: the pod would wait.`;
+    ? `Matches ${matches.length} of ${nodes}:`
+    : `Matches none of ${nodes} at present: the pod would wait.`;
   say(matches.length ? "fine" : "waiting", head, names);
 }

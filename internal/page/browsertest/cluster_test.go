@@ -26,9 +26,9 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.panel("#waiting-default-wanders")
 	p.click("#edit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
-	p.says("#preview", "Matches none of the 1 nodes")
+	p.says("#preview", "Matches none of 1 node at present")
 	p.typeIn("#regex", "kubecon-.*")
-	p.says("#preview", "Matches 1 of 1 nodes")
+	p.says("#preview", "Matches 1 of 1 node")
 	p.submit()
 	p.says("#verdict", "Running on kubecon-1") // the panel is live
 	p.waitFor("both attempts are kept", "document.querySelectorAll('.attempt').length >= 2")
@@ -67,6 +67,37 @@ func TestWhatTheAPIServerRefusesStandsBesideItsLine(t *testing.T) {
 			p.says(".gutter .bad", wrong.line)
 		})
 	}
+}
+
+func TestClosingAFormSendsNothing(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("stays")
+	for _, close := range []string{"#editor .sheet-head [data-close]", "#editor .form-foot [data-close]"} {
+		p.click("#more")
+		p.click("#reset")
+		p.says("#editor", "Reset everything?")
+		p.click(close)
+		p.closed("#editor")
+		p.click("#new")
+		p.click("#new-node")
+		p.click(close)
+		p.closed("#editor")
+	}
+	p.do(chromedp.Reload())
+	p.says("#nodes-title", "1")
+}
+
+func TestManyAreMadeAndCanBeStopped(t *testing.T) {
+	p := open(t, "/")
+	p.many("node", "few-{n}", "3", "")
+	p.says("#nodes-title", "3")
+	p.form("node")
+	p.typeIn("#count", "5000")
+	p.typeIn("#pattern", "many-{n}")
+	p.click("#editor .submit")
+	p.waitFor("progress is shown", "document.querySelector('#problems.job progress')?.value > 0")
+	p.click("#editor .job button")
+	p.says("#problems", "stopped: ")
 }
 
 func TestTheKeyboardIsEnough(t *testing.T) {

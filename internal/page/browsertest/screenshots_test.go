@@ -2,34 +2,42 @@ package browsertest
 
 import (
 	"context"
+	"net/http/httptest"
 	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/page"
 )
 
 // screenshots is the directory that the environment asks for pictures in.
 var screenshots = os.Getenv("SCREENSHOTS")
 
 // shoot takes a picture of what is on the screen, in both colour schemes.
-func (p *tab) shoot(name string) {
+func (p *tab) shoot(name string, height int64) {
 	p.Helper()
-	p.do(chromedp.Evaluate(`document.querySelector("#notices").replaceChildren()`, nil))
-	for _, scheme := range []string{"light", "dark"} {
+	p.shootAs(name, 1280, height, "light", "dark")
+}
+
+func (p *tab) shootAs(name string, width, height int64, schemes ...string) {
+	p.Helper()
+	p.do(chromedp.EmulateViewport(width, height), chromedp.Evaluate(`document.querySelector("#notices")?.replaceChildren()`, nil))
+	for _, scheme := range schemes {
 		var picture []byte
 		p.do(
 			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 			}),
 			chromedp.ActionFunc(func(ctx context.Context) (err error) {
-				picture, err = page.CaptureScreenshot().WithOptimizeForSpeed(false).Do(ctx)
+				picture, err = cdppage.CaptureScreenshot().Do(ctx)
 				return err
 			}),
 		)
-		if err := os.WriteFile(filepath.Join(screenshots, name+"-"+scheme+".png"), picture, 0o644); err != nil {
+		if err := save(name+"-"+scheme+".png", picture); err != nil {
 			p.Fatal(err)
 		}
 	}
@@ -41,44 +49,86 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("set SCREENSHOTS to a directory to take pictures: make screenshots")
 	}
 	p := open(t, "/")
-	p.shoot("empty")
+	p.shootAs("empty", 1280, 600, "light")
 	p.configure(head + plugins + guestV2)
 	p.walk("WasmRegexScheduling")
-	p.do(chromedp.EmulateViewport(1280, 1000))
-	p.shoot("invalid-regex")
+	p.shootAs("invalid-regex", 1280, 900, "light")
 	p.click("#panel [data-close]")
 	p.panel("#waiting-default-nowhere")
-	p.shoot("pending-pod")
-	p.do(chromedp.EmulateViewport(1280, 800))
+	p.shoot("pending-pod", 960)
 	p.click("#panel [data-close]")
-	for _, name := range []string{"web-1", "web-2", "api", "batch"} {
-		p.createPod(name, "")
-	}
-	p.says("#summary", "5 running")
-	p.shoot("cluster")
+	p.many("node", "cloudnative-{n}", "6", "")
+	p.closed("#editor")
+	p.many("pod", "web-{n}", "14", "")
+	p.many("pod", "batch-{n}", "5", "cloudnative-[1-3]")
+	p.says("#summary", "20 running")
+	p.shoot("cluster", 860)
+	p.shootAs("projector", 1920, 1080, "light")
+	p.shootAs("narrow", 480, 900, "light")
 	p.panel("#on-default-matches")
-	p.do(chromedp.EmulateViewport(1280, 1250))
-	p.shoot("scheduled-pod")
-	p.do(chromedp.EmulateViewport(1280, 800))
+	p.shoot("scheduled-pod", 1250)
 	p.click("#panel [data-close]")
+	p.click("#node-cloudnative-1")
+	p.says("#panel", "Room for pods")
+	p.shootAs("node", 1280, 860, "light")
+	p.click("#panel [data-close]")
+	p.shootForms()
+	for _, view := range []string{"pods", "objects"} {
+		p.do(chromedp.Navigate(server.URL() + "/" + view))
+		p.says("main", "default")
+		p.shootAs(view, 1280, 860, "light")
+	}
+}
+
+func (p *tab) shootForms() {
 	p.click("#cog")
-	p.waitFor("the form is there", "document.querySelector('#editor').open")
-	p.paste("#text", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler\n  plugins:\n    multiPoint:\n      enabled:\n      - name: NoSuchPlugin\n")
+	p.paste("#text", head+strings.ReplaceAll(plugins, "WasmRegexScheduling", "NoSuchPlugin"))
 	p.click("#editor .submit")
 	p.says("#problems", "NoSuchPlugin")
-	p.shoot("bad-configuration")
-	p.do(chromedp.KeyEvent("\x1b"))
-	p.closed("#editor")
+	p.shoot("bad-configuration", 800)
+	p.click("#editor [data-close]")
 	p.form("pod")
 	p.typeIn("#regex", "kubecon-.*")
-	p.says("#preview", "Matches 2 of 3")
-	p.shoot("new-pod")
-	p.do(chromedp.KeyEvent("\x1b"))
-	p.closed("#editor")
-	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("main", "Pods")
-	p.shoot("pods")
-	p.do(chromedp.Navigate(server.URL() + "/objects"))
-	p.says("main", "Namespaces")
-	p.shoot("objects")
+	p.says("#preview", "Matches 2 of 9")
+	p.shootAs("new-pod", 1280, 800, "light")
+	p.typeIn("#regex", "kubecon-[")
+	p.says("#preview", "missing closing ]")
+	p.paste("#text", strings.ReplaceAll(p.value("#text"), "  - name: web", "  - nom: web"))
+	p.click("#editor .submit")
+	p.says("#problems", "unknown field")
+	p.shootAs("refused-pod", 1280, 800, "light")
+	p.click("#editor [data-close]")
+	p.click("#new")
+	p.shootAs("new-menu", 1280, 800, "light")
+	p.click("#new")
+	p.click("#more")
+	p.click("#reset")
+	p.says("#editor", "Reset everything?")
+	p.shootAs("reset", 1280, 800, "light")
+	p.click("#editor [data-close]")
+	p.form("node")
+	p.typeIn("#count", "5000")
+	p.typeIn("#pattern", "more-{n}")
+	p.click("#editor .submit")
+	p.waitFor("progress is shown", "document.querySelector('#problems.job progress')?.value > 0")
+	p.shootAs("progress", 1280, 800, "light")
+	p.click("#editor .job button")
+	p.says("#problems", "stopped: ")
+	p.click("#editor [data-close]")
+}
+
+func TestScreenshotOfTheStart(t *testing.T) {
+	if screenshots == "" {
+		t.Skip("set SCREENSHOTS to a directory to take pictures: make screenshots")
+	}
+	p := open(t, "/")
+	starting := page.NewStarting()
+	for _, step := range []string{"web server of the guests", "etcd", "kube-apiserver"} {
+		starting.Say(step)
+	}
+	server := httptest.NewServer(starting)
+	defer server.Close()
+	p.quiet = true // 503 is an error to the browser
+	p.do(chromedp.Navigate(server.URL))
+	p.shootAs("starting", 1280, 600, "light")
 }

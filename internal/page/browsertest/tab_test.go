@@ -21,7 +21,8 @@ var patience = 20 * time.Second
 // tab is a tab of the browser, as a person uses it.
 type tab struct {
 	*testing.T
-	ctx context.Context
+	ctx   context.Context
+	quiet bool // not to fail on what the browser complains about
 }
 
 // open opens a path of the page in a tab of its own, in an empty cluster. What
@@ -36,11 +37,11 @@ func open(t *testing.T, path string) *tab {
 	if err := chromedp.Run(ctx); err != nil { // the tab lives as long as the context of its first run
 		t.Fatal(err)
 	}
-	p := &tab{t, ctx}
+	p := &tab{T: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == cdplog.LevelError {
+			if e.Entry.Level == cdplog.LevelError && !p.quiet {
 				t.Errorf("browser: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *cdpruntime.EventExceptionThrown:
@@ -56,7 +57,7 @@ func (p *tab) do(actions ...chromedp.Action) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	if err := chromedp.Run(ctx, actions...); err != nil {
-		p.Fatalf("%v\nthe page says: %.3000s", err, p.text("body"))
+		p.Fatalf("%v\nthe page says: %.1000s", err, p.text("body"))
 	}
 }
 
@@ -123,7 +124,7 @@ func (p *tab) waitFor(what, expression string) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))); err != nil {
-		p.Fatalf("%s: not so: %v\nthe page says: %.3000s", what, err, p.text("body"))
+		p.Fatalf("%s: not so: %v\nthe page says: %.1000s", what, err, p.text("body"))
 	}
 }
 

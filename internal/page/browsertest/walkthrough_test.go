@@ -80,6 +80,7 @@ func (p *tab) walk(by string) {
 	p.says("#nodes-title", "3")
 
 	p.createPod("matches", "kubecon-.*")
+	p.says("#notices", "Created pod matches")
 	p.waitFor("the pod is on a node that its regex matches",
 		"document.getElementById('on-default-matches')?.closest('.card').querySelector('.name').innerText.startsWith('kubecon-')")
 

@@ -103,7 +103,7 @@ func (c Config) validateTimes(scheme string) error {
 	case (c.TLS.CertFile == "") != (c.TLS.KeyFile == ""):
 		return errors.New("tls.certFile: must be set together with tls.keyFile")
 	case scheme == "http" && c.TLS != (TLS{}):
-		return errors.New("tls: is set, but url begins with http:")
+		return errors.New("tls: is set, but url begins with http and not https")
 	}
 	return nil
 }

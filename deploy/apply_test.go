@@ -1,0 +1,126 @@
+package deploy
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestEveryManifestPassesServerSideDryRun(t *testing.T) {
+	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
+		for _, object := range rendered {
+			if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
+				t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+			}
+		}
+	})
+}
+
+func TestTheDryRunRefusesWhatItShould(t *testing.T) {
+	for name, spoil := range map[string]func(*unstructured.Unstructured) error{
+		"a misspelt field": func(o *unstructured.Unstructured) error {
+			return unstructured.SetNestedField(o.Object, int64(2), "spec", "replica")
+		},
+		"a selector that does not fit": func(o *unstructured.Unstructured) error {
+			return unstructured.SetNestedField(o.Object, "other", "spec", "selector", "matchLabels", "app.kubernetes.io/name")
+		},
+	} {
+		for _, object := range mustRender(t, "extender/base") {
+			if object.GetKind() != "Deployment" {
+				continue
+			}
+			must(t, spoil(object))
+			if err := apply(t.Context(), object, metav1.DryRunAll); err == nil {
+				t.Errorf("%s was let through", name)
+			}
+		}
+	}
+}
+
+// podOf is the pod that the Deployment's controller would make.
+func podOf(d appsv1.Deployment) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy(), Spec: *d.Spec.Template.Spec.DeepCopy()}
+	pod.GenerateName = d.Name + "-"
+	return pod
+}
+
+// TestPodsAreAdmittedUnderTheRestrictedStandard also wants what the standard
+// leaves open: a root file system that is only read, and bounded memory.
+func TestPodsAreAdmittedUnderTheRestrictedStandard(t *testing.T) {
+	pods := client.CoreV1().Pods(namespace)
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
+		for _, d := range ofKind[appsv1.Deployment](t, rendered, "Deployment") {
+			if _, err := pods.Create(t.Context(), podOf(d), dryRun); err != nil {
+				t.Error(err)
+			}
+			wantHardened(t, d)
+
+			open := podOf(d)
+			open.Spec.Containers[0].SecurityContext.Capabilities = nil
+			if _, err := pods.Create(t.Context(), open, dryRun); !apierrors.IsForbidden(err) {
+				t.Errorf("the standard is not enforced: %v", err)
+			}
+		}
+	})
+}
+
+func wantHardened(t *testing.T, d appsv1.Deployment) {
+	t.Helper()
+	spec := d.Spec.Template.Spec
+	if *d.Spec.Replicas != 2 || spec.PriorityClassName == "" || spec.HostNetwork {
+		t.Errorf("replicas %d, priority class %q, host network %v", *d.Spec.Replicas, spec.PriorityClassName, spec.HostNetwork)
+	}
+	for _, c := range append(spec.InitContainers, spec.Containers...) {
+		if s := c.SecurityContext; s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
+			t.Errorf("container %s may write to its root file system", c.Name)
+		}
+		if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
+			t.Errorf("container %s: resources %v", c.Name, c.Resources)
+		}
+		if !strings.HasPrefix(c.Image, "registry.example/regex-scheduling/") {
+			t.Errorf("container %s has image %s, which make images does not make", c.Name, c.Image)
+		}
+	}
+	for _, c := range spec.Containers {
+		if c.LivenessProbe == nil || c.ReadinessProbe == nil {
+			t.Errorf("container %s has no probes", c.Name)
+		}
+	}
+}
+
+func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
+	for folder, wantPeers := range map[string]int{
+		"extender/base": 1, "extender/load": 1, "extender/tls": 1, "static-webserver": 1,
+		"extender/servicemonitor": 2, "extender/nodeport": 3,
+	} {
+		policies := ofKind[networkingv1.NetworkPolicy](t, mustRender(t, folder), "NetworkPolicy")
+		if len(policies) != 1 {
+			t.Fatalf("%s: %d policies", folder, len(policies))
+		}
+		var peers []networkingv1.NetworkPolicyPeer
+		for _, rule := range policies[0].Spec.Ingress {
+			peers = append(peers, rule.From...)
+		}
+		if len(peers) != wantPeers || peers[0].PodSelector.MatchLabels["app.kubernetes.io/name"] != "custom-scheduler" {
+			t.Errorf("%s lets in %v", folder, peers)
+		}
+		egress := len(policies[0].Spec.Egress)
+		if wanted := map[bool]int{true: 2}[folder == "extender/load"]; egress != wanted || len(policies[0].Spec.PolicyTypes) != 2 {
+			t.Errorf("%s: %d rules for what goes out, want %d", folder, egress, wanted)
+		}
+	}
+}
+
+func TestTheNodePortIsThatOfTheSeed(t *testing.T) {
+	services := ofKind[corev1.Service](t, mustRender(t, "extender/nodeport"), "Service")
+	if len(services) != 1 || services[0].Spec.Type != corev1.ServiceTypeNodePort || services[0].Spec.Ports[0].NodePort != 31800 {
+		t.Errorf("%+v", services)
+	}
+}

@@ -1,0 +1,153 @@
+package deploy
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	_ "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
+)
+
+// configOf is the config.yaml that the pods of a folder's Deployment mount.
+func configOf(t *testing.T, rendered []*unstructured.Unstructured) string {
+	t.Helper()
+	d := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0]
+	var mounted string
+	for _, v := range d.Spec.Template.Spec.Volumes {
+		if v.Name == "config" {
+			mounted = v.ConfigMap.Name
+		}
+	}
+	for _, m := range ofKind[corev1.ConfigMap](t, rendered, "ConfigMap") {
+		if m.Name == mounted {
+			return m.Data["config.yaml"]
+		}
+	}
+	t.Fatalf("ConfigMap %q is not in the folder", mounted)
+	return ""
+}
+
+// extenderConfig is what an extender with that file and those arguments does.
+func extenderConfig(t *testing.T, text string, args ...string) *config.Config {
+	t.Helper()
+	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
+	flags := config.NewFlags(set)
+	must(t, set.Parse(args))
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	c, err := config.Load(path, flags)
+	must(t, err)
+	return c
+}
+
+func TestTheExtendersConfigurations(t *testing.T) {
+	for folder, want := range map[string]struct{ filter, prioritize string }{
+		"base": {"regex", "nop"}, "nodeport": {"regex", "nop"}, "servicemonitor": {"regex", "nop"},
+		"tls": {"regex", "nop"}, "load": {"regex", "cpu memory"},
+	} {
+		t.Run(folder, func(t *testing.T) {
+			rendered := mustRender(t, "extender/"+folder)
+			c := extenderConfig(t, configOf(t, rendered))
+			if got := strings.Join(c.Filter, " "); got != want.filter {
+				t.Errorf("filters with %s", got)
+			}
+			if got := strings.Join(c.Prioritize, " "); got != want.prioritize {
+				t.Errorf("prioritizes with %s", got)
+			}
+			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec
+			if stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds(); float64(*spec.TerminationGracePeriodSeconds) <= stop {
+				t.Errorf("it is killed after %d s, but may take %.0f s to stop", *spec.TerminationGracePeriodSeconds, stop)
+			}
+			if limit := spec.Containers[0].Resources.Limits.Memory(); limit.Cmp(c.Limits.Buffers) <= 0 {
+				t.Errorf("the pod's memory, %s, is not more than limits.buffers, %s", limit, &c.Limits.Buffers)
+			}
+			if !strings.HasSuffix(c.Listen, ":8000") {
+				t.Errorf("listens on %s", c.Listen)
+			}
+			if probe := spec.Containers[0].ReadinessProbe.HTTPGet; (probe.Scheme == corev1.URISchemeHTTPS) != c.TLS.Enabled() {
+				t.Errorf("probed over %q", probe.Scheme)
+			}
+			for _, file := range []string{c.TLS.CertFile, c.TLS.KeyFile, c.TLS.ClientCAFile} {
+				if file != "" && !isMounted(spec, filepath.Dir(file)) {
+					t.Errorf("%s is not mounted", file)
+				}
+			}
+		})
+	}
+}
+
+func isMounted(spec corev1.PodSpec, folder string) bool {
+	for _, mount := range spec.Containers[0].VolumeMounts {
+		if mount.MountPath == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// TestTheSchedulersCallServicesThatAreThere compares the URLs in their
+// configurations with the Services and the sidecar.
+func TestTheSchedulersCallServicesThatAreThere(t *testing.T) {
+	services := map[string]bool{"localhost:8888": true} // see sidecarConfig
+	for _, folder := range []string{"extender/base", "static-webserver"} {
+		for _, s := range ofKind[corev1.Service](t, mustRender(t, folder), "Service") {
+			services[fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port)] = true
+		}
+	}
+	for _, variant := range []string{"native", "extender", "sidecar", "wasm"} {
+		var c struct {
+			Extenders []struct{ URLPrefix string }
+			Profiles  []struct {
+				PluginConfig []struct{ Args struct{ GuestURL string } }
+			}
+		}
+		must(t, yaml.Unmarshal([]byte(configOf(t, mustRender(t, "scheduler/"+variant))), &c))
+		var urls []string
+		for _, e := range c.Extenders {
+			urls = append(urls, e.URLPrefix)
+		}
+		for _, p := range c.Profiles[0].PluginConfig {
+			if p.Args.GuestURL != "" {
+				urls = append(urls, p.Args.GuestURL)
+			}
+		}
+		if len(urls) == 0 && variant != "native" {
+			t.Errorf("%s calls nobody", variant)
+		}
+		for _, text := range urls {
+			u, err := url.Parse(text)
+			must(t, err)
+			host := u.Host
+			if u.Port() == "" {
+				host += ":80"
+			}
+			if !services[host] {
+				t.Errorf("%s calls %s, but there are %v", variant, host, services)
+			}
+		}
+	}
+}
+
+// sidecarConfig is what the extender does that runs beside the scheduler.
+func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *config.Config {
+	t.Helper()
+	sidecar := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.InitContainers[0]
+	if sidecar.RestartPolicy == nil || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways {
+		t.Error("the extender is no sidecar: its pod would wait for it to end")
+	}
+	c := extenderConfig(t, "", sidecar.Args...)
+	if c.Listen != "127.0.0.1:8888" {
+		t.Errorf("the sidecar listens on %s", c.Listen)
+	}
+	return c
+}

@@ -1,0 +1,142 @@
+// Package deploy tests the manifests in its folders: that they render, that a
+// real API server takes them, and that the scheduler they describe schedules
+// with the rights they give it.
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+)
+
+const (
+	// namespace is where everything goes.
+	namespace = "regex-scheduling"
+	// patience is how long a condition may take on a machine that is busy building.
+	patience = time.Minute
+)
+
+// cluster is there for all tests, with the namespace and the CRD in it.
+var (
+	cluster *controlplane.Cluster
+	client  kubernetes.Interface
+	objects dynamic.Interface
+)
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	if err := startCluster(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer cluster.Stop()
+	return m.Run()
+}
+
+func startCluster() (err error) {
+	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{Log: io.Discard}); err != nil {
+		return err
+	}
+	if client, err = kubernetes.NewForConfig(cluster.AdminConfig()); err != nil {
+		return err
+	}
+	if objects, err = dynamic.NewForConfig(cluster.AdminConfig()); err != nil {
+		return err
+	}
+	spaces, err := render("namespace")
+	if err != nil {
+		return err
+	}
+	crd, err := readObject("testdata/servicemonitor-crd.yaml")
+	if err != nil {
+		return err
+	}
+	for _, object := range append(spaces, crd) {
+		if err := apply(context.Background(), object); err != nil {
+			return err
+		}
+	}
+	return waitForKind("monitoring.coreos.com", "ServiceMonitor")
+}
+
+func readObject(file string) (*unstructured.Unstructured, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	return object, yaml.Unmarshal(data, object)
+}
+
+func waitForKind(group, kind string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		_, err := resourceOf(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind})
+		return err == nil, nil
+	})
+}
+
+// apply is kubectl apply --server-side, with --dry-run=server if dryRun says so.
+// An unknown field is an error.
+func apply(ctx context.Context, object *unstructured.Unstructured, dryRun ...string) error {
+	resource, err := resourceOf(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	data, err := object.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = resource.Namespace(object.GetNamespace()).Patch(ctx, object.GetName(), types.ApplyPatchType, data,
+		metav1.PatchOptions{FieldManager: "test", FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun})
+	return err
+}
+
+func resourceOf(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInterface, error) {
+	groups, err := restmapper.GetAPIGroupResources(client.Discovery())
+	if err != nil {
+		return nil, err
+	}
+	mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, err
+	}
+	return objects.Resource(mapping.Resource), nil
+}
+
+// eventually waits until condition says nil.
+func eventually(t *testing.T, what string, condition func(ctx context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		last = condition(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v: %v", what, err, last)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,147 @@
+package deploy
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/component-helpers/auth/rbac/validation"
+	"sigs.k8s.io/yaml"
+)
+
+// schedulerUser is who the pods of the scheduler are to the API.
+const schedulerUser = "system:serviceaccount:" + namespace + ":custom-scheduler"
+
+// schedulerGroups are the groups that every ServiceAccount is in.
+var schedulerGroups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
+
+// installScheduler applies one of the scheduler's folders.
+func installScheduler(t *testing.T, variant string) {
+	t.Helper()
+	rendered := mustRender(t, "scheduler/"+variant)
+	if account := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.ServiceAccountName; account != "custom-scheduler" {
+		t.Fatalf("the scheduler runs as %s", account)
+	}
+	for _, object := range rendered {
+		must(t, apply(t.Context(), object))
+	}
+}
+
+// asScheduler is a client with the rights of the scheduler's ServiceAccount.
+func asScheduler(t *testing.T) kubernetes.Interface {
+	t.Helper()
+	config, err := cluster.ClientConfig(schedulerUser, schedulerGroups...)
+	must(t, err)
+	c, err := kubernetes.NewForConfig(config)
+	must(t, err)
+	return c
+}
+
+func schedulerKubeconfig(t *testing.T) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, cluster.WriteKubeconfig(file, schedulerUser, schedulerGroups...))
+	return file
+}
+
+// TestTheSchedulerMayDoNoMoreThanKubernetesOwn compares the rules with the
+// roles that Kubernetes has for its scheduler.
+func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
+	var theirs []rbacv1.PolicyRule
+	for _, name := range []string{"system:kube-scheduler", "system:volume-scheduler"} {
+		role, err := client.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
+		must(t, err)
+		theirs = append(theirs, role.Rules...)
+	}
+	ours := ofKind[rbacv1.ClusterRole](t, mustRender(t, "scheduler/base"), "ClusterRole")[0].Rules
+	if covered, more := validation.Covers(theirs, ours); !covered {
+		t.Errorf("it may also %v", more)
+	}
+	if covered, _ := validation.Covers(ours, theirs); covered {
+		t.Error("it may do all that they may")
+	}
+}
+
+func TestTheSchedulerMayElectALeader(t *testing.T) {
+	installScheduler(t, "native")
+	var c struct {
+		LeaderElection struct{ ResourceNamespace, ResourceName string }
+	}
+	must(t, yaml.Unmarshal([]byte(configOf(t, mustRender(t, "scheduler/native"))), &c))
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: c.LeaderElection.ResourceNamespace, Name: c.LeaderElection.ResourceName},
+		Client:     asScheduler(t).CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: "test"},
+	}
+	record := resourcelock.LeaderElectionRecord{HolderIdentity: "test", LeaseDurationSeconds: 15}
+	eventually(t, "create the lease", func(ctx context.Context) error { return lock.Create(ctx, record) })
+	_, _, err := lock.Get(t.Context())
+	must(t, err)
+	must(t, lock.Update(t.Context(), record))
+	_, err = asScheduler(t).CoreV1().Events(namespace).Create(t.Context(), &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{GenerateName: "elected-"},
+		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: namespace, Name: "custom-scheduler"},
+	}, metav1.CreateOptions{})
+	must(t, err)
+	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
+}
+
+func TestTheSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
+	installScheduler(t, "native")
+	scheduler := asScheduler(t)
+	eventually(t, "review a token", func(ctx context.Context) error {
+		_, err := scheduler.AuthenticationV1().TokenReviews().Create(ctx,
+			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "x"}}, metav1.CreateOptions{})
+		return err
+	})
+	_, err := scheduler.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
+		Spec: authorizationv1.SubjectAccessReviewSpec{User: "someone", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}},
+	}, metav1.CreateOptions{})
+	must(t, err)
+}
+
+func TestTheSchedulerMayNotDoElse(t *testing.T) {
+	installScheduler(t, "native")
+	scheduler := asScheduler(t)
+	eventually(t, "list pods", func(ctx context.Context) error {
+		_, err := scheduler.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+		return err
+	})
+	for what, try := range map[string]func() error{
+		"read secrets": func() error {
+			_, err := scheduler.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{})
+			return err
+		},
+		"read the ConfigMaps of kube-system": func() error {
+			_, err := scheduler.CoreV1().ConfigMaps("kube-system").List(t.Context(), metav1.ListOptions{})
+			return err
+		},
+		"create pods": func() error {
+			_, err := scheduler.CoreV1().Pods("default").Create(t.Context(), podFor("x", ""), metav1.CreateOptions{})
+			return err
+		},
+		"delete nodes": func() error {
+			return scheduler.CoreV1().Nodes().Delete(t.Context(), "x", metav1.DeleteOptions{})
+		},
+		"take the lease of the cluster's scheduler": func() error {
+			_, err := scheduler.CoordinationV1().Leases("kube-system").Get(t.Context(), "kube-scheduler", metav1.GetOptions{})
+			return err
+		},
+		"delete leases": func() error {
+			return scheduler.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{})
+		},
+	} {
+		if err := try(); !apierrors.IsForbidden(err) {
+			t.Errorf("it may %s: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package deploy
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// render is kubectl kustomize.
+func render(folder string) ([]*unstructured.Unstructured, error) {
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, resource := range rendered.Resources() {
+		content, err := resource.Map()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &unstructured.Unstructured{Object: content})
+	}
+	return all, nil
+}
+
+// forEachFolder renders every folder that can be applied.
+func forEachFolder(t *testing.T, test func(t *testing.T, rendered []*unstructured.Unstructured)) {
+	t.Helper()
+	folders := foldersWithKustomization(t)
+	if len(folders) < 10 {
+		t.Fatalf("only %v", folders)
+	}
+	for _, folder := range folders {
+		t.Run(folder, func(t *testing.T) { test(t, mustRender(t, folder)) })
+	}
+}
+
+func foldersWithKustomization(t *testing.T) (folders []string) {
+	t.Helper()
+	must(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Base(path) == "kustomization.yaml" {
+			folders = append(folders, filepath.Dir(path))
+		}
+		return err
+	}))
+	return folders
+}
+
+func mustRender(t *testing.T, folder string) []*unstructured.Unstructured {
+	t.Helper()
+	rendered, err := render(folder)
+	must(t, err)
+	return rendered
+}
+
+// ofKind decodes the objects of a kind.
+func ofKind[T any](t *testing.T, rendered []*unstructured.Unstructured, kind string) (all []T) {
+	t.Helper()
+	for _, object := range rendered {
+		if object.GetKind() != kind {
+			continue
+		}
+		var typed T
+		must(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed, true))
+		all = append(all, typed)
+	}
+	return all
+}
+
+func TestEverythingGoesIntoOneNamespace(t *testing.T) {
+	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
+		for _, object := range rendered {
+			switch {
+			case object.GetNamespace() == namespace, object.GetKind() == "Namespace":
+			case strings.HasPrefix(object.GetKind(), "ClusterRole") && strings.HasPrefix(object.GetName(), namespace):
+			default:
+				t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())
+			}
+			if object.GetLabels()["app.kubernetes.io/part-of"] != namespace && object.GetKind() != "ServiceMonitor" {
+				t.Errorf("%s %s is not labelled as a part of %s", object.GetKind(), object.GetName(), namespace)
+			}
+		}
+	})
+}
+
+// selectorOf finds the selector of an object by which it chooses pods.
+func selectorOf(t *testing.T, object *unstructured.Unstructured) metav1.LabelSelector {
+	t.Helper()
+	path := map[string][]string{
+		"Deployment":          {"spec", "selector"},
+		"NetworkPolicy":       {"spec", "podSelector"},
+		"PodDisruptionBudget": {"spec", "selector"},
+		"ServiceMonitor":      {"spec", "selector"},
+	}[object.GetKind()]
+	if object.GetKind() == "Service" {
+		labels, _, err := unstructured.NestedStringMap(object.Object, "spec", "selector")
+		must(t, err)
+		return metav1.LabelSelector{MatchLabels: labels}
+	}
+	content, _, err := unstructured.NestedMap(object.Object, path...)
+	must(t, err)
+	var selector metav1.LabelSelector
+	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content, &selector))
+	return selector
+}
+
+func TestSelectorsFindTheirOwnPodsOnly(t *testing.T) {
+	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
+		deployments := ofKind[appsv1.Deployment](t, rendered, "Deployment")
+		for _, object := range rendered {
+			switch object.GetKind() {
+			case "Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceMonitor":
+			default:
+				continue
+			}
+			got := selectorOf(t, object).MatchLabels
+			if len(got) != 1 || got["app.kubernetes.io/name"] == "" {
+				t.Errorf("%s %s selects %v", object.GetKind(), object.GetName(), got)
+			}
+			for _, d := range deployments {
+				if got["app.kubernetes.io/name"] != d.Name || d.Spec.Template.Labels["app.kubernetes.io/name"] != d.Name {
+					t.Errorf("%s %s selects %v, but the pods of %s have %v", object.GetKind(), object.GetName(), got, d.Name, d.Spec.Template.Labels)
+				}
+			}
+		}
+	})
+}

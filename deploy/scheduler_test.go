@@ -1,0 +1,200 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// runScheduler runs the scheduler of a folder with the rights and the
+// configuration that the folder gives it, until the test ends. What is elsewhere
+// in this process than it would be in a cluster, replace says.
+func runScheduler(t *testing.T, variant string, names map[string]string, replace ...string) {
+	t.Helper()
+	installScheduler(t, variant)
+	text := configOf(t, mustRender(t, "scheduler/"+variant))
+	for i := 0; i < len(replace); i += 2 {
+		if !strings.Contains(text, replace[i]) {
+			t.Fatalf("no %s in\n%s", replace[i], text)
+		}
+	}
+	ready := make(chan struct{})
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
+			Kubeconfig: schedulerKubeconfig(t),
+			Config:     []byte(strings.NewReplacer(replace...).Replace(text)),
+			Transport:  webserver.Names(names),
+			Ready:      func() { close(ready) },
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "the scheduler knows the cluster", func(context.Context) error {
+		select {
+		case <-ready:
+			return nil
+		case err := <-ended:
+			ended <- err
+			t.Fatal(err)
+			return err
+		default:
+			return errors.New("not yet")
+		}
+	})
+}
+
+// serve serves until the test ends, and returns host and port.
+func serve(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+func serveExtender(t *testing.T, c *config.Config) string {
+	t.Helper()
+	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
+	must(t, err)
+	t.Cleanup(e.Close)
+	return serve(t, e.Handler())
+}
+
+func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
+	doors := map[string]func(t *testing.T){
+		"native": func(t *testing.T) { runScheduler(t, "native", nil) },
+		"extender": func(t *testing.T) {
+			address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
+			runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
+		},
+		"sidecar": func(t *testing.T) {
+			address := serveExtender(t, sidecarConfig(t, mustRender(t, "scheduler/sidecar")))
+			runScheduler(t, "sidecar", nil, "http://localhost:8888/", "http://"+address+"/")
+		},
+		"wasm": func(t *testing.T) {
+			runScheduler(t, "wasm", map[string]string{"static-webserver": serve(t, guestserver.Handler())})
+		},
+	}
+	for door, run := range doors {
+		t.Run(door, func(t *testing.T) {
+			addNode(t, "other", 10)
+			addNode(t, "kubecon-1", 10)
+			run(t)
+			addPod(t, podFor("kubecon", "kubecon-.*"))
+			waitForNode(t, "kubecon", "kubecon-1")
+			addPod(t, podFor("cncf", "cncf-.*"))
+			waitForEvent(t, "cncf", "FailedScheduling", "0/2 nodes are available")
+			waitForEvent(t, "kubecon", "Scheduled", "to kubecon-1")
+			waitForCondition(t, "cncf")
+		})
+	}
+}
+
+func TestAPodWithPriorityMakesItsRoom(t *testing.T) {
+	addNode(t, "kubecon-1", 1)
+	runScheduler(t, "native", nil)
+	addPod(t, podFor("modest", "kubecon-.*"))
+	waitForNode(t, "modest", "kubecon-1")
+	urgent := podFor("urgent", "kubecon-.*")
+	urgent.Spec.PriorityClassName = "system-cluster-critical"
+	addPod(t, urgent)
+	waitForNode(t, "urgent", "kubecon-1")
+	if _, err := client.CoreV1().Pods("default").Get(t.Context(), "modest", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the other pod is still there: %v", err)
+	}
+}
+
+// podFor is a pod for the custom scheduler. It is gone as soon as deleted.
+func podFor(name, pattern string) *corev1.Pod {
+	now := int64(0)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Annotations: map[string]string{regex.Annotation: pattern}},
+		Spec: corev1.PodSpec{
+			SchedulerName:                 "custom-scheduler",
+			TerminationGracePeriodSeconds: &now,
+			Containers:                    []corev1.Container{{Name: "main", Image: "registry.example/none"}},
+		},
+	}
+}
+
+func addPod(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	pods := client.CoreV1().Pods(pod.Namespace)
+	_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() { _ = pods.Delete(context.Background(), pod.Name, metav1.DeleteOptions{}) })
+}
+
+func addNode(t *testing.T, name string, pods int64) {
+	t.Helper()
+	room := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
+	_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() { _ = client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}) })
+}
+
+func waitForNode(t *testing.T, pod, node string) {
+	t.Helper()
+	eventually(t, "pod "+pod+" on "+node, func(ctx context.Context) error {
+		p, err := client.CoreV1().Pods("default").Get(ctx, pod, metav1.GetOptions{})
+		if err == nil && p.Spec.NodeName != node {
+			return fmt.Errorf("on node %q: %v", p.Spec.NodeName, p.Status.Conditions)
+		}
+		return err
+	})
+}
+
+func waitForCondition(t *testing.T, pod string) {
+	t.Helper()
+	eventually(t, "condition of pod "+pod, func(ctx context.Context) error {
+		p, err := client.CoreV1().Pods("default").Get(ctx, pod, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonUnschedulable {
+				return nil
+			}
+		}
+		return fmt.Errorf("%v", p.Status.Conditions)
+	})
+}
+
+func waitForEvent(t *testing.T, pod, reason, text string) {
+	t.Helper()
+	eventually(t, "event "+reason+" of pod "+pod, func(ctx context.Context) error {
+		events, err := client.CoreV1().Events("default").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.InvolvedObject.Name == pod && e.Reason == reason && strings.Contains(e.Message, text) {
+				return nil
+			}
+		}
+		return fmt.Errorf("not among %d events", len(events.Items))
+	})
+}

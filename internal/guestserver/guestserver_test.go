@@ -1,0 +1,91 @@
+package guestserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+func TestGuestsAreServedAsBuilt(t *testing.T) {
+	for _, name := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
+		want, err := static.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := ask(http.MethodGet, "/"+name)
+		if answer.Code != http.StatusOK || !bytes.Equal(answer.Body.Bytes(), want) {
+			t.Errorf("%s: status %d, %d bytes of %d", name, answer.Code, answer.Body.Len(), len(want))
+		}
+		if got := answer.Header().Get("Content-Type"); got != "application/wasm" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+func TestNothingElseIsServed(t *testing.T) {
+	for request, want := range map[string]int{
+		"GET /healthz":          http.StatusOK,
+		"GET /":                 http.StatusOK, // a list of the files
+		"GET /static.go":        http.StatusNotFound,
+		"GET /regex_v3.wasm":    http.StatusNotFound,
+		"POST /regex_v2.wasm":   http.StatusMethodNotAllowed,
+		"PUT /regex_v2.wasm":    http.StatusMethodNotAllowed,
+		"GET /%2e%2e/static.go": http.StatusNotFound,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := ask(method, path).Code; got != want {
+			t.Errorf("%s: status %d, want %d", request, got, want)
+		}
+	}
+}
+
+func ask(method, path string) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	Handler().ServeHTTP(answer, httptest.NewRequest(method, path, nil))
+	return answer
+}
+
+func TestTheProgramServesUntilItIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	log, stderr := io.Pipe()
+	status := make(chan int)
+	go func() { status <- Main(ctx, []string{"--listen=127.0.0.1:0"}, stderr) }()
+	line, err := bufio.NewReader(log).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, url, _ := strings.Cut(strings.TrimSpace(line), "serving on ")
+	response, err := http.Get(url + "healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	cancel()
+	if got := <-status; got != 0 {
+		t.Errorf("exit status %d", got)
+	}
+}
+
+func TestMistakesOnTheCommandLine(t *testing.T) {
+	for args, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"--help":             {0, "-listen"},
+		"--lisen=:1":         {2, "-lisen"},
+		"serve":              {2, `"serve": takes flags only`},
+		"--listen=127.0.0.1": {1, "missing port"},
+	} {
+		var stderr bytes.Buffer
+		if got := Main(t.Context(), []string{args}, &stderr); got != want.status || !strings.Contains(stderr.String(), want.text) {
+			t.Errorf("%s: status %d, %s", args, got, &stderr)
+		}
+	}
+}

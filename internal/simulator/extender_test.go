@@ -1,0 +1,151 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+)
+
+// Every way in which an extender can fail keeps a pod waiting, with a reason
+// that says so, unless the scheduler may do without that extender.
+func TestAnExtenderThatFails(t *testing.T) {
+	answer := func(handler http.HandlerFunc) string {
+		server := httptest.NewServer(handler)
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	for _, tc := range []struct{ name, url, want string }{
+		{"is down", "http://" + closedPort(t), "connection refused"},
+		{"is slow past its timeout", answer(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or the end of the client goes unnoticed
+			<-r.Context().Done()
+		}), "Client.Timeout exceeded"},
+		{"answers 500", answer(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "on fire", http.StatusInternalServerError)
+		}), "code 500"},
+		{"answers nonsense", answer(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "<html>hello</html>")
+		}), "invalid character '<'"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Cleanup(reset(t))
+			addNodes(t, "node-1")
+			const form = "extenders:\n- urlPrefix: %s/\n  filterVerb: filter\n  httpTimeout: 500ms\n  ignorable: %v\n"
+			if err := sim.ApplySchedulerConfig(t.Context(), fmt.Appendf(nil, form, tc.url, false)); err != nil {
+				t.Fatal(err)
+			}
+			addPod(t, "waits", "")
+			a := attempt(t, "waits", recorder.Failed)
+			rows := a.Nodes()
+			if !strings.Contains(a.Message, tc.want) || len(rows) != 1 || rows[0].Verdict != recorder.Errored || !a.Columns[rows[0].Column].Extender {
+				t.Errorf("got %q with rows %+v, want %q", a.Message, rows, tc.want)
+			}
+			if err := sim.ApplySchedulerConfig(t.Context(), fmt.Appendf(nil, form, tc.url, true)); err != nil {
+				t.Fatal(err)
+			}
+			addPod(t, "goes-on", "")
+			if a := attempt(t, "goes-on", recorder.Scheduled); a.Node != "node-1" {
+				t.Errorf("ignored, the pod is on %q", a.Node)
+			}
+		})
+	}
+}
+
+// serveExtender runs the extender with a configuration, and returns its URL
+// once all its algorithms are at work.
+func serveExtender(t *testing.T, yaml string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "extender.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	server := httptest.NewServer(e.Handler())
+	t.Cleanup(server.Close)
+	err = wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		answer := httptest.NewRecorder()
+		e.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		return answer.Code == http.StatusOK && !strings.Contains(answer.Body.String(), "[-]"), nil
+	})
+	if err != nil {
+		t.Fatal("the algorithms are not at work: ", err)
+	}
+	return server.URL
+}
+
+// prometheus answers every query with a value for each node.
+func prometheus(t *testing.T, values map[string]float64) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var series []string
+		for node, value := range values {
+			series = append(series, fmt.Sprintf(`{"metric":{"node":%q},"value":[%d,"%g"]}`, node, time.Now().Unix(), value))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`, strings.Join(series, ","))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
+	load := "\n  load:\n    config: {url: %s, query: load, nodeLabel: node, max: 1, threshold: 0.9}\n"
+	prom := prometheus(t, map[string]float64{"kubecon-1": 0.8, "kubecon-2": 0.2, "kubecon-3": 0.95, "other": 0})
+	for _, tc := range []struct{ name, config, want string }{
+		{"regex and load, chained", "filter: [regex, load]\nprioritize: [load]\nalgorithms:" + fmt.Sprintf(load, prom), "kubecon-2"},
+		{"lucky, who admits few", "filter: [regex, lucky]\nalgorithms:\n  lucky:\n    config: {seed: 1, stable: true}\n", "kubecon-"},
+		{"nop", "algorithm: nop\n", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Cleanup(reset(t))
+			url := serveExtender(t, tc.config)
+			form := "extenders:\n- urlPrefix: %s\n  filterVerb: filter\n  prioritizeVerb: prioritize\n  weight: 100\n  nodeCacheCapable: true\n"
+			if err := sim.ApplySchedulerConfig(t.Context(), fmt.Appendf(nil, form, url)); err != nil {
+				t.Fatal(err)
+			}
+			addNodes(t, "kubecon-1", "kubecon-2", "kubecon-3", "other")
+			addPod(t, "p", "^kubecon-")
+			if a := attempt(t, "p", recorder.Scheduled); !strings.HasPrefix(a.Node, tc.want) {
+				t.Errorf("on %q, want %q: %+v", a.Node, tc.want, a.Nodes())
+			}
+		})
+	}
+}
+
+// The simulator's own extender is the one that the seeds' configurations name.
+func TestTheSeedsConfigurationsReachTheExtender(t *testing.T) {
+	for _, door := range []string{"extender", "extender-v2"} {
+		t.Run(door, func(t *testing.T) {
+			use(t, door)
+			addNodes(t, "kubecon-1", "other")
+			addPod(t, "p", "^kubecon-")
+			a := attempt(t, "p", recorder.Scheduled)
+			rows := a.Nodes()
+			if a.Node != "kubecon-1" || rows[0].Node != "other" || rows[0].Reason != `node(s) didn't match the pod's node name regex "^kubecon-"` ||
+				a.Columns[rows[0].Column].Name != "http://extender:8000/" {
+				t.Errorf("got %+v with rows %+v", a, rows)
+			}
+		})
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !tinygo
+
+package regex
+
+import "sync"
+
+// dfas holds the working memory of matches, each perhaps warm with the states
+// of the program that it served last.
+var dfas = sync.Pool{New: func() any { return newDFA() }}
+
+func borrow() *dfa { return dfas.Get().(*dfa) }
+
+func giveBack(d *dfa) { dfas.Put(d) }

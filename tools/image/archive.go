@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+)
+
+// parseName wants a registry: containerd and podman would guess different ones.
+func parseName(s string) (name.Tag, error) {
+	ref, err := name.NewTag(s, name.StrictValidation)
+	if err != nil {
+		return name.Tag{}, fmt.Errorf("name of the image: %w", err)
+	}
+	return ref, nil
+}
+
+// writeArchive writes an image layout in a tar, which skopeo, podman and
+// containerd read, with the list of contents that docker load wants.
+func writeArchive(out string, img v1.Image, ref name.Tag) error {
+	dir, err := os.MkdirTemp("", "image-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := layout.Write(dir, indexOf(img, ref)); err != nil {
+		return err
+	}
+	if err := writeDockerManifest(filepath.Join(dir, "manifest.json"), img, ref); err != nil {
+		return err
+	}
+	entries, err := read(dir)
+	if err != nil {
+		return err
+	}
+	return replace(out, entries)
+}
+
+// indexOf names the image for those who go by the tag (skopeo, podman) and those
+// who go by the full name (containerd).
+func indexOf(img v1.Image, ref name.Tag) v1.ImageIndex {
+	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
+		Add: img,
+		Descriptor: v1.Descriptor{Annotations: map[string]string{
+			"org.opencontainers.image.ref.name": ref.TagStr(),
+			"io.containerd.image.name":          ref.Name(),
+		}},
+	})
+}
+
+func writeDockerManifest(file string, img v1.Image, ref name.Tag) error {
+	manifest, err := img.Manifest()
+	if err != nil {
+		return err
+	}
+	var layers []string
+	for _, l := range manifest.Layers {
+		layers = append(layers, blob(l.Digest))
+	}
+	data, err := json.Marshal([]map[string]any{{
+		"Config":   blob(manifest.Config.Digest),
+		"RepoTags": []string{ref.Name()},
+		"Layers":   layers,
+	}})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o600)
+}
+
+func blob(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
+
+// read returns what is in a folder, sorted by name.
+func read(dir string) (entries []entry, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(dir)+"/")
+		if d.IsDir() {
+			entries = append(entries, entry{name: name + "/", mode: 0o755})
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		entries = append(entries, entry{name: name, mode: 0o644, data: data})
+		return err
+	})
+	return entries, err
+}
+
+// replace writes a tar beside its place and then moves it there, so that what
+// is there is always whole.
+func replace(out string, entries []entry) error {
+	f, err := os.CreateTemp(filepath.Dir(out), filepath.Base(out)+"-")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(writeTar(f, entries), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), out)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"path/filepath"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// build makes the image of a binary, which is its entrypoint under its own name.
+func build(binary string) (v1.Image, error) {
+	arch, err := architectureOf(binary)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(binary)
+	file, err := binaryEntry(binary, name)
+	if err != nil {
+		return nil, err
+	}
+	base, err := layer(baseEntries()...)
+	if err != nil {
+		return nil, err
+	}
+	top, err := layer(file)
+	if err != nil {
+		return nil, err
+	}
+	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	if img, err = mutate.ConfigFile(img, configOf(name, arch)); err != nil {
+		return nil, err
+	}
+	return mutate.Append(img,
+		mutate.Addendum{Layer: base, History: history("certificates, a user and /tmp")},
+		mutate.Addendum{Layer: top, History: history("the binary")})
+}
+
+func configOf(name, arch string) *v1.ConfigFile {
+	return &v1.ConfigFile{
+		Architecture: arch,
+		OS:           "linux",
+		Created:      v1.Time{Time: epoch},
+		RootFS:       v1.RootFS{Type: "layers"},
+		Config: v1.Config{
+			User:       user + ":" + user,
+			Entrypoint: []string{"/" + name},
+			WorkingDir: "/",
+			Env:        []string{"PATH=/"},
+			Labels:     map[string]string{"org.opencontainers.image.title": name},
+		},
+	}
+}
+
+func history(comment string) v1.History {
+	return v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "tools/image", Comment: comment}
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+)
+
+const imageName = "registry.example/project/tiny:v1"
+
+// programs is where the programs of all tests are.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	var err error
+	if programs, err = os.MkdirTemp("", "programs-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(programs)
+	return m.Run()
+}
+
+// tiny is a small program for Linux, built once.
+func tiny(t *testing.T, arch string) (binary string) {
+	t.Helper()
+	dir := filepath.Join(programs, arch)
+	if _, err := os.Stat(dir); err == nil {
+		return filepath.Join(dir, "tiny")
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	source := filepath.Join(dir, "tiny.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println(\"hello\") }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	binary = filepath.Join(dir, "tiny")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, source)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// archive runs the command.
+func archive(t *testing.T, binary string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "tiny.tar")
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"--name", imageName, "--out", file, binary}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	return file
+}
+
+// unpacked is the image in an archive, with the index's entry for it.
+func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range filesOf(t, archive) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 1 {
+		t.Fatalf("%v, %v", manifest, err)
+	}
+	img, err := index.Image(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img, manifest.Manifests[0]
+}
+
+func filesOf(t *testing.T, archive string) map[string][]byte {
+	t.Helper()
+	f, err := os.Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	files := map[string][]byte{}
+	eachEntry(t, f, func(h *tar.Header, data []byte) {
+		if h.Typeflag == tar.TypeReg {
+			files[h.Name] = data
+		}
+	})
+	return files
+}
+
+func eachEntry(t *testing.T, r io.Reader, visit func(*tar.Header, []byte)) {
+	t.Helper()
+	archive := tar.NewReader(r)
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(h, data)
+	}
+}
+
+func TestTheSameBinaryGivesTheSameBytes(t *testing.T) {
+	binary := tiny(t, "amd64")
+	first := archive(t, binary)
+
+	// A copy made later, with other rights, in another folder.
+	data, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(t.TempDir(), "tiny")
+	if err := os.WriteFile(moved, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(moved, time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+	second := archive(t, moved)
+
+	a, _ := os.ReadFile(first)
+	b, _ := os.ReadFile(second)
+	if len(a) == 0 || !bytes.Equal(a, b) {
+		t.Errorf("two archives, of %d and %d bytes, differ", len(a), len(b))
+	}
+}
+
+func TestTheImageIsValidAndSaysHowToRunIt(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		img, _ := unpacked(t, archive(t, tiny(t, arch)))
+		if err := validate.Image(img); err != nil {
+			t.Error(err)
+		}
+		config, err := img.ConfigFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if config.OS != "linux" || config.Architecture != arch {
+			t.Errorf("for %s/%s", config.OS, config.Architecture)
+		}
+		if config.Config.User != "65532:65532" {
+			t.Errorf("runs as %q", config.Config.User)
+		}
+		if !slices.Equal(config.Config.Entrypoint, []string{"/tiny"}) || len(config.Config.Cmd) > 0 {
+			t.Errorf("runs %q %q", config.Config.Entrypoint, config.Config.Cmd)
+		}
+	}
+}
+
+// TestTheImageHoldsNothingElse is the proof that there is no shell.
+func TestTheImageHoldsNothingElse(t *testing.T) {
+	binary := tiny(t, "amd64")
+	img, _ := unpacked(t, archive(t, binary))
+	var got []string
+	content := mutate.Extract(img)
+	defer content.Close()
+	eachEntry(t, content, func(h *tar.Header, data []byte) {
+		got = append(got, h.FileInfo().Mode().String()+" "+h.Name)
+		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(epoch) {
+			t.Errorf("%s: owner %d:%d, time %s", h.Name, h.Uid, h.Gid, h.ModTime)
+		}
+		if want, _ := os.ReadFile(binary); h.Name == "tiny" && !bytes.Equal(data, want) {
+			t.Errorf("%s is not the binary", h.Name)
+		}
+	})
+	slices.SortFunc(got, func(a, b string) int { return strings.Compare(a[11:], b[11:]) })
+	want := []string{
+		"drwxr-xr-x etc",
+		"-rw-r--r-- etc/group",
+		"-rw-r--r-- etc/passwd",
+		"drwxr-xr-x etc/ssl",
+		"drwxr-xr-x etc/ssl/certs",
+		"-rw-r--r-- etc/ssl/certs/ca-certificates.crt",
+		"-rwxr-xr-x tiny",
+		"dtrwxrwxrwx tmp",
+	}
+	for i := range got {
+		got[i] = strings.TrimSuffix(got[i], "/")
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestTheAuthoritiesAreCertificates(t *testing.T) {
+	var authorities int
+	for _, e := range baseEntries() {
+		if !strings.HasSuffix(e.name, ".crt") {
+			continue
+		}
+		for block, rest := pem.Decode(e.data); block != nil; block, rest = pem.Decode(rest) {
+			cert, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				t.Error(err)
+			} else if !cert.IsCA {
+				t.Errorf("%s is no authority", cert.Subject)
+			}
+			authorities++
+		}
+	}
+	if authorities < 100 {
+		t.Errorf("%d authorities", authorities)
+	}
+}
+
+func TestTheArchiveNamesTheImageForEveryReader(t *testing.T) {
+	file := archive(t, tiny(t, "amd64"))
+	_, descriptor := unpacked(t, file)
+	for annotation, want := range map[string]string{
+		"org.opencontainers.image.ref.name": "v1",      // skopeo, podman
+		"io.containerd.image.name":          imageName, // ctr
+	} {
+		if got := descriptor.Annotations[annotation]; got != want {
+			t.Errorf("%s is %q", annotation, got)
+		}
+	}
+	var listed []struct{ RepoTags []string } // docker
+	if err := json.Unmarshal(filesOf(t, file)["manifest.json"], &listed); err != nil || len(listed) != 1 || !slices.Equal(listed[0].RepoTags, []string{imageName}) {
+		t.Errorf("%v, %v", listed, err)
+	}
+	img, err := tarball.ImageFromPath(file, nil) // reads as docker load does
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Image(img); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatCannotRunIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, test := range map[string]struct{ image, binary, want string }{
+		"a script":               {imageName, write("script", []byte("#!/bin/sh\n")), "not a Linux binary"},
+		"a binary that is not":   {imageName, filepath.Join(dir, "none"), "no such file"},
+		"a name without a tag":   {"registry.example/tiny", tiny(t, "amd64"), "name of the image"},
+		"a name that is no name": {"Registry/Tiny:1", tiny(t, "amd64"), "name of the image"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			out := filepath.Join(t.TempDir(), "out.tar")
+			if code := run([]string{"--name", test.image, "--out", out, test.binary}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), test.want) {
+				t.Errorf("exit code %d: %s", code, &stderr)
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Error("an archive was written")
+			}
+		})
+	}
+}
+
+// TestADynamicBinaryIsRefused takes the shell for one, where it is dynamic.
+func TestADynamicBinaryIsRefused(t *testing.T) {
+	_, err := architectureOf("/bin/sh")
+	if err == nil || strings.Contains(err.Error(), "not a Linux binary") || os.IsNotExist(err) {
+		t.Skip("no dynamically linked /bin/sh here")
+	}
+	if !strings.Contains(err.Error(), "dynamically linked") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,67 @@
+// Command image puts a static Linux binary into an OCI image, without a container
+// engine, and writes that as an archive:
+//
+//	go run ./image --name registry.example/regex-scheduling/scheduler:dev --out scheduler.tar scheduler
+//
+// The image has no base. It holds the binary, the certificates of public
+// authorities, a user without rights, and /tmp. The same binary, name and version
+// of this command give the same bytes.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole command. It returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("image", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	name := flags.String("name", "", "full `name` of the image: registry/repository:tag")
+	out := flags.String("out", "", "`file` to write the archive to")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	if *name == "" || *out == "" || flags.NArg() != 1 {
+		fmt.Fprintln(stderr, "image: wants --name, --out and one binary")
+		return 2
+	}
+	summary, err := pack(flags.Arg(0), *name, *out)
+	if err != nil {
+		fmt.Fprintf(stderr, "image: %v\n", err)
+		return 1
+	}
+	fmt.Fprintln(stdout, summary)
+	return 0
+}
+
+// pack writes the archive of a binary and says what came of it.
+func pack(binary, name, out string) (summary string, err error) {
+	ref, err := parseName(name)
+	if err != nil {
+		return "", err
+	}
+	img, err := build(binary)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", binary, err)
+	}
+	if err := writeArchive(out, img, ref); err != nil {
+		return "", fmt.Errorf("%s: %w", out, err)
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(out)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s  %.1f MB  %s  %s", out, float64(info.Size())/1e6, ref, digest), nil
+}
