@@ -16,11 +16,11 @@ type PatternError struct {
 	Pattern string
 	// Problem is what is wrong with it.
 	Problem string
+
+	text string // all of it, put together once: a cycle may say it for each node
 }
 
-func (e *PatternError) Error() string {
-	return "annotation " + e.Annotation + ": " + e.Problem + ": " + quote(e.Pattern)
-}
+func (e *PatternError) Error() string { return e.text }
 
 // problem puts an error of syntax.Parse into words. The fragment at fault is
 // shown unless it is the whole pattern, which every PatternError shows anyway.

@@ -37,5 +37,7 @@ func (p Policy) Selector(annotations map[string]string) (*Selector, error) {
 
 // refuse blames a pattern for a problem.
 func (p Policy) refuse(pattern, problem string) *PatternError {
-	return &PatternError{Annotation: p.Annotation, Pattern: shorten(pattern), Problem: problem}
+	pattern = shorten(pattern)
+	text := "annotation " + p.Annotation + ": " + problem + ": " + quote(pattern)
+	return &PatternError{Annotation: p.Annotation, Pattern: pattern, Problem: problem, text: text}
 }

@@ -10,9 +10,9 @@ import (
 // A Selector decides by its name whether a node qualifies. It never changes,
 // and it is safe for concurrent use.
 type Selector struct {
-	policy   Policy
 	pattern  string
 	mismatch string
+	costly   *PatternError
 	program  *program
 	names    []string
 }
@@ -31,12 +31,16 @@ func (p Policy) Compile(pattern string) (*Selector, error) {
 	giveBack(d)
 	return &Selector{
 		names:    names,
-		policy:   p,
 		pattern:  strings.Clone(pattern),
 		mismatch: "node(s) didn't match the pod's node name regex " + quote(shorten(pattern)),
+		costly:   p.refuse(pattern, tooCostly),
 		program:  program,
 	}, nil
 }
+
+// tooCostly is the problem of a pattern that is found out only by matching.
+const tooCostly = "the pattern is too costly to match against the nodes' names; " +
+	"use fewer or smaller repeats, or anchor it with ^"
 
 // Pattern is the text that the selector was compiled from.
 func (s *Selector) Pattern() string { return s.pattern }
@@ -75,7 +79,7 @@ func (s *Selector) Begin() *Cycle {
 
 // Size is about how many bytes of memory the selector holds.
 func (s *Selector) Size() int {
-	n := int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + s.program.size()
+	n := int(unsafe.Sizeof(*s)) + len(s.pattern) + len(s.mismatch) + len(s.costly.text) + s.program.size()
 	for _, name := range s.names {
 		n += len(name) + int(unsafe.Sizeof(name))
 	}
@@ -135,8 +139,7 @@ func (c *Cycle) match(d *dfa, name string) (bool, error) {
 		c.left.Add(gain)
 	}
 	if !ok {
-		return false, c.selector.policy.refuse(c.selector.pattern, "the pattern is too costly to match against "+
-			"the nodes' names; use fewer or smaller repeats, or anchor it with ^")
+		return false, c.selector.costly
 	}
 	return matches, nil
 }
