@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -72,9 +73,11 @@ func TestANodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 }
 
 func TestCapacityThatANodeBringsIsKept(t *testing.T) {
-	makeNode(t, "small")
-	patch := []byte(`{"status":{"capacity":{"cpu":"2","memory":"1Gi","pods":"5"},"allocatable":{"cpu":"2","memory":"1Gi","pods":"5"}}}`)
-	if _, err := client.CoreV1().Nodes().PatchStatus(t.Context(), "small", patch); err != nil {
+	room := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourcePods: resource.MustParse("5"),
+	}
+	small := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
+	if _, err := client.CoreV1().Nodes().Create(t.Context(), small, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	node := readyNode(t, "small")
