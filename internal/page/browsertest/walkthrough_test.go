@@ -53,9 +53,6 @@ func TestTheExtenderWalkthroughByClicksAndTyping(t *testing.T) {
 	for _, e := range []struct{ name, config string }{{"v1", extenders}, {"v2", extenders + "  nodeCacheCapable: true\n"}} {
 		t.Run(e.name, func(t *testing.T) {
 			p := open(t, "/")
-			if err := sim.ApplySchedulerConfig(t.Context(), []byte(defaults+e.config)); err != nil {
-				t.Skipf("there is no extender in this build: %v", err)
-			}
 			p.configure(defaults + e.config)
 			p.walk("http://extender:8000/")
 		})
