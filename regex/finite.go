@@ -15,8 +15,8 @@ const (
 // The bounds within which a pattern is proven to match finitely many names.
 const (
 	maxNames      = 256
-	maxNameLength = 253     // of a DNS subdomain
-	maxFiniteWork = 100_000 // in the unit of Cycle
+	maxNameLength = 253    // of a DNS subdomain
+	maxFiniteWork = 50_000 // in the unit of Cycle
 )
 
 // finite lists the names of nodes that a program matches, in order, if those

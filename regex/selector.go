@@ -100,8 +100,8 @@ type Cycle struct {
 
 // A cycle begins with workPerCycle, and gets workPerName back with every name.
 const (
-	workPerCycle = 100_000
-	workPerName  = 100
+	workPerCycle = 60_000
+	workPerName  = 50
 )
 
 // Selector is what the cycle matches against.
