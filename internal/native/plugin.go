@@ -25,7 +25,7 @@ const stateKey framework.StateKey = "PreFilter" + Name
 // matches.
 type Plugin struct {
 	annotation string
-	selectors  selectors
+	selectors  *regex.Cache
 }
 
 var (
@@ -42,7 +42,7 @@ func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
 	}
-	return &Plugin{annotation: policy.Annotation, selectors: newSelectors(policy)}, nil
+	return &Plugin{annotation: policy.Annotation, selectors: regex.NewCache(policy, cacheBytes)}, nil
 }
 
 // Name implements framework.Plugin.

@@ -12,15 +12,6 @@ import (
 // cacheBytes bounds the memory that compiled patterns take.
 const cacheBytes = 16 << 20
 
-// selectors is what the plugin asks of a *regex.Cache or a regex.Policy.
-type selectors interface {
-	Selector(annotations map[string]string) (*regex.Selector, error)
-}
-
-func newSelectors(policy regex.Policy) selectors {
-	return regex.NewCache(policy, cacheBytes)
-}
-
 // decodePolicy reads the plugin's args.
 func decodePolicy(args runtime.Object) (regex.Policy, error) {
 	if args == nil {
