@@ -9,15 +9,27 @@ import (
 // is needed if it is too small. The buffers stay: nothing is allocated once
 // they fit, and what was read is valid until the same function reads again.
 var (
-	nodeName = make([]byte, 256) // a node's name has 253 bytes at most
+	nodeName [256]byte // a node's name has 253 bytes at most
 	pod      = make([]byte, 16<<10)
 	config   = make([]byte, 1<<10)
 	names    []byte
 )
 
-// currentNodeName returns the name of the node that is being filtered.
-func currentNodeName() string {
-	return view(read(&nodeName, func(ptr, limit uint32) uint32 { return hostCurrentNodeName(ptr, limit) }))
+// fetchNodeName has the host write the name of the node that is being filtered
+// to nodeName, if it fits, and returns its size.
+func fetchNodeName() (size uint32) {
+	return hostCurrentNodeName(address(nodeName[:]), uint32(len(nodeName)))
+}
+
+// fetchedNodeName returns the name that has the size which fetchNodeName
+// returned.
+func fetchedNodeName(size uint32) string {
+	if size <= uint32(len(nodeName)) {
+		return view(nodeName[:size])
+	}
+	long := make([]byte, size) // as no node's name is
+	hostCurrentNodeName(address(long), size)
+	return view(long)
 }
 
 // currentPod returns the pod of the cycle, a v1.Pod in protobuf.

@@ -21,16 +21,16 @@ func hostSetStatusReason(ptr, size uint32)    { host.setStatusReason(memory(ptr,
 func hostSetNodeNames(ptr, size uint32)       { host.setNodeNames(memory(ptr, size)) }
 func hostSetClusterEvents(ptr, size uint32)   { host.setClusterEvents(memory(ptr, size)) }
 
-// passed is what the address given last refers to: a real one has more than
-// the 32 bits of Wasm.
-var passed []byte
+// passed is what the addresses refer to: real ones have more than the 32 bits of
+// Wasm.
+var passed [][]byte
 
 func address(b []byte) uint32 {
-	passed = b
-	return 0
+	passed = append(passed, b)
+	return uint32(len(passed) - 1)
 }
 
-func memory(_, size uint32) []byte { return unsafe.Slice(unsafe.SliceData(passed), size) }
+func memory(ptr, size uint32) []byte { return unsafe.Slice(unsafe.SliceData(passed[ptr]), size) }
 
 // Only the host calls the exports; this tells the linters.
 var _ = []any{enqueue, prefilter, filter, postfilter}

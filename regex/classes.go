@@ -8,19 +8,13 @@ import (
 // classes divides ASCII into classes of characters that no instruction of a
 // program tells apart.
 type classes struct {
-	// class maps a byte to its class. Bytes beyond ASCII have the one behind all
-	// others, and the end of a name has the next.
-	class [256]uint8
-	// readers holds for each class the instructions that read it.
+	// class maps a character to its class.
+	class [128]uint8
+	// readers holds for each class the instructions that read it, and codes the
+	// codes of its characters, a bit each.
 	readers []set
+	codes   []uint64
 }
-
-// noClass is what a character beyond ASCII reads as: it is tried on one
-// instruction after another.
-const noClass = -1
-
-// end is the class of the end of a name.
-func (c *classes) end() int { return len(c.readers) + 1 }
 
 // classify finds the classes: one begins wherever some instruction begins or
 // ends to match.
@@ -32,14 +26,16 @@ func classify(insts []syntax.Inst) classes {
 		tells(&insts[i], mark)
 	}
 	var c classes
-	for r := range 128 {
+	for r := range rune(128) {
 		if begins[r] {
 			c.readers = append(c.readers, make(set, (len(insts)+63)/64))
+			c.codes = append(c.codes, 0)
 		}
-		c.class[r] = uint8(len(c.readers) - 1)
-	}
-	for b := 128; b < 256; b++ {
-		c.class[b] = uint8(len(c.readers))
+		class := len(c.readers) - 1
+		c.class[r] = uint8(class)
+		if code, ok := encode(r); ok {
+			c.codes[class] |= 1 << code
+		}
 	}
 	for pc := range insts {
 		reads(&insts[pc], func(low, high rune) {

@@ -1,28 +1,33 @@
 package regex
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // dfa matches names, one at a time, against one program at a time.
 //
 // A state is a set of instructions at which the program may be. Each has a row
-// in a table: an entry for every class of characters and one for the end of
-// the name, filled when a name first asks for it (step.go). So only what the
-// names of the cluster look like is ever built, and a name that resembles an
-// earlier one costs a look-up per character. When a bound is reached all states
-// are dropped, and the name goes on from where it was.
+// in a table, an entry for each character that a node's name may have, filled
+// when a name first asks for it (step.go). So only what the names of the cluster
+// look like is ever built, and a name that resembles an earlier one costs a
+// look-up per character. When a bound is reached all states are dropped, and the
+// name goes on from where it was.
 //
 // All memory is allocated once and serves every program in turn.
 type dfa struct {
 	program *program
-	stride  int // length of a row
-	words   int // length of a set
-	initial row // the state before the first character, or unknown
+	ticket  Ticket // of the program
+	initial row    // the state before the first character, or unknown
+	words   int    // length of a set
 
-	table    *[maxTable]row // rows, one after another
+	table    [maxStates * rowLength]row
+	ends     [maxStates]row // where the end of the name leads to from each row
 	members  []uint64       // sets of instructions, one after another
 	contexts []context      // one for each state
 	index    []row          // finds a state by its set: open addressing, unknown is free
 
+	leaps leaps
 	scratch
 }
 
@@ -30,25 +35,23 @@ type dfa struct {
 type row uint16
 
 const (
-	unknown  row = iota // no name asked yet
-	dead                // whatever follows, the name does not match
-	matched             // whatever follows, the name matches
-	firstRow            // the first row that stands for a state
+	unknown  row = iota * rowLength // no name asked yet
+	dead                            // whatever follows, the name does not match
+	matched                         // whatever follows, the name matches
+	firstRow                        // the first row that stands for a state
 )
 
-// The bounds of the states, about 120 KiB in all. maxTable is in entries and
-// must fit a row, and is a power of two so that a mask spares a check; the index
-// stays at most half full.
+// The bounds of the states, about 200 KiB in all. The table has an entry for
+// every row and code, so that no look-up needs a check; the index stays at most
+// half full.
 const (
-	maxTable   = 16384
+	maxStates  = (1 << 16) / rowLength // the three that are none among them
 	maxMembers = 8192
-	maxStates  = 4096
 	indexSize  = 2 * maxStates
 )
 
 func newDFA() *dfa {
 	return &dfa{
-		table:    new([maxTable]row),
 		members:  make([]uint64, maxMembers),
 		contexts: make([]context, 0, maxStates),
 		index:    make([]row, indexSize),
@@ -62,58 +65,38 @@ func (d *dfa) use(p *program) {
 		return
 	}
 	d.drop()
-	d.program = p
-	d.stride = p.end() + 1
+	d.program, d.ticket = p, p.ticket
 	d.words = p.words()
 	d.scratch.fit(d.words)
 }
 
 // drop forgets all states.
 func (d *dfa) drop() {
-	clear(d.table[:int(firstRow)+len(d.contexts)*d.stride])
+	clear(d.table[firstRow:][:len(d.contexts)*rowLength])
+	clear(d.ends[:])
 	clear(d.index)
 	d.contexts = d.contexts[:0]
 	d.initial = unknown
+	d.leaps.forget()
 }
 
 // match reports whether the program matches name anywhere. It gives up, and
 // reports false for ok, where a state is missing after more than limit work.
-//
-// This is the hot path. What is warm takes a few instructions a character.
 func (d *dfa) match(name string, limit int) (matches, ok bool) {
 	d.work, d.limit = 0, limit
 	at := d.start()
-	table, class := d.table, &d.program.class
-	for i := 0; i < len(name) && at > matched; i++ {
-		to := table[(int(at)+int(class[name[i]]))&(maxTable-1)]
-		if to == unknown {
-			if name[i] >= utf8.RuneSelf {
-				at = d.runes(at, name[i:])
-				break
-			}
-			to = d.read(at, int(class[name[i]]), rune(name[i]))
+	for len(name) > 0 && at > matched {
+		r, size := rune(name[0]), 1
+		if r >= utf8.RuneSelf { // as no node's name has
+			r, size = utf8.DecodeRuneInString(name)
 		}
-		at = to
+		at = d.read(at, r)
+		name = name[size:]
 	}
 	if at > matched {
-		at = d.read(at, d.program.end(), endOfText)
+		at = d.end(at)
 	}
 	return at == matched, at != unknown
-}
-
-// runes goes on where a name leaves ASCII, as no node's name does.
-func (d *dfa) runes(at row, name string) row {
-	for _, r := range name {
-		switch {
-		case at <= matched:
-			return at
-		case r < utf8.RuneSelf:
-			at = d.read(at, int(d.program.class[r]), r)
-		default:
-			at = d.step(at, noClass, r)
-		}
-	}
-	return at
 }
 
 // start returns the state before the first character.
@@ -124,18 +107,32 @@ func (d *dfa) start() row {
 	return d.initial
 }
 
-// read returns the state that reading a class, which r is of, at a state leads
-// to.
-func (d *dfa) read(at row, class int, r rune) row {
-	if to := d.table[int(at)+class]; to != unknown {
+// read returns the state that reading a character at a state leads to.
+func (d *dfa) read(at row, r rune) row {
+	code, ok := encode(r)
+	if !ok {
+		return d.step(at, r)
+	}
+	if to := d.table[at|code]; to != unknown {
 		return to
 	}
 	states := len(d.contexts)
-	to := d.step(at, class, r)
+	to := d.step(at, r)
 	if len(d.contexts) >= states { // or the row is gone
-		d.table[int(at)+class] = to
+		for codes := d.program.codes[d.program.class[r]]; codes != 0; codes &= codes - 1 {
+			d.table[at|row(bits.TrailingZeros64(codes))] = to
+		}
 	}
 	return to
+}
+
+// end returns what the end of the name at a state leads to: matched or dead.
+func (d *dfa) end(at row) row {
+	to := &d.ends[at/rowLength]
+	if *to == unknown {
+		*to = d.step(at, endOfText)
+	}
+	return *to
 }
 
 // state returns the row of the state that to holds, and makes one if there is
@@ -146,14 +143,14 @@ func (d *dfa) state(ctx context) row {
 		return d.index[slot]
 	}
 	n := len(d.contexts)
-	if n == min(maxStates, (maxTable-int(firstRow))/d.stride, maxMembers/d.words) {
+	if n == min(maxStates-int(firstRow/rowLength), maxMembers/d.words) {
 		d.drop()
 		slot, _ = d.find(ctx)
 		n = 0
 	}
 	d.contexts = append(d.contexts, ctx)
 	copy(d.members[n*d.words:], d.to)
-	d.index[slot] = firstRow + row(n*d.stride)
+	d.index[slot] = firstRow + row(n*rowLength)
 	return d.index[slot]
 }
 
@@ -170,4 +167,4 @@ func (d *dfa) find(ctx context) (slot int, found bool) {
 }
 
 // number counts the states before the one at a row.
-func (d *dfa) number(at row) int { return int(at-firstRow) / d.stride }
+func (d *dfa) number(at row) int { return int(at-firstRow) / rowLength }

@@ -60,7 +60,7 @@ func (w *walk) from(at row) bool {
 	case at == unknown || at == matched || w.work > w.limit || slices.Contains(w.way, at):
 		return false
 	}
-	if w.read(at, w.program.end(), endOfText) == matched {
+	if w.end(at) == matched {
 		w.names = append(w.names, string(w.name))
 	}
 	w.way = append(w.way, at)
@@ -76,7 +76,7 @@ func (w *walk) each(at row, chars uint64, base byte) bool {
 		c := base + byte(bits.TrailingZeros64(chars))
 		states := len(w.contexts)
 		w.name = append(w.name, c)
-		ok := w.from(w.read(at, int(w.program.class[c]), rune(c)))
+		ok := w.from(w.read(at, rune(c)))
 		w.name = w.name[:len(w.name)-1]
 		if !ok || len(w.contexts) < states { // states were dropped, perhaps at
 			return false

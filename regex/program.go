@@ -3,20 +3,26 @@ package regex
 import (
 	"regexp/syntax"
 	"strconv"
+	"sync/atomic"
 	"unsafe"
 )
 
 // program is a compiled pattern in the form that the DFA reads. It never
 // changes after it was made.
 type program struct {
-	insts []syntax.Inst
-	start uint32
+	ticket Ticket // no other program has it
+	insts  []syntax.Inst
+	start  uint32
 	classes
 
 	// afterLines is set if a match may begin only after a newline, so that a
 	// name is not lost as long as one may follow.
 	afterLines bool
 }
+
+// tickets counts the programs. At a thousand a second it begins anew after seven
+// weeks, and nothing lives that long without being used.
+var tickets atomic.Uint32
 
 // newProgram parses and compiles a pattern. What is wrong with it is worded for
 // a person.
@@ -36,7 +42,7 @@ func newProgram(pattern string) (p *program, wrong string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	p = &program{insts: prog.Inst, start: uint32(prog.Start), classes: classify(prog.Inst)}
+	p = &program{ticket: Ticket(tickets.Add(1)), insts: prog.Inst, start: uint32(prog.Start), classes: classify(prog.Inst)}
 	for i := range p.insts {
 		p.shortcut(&p.insts[i])
 	}
@@ -66,7 +72,7 @@ func (p *program) words() int { return (len(p.insts) + 63) / 64 }
 
 // size is about how many bytes of memory the program holds.
 func (p *program) size() int {
-	n := int(unsafe.Sizeof(*p)) + len(p.insts)*int(unsafe.Sizeof(syntax.Inst{})) + len(p.readers)*8*(p.words()+3)
+	n := int(unsafe.Sizeof(*p)) + len(p.insts)*int(unsafe.Sizeof(syntax.Inst{})) + len(p.readers)*8*(p.words()+4)
 	for i := range p.insts {
 		n += 4 * cap(p.insts[i].Rune)
 	}

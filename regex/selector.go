@@ -95,10 +95,12 @@ func (s *Selector) Size() int {
 // It is safe for concurrent use.
 type Cycle struct {
 	selector *Selector
+	serial   uint32       // of the program
 	left     atomic.Int64 // work, up to about workPerCycle
 }
 
-// A cycle begins with workPerCycle, and gets workPerName back with every name.
+// A cycle begins with workPerCycle, and gets workPerName back with every name
+// that it builds something for.
 const (
 	workPerCycle = 60_000
 	workPerName  = 50
@@ -132,6 +134,15 @@ func (c *Cycle) MatchAll(names []string, verdict func(i int, matches bool)) erro
 }
 
 func (c *Cycle) match(d *dfa, name string) (bool, error) {
+	at := d.warm(c.selector.program.ticket, name)
+	if at == unknown {
+		return c.build(d, name)
+	}
+	return at == matched, nil
+}
+
+// build matches a name on whose way states may be missing.
+func (c *Cycle) build(d *dfa, name string) (bool, error) {
 	left := c.left.Load()
 	d.use(c.selector.program)
 	matches, ok := d.match(name, int(left)+workPerName)
@@ -142,4 +153,22 @@ func (c *Cycle) match(d *dfa, name string) (bool, error) {
 		return false, c.selector.costly
 	}
 	return matches, nil
+}
+
+// A Ticket stands for a selector where a pointer would be in the way: in the hot
+// path of a guest, TinyGo keeps every pointer in memory for its collector. The
+// zero Ticket stands for none.
+type Ticket uint32
+
+// Ticket returns the selector's. No other selector gets the same.
+func (s *Selector) Ticket() Ticket { return s.program.ticket }
+
+// Known is Match for a name that resembles those that the selector met last. It
+// builds nothing, and so it spends nothing of a cycle's work; for other names,
+// known is false.
+func (t Ticket) Known(name string) (matches, known bool) {
+	d := borrow()
+	at := d.warm(t, name)
+	giveBack(d)
+	return at == matched, at != unknown
 }

@@ -3,6 +3,7 @@ package regex
 import (
 	"math/bits"
 	"regexp/syntax"
+	"unicode/utf8"
 )
 
 // scratch is what a step works with.
@@ -43,9 +44,9 @@ func (d *dfa) first() row {
 	return d.settle(before)
 }
 
-// step returns the state that reading r, of a class, at a state leads to, or
-// unknown if the limit is reached.
-func (d *dfa) step(at row, class int, r rune) row {
+// step returns the state that reading r at a state leads to, or unknown if the
+// limit is reached.
+func (d *dfa) step(at row, r rune) row {
 	if d.work >= d.limit {
 		return unknown
 	}
@@ -59,7 +60,7 @@ func (d *dfa) step(at row, class int, r rune) row {
 	after := contextAfter(r)
 	holds := after.begins()
 	d.empty()
-	d.keepReaders(class, r)
+	d.keepReaders(r)
 	for i, word := range d.from {
 		for ; word != 0; word &= word - 1 {
 			inst := &d.program.insts[i<<6+bits.TrailingZeros64(word)]
@@ -76,9 +77,9 @@ func (d *dfa) step(at row, class int, r rune) row {
 }
 
 // keepReaders leaves in from only what reads r.
-func (d *dfa) keepReaders(class int, r rune) {
-	if class != noClass {
-		for i, word := range d.program.readers[class] {
+func (d *dfa) keepReaders(r rune) {
+	if r < utf8.RuneSelf {
+		for i, word := range d.program.readers[d.program.class[r]] {
 			d.from[i] &= word
 		}
 		return

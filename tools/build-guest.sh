@@ -53,7 +53,7 @@ check() {
 case ${1:-} in
 versions) versions; exit ;;
 v1) flags=(-gc=precise) ;;
-v2) flags=(-gc=custom -tags=custommalloc) ;;
+v2) flags=(-gc=custom -tags=custommalloc -panic=trap) ;;
 *) die "usage: build-guest.sh v1|v2 OUTPUT.wasm, or build-guest.sh versions" ;;
 esac
 output=${2:?usage: build-guest.sh v1|v2 OUTPUT.wasm}

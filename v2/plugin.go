@@ -11,7 +11,8 @@ type plugin struct {
 	selectors *regex.Cache
 
 	// The state of the cycle, set by PreFilter for each Filter that follows:
-	// what to match against, or the verdict on every node if that is nil.
+	// what to match against, and the verdict on nodes that don't, or on all
+	// nodes if there is nothing to match against.
 	cycle   *regex.Cycle
 	verdict guest.Status
 }
@@ -43,7 +44,8 @@ func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
 		p.verdict = unresolvable(err.Error())
 		return nil, p.verdict
 	}
-	p.cycle = selector.Begin()
+	p.cycle, p.verdict = selector.Begin(), unresolvable(selector.Mismatch())
+	guest.Expect(selector, p.verdict)
 	return selector.Names(), guest.Status{}
 }
 
@@ -58,7 +60,7 @@ func (p *plugin) Filter(nodeName string) guest.Status {
 		return unresolvable(err.Error())
 	}
 	if !matches {
-		return unresolvable(p.cycle.Selector().Mismatch())
+		return p.verdict
 	}
 	return guest.Status{}
 }
