@@ -84,19 +84,37 @@ func (d *dfa) drop() {
 // reports false for ok, where a state is missing after more than limit work.
 func (d *dfa) match(name string, limit int) (matches, ok bool) {
 	d.work, d.limit = 0, limit
-	at := d.start()
-	for len(name) > 0 && at > matched {
-		r, size := rune(name[0]), 1
+	at, i := d.start(), 0
+	for at > matched {
+		if at, i = d.walk(at, name, i); i == len(name) {
+			at = d.end(at)
+			break
+		}
+		r, size := rune(name[i]), 1
 		if r >= utf8.RuneSelf { // as no node's name has
-			r, size = utf8.DecodeRuneInString(name)
+			r, size = utf8.DecodeRuneInString(name[i:])
 		}
 		at = d.read(at, r)
-		name = name[size:]
-	}
-	if at > matched {
-		at = d.end(at)
+		i += size
 	}
 	return at == matched, at != unknown
+}
+
+// walk goes on from a state at a character, and returns the state and the
+// character that are not in the table together, or the end of the name.
+func (d *dfa) walk(at row, name string, i int) (row, int) {
+	for ; i < len(name); i++ {
+		code, ok := encode(rune(name[i]))
+		if !ok {
+			break
+		}
+		to := d.table[at|code]
+		if to <= matched {
+			break
+		}
+		at = to
+	}
+	return at, i
 }
 
 // start returns the state before the first character.

@@ -8,8 +8,9 @@
 // A pattern goes through [Policy.Compile], which refuses what could be too
 // costly (budget.go), into a [Selector] (selector.go). Each scheduling cycle
 // matches its nodes through a [Cycle], which bounds the work of the whole cycle.
-// The matching itself is a DFA that is built while names are read (dfa.go) from
-// the program of the standard library's regexp/syntax.
+// The matching itself is a DFA (dfa.go) that is built from the program of the
+// standard library's regexp/syntax while names are read (step.go), and that reads
+// eight characters at a time of names that resemble earlier ones (warm.go).
 package regex
 
 // Annotation is the key under which a pod carries its pattern, unless a plugin

@@ -95,7 +95,6 @@ func (s *Selector) Size() int {
 // It is safe for concurrent use.
 type Cycle struct {
 	selector *Selector
-	serial   uint32       // of the program
 	left     atomic.Int64 // work, up to about workPerCycle
 }
 
@@ -133,6 +132,14 @@ func (c *Cycle) MatchAll(names []string, verdict func(i int, matches bool)) erro
 	return nil
 }
 
+// Learn is Match for a name that was asked of [Ticket.Known] in vain.
+func (c *Cycle) Learn(name string) (bool, error) {
+	d := borrow()
+	matches, err := c.build(d, name)
+	giveBack(d)
+	return matches, err
+}
+
 func (c *Cycle) match(d *dfa, name string) (bool, error) {
 	at := d.warm(c.selector.program.ticket, name)
 	if at == unknown {
@@ -153,22 +160,4 @@ func (c *Cycle) build(d *dfa, name string) (bool, error) {
 		return false, c.selector.costly
 	}
 	return matches, nil
-}
-
-// A Ticket stands for a selector where a pointer would be in the way: in the hot
-// path of a guest, TinyGo keeps every pointer in memory for its collector. The
-// zero Ticket stands for none.
-type Ticket uint32
-
-// Ticket returns the selector's. No other selector gets the same.
-func (s *Selector) Ticket() Ticket { return s.program.ticket }
-
-// Known is Match for a name that resembles those that the selector met last. It
-// builds nothing, and so it spends nothing of a cycle's work; for other names,
-// known is false.
-func (t Ticket) Known(name string) (matches, known bool) {
-	d := borrow()
-	at := d.warm(t, name)
-	giveBack(d)
-	return at == matched, at != unknown
 }

@@ -50,12 +50,13 @@ func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
 }
 
 // Filter admits the nodes whose names match. No eviction renames a node, so
-// what does not match is unresolvable.
+// what does not match is unresolvable. It is asked only where names lead to what
+// the selector has not met yet; for the others, PreFilter has said what to expect.
 func (p *plugin) Filter(nodeName string) guest.Status {
 	if p.cycle == nil {
 		return p.verdict
 	}
-	matches, err := p.cycle.Match(nodeName)
+	matches, err := p.cycle.Learn(nodeName)
 	if err != nil {
 		return unresolvable(err.Error())
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -22,13 +21,14 @@ import (
 // The pod whose cycle hit the trap gets the error, all through that cycle. The
 // next cycle begins with a new guest.
 //
-// The mutex costs nothing that isn't paid already: the upstream host too lets
-// one call into a guest at a time.
+// The lock costs nothing that isn't paid already: the upstream host too lets one
+// call into a guest at a time. Ours is the one that is waited for, because it
+// wastes less time.
 type replaceable struct {
 	source source
 	events []framework.ClusterEventWithHint
 
-	mu      sync.Mutex
+	mu      callLock
 	guest   hooks
 	trapped *trap // nil while the guest is well
 	closed  bool
