@@ -140,6 +140,32 @@ func TestWhoTakesTooLongIsTold(t *testing.T) {
 	}
 }
 
+func TestWhatPackageHTTPRefusesIsRefusedLikeTheRest(t *testing.T) {
+	e := start(t, configure(t, "limits: {header: 8Ki}"))
+	for _, tt := range []struct {
+		what, request string
+		status        int
+		message       string
+	}{
+		{"a header that is too large", header + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge, "431 Request Header Fields Too Large"},
+		{"no HTTP", "Hello, extender!\r\n\r\n", http.StatusBadRequest, "400 Bad Request"},
+		{"no host", "POST /filter HTTP/1.1\r\n\r\n", http.StatusBadRequest, "400 Bad Request: missing required Host header"},
+		{"an encoding that is unknown", header + "Transfer-Encoding: morse\r\n\r\n", http.StatusNotImplemented, "Unsupported transfer encoding"},
+	} {
+		response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.address, tt.request)), nil)
+		if err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+			continue
+		}
+		answer, err := io.ReadAll(response.Body)
+		must(t, err)
+		refused(t, tt.what, response.StatusCode, string(answer), response.Header.Get("Content-Type"), tt.status, tt.message)
+		if !response.Close {
+			t.Errorf("%s: the connection is kept", tt.what)
+		}
+	}
+}
+
 func TestWhoIsSlowDoesNotStopOthers(t *testing.T) {
 	e := start(t, loadConfig(t, ""))
 	for i := range 300 {

@@ -3,12 +3,14 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -52,10 +54,44 @@ func (c *conn) end() {
 
 // late is what a client reads that took too long to send a header. Package
 // net/http would hang up without a word.
-var late = func() string {
-	const body = `{"Error":"the header took longer to arrive than timeouts.header allows"}` + "\n"
-	return fmt.Sprintf("HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-}()
+var late = parting("408 Request Timeout", "the header took longer to arrive than timeouts.header allows")
+
+// parting is an answer from below the handlers, after which the connection is
+// closed.
+func parting(status, message string) string {
+	body, err := json.Marshal(map[string]string{"Error": message})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s\n",
+		status, len(body)+1, body)
+}
+
+// plain is how package net/http goes on, behind the status, where it refuses a
+// request itself: one whose header is too large (431), or no HTTP (400).
+const plain = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+
+// Write puts such refusals into the form of all others.
+func (c *conn) Write(p []byte) (int, error) {
+	if !c.handled.Load() {
+		if status, message, ok := ofPackageHTTP(p); ok {
+			_, err := io.WriteString(c.Conn, parting(status, message))
+			return len(p), err
+		}
+	}
+	return c.Conn.Write(p)
+}
+
+// ofPackageHTTP takes a refusal of package net/http apart.
+func ofPackageHTTP(answer []byte) (status, message string, ok bool) {
+	line, rest, _ := strings.Cut(string(answer[:min(len(answer), 1024)]), "\r\n")
+	status, ok = strings.CutPrefix(line, "HTTP/1.1 ")
+	if !ok {
+		return "", "", false
+	}
+	message, ok = strings.CutPrefix(rest, plain)
+	return status, message, ok
+}
 
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
