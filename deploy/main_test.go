@@ -22,14 +22,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
-const (
-	// namespace is where everything goes.
-	namespace = "regex-scheduling"
-	// patience is how long a condition may take on a machine that is busy building.
-	patience = time.Minute
-)
+// namespace is where everything goes.
+const namespace = "regex-scheduling"
 
 // cluster is there for all tests, with the namespace and the CRD in it.
 var (
@@ -85,7 +82,7 @@ func readObject(file string) (*unstructured.Unstructured, error) {
 }
 
 func waitForKind(group, kind string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 	defer cancel()
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		_, err := resourceOf(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind})
@@ -119,19 +116,6 @@ func resourceOf(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInte
 		return nil, err
 	}
 	return objects.Resource(mapping.Resource), nil
-}
-
-// eventually waits until condition says nil.
-func eventually(t *testing.T, what string, condition func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = condition(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v: %v", what, err, last)
-	}
 }
 
 func must(t *testing.T, err error) {

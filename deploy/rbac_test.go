@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 // schedulerUser is who the pods of the scheduler are to the API.
@@ -83,7 +85,7 @@ func TestTheSchedulerMayElectALeader(t *testing.T) {
 		LockConfig: resourcelock.ResourceLockConfig{Identity: "test"},
 	}
 	record := resourcelock.LeaderElectionRecord{HolderIdentity: "test", LeaseDurationSeconds: 15}
-	eventually(t, "create the lease", func(ctx context.Context) error { return lock.Create(ctx, record) })
+	eventually.Succeeds(t, "create the lease", func(ctx context.Context) error { return lock.Create(ctx, record) })
 	_, _, err := lock.Get(t.Context())
 	must(t, err)
 	must(t, lock.Update(t.Context(), record))
@@ -98,7 +100,7 @@ func TestTheSchedulerMayElectALeader(t *testing.T) {
 func TestTheSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
 	installScheduler(t, "native")
 	scheduler := asScheduler(t)
-	eventually(t, "review a token", func(ctx context.Context) error {
+	eventually.Succeeds(t, "review a token", func(ctx context.Context) error {
 		_, err := scheduler.AuthenticationV1().TokenReviews().Create(ctx,
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "x"}}, metav1.CreateOptions{})
 		return err
@@ -112,7 +114,7 @@ func TestTheSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
 func TestTheSchedulerMayNotDoElse(t *testing.T) {
 	installScheduler(t, "native")
 	scheduler := asScheduler(t)
-	eventually(t, "list pods", func(ctx context.Context) error {
+	eventually.Succeeds(t, "list pods", func(ctx context.Context) error {
 		_, err := scheduler.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		return err
 	})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
@@ -52,7 +53,7 @@ func runScheduler(t *testing.T, variant string, names map[string]string, replace
 			t.Error(err)
 		}
 	})
-	eventually(t, "the scheduler knows the cluster", func(context.Context) error {
+	eventually.Succeeds(t, "the scheduler knows the cluster", func(context.Context) error {
 		select {
 		case <-ready:
 			return nil
@@ -158,7 +159,7 @@ func addNode(t *testing.T, name string, pods int64) {
 
 func waitForNode(t *testing.T, pod, node string) {
 	t.Helper()
-	eventually(t, "pod "+pod+" on "+node, func(ctx context.Context) error {
+	eventually.Succeeds(t, "pod "+pod+" on "+node, func(ctx context.Context) error {
 		p, err := client.CoreV1().Pods("default").Get(ctx, pod, metav1.GetOptions{})
 		if err == nil && p.Spec.NodeName != node {
 			return fmt.Errorf("on node %q: %v", p.Spec.NodeName, p.Status.Conditions)
@@ -169,7 +170,7 @@ func waitForNode(t *testing.T, pod, node string) {
 
 func waitForCondition(t *testing.T, pod string) {
 	t.Helper()
-	eventually(t, "condition of pod "+pod, func(ctx context.Context) error {
+	eventually.Succeeds(t, "condition of pod "+pod, func(ctx context.Context) error {
 		p, err := client.CoreV1().Pods("default").Get(ctx, pod, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -185,7 +186,7 @@ func waitForCondition(t *testing.T, pod string) {
 
 func waitForEvent(t *testing.T, pod, reason, text string) {
 	t.Helper()
-	eventually(t, "event "+reason+" of pod "+pod, func(ctx context.Context) error {
+	eventually.Succeeds(t, "event "+reason+" of pod "+pod, func(ctx context.Context) error {
 		events, err := client.CoreV1().Events("default").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

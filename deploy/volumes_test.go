@@ -9,6 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 // TestVolumesThatWaitForTheirConsumer are bound by the scheduler before the pod
@@ -28,14 +30,14 @@ func TestVolumesThatWaitForTheirConsumer(t *testing.T) {
 		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}}}
 		addPod(t, pod)
 	}
-	eventually(t, "the volume has its claim", func(ctx context.Context) error {
+	eventually.Succeeds(t, "the volume has its claim", func(ctx context.Context) error {
 		v, err := client.CoreV1().PersistentVolumes().Get(ctx, "there", metav1.GetOptions{})
 		if err == nil && (v.Spec.ClaimRef == nil || v.Spec.ClaimRef.Name != "there") {
 			return errors.New("no claim")
 		}
 		return err
 	})
-	eventually(t, "the claim has its node", func(ctx context.Context) error {
+	eventually.Succeeds(t, "the claim has its node", func(ctx context.Context) error {
 		c, err := client.CoreV1().PersistentVolumeClaims("default").Get(ctx, "to-be-made", metav1.GetOptions{})
 		if err == nil && c.Annotations["volume.kubernetes.io/selected-node"] != "kubecon-1" {
 			return errors.New("no node")

@@ -9,6 +9,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 func TestPodsCanBeMadeInANewNamespaceAtOnceAndGoWithIt(t *testing.T) {
@@ -29,7 +31,7 @@ func TestPodsCanBeMadeInANewNamespaceAtOnceAndGoWithIt(t *testing.T) {
 	if err := namespaces.Delete(t.Context(), "fresh", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "namespace goes", func(ctx context.Context) error {
+	eventually.Succeeds(t, "namespace goes", func(ctx context.Context) error {
 		_, err := namespaces.Get(ctx, "fresh", metav1.GetOptions{})
 		return gone(err)
 	})
@@ -52,7 +54,7 @@ func TestWhatADeletedObjectOwnedGoesToo(t *testing.T) {
 	if err := maps.Delete(t.Context(), "owner", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "owned object goes", func(ctx context.Context) error {
+	eventually.Succeeds(t, "owned object goes", func(ctx context.Context) error {
 		_, err := maps.Get(ctx, "owned", metav1.GetOptions{})
 		return gone(err)
 	})
@@ -75,7 +77,7 @@ func TestPodsOfADeletedNodeGo(t *testing.T) {
 	if err := client.CoreV1().Nodes().Delete(t.Context(), "short-lived", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "orphan goes", func(ctx context.Context) error {
+	eventually.Succeeds(t, "orphan goes", func(ctx context.Context) error {
 		_, err := pods.Get(ctx, "orphan", metav1.GetOptions{})
 		return gone(err)
 	})
@@ -117,7 +119,7 @@ func TestPrioritiesAreThereAndWork(t *testing.T) {
 	if _, err := classes.Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a pod takes its class's priority", func(ctx context.Context) error {
+	eventually.Succeeds(t, "a pod takes its class's priority", func(ctx context.Context) error {
 		pod := podOn("", "urgent")
 		pod.Spec.PriorityClassName = "high"
 		made, err := client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})

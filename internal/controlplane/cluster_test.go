@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 func oneGi() *resource.Quantity { return resource.NewQuantity(1<<30, resource.BinarySI) }
@@ -119,7 +121,7 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 	c.etcd.etcd.Server.HardStop()
 	select {
 	case <-c.Done():
-	case <-time.After(patience):
+	case <-time.After(eventually.Patience):
 		t.Fatal("nobody noticed")
 	}
 	if err := c.Stop(); err == nil || !strings.Contains(err.Error(), "etcd ended on its own") {

@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
-
-// patience is how long a condition may take on a machine that is busy building.
-const patience = time.Minute
 
 // shared is the cluster of the tests that don't stop theirs.
 var sharedCluster *Cluster
@@ -66,19 +61,6 @@ func clientOf(t *testing.T, config *rest.Config) kubernetes.Interface {
 		t.Fatal(err)
 	}
 	return client
-}
-
-// eventually waits until condition says nil.
-func eventually(t *testing.T, what string, condition func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = condition(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v: %v", what, err, last)
-	}
 }
 
 func podOn(node, name string) *corev1.Pod {

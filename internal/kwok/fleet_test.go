@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 // BenchmarkFleet times a fleet of the size that the simulator is meant for, from
@@ -20,13 +22,13 @@ func BenchmarkFleet(b *testing.B) {
 		began := time.Now()
 		inParallel(nodes, func(i int) { makeNode(b, fmt.Sprintf("fleet-%d-%d", n, i)) })
 		b.ReportMetric(time.Since(began).Seconds(), "s-to-make-nodes")
-		eventually(b, "all nodes are ready", func(ctx context.Context) error { return allReady(ctx) })
+		eventually.Succeeds(b, "all nodes are ready", func(ctx context.Context) error { return allReady(ctx) })
 		b.ReportMetric(time.Since(began).Seconds(), "s-to-ready-nodes")
 
 		began = time.Now()
 		inParallel(pods, func(i int) { makePod(b, fmt.Sprintf("fleet-%d-%d", n, i%nodes), fmt.Sprintf("fleet-%d-%d", n, i)) })
 		b.ReportMetric(time.Since(began).Seconds(), "s-to-make-pods")
-		eventually(b, "all pods run", func(ctx context.Context) error { return allRunning(ctx) })
+		eventually.Succeeds(b, "all pods run", func(ctx context.Context) error { return allRunning(ctx) })
 		b.ReportMetric(time.Since(began).Seconds(), "s-to-running-pods")
 	}
 }

@@ -13,15 +13,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
-
-// patience is how long a condition may take on a machine that is busy building.
-const patience = time.Minute
 
 var (
 	admin  *rest.Config
@@ -66,7 +63,7 @@ func TestANodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	if len(node.Spec.Taints) > 0 || node.Spec.Unschedulable {
 		t.Errorf("nothing can be scheduled: %+v", node.Spec)
 	}
-	eventually(t, "the node has a lease", func(ctx context.Context) error {
+	eventually.Succeeds(t, "the node has a lease", func(ctx context.Context) error {
 		_, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, "kubecon-1", metav1.GetOptions{})
 		return err
 	})
@@ -90,7 +87,7 @@ func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	makeNode(t, "kubecon-2")
 	makePod(t, "kubecon-2", "web")
 	pods := client.CoreV1().Pods("default")
-	eventually(t, "the pod runs", func(ctx context.Context) error {
+	eventually.Succeeds(t, "the pod runs", func(ctx context.Context) error {
 		pod, err := pods.Get(ctx, "web", metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -106,7 +103,7 @@ func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	if err := pods.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the pod goes", func(ctx context.Context) error {
+	eventually.Succeeds(t, "the pod goes", func(ctx context.Context) error {
 		_, err := pods.Get(ctx, "web", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -139,7 +136,7 @@ func TestNothingPilesUpWhenKwokIsStartedAgainAndAgain(t *testing.T) {
 		}
 		running := runtime.NumGoroutine()
 		cancel()
-		eventually(t, "most of it ends", func(context.Context) error {
+		eventually.Succeeds(t, "most of it ends", func(context.Context) error {
 			if now := runtime.NumGoroutine(); now > running-3*parallelism {
 				return fmt.Errorf("%d goroutines of %d are left", now, running)
 			}
@@ -172,7 +169,7 @@ func settled() int {
 func readyNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
 	var node *corev1.Node
-	eventually(t, "node "+name+" is ready", func(ctx context.Context) (err error) {
+	eventually.Succeeds(t, "node "+name+" is ready", func(ctx context.Context) (err error) {
 		if node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return err
 		}
@@ -209,18 +206,5 @@ func makePod(t testing.TB, node, name string) {
 	}
 	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// eventually waits until condition says nil.
-func eventually(t testing.TB, what string, condition func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = condition(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v: %v", what, err, last)
 	}
 }

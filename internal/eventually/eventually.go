@@ -1,0 +1,27 @@
+// Package eventually waits for conditions in tests, instead of for a time.
+package eventually
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Patience is how long a condition may take on a busy machine.
+const Patience = time.Minute
+
+// Succeeds waits until a condition returns nil, and ends the test with its last
+// error if it never does.
+func Succeeds(t testing.TB, what string, condition func(ctx context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(ctx context.Context) (bool, error) {
+		last = condition(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v: %v", what, err, last)
+	}
+}
