@@ -57,6 +57,11 @@ func TestMatchAgreesWithRegexpWhenTheTableIsDroppedAgainAndAgain(t *testing.T) {
 		if got, _ := d.match(name, 1<<30); got != want.MatchString(name) {
 			t.Fatalf("%q: got %v", name, got)
 		}
+		for range 2 { // what leads from state to state, then what is remembered of it
+			if got := d.warm(selector.Ticket(), name); got != unknown && (got == matched) != want.MatchString(name) {
+				t.Fatalf("%q: warm, got %v", name, got)
+			}
+		}
 		if len(d.contexts) < before {
 			drops++
 		}
@@ -116,9 +121,11 @@ func FuzzMatch(f *testing.F) {
 		if got := len(selector.program.insts); got > instructions(tree)+2 {
 			t.Fatalf("%q: %d instructions, estimated %d", pattern, got, instructions(tree))
 		}
-		for range 2 { // cold, then warm
-			if got := selector.Match(name); got != re.MatchString(name) {
-				t.Fatalf("%q matches %q: got %v", pattern, name, got)
+		for range 3 { // new, then from state to state, then from memory
+			for _, similar := range []string{name, name + "-1", name + name, "node-" + name, name[len(name)/2:]} {
+				if got := selector.Match(similar); got != re.MatchString(similar) {
+					t.Fatalf("%q matches %q: got %v", pattern, similar, got)
+				}
 			}
 		}
 	})

@@ -64,9 +64,12 @@ func (s *Selector) Unlisted() string {
 // the answer, use a [Cycle].
 func (s *Selector) Match(name string) bool {
 	d := borrow()
+	defer giveBack(d)
+	if at := d.warm(s.program.ticket, name); at != unknown {
+		return at == matched
+	}
 	d.use(s.program)
 	matches, _ := d.match(name, math.MaxInt)
-	giveBack(d)
 	return matches
 }
 
