@@ -10,6 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/cycle"
 	"wasmkwokwizardry.io/regex-scheduling/bench/door"
+	"wasmkwokwizardry.io/regex-scheduling/bench/progress"
 	"wasmkwokwizardry.io/regex-scheduling/bench/report"
 	"wasmkwokwizardry.io/regex-scheduling/bench/start"
 	"wasmkwokwizardry.io/regex-scheduling/bench/whole"
@@ -30,7 +31,7 @@ func (o options) bench(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	r := &report.Run{Machine: report.ThisMachine(), Command: strings.Join(append([]string{"bench"}, o.args...), " ")}
-	err = errors.Join(o.measure(ctx, r, doors, newProgress(stderr)), stop())
+	err = errors.Join(o.measure(ctx, r, doors, progress.To(stderr)), stop())
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -47,23 +48,23 @@ func (o options) bench(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-func (o options) measure(ctx context.Context, r *report.Run, doors []door.Door, p *progress) (err error) {
-	defer p.end()
+func (o options) measure(ctx context.Context, r *report.Run, doors []door.Door, p *progress.Progress) (err error) {
+	defer p.End()
 	if o.has("start") {
-		if r.Starts, err = start.Run(ctx, doors, o.startRounds(), p.say); err != nil {
+		if r.Starts, err = start.Run(ctx, doors, o.startRounds(), p.Say); err != nil {
 			return err
 		}
 	}
 	if o.has("cycle") {
 		plan := o.cyclePlan()
-		plan.Say = p.say
+		plan.Say = p.Say
 		if r.Cycles, err = cycle.Run(ctx, plan, doors); err != nil {
 			return err
 		}
 	}
 	if o.has("whole") {
 		plan := o.wholePlan()
-		plan.Say = p.say
+		plan.Say = p.Say
 		if r.Whole, err = whole.Run(ctx, plan, o.wholeDoors(doors)); err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ func (o options) guestFiles() []string {
 }
 
 func (o options) cyclePlan() cycle.Plan {
-	plan := cycle.Plan{Nodes: []int{100, 1000, 5000}, Rounds: 15, Batch: 10 * time.Millisecond, Limit: time.Second}
+	plan := cycle.Plan{Nodes: []int{100, 1000, 5000}, Rounds: 40, Batch: 4 * time.Millisecond, Limit: time.Second}
 	if o.quick {
 		plan.Nodes, plan.Rounds, plan.Batch = []int{1000, 5000}, 4, 3*time.Millisecond
 		plan.Limit, plan.Skip = 100*time.Millisecond, 100*time.Millisecond

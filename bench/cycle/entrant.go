@@ -64,7 +64,7 @@ type sweeper struct{ swept uint64 }
 
 // littered is how many bytes may lie about when a batch begins: much less than
 // what makes the collector start by itself.
-const littered = 2 << 20
+const littered = 16 << 20
 
 func (s *sweeper) sweep() {
 	var m runtime.MemStats

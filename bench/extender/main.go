@@ -17,6 +17,8 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/bench/progress"
 )
 
 func main() {
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := set.Parse(args); err != nil {
 		return 2
 	}
-	plan := plan{only: *only, pattern: *pattern, rounds: *rounds, progress: stderr}
+	plan := plan{only: *only, pattern: *pattern, rounds: *rounds, progress: progress.To(stderr)}
 	for _, text := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || *rounds < 1 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/bench/progress"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 )
 
@@ -19,7 +20,7 @@ type plan struct {
 	only     string // part of the name of a form, or empty
 	pattern  string
 	rounds   int
-	progress io.Writer
+	progress *progress.Progress
 }
 
 // result is what was measured with one number of nodes in one form.
@@ -36,6 +37,7 @@ type result struct {
 }
 
 func (p *plan) run(ctx context.Context) ([]result, error) {
+	defer p.progress.End()
 	var results []result
 	for _, form := range []struct {
 		name string
@@ -52,7 +54,6 @@ func (p *plan) run(ctx context.Context) ([]result, error) {
 			results = append(results, r)
 		}
 	}
-	fmt.Fprintf(p.progress, "\r%-70s\r", "")
 	return results, nil
 }
 
@@ -89,7 +90,7 @@ func (p *plan) measure(ctx context.Context, r *result, body []byte) error {
 func (p *plan) rounds3(ctx context.Context, r *result, c *client, urls []string) error {
 	times := []*[]time.Duration{&r.baseline, &r.ours, &r.typed}
 	for round := range p.rounds {
-		fmt.Fprintf(p.progress, "\r%-10s %6d nodes: round %d of %d  ", r.form, r.nodes, round+1, p.rounds)
+		p.progress.Say(fmt.Sprintf("%s, %d nodes", r.form, r.nodes), float64(round)/float64(p.rounds))
 		for i := range urls {
 			k := (i + round) % len(urls)
 			if k == 2 && round%4 != 0 {

@@ -1,4 +1,5 @@
-package main
+// Package progress tells whoever waits for a measurement how far it is.
+package progress
 
 import (
 	"fmt"
@@ -7,9 +8,9 @@ import (
 	"time"
 )
 
-// progress tells how far a run is: in one line that changes on a terminal, in a
-// line now and then elsewhere.
-type progress struct {
+// Progress writes one line that changes on a terminal, and a line now and then
+// elsewhere.
+type Progress struct {
 	out      io.Writer
 	terminal bool
 	began    time.Time
@@ -19,8 +20,9 @@ type progress struct {
 // pause is how long a log stays silent.
 const pause = 10 * time.Second
 
-func newProgress(out io.Writer) *progress {
-	p := &progress{out: out, began: time.Now()}
+// To returns a Progress that begins now.
+func To(out io.Writer) *Progress {
+	p := &Progress{out: out, began: time.Now()}
 	if file, ok := out.(*os.File); ok {
 		info, err := file.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -28,8 +30,9 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// say is called often.
-func (p *progress) say(what string, done float64) {
+// Say tells what is being done, and which share of all is done. It may be called
+// often.
+func (p *Progress) Say(what string, done float64) {
 	now := time.Now()
 	line := fmt.Sprintf("%5.0fs  %3.0f%%  %s", now.Sub(p.began).Seconds(), 100*done, what)
 	if p.terminal {
@@ -42,7 +45,8 @@ func (p *progress) say(what string, done float64) {
 	}
 }
 
-func (p *progress) end() {
+// End leaves the terminal's line empty.
+func (p *Progress) End() {
 	if p.terminal {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
