@@ -121,6 +121,7 @@ func extenderConfig(url string, names bool) string {
 	return fmt.Sprintf(`apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 clientConnection: {qps: 100000, burst: 100000}
+percentageOfNodesToScore: 100
 extenders:
 - urlPrefix: %s
   filterVerb: filter

@@ -149,3 +149,25 @@ func TestTheSeedsConfigurationsReachTheExtender(t *testing.T) {
 		})
 	}
 }
+
+// A scheduler that has found enough nodes looks at no more, and only then asks
+// its extenders: the configuration must let it find them all.
+func TestTheExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
+	for _, door := range []string{"extender", "extender-v2"} {
+		t.Run(door, func(t *testing.T) {
+			use(t, door)
+			names := make([]string, 240)
+			for i := range names {
+				names[i] = fmt.Sprintf("node-%03d", i)
+			}
+			addNodes(t, names...)
+			for i := 0; i < len(names); i += 60 {
+				pod := fmt.Sprintf("p%d", i)
+				addPod(t, pod, "^"+names[i]+"$")
+				if a := attempt(t, pod, recorder.Scheduled); a.Node != names[i] || a.Number != 1 {
+					t.Errorf("attempt %d puts it on %q, want the first to on %s", a.Number, a.Node, names[i])
+				}
+			}
+		})
+	}
+}
