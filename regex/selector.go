@@ -76,7 +76,7 @@ func (s *Selector) Match(name string) bool {
 // Begin starts a scheduling cycle, or an extender's request.
 func (s *Selector) Begin() *Cycle {
 	c := &Cycle{selector: s}
-	c.left.Store(workPerCycle)
+	c.left.Store(account)
 	return c
 }
 
@@ -98,14 +98,15 @@ func (s *Selector) Size() int {
 // It is safe for concurrent use.
 type Cycle struct {
 	selector *Selector
-	left     atomic.Int64 // work, up to about workPerCycle
+	left     atomic.Int64 // work, up to about account
 }
 
-// A cycle begins with workPerCycle, and gets workPerName back with every name
-// that it builds something for.
+// A cycle begins with workPerCycle for each processor, since each builds the
+// states for the names that it meets, and gets workPerName back with every name.
 const (
 	workPerCycle = 60_000
 	workPerName  = 50
+	account      = workPerCycle * processors
 )
 
 // Selector is what the cycle matches against.
@@ -148,6 +149,9 @@ func (c *Cycle) match(d *dfa, name string) (bool, error) {
 	if at == unknown {
 		return c.build(d, name)
 	}
+	if c.left.Load() < account {
+		c.left.Add(workPerName)
+	}
 	return at == matched, nil
 }
 
@@ -156,7 +160,7 @@ func (c *Cycle) build(d *dfa, name string) (bool, error) {
 	left := c.left.Load()
 	d.use(c.selector.program)
 	matches, ok := d.match(name, int(left)+workPerName)
-	if gain := int64(workPerName - d.work); gain < 0 || left < workPerCycle {
+	if gain := int64(workPerName - d.work); gain < 0 || left < account {
 		c.left.Add(gain)
 	}
 	if !ok {
