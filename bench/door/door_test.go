@@ -1,14 +1,11 @@
 package door
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
+	"wasmkwokwizardry.io/regex-scheduling/internal/wat"
 )
 
 const floors = "../../testdata/bench"
@@ -47,27 +44,4 @@ func TestTwoGuestsOfOneNameAreRefused(t *testing.T) {
 	}
 }
 
-func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) {
-	wat2wasm, err := exec.LookPath("wat2wasm")
-	if err != nil {
-		t.Skip("no wat2wasm on PATH (package wabt): the committed guests are taken on trust")
-	}
-	sources, _ := filepath.Glob(floors + "/*.wat")
-	if len(sources) == 0 {
-		t.Fatal("no sources")
-	}
-	for _, source := range sources {
-		built := filepath.Join(t.TempDir(), "guest.wasm")
-		if out, err := exec.Command(wat2wasm, source, "-o", built).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", source, err, out)
-		}
-		got, err := os.ReadFile(built)
-		if err != nil {
-			t.Fatal(err)
-		}
-		committed, err := os.ReadFile(strings.TrimSuffix(source, ".wat") + ".wasm")
-		if err != nil || !bytes.Equal(got, committed) {
-			t.Errorf("%s is not what the committed guest is made of (%v)", source, err)
-		}
-	}
-}
+func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, floors) }
