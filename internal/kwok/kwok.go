@@ -14,13 +14,7 @@ import (
 )
 
 const (
-	// identity holds the nodes' leases. It is fixed, so that a kept cluster's
-	// nodes are ours again after a restart instead of waiting for the leases of
-	// a former self to run out.
-	identity = "kwok"
-	// leaseSeconds is a day because nobody acts on a lease that ran out; they
-	// exist so that "kubectl describe node" finds one. KWOK renews after a
-	// quarter of it.
+	// leaseSeconds is what the lease of a node says, a day: see lease.
 	leaseSeconds = 24 * 60 * 60
 	// podCIDR and nodeIP are addresses that nothing routes, outside the range
 	// of the control plane's services.
@@ -33,8 +27,8 @@ const (
 
 // Start makes every node of the cluster Ready and every bound pod Running, now
 // and until ctx is done. It returns once the controllers run; nodes follow
-// within moments. config's identity must be allowed to patch nodes and pods, to
-// delete pods and to write leases. Warnings and errors go to logs until ctx is
+// within moments. config's identity must be allowed to update nodes, to patch and
+// delete pods, and to write leases. Warnings and errors go to logs until ctx is
 // done; nil drops them.
 //
 // When podCIDR is used up, KWOK goes on with the addresses after it. Five
@@ -52,18 +46,18 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 		return fmt.Errorf("client of kwok: %w", err)
 	}
 	controller, err := controllers.NewController(controllers.Config{
-		Clock:                    clock.RealClock{},
-		TypedClient:              client,
-		RESTClient:               client.Discovery().RESTClient(),
-		ManageAllNodes:           true,
+		Clock:          clock.RealClock{},
+		TypedClient:    client,
+		RESTClient:     client.Discovery().RESTClient(),
+		ManageAllNodes: true,
+		// No leases: KWOK would leave a node alone until it holds one, and try
+		// again after hours where it failed to, as for a node that is made again
+		// while the lease of its predecessor goes.
 		CIDR:                     podCIDR,
 		NodeIP:                   nodeIP,
 		LocalStages:              stages,
 		PodPlayStageParallelism:  parallelism,
 		NodePlayStageParallelism: parallelism,
-		NodeLeaseParallelism:     parallelism,
-		NodeLeaseDurationSeconds: leaseSeconds,
-		ID:                       identity,
 	})
 	if err != nil {
 		return fmt.Errorf("make kwok's controllers: %w", err)
@@ -72,6 +66,9 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 		logs = io.Discard
 	}
 	logger := log.NewLogger(untilDone{ctx, logs}, log.LevelWarn)
+	if err := startKubelets(ctx, client, logger); err != nil {
+		return err
+	}
 	if err := controller.Start(log.NewContext(ctx, logger)); err != nil {
 		return fmt.Errorf("start kwok's controllers: %w", err)
 	}

@@ -3,19 +3,29 @@ package kwok
 import (
 	"fmt"
 
-	"sigs.k8s.io/kwok/kustomize/stage/node/fast"
 	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 	"sigs.k8s.io/kwok/pkg/config"
 )
 
-// stages are KWOK's own "fast" ones. Its heartbeat stage is left out: it writes
-// each node's status every few seconds for a node lifecycle controller to read,
-// and none runs here.
+// noStage is for nodes, whose status is written by kubelets. KWOK wants a stage
+// for nodes, or it would not know on which ones pods run; this one never plays.
+const noStage = `
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: none}
+spec:
+  resourceRef: {apiGroup: v1, kind: Node}
+  selector:
+    matchExpressions: [{key: .metadata.name, operator: DoesNotExist}]
+  next: {}
+`
+
+// stages are KWOK's own "fast" ones for pods.
 func stages() (map[internalversion.StageResourceRef][]*internalversion.Stage, error) {
 	byResource := map[internalversion.StageResourceRef][]*internalversion.Stage{}
 	for _, raw := range []string{
-		fast.DefaultNodeInit,
+		noStage,
 		podfast.DefaultPodReady,
 		podfast.DefaultPodComplete,
 		podfast.DefaultPodDelete,
