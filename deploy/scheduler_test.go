@@ -49,7 +49,7 @@ func runScheduler(t *testing.T, variant string, names map[string]string, replace
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := eventually.Receives(t, "the scheduler ends", ended); err != nil {
 			t.Error(err)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
@@ -159,19 +160,26 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", calls[5].body, 200, nil})
-	changes := sim.Changes(t.Context())
-	for {
+	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
 		if last, ok := sim.Recorder().Last("default", "p"); ok && last.Result == "Scheduled" {
-			break
+			return nil
 		}
-		<-changes
-	}
+		return unscheduled(ctx)
+	})
 	body := c.do(t, handler, call{"", "GET", base + "pods/default/p/attempts", "", 200, nil})
 	for _, want := range []string{`"result":"Scheduled"`, `"node":"kubecon-1"`, `"verdict":"Passed"`, `"name":"RegexScheduling"`} {
 		if !bytes.Contains(body, []byte(want)) {
 			t.Errorf("%s is not in %s", want, body)
 		}
 	}
+}
+
+// unscheduled says all that is known of why pod p is not on node kubecon-1.
+func unscheduled(ctx context.Context) error {
+	pod, podErr := sim.Client().CoreV1().Pods("default").Get(ctx, "p", metav1.GetOptions{})
+	node, nodeErr := sim.Client().CoreV1().Nodes().Get(ctx, "kubecon-1", metav1.GetOptions{})
+	return fmt.Errorf("attempts %+v\npod on node %q, %+v (%v)\nnode %+v (%v)",
+		sim.Recorder().Attempts("default", "p"), pod.Spec.NodeName, pod.Status, podErr, node.Status, nodeErr)
 }
 
 // testFailures sees the statuses of a simulator whose cluster has ended.
@@ -192,7 +200,7 @@ func testFailures(t *testing.T, c *contract) {
 func testStream(t *testing.T, c *contract) {
 	server := httptest.NewServer(Protect(Handler(sim, nil)))
 	defer server.Close()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"listwatchresources", nil)
 	if err != nil {

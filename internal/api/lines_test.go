@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http/httptest"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 // streamed is a line of listwatchresources.
@@ -25,7 +27,7 @@ func (l lines) next(t *testing.T) ([]byte, streamed) {
 	t.Helper()
 	line, err := l.r.ReadBytes('\n')
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("the stream ends after %q: %v", line, err)
 	}
 	var e streamed
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -37,7 +39,9 @@ func (l lines) next(t *testing.T) ([]byte, streamed) {
 func TestAStreamBeginsWhereItIsTold(t *testing.T) {
 	server := httptest.NewServer(Handler(sim, nil))
 	defer server.Close()
-	response, err := server.Client().Get(server.URL + base + "listwatchresources")
+	client := server.Client()
+	client.Timeout = eventually.Patience
+	response, err := client.Get(server.URL + base + "listwatchresources")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +53,7 @@ func TestAStreamBeginsWhereItIsTold(t *testing.T) {
 			break
 		}
 	}
-	known, err := server.Client().Get(server.URL + base + "listwatchresources?podslastResourceVersion=1&nodesLastResourceVersion=1" +
+	known, err := client.Get(server.URL + base + "listwatchresources?podslastResourceVersion=1&nodesLastResourceVersion=1" +
 		"&pvsLastResourceVersion=1&pvcsLastResourceVersion=1&scsLastResourceVersion=1&namespaceLastResourceVersion=1")
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,10 @@ package broadcast
 
 import (
 	"context"
+	"fmt"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
 
 func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {
@@ -11,17 +14,20 @@ func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {
 	first, second := s.Subscribe(ctx), s.Subscribe(t.Context())
 	s.Send()
 	s.Send() // nobody has read yet
-	<-first
-	<-second
+	eventually.Receives(t, "a value for the first subscriber", first)
+	eventually.Receives(t, "a value for the second subscriber", second)
 	select {
 	case <-first:
 		t.Error("two sends before a read came as two values")
 	default:
 	}
 	cancel()
-	for s.len() != 1 { // AfterFunc runs on its own
-		s.Send()
-	}
+	eventually.Succeeds(t, "the subscription ends", func(context.Context) error {
+		if n := s.len(); n != 1 {
+			return fmt.Errorf("%d subscriptions", n)
+		}
+		return nil
+	})
 }
 
 func (s *Signal) len() int {

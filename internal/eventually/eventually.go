@@ -12,6 +12,17 @@ import (
 // Patience is how long a condition may take on a busy machine.
 const Patience = time.Minute
 
+// Receives waits for a value, and ends the test if none comes.
+func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(Patience):
+		t.Fatalf("%s: not within %s", what, Patience)
+	}
+	return value
+}
+
 // Succeeds waits until a condition returns nil, and ends the test with its last
 // error if it never does.
 func Succeeds(t testing.TB, what string, condition func(ctx context.Context) error) {

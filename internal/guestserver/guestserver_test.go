@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
@@ -68,7 +69,7 @@ func TestTheProgramServesUntilItIsTold(t *testing.T) {
 	}
 	response.Body.Close()
 	cancel()
-	if got := <-status; got != 0 {
+	if got := eventually.Receives(t, "the program ends", status); got != 0 {
 		t.Errorf("exit status %d", got)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -60,7 +61,7 @@ func start(t *testing.T, o Options) {
 	go func() { done <- Run(ctx, o) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := eventually.Receives(t, "the scheduler ends", done); err != nil {
 			t.Errorf("scheduler: %v", err)
 		}
 	})

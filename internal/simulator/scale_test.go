@@ -46,7 +46,11 @@ func TestALargeCluster(t *testing.T) {
 	report("import", began)
 	changes := sim.Changes(t.Context())
 	for tried() < pods {
-		<-changes
+		select {
+		case <-changes:
+		case <-time.After(patience):
+			t.Fatalf("%d of %d pods have been tried, and no other for %s", tried(), pods, patience)
+		}
 	}
 	report("scheduling", began)
 	began = time.Now()
