@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -21,46 +22,22 @@ type (
 		framework.ScoreExtensions
 		framework.ScorePlugin
 	}
+	bindPlugin interface {
+		framework.PreBindPlugin
+		framework.BindPlugin
+		framework.PostBindPlugin
+	}
 )
 
-// binds reports whether a plugin takes part in the binding cycle.
-func binds(pl framework.Plugin) bool {
-	switch pl.(type) {
-	case framework.ReservePlugin, framework.PermitPlugin, framework.BindPlugin:
-		return true
-	}
-	return false
-}
-
+// hooksOf asserts the interfaces of an upstream plugin.
 func hooksOf(pl framework.Plugin) hooks {
 	h := hooks{closer: pl.(io.Closer), prefilter: pl.(framework.PreFilterPlugin)}
 	h.filter, _ = pl.(filterPlugin)
 	h.score, _ = pl.(scorePlugin)
+	h.reserve, _ = pl.(framework.ReservePlugin)
+	h.permit, _ = pl.(framework.PermitPlugin)
+	h.bind, _ = pl.(bindPlugin)
 	return h
-}
-
-// mask gives r the interfaces that its guest has.
-func mask(r *replaceable) framework.Plugin {
-	filter, score := filterHooks{r}, scoreHooks{r}
-	switch {
-	case r.guest.filter != nil && r.guest.score != nil:
-		return struct {
-			*replaceable
-			filterHooks
-			scoreHooks
-		}{r, filter, score}
-	case r.guest.filter != nil:
-		return struct {
-			*replaceable
-			filterHooks
-		}{r, filter}
-	case r.guest.score != nil:
-		return struct {
-			*replaceable
-			scoreHooks
-		}{r, score}
-	}
-	return r
 }
 
 // Name implements framework.Plugin.
@@ -74,6 +51,7 @@ func (r *replaceable) EventsToRegister(context.Context) ([]framework.ClusterEven
 // PreFilter implements framework.PreFilterPlugin. It begins the cycle of a pod.
 func (r *replaceable) PreFilter(ctx context.Context, state *framework.CycleState, pod *v1.Pod) (result *framework.PreFilterResult, status *framework.Status) {
 	status = r.enter(ctx, pod, "prefilter", true, func(h hooks) (s *framework.Status) {
+		r.cycle = state
 		result, s = h.prefilter.PreFilter(ctx, state, pod)
 		return s
 	})
@@ -119,12 +97,32 @@ func (f filterHooks) Filter(ctx context.Context, state *framework.CycleState, po
 }
 
 // PostFilter implements framework.PostFilterPlugin.
+//
+// The framework takes Success for a node that was found, and asks and tells
+// nothing more: what other plugins have said, DefaultPreemption first of all, is
+// lost. Guests answer Success when they have nothing to say, and the upstream
+// host does for those that export no postfilter. Here that is a rejection
+// without a reason, unless a node was nominated.
+//
+// A guest that has not seen this cycle is not asked. Where an earlier plugin's
+// PreFilter rejects the pod, the guest's own has not run, and what it remembers
+// is of another pod, perhaps of another namespace.
 func (f filterHooks) PostFilter(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusMap) (result *framework.PostFilterResult, status *framework.Status) {
 	status = f.r.enter(ctx, pod, "postfilter", false, func(h hooks) (s *framework.Status) {
+		if f.r.cycle != state {
+			return nil
+		}
 		result, s = h.filter.PostFilter(ctx, state, pod, nodes)
 		return s
 	})
+	if status.IsSuccess() && !nominates(result) {
+		status = framework.NewStatus(framework.Unschedulable)
+	}
 	return result, status
+}
+
+func nominates(result *framework.PostFilterResult) bool {
+	return result != nil && result.NominatingInfo != nil && result.NominatedNodeName != ""
 }
 
 // scoreHooks are the hooks of a guest that scores.
@@ -156,9 +154,11 @@ func (s scoreHooks) ScoreExtensions() framework.ScoreExtensions {
 	return s
 }
 
-// NormalizeScore implements framework.ScoreExtensions.
+// NormalizeScore implements framework.ScoreExtensions. The framework finds a
+// node's score by its place in the list, which the upstream host does not keep.
 func (s scoreHooks) NormalizeScore(ctx context.Context, state *framework.CycleState, pod *v1.Pod, scores framework.NodeScoreList) *framework.Status {
-	return s.r.enter(ctx, pod, "normalizescore", false, func(h hooks) (status *framework.Status) {
+	asked := slices.Clone(scores)
+	status := s.r.enter(ctx, pod, "normalizescore", false, func(h hooks) (status *framework.Status) {
 		defer func() { // a trap leaves upstream without scores, and it panics for it
 			if reason := recover(); reason != nil {
 				status = framework.AsStatus(fmt.Errorf("wasm: normalizescore error: %v", reason))
@@ -166,4 +166,24 @@ func (s scoreHooks) NormalizeScore(ctx context.Context, state *framework.CycleSt
 		}()
 		return h.score.NormalizeScore(ctx, state, pod, scores)
 	})
+	if !status.IsSuccess() {
+		return status
+	}
+	return inOrder(scores, asked)
+}
+
+// inOrder brings scores into the order of asked, by the nodes' names.
+func inOrder(scores, asked framework.NodeScoreList) *framework.Status {
+	given := make(map[string]int64, len(scores))
+	for _, score := range scores {
+		given[score.Name] = score.Score
+	}
+	for i, node := range asked {
+		score, ok := given[node.Name]
+		if !ok {
+			return framework.AsStatus(fmt.Errorf("wasm: normalizescore left out node %s", node.Name))
+		}
+		scores[i] = framework.NodeScore{Name: node.Name, Score: score}
+	}
+	return nil
 }

@@ -30,7 +30,8 @@ type replaceable struct {
 
 	mu      callLock
 	guest   hooks
-	trapped *trap // nil while the guest is well
+	cycle   *framework.CycleState // of the last PreFilter
+	trapped *trap                 // nil while the guest is well
 	closed  bool
 }
 
@@ -49,14 +50,18 @@ type hooks struct {
 	prefilter framework.PreFilterPlugin
 	filter    filterPlugin
 	score     scorePlugin
+	reserve   framework.ReservePlugin
+	permit    framework.PermitPlugin
+	bind      bindPlugin
 }
 
-// newReplaceable starts a guest. The plugin has exactly the interfaces of the
-// framework that the upstream plugin has.
-//
-// A guest that takes part in the binding cycle (reserve, permit, bind) is
-// returned as upstream made it: such a guest may hold what it has promised to
-// pods that are about to be bound, which no replacement would know.
+// takesPartInBinding reports whether the guest may hold what it has promised to
+// pods that are about to be bound. No replacement would know of that, so such a
+// guest is kept whatever happens, and upstream hands it from cycle to cycle.
+func (h hooks) takesPartInBinding() bool { return h.reserve != nil || h.permit != nil || h.bind != nil }
+
+// newReplaceable starts a guest. The plugin has the interfaces of the framework
+// that the upstream plugin has (see mask).
 func newReplaceable(ctx context.Context, s source) (framework.Plugin, error) {
 	pl, err := s.start(ctx)
 	if err != nil {
@@ -66,9 +71,6 @@ func newReplaceable(ctx context.Context, s source) (framework.Plugin, error) {
 	if err != nil {
 		_ = pl.(io.Closer).Close()
 		return nil, err
-	}
-	if binds(pl) {
-		return pl, nil
 	}
 	traps.WithLabelValues(s.plugin).Add(0) // so that the series is there to be watched
 	return mask(&replaceable{source: s, events: events, guest: hooksOf(pl)}), nil
@@ -101,6 +103,9 @@ func (r *replaceable) examine(ctx context.Context, pod *v1.Pod, export string, s
 	err := status.AsError()
 	text := err.Error()
 	if !strings.HasPrefix(text, "wasm: "+export+" error:") && !strings.HasPrefix(text, "wasm: instantiate error:") {
+		return status
+	}
+	if r.guest.takesPartInBinding() {
 		return status
 	}
 	traps.WithLabelValues(r.source.plugin).Inc()
