@@ -19,6 +19,9 @@ func putStatus[T any, P object[T]](ctx context.Context, c client[T], from P, cre
 	switch to := any(created).(type) {
 	case *v1.Node:
 		status := any(from).(*v1.Node).Status
+		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 {
+			return nil // the file does not say how large it is: that stays with whoever knows
+		}
 		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
 	case *v1.PersistentVolume:
 		to.Status.Phase = any(from).(*v1.PersistentVolume).Status.Phase

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
@@ -174,5 +176,48 @@ func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
 	err := sim.Import(t.Context(), snapshot, nil)
 	if err == nil || !strings.Contains(err.Error(), "import: pod default/p: ") || !strings.Contains(err.Error(), "spec.containers") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A name that comes back at once, in every way in which a user of the page or
+// the API lets it.
+func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
+	use(t, "native")
+	defer func() {
+		if t.Failed() {
+			node, err := sim.Client().CoreV1().Nodes().Get(context.Background(), "kubecon-1", metav1.GetOptions{})
+			t.Logf("attempts %+v, node %+v, %v", sim.Recorder().Attempts("default", "p"), node.Status, err)
+		}
+	}()
+	for round := range 10 {
+		snapshot := &Snapshot{
+			Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1"}}},
+			Pods: []v1.Pod{{
+				ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"},
+				Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c"}}},
+			}},
+		}
+		for range 1 + round%2 { // now and then over what is there
+			if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		attempt(t, "p", recorder.Scheduled)
+		if err := sim.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAnImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
+	use(t, "native")
+	addRoom(t, "kubecon-1")
+	snapshot := &Snapshot{Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1", Labels: map[string]string{"new": "label"}}}}}
+	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+		t.Fatal(err)
+	}
+	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
+	if err != nil || node.Labels["new"] != "label" || node.Status.Allocatable.Pods().Value() != 10 {
+		t.Errorf("labels %v, allocatable %v, %v", node.Labels, node.Status.Allocatable, err)
 	}
 }
