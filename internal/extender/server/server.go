@@ -108,10 +108,6 @@ func (s *Server) Handler() http.Handler {
 // closes its connection leaves nobody on one that Shutdown would cut.
 func (s *Server) lastly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := connOf(r); c != nil {
-			c.begin()
-			defer c.end()
-		}
 		if s.draining.Load() {
 			w.Header().Set("Connection", "close")
 		}
