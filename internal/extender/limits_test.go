@@ -3,6 +3,7 @@ package extender_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
 	handler := newExtender(t, configure(t, "limits: {body: 64Ki}")).Handler()
 	body := bytes.Repeat([]byte("x"), 64<<10+1)
-	refusedBy(t, "announced", handler, httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusRequestEntityTooLarge, "larger than 65536 bytes")
+	refusedBy(t, "announced", handler, httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusRequestEntityTooLarge, "larger than 65536 bytes: raise limits.body,")
 	chunked := httptest.NewRequest("POST", "/filter", struct{ io.Reader }{bytes.NewReader(body)})
 	chunked.ContentLength = -1
 	refusedBy(t, "not announced", handler, chunked, http.StatusRequestEntityTooLarge, "nodeCacheCapable: true")
@@ -84,7 +85,7 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 
 func TestRequestsThatTakeTooMuchMemoryTogetherAreRefused(t *testing.T) {
 	letGo := hold(t)
-	e := start(t, configure(t, "limits: {body: 200Ki, buffers: 300Ki}\nalgorithm: test-waits"))
+	e := start(t, configure(t, "limits: {body: 200Ki, buffers: 2Mi}\nalgorithm: test-waits"))
 	body := corpus.Names("", 5000)
 	done := make(chan error, 1)
 	go func() {
@@ -92,7 +93,7 @@ func TestRequestsThatTakeTooMuchMemoryTogetherAreRefused(t *testing.T) {
 		done <- err
 	}()
 	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
-	refusedBy(t, "another", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "take all the memory")
+	refusedBy(t, "another", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "take all the memory of limits.buffers")
 	letGo()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -168,22 +169,55 @@ func TestWhatIsNoHTTPIsRefused(t *testing.T) {
 	}
 }
 
+// TestWhoIsSlowDoesNotStopOthers has more slow clients than requests may be
+// answered at a time, some that say nothing after the beginning and others that
+// send a byte now and then.
 func TestWhoIsSlowDoesNotStopOthers(t *testing.T) {
 	e := start(t, loadConfig(t, ""))
-	for i := range 300 {
-		beginning := header
-		if i%2 == 0 {
-			beginning = header + "Content-Length: 33554432\r\n\r\n{"
-		}
-		slowly(t, e.address, beginning)
+	var slow []net.Conn
+	for i := range 1100 {
+		announced := []int{1000, 150_000, 32 << 20}[i%3]
+		slow = append(slow, slowly(t, e.address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n{", announced)))
 	}
-	body := corpus.Full("kubecon-.*", 500)
-	for range 20 {
-		status, answer, err := e.send(http.DefaultClient, "/filter", body)
-		if err != nil || status != http.StatusOK {
-			t.Fatalf("beside 300 slow clients: %d %.100s %v", status, answer, err)
+	eventually(t, "all to be on their way", func() bool { return inFlight(t, e) >= 1100 })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for ctx.Err() == nil {
+			for _, c := range slow {
+				_, _ = c.Write([]byte(" "))
+			}
+		}
+	}()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}, Timeout: patience}
+	defer client.CloseIdleConnections()
+	var all sync.WaitGroup
+	for _, body := range [][]byte{corpus.Full("kubecon-.*", 500), corpus.Names("kubecon-.*", 5000)} {
+		for range 4 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				for range 50 {
+					status, answer, err := e.send(client, "/filter", body)
+					if err != nil || status != http.StatusOK {
+						t.Errorf("beside 1,100 slow clients: %d %.100s %v", status, answer, err)
+					}
+				}
+			}()
 		}
 	}
+	all.Wait()
+	if n := inFlight(t, e); n < 1100 {
+		t.Errorf("only %d requests were on their way at the end", n)
+	}
+}
+
+func inFlight(t *testing.T, e *running) (n int) {
+	t.Helper()
+	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\nextender_requests_in_flight ")
+	_, err := fmt.Sscan(after, &n)
+	must(t, err)
+	return n
 }
 
 func TestAThousandConnectionsAtATime(t *testing.T) {
