@@ -2,9 +2,9 @@
 // configuration, makes the algorithms, and serves them until it is told to
 // stop. cmd/extender runs it as a program; the simulator runs it in-process.
 //
-// The rooms: config (what it can be told), server (HTTP), wire and rawjson (the
-// requests and answers), body (their memory), algorithm (what it can decide),
-// certs and watch (files that change), logging and metrics. corpus is for tests.
+// The rooms: config (what it can be told), server (HTTP), wire (the requests
+// and answers), body (their memory), algorithm (what it can decide), certs and
+// watch (files that change), logging and metrics. corpus is for tests.
 package extender
 
 import (

@@ -10,7 +10,7 @@ import (
 // of two, so that buffers can be used again for bodies of another length.
 const (
 	smallest = 4 << 10
-	growth   = 4
+	growth   = 8
 	large    = 1 << 20 // 150 nodes, or 30,000 names
 )
 

@@ -27,7 +27,7 @@ type Metrics struct {
 type Sources struct {
 	Version           string
 	InFlight          func() float64     // requests
-	Buffered          func() float64     // bytes of requests' bodies
+	Buffered          func() float64     // bytes of requests
 	CertificateExpiry func() float64     // Unix time, or 0 without TLS
 	Algorithms        func() []Algorithm // in use
 }
@@ -55,8 +55,8 @@ func New(sources Sources) *Metrics {
 	}
 	m.registry.MustRegister(m.requests, m.nodesIn, m.nodesOut, m.panics, m.reloads, m.durations, m.unknown,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("extender_requests_in_flight", "Requests that are being answered.", nil, sources.InFlight),
-		gauge("extender_buffered_bytes", "Memory taken by the bodies of requests.", nil, sources.Buffered),
+		gauge("extender_requests_in_flight", "Requests that are arriving or being answered.", nil, sources.InFlight),
+		gauge("extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", nil, sources.Buffered),
 		gauge("extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", nil, sources.CertificateExpiry),
 		gauge("extender_build_info", "1, with the version.", prometheus.Labels{"version": sources.Version}, func() float64 { return 1 }),
 		algorithms(sources.Algorithms))

@@ -69,7 +69,9 @@ func (s *Server) close(l net.Listener, traffic *traffic) {
 		s.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
 	} else {
 		begun := time.Now()
-		await(context.Background(), func() bool { return traffic.noneCame(begun) })
+		ctx, cancel := context.WithTimeout(context.Background(), 8*quiet)
+		defer cancel()
+		await(ctx, func() bool { return traffic.noneCame(begun) })
 	}
 	_ = l.Close()
 }

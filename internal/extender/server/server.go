@@ -49,8 +49,8 @@ type Setup struct {
 	// ClientCertificates makes clients show one.
 	ClientCertificates bool
 
-	// Requests is how many are answered at a time; BodyBytes and BufferBytes
-	// are the limits of package body.
+	// Requests is how many may have arrived and have no answer yet; BodyBytes
+	// and BufferBytes are the limits of package body.
 	Requests               int64
 	BodyBytes, BufferBytes int64
 }
