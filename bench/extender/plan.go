@@ -61,7 +61,7 @@ func (p *plan) run(ctx context.Context) ([]result, error) {
 func (p *plan) measure(ctx context.Context, r *result, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	base := &echo{body: make([]byte, len(body))}
+	base := &echo{body: make([]byte, 2*len(body))} // encoded again it is a little longer
 	urls := make([]string, 3)
 	var err error
 	for i, start := range []func() (string, error){
@@ -73,7 +73,10 @@ func (p *plan) measure(ctx context.Context, r *result, body []byte) error {
 			return err
 		}
 	}
-	client := newClient(body)
+	client, err := newClient(body)
+	if err != nil {
+		return err
+	}
 	defer client.http.CloseIdleConnections()
 	if base.answer, err = client.answer(ctx, urls[1]); err != nil {
 		return err

@@ -2,9 +2,9 @@
 // configuration, makes the algorithms, and serves them until it is told to
 // stop. cmd/extender runs it as a program; the simulator runs it in-process.
 //
-// The rooms: config (what it can be told), server (HTTP), wire and rawjson (the
-// requests and answers), body (their memory), algorithm (what it can decide),
-// certs and watch (files that change), logging and metrics. corpus is for tests.
+// The rooms: config (what it can be told), server (HTTP), wire (the requests
+// and answers), body (their memory), algorithm (what it can decide), certs and
+// watch (files that change), logging and metrics. corpus is for tests.
 package extender
 
 import (
@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -35,14 +37,18 @@ type Options struct {
 	Levels *logging.Levels
 	// Version is shown to who asks.
 	Version string
+	// OwnsProcess makes the memory limit of the process, unless GOMEMLIMIT sets
+	// it, follow from limits.buffers.
+	OwnsProcess bool
 }
 
 // An Extender answers a scheduler. Make one with New.
 type Extender struct {
-	logger logr.Logger
-	levels *logging.Levels
-	server *server.Server
-	certs  certs.Source
+	logger      logr.Logger
+	levels      *logging.Levels
+	ownsProcess bool
+	server      *server.Server
+	certs       certs.Source
 
 	mu      sync.Mutex // of Reload
 	config  *config.Config
@@ -52,7 +58,7 @@ type Extender struct {
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
-	e := &Extender{logger: o.Logger, levels: o.Levels}
+	e := &Extender{logger: o.Logger, levels: o.Levels, ownsProcess: o.OwnsProcess && os.Getenv("GOMEMLIMIT") == ""}
 	e.server = server.New(server.Options{
 		Logger: o.Logger.WithName("server"), Version: o.Version, CertificateExpiry: e.certs.NotAfter,
 	})
@@ -148,6 +154,9 @@ func (e *Extender) use(c *config.Config) error {
 	if e.levels != nil {
 		e.levels.Set(c.Loggers)
 	}
+	if e.ownsProcess {
+		debug.SetMemoryLimit(c.Limits.Buffers.Value() + besides)
+	}
 	if e.current != nil {
 		e.current.stop()
 	}
@@ -159,6 +168,11 @@ func (e *Extender) panicked(name string, what any, stack []byte) {
 	e.server.Metrics().Panic(name)
 	e.logger.Error(fmt.Errorf("panic: %v", what), "An algorithm panicked in the background and has stopped there", "algorithm", name, "stack", string(stack))
 }
+
+// besides is what the runtime may have in memory beside what limits.buffers
+// counts: connections, compiled patterns, garbage. Where that gets scarce it
+// collects more often.
+const besides = 128 << 20
 
 // stopLimit is how long algorithms get to stop.
 const stopLimit = 5 * time.Second

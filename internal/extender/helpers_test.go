@@ -78,10 +78,15 @@ type running struct {
 // start serves c until the test ends or stop is called.
 func start(t testing.TB, c *config.Config) *running {
 	t.Helper()
+	return serve(t, newExtender(t, c))
+}
+
+func serve(t testing.TB, e *extender.Extender) *running {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{Extender: newExtender(t, c), address: l.Addr().String(), stop: cancel, done: make(chan error, 1)}
+	r := &running{Extender: e, address: l.Addr().String(), stop: cancel, done: make(chan error, 1)}
 	var once sync.WaitGroup
 	once.Add(1)
 	go func() {
@@ -120,4 +125,22 @@ func eventually(t testing.TB, what string, holds func() bool) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }

@@ -3,6 +3,7 @@ package extender_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
 	handler := newExtender(t, configure(t, "limits: {body: 64Ki}")).Handler()
 	body := bytes.Repeat([]byte("x"), 64<<10+1)
-	refusedBy(t, "announced", handler, httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusRequestEntityTooLarge, "larger than 65536 bytes")
+	refusedBy(t, "announced", handler, httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusRequestEntityTooLarge, "larger than 65536 bytes: raise limits.body,")
 	chunked := httptest.NewRequest("POST", "/filter", struct{ io.Reader }{bytes.NewReader(body)})
 	chunked.ContentLength = -1
 	refusedBy(t, "not announced", handler, chunked, http.StatusRequestEntityTooLarge, "nodeCacheCapable: true")
@@ -84,7 +85,7 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 
 func TestRequestsThatTakeTooMuchMemoryTogetherAreRefused(t *testing.T) {
 	letGo := hold(t)
-	e := start(t, configure(t, "limits: {body: 200Ki, buffers: 300Ki}\nalgorithm: test-waits"))
+	e := start(t, configure(t, "limits: {body: 200Ki, buffers: 2Mi}\nalgorithm: test-waits"))
 	body := corpus.Names("", 5000)
 	done := make(chan error, 1)
 	go func() {
@@ -92,7 +93,7 @@ func TestRequestsThatTakeTooMuchMemoryTogetherAreRefused(t *testing.T) {
 		done <- err
 	}()
 	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
-	refusedBy(t, "another", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "take all the memory")
+	refusedBy(t, "another", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "take all the memory of limits.buffers")
 	letGo()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -114,12 +115,10 @@ func slowly(t *testing.T, address, beginning string) net.Conn {
 
 const header = "POST /filter HTTP/1.1\r\nHost: extender\r\nContent-Type: application/json\r\n"
 
-func TestWhoTakesTooLongIsTold(t *testing.T) {
+func TestWhoTakesTooLongWithABodyIsTold(t *testing.T) {
 	e := start(t, configure(t, "timeouts: {header: 1s, read: 1200ms}"))
 	clients := map[string]net.Conn{}
 	for what, beginning := range map[string]string{
-		"header":     header,
-		"first line": "POST /fil",
 		"body":       header + "Content-Length: 100\r\n\r\n{",
 		"large body": header + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 5<<20, `{"Pod":"`+strings.Repeat("x", 2<<20)),
 	} {
@@ -133,55 +132,92 @@ func TestWhoTakesTooLongIsTold(t *testing.T) {
 		}
 		answer, err := io.ReadAll(response.Body)
 		must(t, err)
-		refused(t, what, response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusRequestTimeout, "took longer to arrive than timeouts.")
+		refused(t, what, response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusRequestTimeout, "took longer to arrive than timeouts.read")
 		if !response.Close {
 			t.Errorf("%s: the connection is kept", what)
 		}
 	}
 }
 
-func TestWhatPackageHTTPRefusesIsRefusedLikeTheRest(t *testing.T) {
-	e := start(t, configure(t, "limits: {header: 8Ki}"))
-	for _, tt := range []struct {
-		what, request string
-		status        int
-		message       string
-	}{
-		{"a header that is too large", header + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge, "431 Request Header Fields Too Large"},
-		{"no HTTP", "Hello, extender!\r\n\r\n", http.StatusBadRequest, "400 Bad Request"},
-		{"no host", "POST /filter HTTP/1.1\r\n\r\n", http.StatusBadRequest, "400 Bad Request: missing required Host header"},
-		{"an encoding that is unknown", header + "Transfer-Encoding: morse\r\n\r\n", http.StatusNotImplemented, "Unsupported transfer encoding"},
-	} {
-		response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.address, tt.request)), nil)
-		if err != nil {
-			t.Errorf("%s: %v", tt.what, err)
-			continue
-		}
-		answer, err := io.ReadAll(response.Body)
-		must(t, err)
-		refused(t, tt.what, response.StatusCode, string(answer), response.Header.Get("Content-Type"), tt.status, tt.message)
-		if !response.Close {
-			t.Errorf("%s: the connection is kept", tt.what)
+func TestWhoTakesTooLongWithAHeaderIsCutOff(t *testing.T) {
+	e := start(t, configure(t, "timeouts: {header: 100ms}"))
+	for _, beginning := range []string{"", "POST /fil", header} {
+		answer, err := io.ReadAll(slowly(t, e.address, beginning))
+		if err != nil || len(answer) > 0 && !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+			t.Errorf("%q: got %q, %v; want an end, at most with a 400", beginning, answer, err)
 		}
 	}
 }
 
+func TestWhatIsNoHTTPIsRefused(t *testing.T) {
+	e := start(t, configure(t, "limits: {header: 8Ki}"))
+	for _, tt := range []struct {
+		what, request string
+		status        int
+	}{
+		{"a header that is too large", header + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge},
+		{"no HTTP", "Hello, extender!\r\n\r\n", http.StatusBadRequest},
+		{"no host", "POST /filter HTTP/1.1\r\n\r\n", http.StatusBadRequest},
+		{"an encoding that is unknown", header + "Transfer-Encoding: morse\r\n\r\n", http.StatusNotImplemented},
+	} {
+		response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.address, tt.request)), nil)
+		if err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+		} else if response.StatusCode != tt.status || !response.Close {
+			t.Errorf("%s: status %d, the connection is closed: %v; want %d and true", tt.what, response.StatusCode, response.Close, tt.status)
+		}
+	}
+}
+
+// TestWhoIsSlowDoesNotStopOthers has more slow clients than requests may be
+// answered at a time, some that say nothing after the beginning and others that
+// send a byte now and then.
 func TestWhoIsSlowDoesNotStopOthers(t *testing.T) {
 	e := start(t, loadConfig(t, ""))
-	for i := range 300 {
-		beginning := header
-		if i%2 == 0 {
-			beginning = header + "Content-Length: 33554432\r\n\r\n{"
-		}
-		slowly(t, e.address, beginning)
+	var slow []net.Conn
+	for i := range 1100 {
+		announced := []int{1000, 150_000, 32 << 20}[i%3]
+		slow = append(slow, slowly(t, e.address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n{", announced)))
 	}
-	body := corpus.Full("kubecon-.*", 500)
-	for range 20 {
-		status, answer, err := e.send(http.DefaultClient, "/filter", body)
-		if err != nil || status != http.StatusOK {
-			t.Fatalf("beside 300 slow clients: %d %.100s %v", status, answer, err)
+	eventually(t, "all to be on their way", func() bool { return inFlight(t, e) >= 1100 })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for ctx.Err() == nil {
+			for _, c := range slow {
+				_, _ = c.Write([]byte(" "))
+			}
+		}
+	}()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}, Timeout: patience}
+	defer client.CloseIdleConnections()
+	var all sync.WaitGroup
+	for _, body := range [][]byte{corpus.Full("kubecon-.*", 500), corpus.Names("kubecon-.*", 5000)} {
+		for range 4 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				for range 50 {
+					status, answer, err := e.send(client, "/filter", body)
+					if err != nil || status != http.StatusOK {
+						t.Errorf("beside 1,100 slow clients: %d %.100s %v", status, answer, err)
+					}
+				}
+			}()
 		}
 	}
+	all.Wait()
+	if n := inFlight(t, e); n < 1100 {
+		t.Errorf("only %d requests were on their way at the end", n)
+	}
+}
+
+func inFlight(t *testing.T, e *running) (n int) {
+	t.Helper()
+	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\nextender_requests_in_flight ")
+	_, err := fmt.Sscan(after, &n)
+	must(t, err)
+	return n
 }
 
 func TestAThousandConnectionsAtATime(t *testing.T) {

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
 )
 
 func TestThePagesSayWhatThisIs(t *testing.T) {
@@ -47,6 +49,24 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 		if !strings.Contains(page, want+"\n") {
 			t.Errorf("%s is missing in the metrics", want)
 		}
+	}
+}
+
+// TestAMistypedVerbShows in the log, once in a while, and in the metrics.
+func TestAMistypedVerbShows(t *testing.T) {
+	var log lockedBuffer
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, new(logging.Levels))})
+	must(t, err)
+	t.Cleanup(e.Close)
+	for range 5 {
+		post(e.Handler(), "/prioritise", corpus.Names("", 10))
+	}
+	get(e.Handler(), "/filter")
+	if page := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(page, "extender_unknown_requests_total 6\n") {
+		t.Error("extender_unknown_requests_total is not 6")
+	}
+	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "mend filterVerb or prioritizeVerb") {
+		t.Errorf("want one line about the path: %s", log.String())
 	}
 }
 

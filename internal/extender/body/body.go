@@ -1,108 +1,137 @@
 // Package body reads the bodies of requests into memory, within limits: how
-// long one may be, and how much all of them may take together.
+// long one may be, and how much all requests may take together, with what is
+// built from their bodies.
 //
 // Memory is given only for what has arrived, so that a client that announces
-// much and sends little holds little. It does not look at what it reads.
+// much and sends little holds little, and where it runs short those who take
+// the longest to send, or to take their answer, make room for others. The
+// package does not look at what it reads.
 package body
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// ErrBusy means that the bodies of other requests take all the memory there is
-// for bodies.
-var ErrBusy = errors.New("the requests in flight take all the memory for request bodies: try again later")
+// ErrBusy means that other requests take all the memory there is.
+var ErrBusy = errors.New("the requests in flight take all the memory of limits.buffers: try again later")
+
+// ErrShed means that the request has made room for others.
+var ErrShed = errors.New("the memory of limits.buffers was needed for others, and this request took the longest to arrive: try again later")
 
 // TooLargeError means that a body is longer than it may be.
 type TooLargeError struct{ Max int64 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("the request is larger than %d bytes: raise limits.bodyBytes, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", e.Max)
+	return fmt.Sprintf("the request is larger than %d bytes: raise limits.body, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", e.Max)
+}
+
+// TooMuchError means that a request would take more memory than there is for
+// all of them.
+type TooMuchError struct{ Max int64 }
+
+func (e *TooMuchError) Error() string {
+	return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or send fewer nodes", e.Max)
 }
 
 // Limits is shared by the requests of a server. The zero value lets nothing in.
 type Limits struct {
-	each, all atomic.Int64
-	used      atomic.Int64
+	used atomic.Int64
+	tidy tidy
+
+	mu     sync.Mutex
+	each   int64
+	all    *account
+	moving map[*Body]struct{} // that arrive, or whose answers leave
+}
+
+// account is memory for requests. Another limit is another account; requests in
+// flight stay with theirs.
+type account struct {
+	*semaphore.Weighted
+	size int64
 }
 
 // Set changes the limits, in bytes, for the requests to come.
 func (l *Limits) Set(each, all int64) {
-	l.each.Store(each)
-	l.all.Store(all)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.each = each
+	if l.all == nil || l.all.size != all {
+		l.all = &account{semaphore.NewWeighted(all), all}
+	}
 }
 
-// Used is how many bytes the bodies now in memory take.
+// Used is how many bytes requests have taken.
 func (l *Limits) Used() int64 { return l.used.Load() }
 
-func (l *Limits) take(n int) error {
-	if l.used.Add(int64(n)) > l.all.Load() {
-		l.used.Add(-int64(n))
-		return ErrBusy
+// A Body is the body of a request, and the memory that the request takes. Its
+// methods are for one goroutine.
+type Body struct {
+	limits *Limits
+	each   int64
+	all    *account
+	held   atomic.Int64
+
+	buffer *[]byte
+	length int
+
+	// Under the limits' lock, while it is among the moving:
+	since time.Time
+	cut   func()
+	shed  bool
+}
+
+// Bytes are what has arrived. They stay as they are until Release.
+func (b *Body) Bytes() []byte {
+	if b.buffer == nil {
+		return nil
 	}
+	return (*b.buffer)[:b.length:b.length]
+}
+
+// patience is how long memory is waited for that somebody is about to give back.
+const patience = time.Second
+
+// Take takes memory for something that the request needs, until Release. The
+// error is ErrBusy or a *TooMuchError.
+func (b *Body) Take(n int64) error {
+	if b.held.Load()+n > b.all.size {
+		return &TooMuchError{b.all.size}
+	}
+	if !b.all.TryAcquire(n) {
+		if !b.limits.makeRoom(b, n) {
+			return ErrBusy
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if b.all.Acquire(ctx, n) != nil {
+			return ErrBusy
+		}
+	}
+	b.held.Add(n)
+	b.limits.used.Add(n)
 	return nil
 }
 
-// A Body is the body of a request, which may still be arriving.
-type Body struct {
-	buffer *[]byte
-	limits *Limits
-
-	mu      sync.Mutex
-	change  sync.Cond
-	arrived int
-	over    bool
-	err     error // why it ended before its end
+func (b *Body) give(n int64) {
+	b.held.Add(-n)
+	b.limits.used.Add(-n)
+	b.all.Release(n)
 }
 
-// Wait returns the body as far as it has arrived, as soon as that is n bytes or
-// all there will be. The bytes stay as they are until Release.
-func (b *Body) Wait(n int) []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for b.arrived < n && !b.over {
-		b.change.Wait()
-	}
-	return (*b.buffer)[:b.arrived]
-}
-
-// Finish waits until everything has arrived and returns the error that ended
-// it, if one did.
-func (b *Body) Finish() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for !b.over {
-		b.change.Wait()
-	}
-	return b.err
-}
-
-// Release gives the memory back, once nothing arrives any more.
+// Release gives all memory back.
 func (b *Body) Release() {
-	_ = b.Finish()
-	b.release()
-}
-
-func (b *Body) release() {
-	if b.buffer != nil {
-		b.limits.used.Add(-int64(cap(*b.buffer)))
+	if b.Proceed(); b.buffer != nil {
 		put(b.buffer)
 		b.buffer = nil
 	}
-}
-
-// add says that n more bytes are there, and whether they were the last.
-func (b *Body) add(n int, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.arrived += n
-	b.over = err != nil
-	if err != io.EOF {
-		b.err = err
-	}
-	b.change.Broadcast()
+	b.limits.tidy.after(b.held.Load())
+	b.give(b.held.Load())
 }

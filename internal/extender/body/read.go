@@ -2,58 +2,74 @@ package body
 
 import "io"
 
-// Read reads source, of which announced is the length that the client has
-// announced, or -1. It returns when all has arrived, or, if that will be much,
-// when the memory for it is there: work on the beginning need not wait for the
-// end. An error, now or from Finish, is a *TooLargeError, ErrBusy or that of
-// source. Nobody else may read source until Finish or Release returns.
-func (l *Limits) Read(source io.Reader, announced int64) (*Body, error) {
-	each := l.each.Load()
-	if announced > each {
-		return nil, &TooLargeError{Max: each}
+// overhead is about what a request takes beside its body: a connection's
+// goroutine and buffers, and its header.
+const overhead = 16 << 10
+
+// Read reads all of source, of which announced is the length that the client
+// has announced, or -1. If it takes long and others need the memory, cut is
+// called to end it. The error is a *TooLargeError, a *TooMuchError, ErrBusy,
+// ErrShed or that of source.
+func (l *Limits) Read(source io.Reader, announced int64, cut func()) (*Body, error) {
+	l.mu.Lock()
+	b := &Body{limits: l, each: l.each, all: l.all}
+	l.mu.Unlock()
+	if announced > b.each {
+		return nil, &TooLargeError{b.each}
 	}
-	b := &Body{limits: l}
-	b.change.L = &b.mu
-	for !b.over {
-		if b.buffer == nil || b.arrived == cap(*b.buffer) {
-			if err := b.grow(announced, each); err != nil {
-				b.release()
-				return nil, err
-			}
-		}
-		if int64(cap(*b.buffer)) > announced && announced > large {
-			go b.rest(source)
-			return b, nil
-		}
-		b.add(b.next(source, each))
+	b.AwaitClient(cut)
+	err := b.Take(overhead)
+	if err == nil {
+		err = b.read(source, announced)
 	}
-	if b.err != nil {
-		b.release()
-		return nil, b.err
+	if b.Proceed() {
+		err = ErrShed
+	}
+	if err != nil {
+		b.Release()
+		return nil, err
 	}
 	return b, nil
 }
 
-// chunk is how much arrives before somebody is told.
-const chunk = 256 << 10
-
-// next reads once.
-func (b *Body) next(source io.Reader, each int64) (int, error) {
-	room := (*b.buffer)[b.arrived:cap(*b.buffer)]
-	n, err := source.Read(room[:min(len(room), chunk)])
-	if int64(b.arrived+n) > each {
-		return n, &TooLargeError{Max: each}
-	}
-	return n, err
-}
-
-// rest reads to the end into a buffer that has room for all that was announced.
-func (b *Body) rest(source io.Reader) {
+func (b *Body) read(source io.Reader, announced int64) error {
 	for {
-		n, err := b.next(source, int64(cap(*b.buffer))-1)
-		b.add(n, err)
-		if err != nil {
-			return
+		if b.buffer == nil || b.length == cap(*b.buffer) {
+			if err := b.grow(announced); err != nil {
+				return err
+			}
+		}
+		n, err := source.Read((*b.buffer)[b.length:cap(*b.buffer)])
+		b.length += n
+		if int64(b.length) > b.each {
+			return &TooLargeError{b.each}
+		}
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
 		}
 	}
+}
+
+// grow moves the body to a larger buffer, with room for one byte more than may
+// come, so that a body that is too large shows, and the end of others.
+func (b *Body) grow(announced int64) error {
+	most := b.each + 1
+	if announced >= int64(b.length) {
+		most = announced + 1
+	}
+	size := min(max(growth*int64(b.length), smallest), most)
+	buffer := get(int(size))
+	if err := b.Take(int64(cap(*buffer))); err != nil {
+		put(buffer)
+		return err
+	}
+	if old := b.buffer; old != nil {
+		copy((*buffer)[:b.length], *old)
+		b.give(int64(cap(*old)))
+		put(old)
+	}
+	b.buffer = buffer
+	return nil
 }

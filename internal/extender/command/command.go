@@ -85,7 +85,7 @@ func (p *program) run(ctx context.Context, hangup <-chan os.Signal, version stri
 	root := logging.New(stderr, c.LogFormat, &levels)
 	p.logger = root.WithName("config")
 	var err error
-	if p.extender, err = extender.New(extender.Options{Config: c, Logger: root, Levels: &levels, Version: version}); err != nil {
+	if p.extender, err = extender.New(extender.Options{Config: c, Logger: root, Levels: &levels, Version: version, OwnsProcess: true}); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", c.Listen)

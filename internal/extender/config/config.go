@@ -77,9 +77,10 @@ func (t TLS) Enabled() bool { return t.CertFile != "" }
 type Limits struct {
 	// Body is the largest body of a request.
 	Body resource.Quantity `json:"body"`
-	// Buffers is the memory for the bodies of all requests together.
+	// Buffers is the memory for all requests together: bodies, and what is
+	// made of them.
 	Buffers resource.Quantity `json:"buffers"`
-	// Requests is how many requests are answered at a time.
+	// Requests is how many requests may have arrived and have no answer yet.
 	Requests int `json:"requests"`
 	// Header is the largest header of a request. Fixed while the extender runs.
 	Header resource.Quantity `json:"header"`

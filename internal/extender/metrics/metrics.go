@@ -20,13 +20,14 @@ type Metrics struct {
 	requests, nodesIn, nodesOut, panics *prometheus.CounterVec
 	durations                           *prometheus.HistogramVec
 	reloads                             *prometheus.CounterVec
+	unknown                             prometheus.Counter
 }
 
 // Sources are what is looked up whenever Prometheus collects. All are needed.
 type Sources struct {
 	Version           string
 	InFlight          func() float64     // requests
-	Buffered          func() float64     // bytes of requests' bodies
+	Buffered          func() float64     // bytes of requests
 	CertificateExpiry func() float64     // Unix time, or 0 without TLS
 	Algorithms        func() []Algorithm // in use
 }
@@ -48,11 +49,14 @@ func New(sources Sources) *Metrics {
 		panics:    counters("extender_panics_total", "Panics of algorithms. Each cost one request, or ended the work in the background.", "algorithm"),
 		reloads:   counters("extender_reloads_total", "Times that changed files were read, by what became of it.", "what", "result"),
 		durations: durations(byRequest),
+		unknown: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "extender_unknown_requests_total", Help: "Requests for what is neither a verb nor a page, as a mistyped filterVerb makes them.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.nodesIn, m.nodesOut, m.panics, m.reloads, m.durations,
+	m.registry.MustRegister(m.requests, m.nodesIn, m.nodesOut, m.panics, m.reloads, m.durations, m.unknown,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("extender_requests_in_flight", "Requests that are being answered.", nil, sources.InFlight),
-		gauge("extender_buffered_bytes", "Memory taken by the bodies of requests.", nil, sources.Buffered),
+		gauge("extender_requests_in_flight", "Requests that are arriving or being answered.", nil, sources.InFlight),
+		gauge("extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", nil, sources.Buffered),
 		gauge("extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", nil, sources.CertificateExpiry),
 		gauge("extender_build_info", "1, with the version.", prometheus.Labels{"version": sources.Version}, func() float64 { return 1 }),
 		algorithms(sources.Algorithms))
@@ -89,6 +93,9 @@ func (m *Metrics) Count(r Request) {
 	m.nodesOut.WithLabelValues(labels...).Add(float64(r.NodesOut))
 	m.durations.WithLabelValues(labels...).Observe(r.Took.Seconds())
 }
+
+// Unknown counts a request for what is not there.
+func (m *Metrics) Unknown() { m.unknown.Inc() }
 
 // Panic counts a panic of an algorithm.
 func (m *Metrics) Panic(algorithm string) { m.panics.WithLabelValues(algorithm).Inc() }

@@ -19,6 +19,10 @@ func (s *Server) private(page http.HandlerFunc) http.Handler {
 	})
 }
 
+// isVerified reports whether the client has shown a certificate that was
+// verified.
+func isVerified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }
+
 func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	setup := s.setup.Load()
 	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, mode: %s, filter: %s, prioritize: %s\n",

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/body"
 )
@@ -34,7 +35,7 @@ const (
 )
 
 // writeRefusal answers with the message as JSON, under the same name as in an
-// ExtenderFilterResult. The connection is closed if the body was not read.
+// ExtenderFilterResult.
 func writeRefusal(w http.ResponseWriter, r *refusal) {
 	h := w.Header()
 	if r.status == http.StatusTooManyRequests {
@@ -55,15 +56,32 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(data, '\n'))
 }
 
-func refusePath(w http.ResponseWriter, r *http.Request) {
+func (s *Server) refusePath(w http.ResponseWriter, r *http.Request) {
+	s.unknown(r)
 	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
 		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
 }
 
-func refuseMethod(w http.ResponseWriter, r *http.Request) {
+func (s *Server) refuseMethod(w http.ResponseWriter, r *http.Request) {
+	s.unknown(r)
 	w.Header().Set("Allow", http.MethodPost)
 	writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
 }
+
+// unknown counts a request for what is not there, and logs one in a while: a
+// scheduler with a mistyped verb asks again and again.
+func (s *Server) unknown(r *http.Request) {
+	s.metrics.Unknown()
+	now, last := time.Now().UnixNano(), s.toldOfUnknown.Load()
+	if now-last < int64(tellEvery) || !s.toldOfUnknown.CompareAndSwap(last, now) {
+		return
+	}
+	s.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration",
+		"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+}
+
+// tellEvery is how often such requests are logged at most.
+const tellEvery = 10 * time.Second
 
 var errNoCertificate = &refusal{
 	http.StatusUnauthorized, outcomeUnauthorized,
@@ -72,16 +90,34 @@ var errNoCertificate = &refusal{
 
 // refusalOfBody says why a body could not be read.
 func refusalOfBody(err error) *refusal {
-	var tooLarge *body.TooLargeError
 	switch {
-	case errors.As(err, &tooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
-	case errors.Is(err, body.ErrBusy):
-		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}
 	case errors.Is(err, context.Canceled):
 		return &refusal{http.StatusBadRequest, outcomeLost, "the client went away"}
 	}
+	if refused := refusalForSize(err); refused != nil {
+		return refused
+	}
 	return &refusal{http.StatusBadRequest, outcomeLost, "the request ended too early: " + err.Error()}
+}
+
+// refusalOfRequest says why a body is no request.
+func refusalOfRequest(err error) *refusal {
+	if refused := refusalForSize(err); refused != nil {
+		return refused
+	}
+	return &refusal{http.StatusBadRequest, outcomeBad, err.Error()}
+}
+
+func refusalForSize(err error) *refusal {
+	var tooLarge *body.TooLargeError
+	var tooMuch *body.TooMuchError
+	if errors.As(err, &tooLarge) || errors.As(err, &tooMuch) {
+		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
+	}
+	if errors.Is(err, body.ErrBusy) || errors.Is(err, body.ErrShed) {
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
+	}
+	return nil
 }

@@ -5,9 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/go-logr/logr"
 )
 
 // Serving is how a Server serves. All times must be set but Unready.
@@ -21,22 +24,30 @@ type Serving struct {
 }
 
 // Serve answers on l until ctx is done and then shuts down: readiness is off
-// and requests are answered for Unready, then no new ones are taken and those
-// in flight are waited for. The error is nil if none of them was lost. l is
-// closed in any case.
+// and requests are answered for Unready, then no new connections are taken and
+// those that there are get their answers. The error is nil if no request was
+// lost. l is closed in any case.
 func (s *Server) Serve(ctx context.Context, l net.Listener, o Serving) error {
+	var traffic traffic
 	web := &http.Server{
 		Handler:           s.Handler(),
+		TLSConfig:         o.TLS,
 		ReadHeaderTimeout: o.Header,
 		ReadTimeout:       o.Read,
 		WriteTimeout:      o.Read + o.Write, // it begins with the body
 		IdleTimeout:       o.Idle,
 		MaxHeaderBytes:    o.HeaderBytes,
-		ConnContext:       withConn,
-		ErrorLog:          errorLog(s.logger),
+		ConnState:         traffic.note,
+		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(s.logger), slog.LevelInfo),
 	}
 	served := make(chan error, 1)
-	go func() { served <- web.Serve(&listener{Listener: l, tls: o.TLS, logger: s.logger}) }()
+	go func() {
+		if o.TLS != nil {
+			served <- web.ServeTLS(l, "", "")
+		} else {
+			served <- web.Serve(l)
+		}
+	}()
 	s.logger.Info("Serving", "address", l.Addr().String(), "tls", o.TLS != nil)
 	select {
 	case err := <-served:
@@ -48,18 +59,37 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o Serving) error {
 	if o.Unready > 0 {
 		<-s.after(o.Unready)
 	}
-	return s.drain(web, o.Drain)
+	s.close(l, &traffic)
+	return s.drain(web, &traffic, o.Drain)
 }
 
-func (s *Server) drain(web *http.Server, limit time.Duration) error {
+// close takes no new connections any more, but those that are already made.
+func (s *Server) close(l net.Listener, traffic *traffic) {
+	if err := closeDoor(l); err != nil {
+		s.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
+	} else {
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), 8*quiet)
+		defer cancel()
+		await(ctx, func() bool { return traffic.noneCame(begun) })
+	}
+	_ = l.Close()
+}
+
+// drain answers those who are still connected, then closes everything.
+func (s *Server) drain(web *http.Server, traffic *traffic, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	s.logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", s.inFlight.Load())
+	await(ctx, traffic.isQuiet)
 	err := web.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		lost := s.inFlight.Load()
 		_ = web.Close()
 		return fmt.Errorf("%d requests were cut off: they took longer than timeouts.drain, %s", lost, limit)
+	}
+	if errors.Is(err, net.ErrClosed) {
+		err = nil // the listener was, before
 	}
 	s.logger.Info("Shut down")
 	return err

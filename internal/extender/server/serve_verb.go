@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/body"
@@ -27,12 +26,14 @@ type call struct {
 func (s *Server) verbHandler(v *verb) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Server: s, verb: v, setup: s.setup.Load(), began: time.Now()}
+		s.inFlight.Add(1)
 		defer s.inFlight.Add(-1)
 		if refused := c.admit(r); refused != nil {
 			c.refuse(w, refused)
 			return
 		}
-		b, err := s.bodies.Read(r.Body, r.ContentLength)
+		client := http.NewResponseController(w)
+		b, err := s.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
 		if err != nil {
 			c.refuse(w, refusalOfBody(err))
 			return
@@ -43,44 +44,45 @@ func (s *Server) verbHandler(v *verb) http.Handler {
 			c.refuse(w, refused)
 			return
 		}
+		b.AwaitClient(func() { _ = client.SetWriteDeadline(past) })
 		c.write(w)
 	})
 }
 
-// release gives back the memory of request and answer. An algorithm that
-// panicked may still use its request, so that memory is left to it.
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// release gives back the memory of the request. An algorithm that panicked may
+// still use it, so that memory is left to it.
 func (c *call) release() {
-	if c.answer != nil {
-		c.answer.Release()
-	}
 	if c.request != nil && c.outcome != outcomePanic {
 		c.request.Release()
 	}
 }
 
-// admit counts the request and refuses it if it may not be here.
+// admit refuses a request of which nothing needs to be read.
 func (c *call) admit(r *http.Request) *refusal {
-	n := c.inFlight.Add(1)
-	switch {
-	case c.setup.ClientCertificates && !isVerified(r):
+	if c.setup.ClientCertificates && !isVerified(r) {
 		return errNoCertificate
-	case n > c.setup.Requests:
-		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered: try again later", n-1)}
-	case r.Header.Get("Content-Encoding") != "":
+	}
+	if r.Header.Get("Content-Encoding") != "" {
 		return &refusal{http.StatusUnsupportedMediaType, outcomeBad, "Content-Encoding: send the request as it is"}
 	}
 	return nil
 }
 
-// ask reads the request out of its body and has it answered.
+// ask reads the request out of its body and has it answered, one of so many
+// that have arrived: who is slow to send, or to take the answer, is not among
+// them.
 func (c *call) ask(r *http.Request, b *body.Body) (refused *refusal) {
-	var err error
-	c.request, err = wire.ReadArriving(b.Wait)
-	if lost := b.Finish(); lost != nil {
-		return refusalOfBody(lost)
+	n := c.answering.Add(1)
+	defer c.answering.Add(-1)
+	if n > c.setup.Requests {
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
 	}
-	if err != nil {
-		return &refusal{http.StatusBadRequest, outcomeBad, err.Error()}
+	var err error
+	if c.request, err = wire.Read(b.Bytes(), b.Take); err != nil {
+		return refusalOfRequest(err)
 	}
 	if c.request.Form == wire.Neither {
 		c.answer, c.outcome = c.verb.none(), outcomeError
@@ -120,8 +122,7 @@ func (c *call) run(r *http.Request) (refused *refusal) {
 
 func (c *call) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(c.answer.Len()))
-	if _, err := c.answer.WriteTo(w); err != nil {
+	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
 		c.logger.Info("The answer could not be sent", "verb", c.verb.name, "err", err)
 	}

@@ -25,10 +25,13 @@ type Server struct {
 	version string
 	metrics *metrics.Metrics
 
-	setup    atomic.Pointer[Setup]
-	bodies   body.Limits
-	inFlight atomic.Int64
-	draining atomic.Bool
+	setup  atomic.Pointer[Setup]
+	bodies body.Limits
+	// inFlight are all requests; those that have arrived and have no answer yet
+	// are answering.
+	inFlight, answering atomic.Int64
+	draining            atomic.Bool
+	toldOfUnknown       atomic.Int64 // when, in Unix nanoseconds
 
 	// after is time.After, but in tests.
 	after func(time.Duration) <-chan time.Time
@@ -46,8 +49,8 @@ type Setup struct {
 	// ClientCertificates makes clients show one.
 	ClientCertificates bool
 
-	// Requests is how many are answered at a time; BodyBytes and BufferBytes
-	// are the limits of package body.
+	// Requests is how many may have arrived and have no answer yet; BodyBytes
+	// and BufferBytes are the limits of package body.
 	Requests               int64
 	BodyBytes, BufferBytes int64
 }
@@ -93,14 +96,14 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, v := range []*verb{&filter, &prioritize} {
 		mux.Handle("POST /"+v.name, s.verbHandler(v))
-		mux.HandleFunc("/"+v.name, refuseMethod)
+		mux.HandleFunc("/"+v.name, s.refuseMethod)
 	}
 	mux.Handle("GET /{$}", s.private(s.index))
 	mux.Handle("GET /version", s.private(s.versionPage))
 	mux.Handle("GET /metrics", s.private(s.metrics.Handler().ServeHTTP))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.HandleFunc("/", refusePath)
+	mux.HandleFunc("/", s.refusePath)
 	return s.lastly(mux)
 }
 
@@ -108,10 +111,6 @@ func (s *Server) Handler() http.Handler {
 // closes its connection leaves nobody on one that Shutdown would cut.
 func (s *Server) lastly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := connOf(r); c != nil {
-			c.begin()
-			defer c.end()
-		}
 		if s.draining.Load() {
 			w.Header().Set("Connection", "close")
 		}

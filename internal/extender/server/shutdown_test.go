@@ -122,10 +122,10 @@ func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 		clients.Add(1)
 		go clients.client()
 	}
-	await(t, "load", func() bool { return h.waiting.Load() == 5 && clients.sent.Load() > 200 })
+	eventually(t, "load", func() bool { return h.waiting.Load() == 5 && clients.sent.Load() > 200 })
 	stop()
 	<-closing
-	await(t, "the door to be closed", func() bool {
+	eventually(t, "the door to be closed", func() bool {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err == nil {
 			c.Close()
@@ -144,7 +144,7 @@ func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	}
 }
 
-func await(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -5,5 +5,5 @@
 // fields that it has never heard of included. Like encoding/json at the other
 // end it takes the names of members in any case; unlike it, it refuses a member
 // that is given twice, since the two ends might not pick the same one. It knows
-// nothing of HTTP.
+// nothing of HTTP, and asks for the memory that it takes.
 package wire

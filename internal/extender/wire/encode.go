@@ -3,7 +3,7 @@ package wire
 import "encoding/json"
 
 // isPlain reports whether a string is its own JSON encoding, but for quotes.
-func isPlain(s string) bool {
+func isPlain[text string | []byte](s text) bool {
 	for i := range len(s) {
 		if b := s[i]; b < ' ' || b >= 0x7f || b == '"' || b == '\\' {
 			return false

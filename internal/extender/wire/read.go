@@ -4,24 +4,43 @@ import (
 	"bytes"
 	"errors"
 	"strings"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/rawjson"
 )
 
-// Read reads an ExtenderArgs. The error names the member at fault. It keeps
-// body, which must not change as long as the Request is in use.
-func Read(body []byte) (*Request, error) {
-	return ReadArriving(func(int) []byte { return body })
+// Read reads an ExtenderArgs. The error names the member at fault, or is that
+// of take, which is asked for what memory the request takes, answer and
+// algorithms included, before it does. It keeps body, which must not change as
+// long as the Request is in use.
+func Read(body []byte, take func(bytes int64) error) (*Request, error) {
+	m := memories.Get().(*memory)
+	m.arena.reset()
+	m.nodes = m.nodes[:0]
+	r := &reader{cursor: newCursor(body, take), memory: m, request: &Request{body: body, plain: true, memory: m}}
+	err := r.read()
+	if err == nil {
+		err = r.pay()
+	}
+	if r.refused != nil {
+		err = r.refused
+	}
+	if err != nil {
+		r.request.Release()
+		return nil, err
+	}
+	r.finish()
+	return r.request, nil
 }
 
-// ReadArriving reads an ExtenderArgs that is still arriving: wait is that of
-// rawjson.Arriving.
-func ReadArriving(wait func(n int) []byte) (*Request, error) {
-	m := memories.Get().(*memory)
-	m.nodes = m.nodes[:0]
-	r := &reader{Cursor: rawjson.Arriving(wait), memory: m, request: &Request{plain: true, memory: m}}
+// reader walks a body and fills a request.
+type reader struct {
+	cursor
+	request *Request
+	memory  *memory // the request's
+	pod     span
+}
+
+func (r *reader) read() error {
 	var pod, nodes, names once
-	err := r.Object(func(key []byte) error {
+	err := r.object(func(key []byte) error {
 		switch {
 		case bytes.EqualFold(key, []byte("Pod")):
 			return pod.in("Pod", r.readPod)
@@ -30,42 +49,41 @@ func ReadArriving(wait func(n int) []byte) (*Request, error) {
 		case bytes.EqualFold(key, []byte("NodeNames")):
 			return names.in("NodeNames", r.nodeNames)
 		}
-		return r.Skip()
+		return r.skip()
 	})
 	if err == nil {
-		err = r.End()
+		err = r.rest()
 	}
 	if err == nil && r.pod.end == 0 {
 		err = errors.New("field Pod is missing")
 	}
-	if err != nil {
-		r.request.Release()
-		return nil, err
-	}
-	r.finish(wait(0))
-	return r.request, nil
+	return err
 }
 
-// reader walks a body and fills a request.
-type reader struct {
-	*rawjson.Cursor
-	request *Request
-	memory  *memory // the request's
-	pod     span
-	names   arena // of the full nodes
-}
-
-func (r *reader) finish(body []byte) {
-	r.request.body = body
+func (r *reader) finish() {
 	r.request.Pod.Raw = r.request.bytes(r.pod)
+	r.memory.names = r.memory.arena.appendTo(r.memory.names[:0])
 	if r.request.Form == Full {
-		r.memory.names = r.names.appendTo(r.memory.names[:0])
-		r.request.nameBytes = r.names.text.Len()
 		r.request.Raw = r.request.rawNode
 	}
 	if r.request.Form != Neither {
 		r.request.Names = r.memory.names
 	}
+}
+
+// found notes that there is a list of nodes.
+func (r *reader) found(form Form) {
+	if r.request.Form != Neither {
+		form = Both
+	}
+	r.request.Form = form
+}
+
+// name adds the name of a node.
+func (r *reader) name(name []byte, plain bool) error {
+	r.request.plain = r.request.plain && plain
+	r.memory.arena.add(name)
+	return r.owe(perNode)
 }
 
 // once refuses a member that is given twice.
@@ -101,20 +119,3 @@ type pathError struct {
 
 func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *pathError) Unwrap() error { return e.err }
-
-// text reads a string, or null as the empty one.
-func (r *reader) text() (text []byte, plain bool, err error) {
-	if r.Null() {
-		return nil, true, nil
-	}
-	return r.String()
-}
-
-// textInto reads a string into s.
-func (r *reader) textInto(s *string) func() error {
-	return func() error {
-		text, _, err := r.text()
-		*s = string(text)
-		return err
-	}
-}

@@ -3,140 +3,100 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"slices"
 )
 
 // nodeList reads the full nodes.
 func (r *reader) nodeList() error {
-	if r.Null() {
+	if r.null() {
 		return nil
 	}
 	r.found(Full)
-	start := r.Pos()
+	start := r.pos()
 	var items once
-	err := r.Object(func(key []byte) error {
+	err := r.object(func(key []byte) error {
 		if bytes.EqualFold(key, []byte("items")) {
 			return items.in("items", r.items)
 		}
-		return r.Skip()
+		return r.skip()
 	})
-	r.request.envelope = span{start, r.Pos()}
+	r.request.envelope = span{start, r.end()}
 	return err
 }
 
-func (r *reader) found(form Form) {
-	if r.request.Form != Neither {
-		form = Both
-	}
-	r.request.Form = form
-}
-
 func (r *reader) items() error {
-	r.Kind() // passes white space
-	start := r.Pos()
-	if !r.Null() {
-		if err := r.Array(r.item); err != nil {
+	start := r.pos()
+	if !r.null() {
+		if err := r.array(r.item); err != nil {
 			return err
 		}
 	}
-	r.request.items = span{start, r.Pos()}
+	r.request.items = span{start, r.end()}
 	return nil
 }
 
 func (r *reader) item() error {
-	r.Kind()
-	start := r.Pos()
+	start := r.pos()
 	if err := r.node(); err != nil {
 		return at(fmt.Sprint("[", len(r.memory.nodes), "]"), err)
 	}
-	r.memory.nodes = append(r.memory.nodes, span{start, r.Pos()})
+	r.memory.nodes = append(r.memory.nodes, span{start, r.end()})
 	return nil
 }
 
 // node reads the name of a node. Null is a node without one, as encoding/json
 // has it.
 func (r *reader) node() error {
+	if r.null() {
+		return r.name(nil, true)
+	}
 	var metadata once
-	named := false
-	if !r.Null() {
-		err := r.Object(func(key []byte) error {
-			if bytes.EqualFold(key, []byte("metadata")) {
-				return metadata.in("metadata", func() (err error) {
-					named, err = r.nodeMetadata()
-					return err
-				})
-			}
-			return r.Skip()
-		})
-		if err != nil {
-			return err
+	var name []byte
+	plain := true
+	err := r.object(func(key []byte) error {
+		if bytes.EqualFold(key, []byte("metadata")) {
+			return metadata.in("metadata", func() (err error) {
+				name, plain, err = r.nodeMetadata()
+				return err
+			})
 		}
+		return r.skip()
+	})
+	if err != nil {
+		return err
 	}
-	if !named {
-		r.names.add(nil)
-	}
-	return nil
+	return r.name(name, plain)
 }
 
-func (r *reader) nodeMetadata() (named bool, err error) {
-	if r.Null() {
-		return false, nil
+func (r *reader) nodeMetadata() (name []byte, plain bool, err error) {
+	plain = true
+	if r.null() {
+		return nil, plain, nil
 	}
 	var once once
-	err = r.Object(func(key []byte) error {
+	err = r.object(func(key []byte) error {
 		if bytes.EqualFold(key, []byte("name")) {
-			named = true
-			return once.in("name", r.nodeName)
+			return once.in("name", func() (err error) {
+				name, plain, err = r.text()
+				return err
+			})
 		}
-		return r.Skip()
+		return r.skip()
 	})
-	return named, err
+	return name, plain, err
 }
 
-func (r *reader) nodeName() error {
-	name, plain, err := r.text()
-	r.names.add(name)
-	r.request.plain = r.request.plain && plain
-	return err
-}
-
-// nodeNames reads the list of names. Plain names share one string, a copy of
-// the text that they are in.
+// nodeNames reads the list of names.
 func (r *reader) nodeNames() error {
-	if r.Null() {
+	if r.null() {
 		return nil
 	}
 	r.found(Names)
-	start := r.Pos()
-	names := r.memory.names[:0]
-	err := r.Array(func() (err error) {
-		if more := r.plainNames(names); len(more) > len(names) {
-			names = more
-			return nil
-		}
+	first := len(r.memory.arena.ends)
+	return r.array(func() error {
 		name, plain, err := r.text()
 		if err != nil {
-			return at(fmt.Sprint("[", len(names), "]"), err)
+			return at(fmt.Sprint("[", len(r.memory.arena.ends)-first, "]"), err)
 		}
-		r.request.plain = r.request.plain && plain
-		names = append(names, string(name))
-		return nil
+		return r.name(name, plain)
 	})
-	r.memory.names = names
-	r.request.nameBytes = r.Pos() - start
-	r.request.quoted = len(names) > 0 && len(r.memory.offsets) == 2*len(names)
-	return err
-}
-
-// plainNames appends the plain names that come next, if any do.
-func (r *reader) plainNames(names []string) []string {
-	r.Kind() // passes white space
-	text, start := r.Rest(), uint32(r.Pos())
-	r.memory.offsets = r.PlainStrings(r.memory.offsets[:0])
-	all := string(text[:r.Pos()-int(start)])
-	names = slices.Grow(names, len(r.memory.offsets)/2)
-	for i := 0; i < len(r.memory.offsets); i += 2 {
-		names = append(names, all[r.memory.offsets[i]-start:r.memory.offsets[i+1]-start])
-	}
-	return names
 }

@@ -1,26 +1,30 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
 
 // readPod reads what algorithm.Pod has.
 func (r *reader) readPod() error {
-	if r.Null() {
+	if r.null() {
 		return nil
 	}
-	start := r.Pos()
+	start := r.pos()
 	var metadata once
-	err := r.Object(func(key []byte) error {
+	err := r.object(func(key []byte) error {
 		if bytes.EqualFold(key, []byte("metadata")) {
 			return metadata.in("metadata", r.podMetadata)
 		}
-		return r.Skip()
+		return r.skip()
 	})
-	r.pod = span{start, r.Pos()}
+	r.pod = span{start, r.end()}
 	return err
 }
 
 func (r *reader) podMetadata() error {
-	if r.Null() {
+	if r.null() {
 		return nil
 	}
 	pod := &r.request.Pod
@@ -35,29 +39,54 @@ func (r *reader) podMetadata() error {
 		{name: "resourceVersion", read: r.textInto(&pod.ResourceVersion)},
 		{name: "annotations", read: r.annotations},
 	}
-	return r.Object(func(key []byte) error {
+	return r.object(func(key []byte) error {
 		for i := range members {
 			if m := &members[i]; bytes.EqualFold(key, []byte(m.name)) {
 				return m.in(m.name, m.read)
 			}
 		}
-		return r.Skip()
+		return r.skip()
 	})
 }
 
+// textInto reads a string into s.
+func (r *reader) textInto(s *string) func() error {
+	return func() error {
+		text, _, err := r.text()
+		*s = string(text)
+		return err
+	}
+}
+
+// annotations keeps them all. One that is given twice is refused like any
+// other member that counts.
 func (r *reader) annotations() error {
-	if r.Null() {
+	if r.null() {
 		return nil
 	}
 	annotations := make(map[string]string)
 	r.request.Pod.Annotations = annotations
-	return r.Object(func(key []byte) error {
-		k := string(key)
-		v, _, err := r.text()
-		if err != nil {
-			return at(k, err)
+	return r.object(func(key []byte) error {
+		if _, twice := annotations[string(key)]; twice {
+			return &pathError{path: short(key), err: errors.New("is given twice")}
 		}
-		annotations[k] = string(v)
+		if err := r.owe(perAnnotation + perByte*int64(len(key))); err != nil {
+			return err
+		}
+		k := string(key)
+		var v string
+		if err := r.textInto(&v)(); err != nil {
+			return at(short(key), err)
+		}
+		annotations[k] = v
 		return nil
 	})
+}
+
+// short is a key as a message shows it.
+func short(key []byte) string {
+	if len(key) > 400 { // the longest that an annotation can have is shorter
+		return fmt.Sprintf("%s…", key[:400])
+	}
+	return string(key)
 }

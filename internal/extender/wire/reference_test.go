@@ -35,7 +35,7 @@ func failuresOf(n, which int) []*algorithm.Failure {
 // types, filtering there and encoding again gives.
 func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
 	for name, body := range requests {
-		r, err := wire.Read(body)
+		r, err := wire.Read(body, free)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -46,8 +46,8 @@ func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
 			}
 			answer := r.Filtered(failures)
 			var text bytes.Buffer
-			if n, err := answer.WriteTo(&text); err != nil || int(n) != answer.Len() {
-				t.Fatalf("%s: wrote %d of %d bytes: %v", name, n, answer.Len(), err)
+			if err := answer.Send(&text); err != nil {
+				t.Fatalf("%s: %v", name, err)
 			}
 			var got extenderv1.ExtenderFilterResult
 			if err := json.Unmarshal(text.Bytes(), &got); err != nil {
@@ -60,7 +60,6 @@ func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
 			if answer.Passed != passed || answer.Failed != len(r.Names)-passed {
 				t.Errorf("%s, failures %d: %d passed, %d failed; want %d to pass", name, which, answer.Passed, answer.Failed, passed)
 			}
-			answer.Release()
 		}
 	}
 }
@@ -107,7 +106,7 @@ func reference(t *testing.T, body []byte, failures []*algorithm.Failure) (result
 
 func TestPrioritiesAreThoseOfTheAPITypes(t *testing.T) {
 	for name, body := range requests {
-		r, err := wire.Read(body)
+		r, err := wire.Read(body, free)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +116,7 @@ func TestPrioritiesAreThoseOfTheAPITypes(t *testing.T) {
 			scores[i] = int64(i % 11)
 			want = append(want, extenderv1.HostPriority{Host: node, Score: scores[i]})
 		}
-		if _, err := r.Priorities(scores).WriteTo(&text); err != nil {
+		if err := r.Priorities(scores).Send(&text); err != nil {
 			t.Fatal(err)
 		}
 		got := extenderv1.HostPriorityList{}
@@ -129,7 +128,7 @@ func TestPrioritiesAreThoseOfTheAPITypes(t *testing.T) {
 
 // TestAnAlgorithmCanHaveEverythingThatCame decodes pod and nodes as a whole.
 func TestAnAlgorithmCanHaveEverythingThatCame(t *testing.T) {
-	r, err := wire.Read(requests["full nodes"])
+	r, err := wire.Read(requests["full nodes"], free)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +146,7 @@ func TestAnAlgorithmCanHaveEverythingThatCame(t *testing.T) {
 			t.Fatalf("node %d, %s: %v %+v", i, name, err, node)
 		}
 	}
-	names, err := wire.Read(requests["names"])
+	names, err := wire.Read(requests["names"], free)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,6 @@ type Request struct {
 	body     []byte
 	envelope span // the NodeList
 	items    span // its items, with brackets; empty if it has none
-	// quoted means that the body is a list of names side by side, whose places
-	// are in memory.offsets.
-	quoted bool
-	// nameBytes is about how long all names are together.
-	nameBytes int
 	// plain means that no name needs escaping or decoding.
 	plain  bool
 	memory *memory

@@ -29,8 +29,12 @@ func newSet(n int) *set {
 	return s
 }
 
-// release makes the memory available to others.
-func (s *set) release() { tables.Put(s) }
+// release makes the memory available to others, but for a rare huge one.
+func (s *set) release() {
+	if cap(s.slots) <= 4*maxMemory {
+		tables.Put(s)
+	}
+}
 
 // add adds names[i] and reports whether no equal name was there before. It
 // takes the same names every time.
