@@ -33,7 +33,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), o, cmd.OutOrStdout())
+			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.PersistentFlags().StringVar(&o.Door, "door", "v2",
@@ -41,7 +41,7 @@ func newCommand() *cobra.Command {
 	cmd.PersistentFlags().IntVar(&o.port, "port", pagePort, "port of the page and its API; 0 is any free one")
 	flags := cmd.Flags()
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
-		"address that the page and its API listen on; whoever reaches it may do anything with the cluster")
+		"address that the page and its API listen on; whoever reaches it may do anything with the cluster, since there is no password")
 	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
@@ -60,7 +60,7 @@ func newWalkthrough(o *options) *cobra.Command {
 		Short: "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return walk(cmd.Context(), simulator.Config{Door: o.Door}, cmd.OutOrStdout())
+			return walk(cmd.Context(), simulator.Config{Door: o.Door, Warnings: warnings{cmd.ErrOrStderr()}}, cmd.OutOrStdout())
 		},
 	}
 }

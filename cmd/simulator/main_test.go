@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // output is what a command has printed so far.
@@ -58,6 +59,7 @@ func runSimulator(t *testing.T, args ...string) running {
 // the pattern.
 func (r running) await(t *testing.T, pattern string) string {
 	t.Helper()
+	late := time.After(2 * time.Minute)
 	for {
 		if found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String()); found != nil {
 			return found[1]
@@ -66,6 +68,8 @@ func (r running) await(t *testing.T, pattern string) string {
 		case <-r.out.changed:
 		case code := <-r.done:
 			t.Fatalf("it ended with %d: %s", code, r.out)
+		case <-late:
+			t.Fatalf("it does not print %s: %s", pattern, r.out)
 		}
 	}
 }
@@ -123,6 +127,65 @@ func TestASimulatorFromStartToStop(t *testing.T) {
 	}
 }
 
+// session runs a simulator without a page, does something with it, given its URL,
+// and stops it. It returns what was printed.
+func session(t *testing.T, args []string, do func(base string)) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	args = append([]string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0"}, args...)
+	r := running{newOutput(), make(chan int, 1)}
+	go func() { r.done <- run(ctx, args, r.out, r.out) }()
+	do(r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`))
+	cancel()
+	if code := <-r.done; code != 0 {
+		t.Errorf("it ended with %d: %s", code, r.out)
+	}
+	return r.out.String()
+}
+
+func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := session(t, []string{"--door", "native", "--listen", "0.0.0.0"}, func(base string) {
+		for host, want := range map[string]int{name: 200, "evil.example": 403} {
+			request, err := http.NewRequest(http.MethodGet, base+"/api/v1/schedulerconfiguration", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host + base[strings.LastIndex(base, ":"):]
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("asked as %s it answers %d, want %d", request.Host, response.StatusCode, want)
+			}
+		}
+	})
+	if !strings.Contains(out, "simulator: warning: --listen 0.0.0.0: there is no password: whoever reaches this address can do everything") {
+		t.Errorf("it does not warn: %s", out)
+	}
+}
+
+func TestTheAPIServersPortThatIsTakenIsNamedWithItsFlag(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	var out, errOut bytes.Buffer
+	code := run(t.Context(), []string{"--port", "0", "--compat-port", "0", "--api-port", port}, &out, &errOut)
+	want := "simulator: port " + port + " is taken by another program: stop it, or choose another port with --api-port (0 is any free one)\n"
+	if code != 1 || errOut.String() != want {
+		t.Errorf("it ended with %d: got %q, want %q", code, errOut.String(), want)
+	}
+}
+
 func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, done := newOutput(), make(chan int, 1)
@@ -162,6 +225,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	}{
 		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
 		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
+		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no such door", append([]string{"--door", "back"}, free...), `no door "back"`},
 		{"no file to import", append([]string{"--import", "no/such"}, free...), "--import: open no/such"},
 		{"a broken file", append([]string{"--import", broken}, free...), "--import " + broken},

@@ -12,9 +12,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -42,6 +44,9 @@ type Config struct {
 	APIPort, WebPort int
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
+	// Warnings gets a line for each thing that a person should know, such as what
+	// KWOK complains of, few at a time. Nil drops them.
+	Warnings io.Writer
 }
 
 // Simulator is a running cluster.
@@ -58,6 +63,11 @@ type Simulator struct {
 	cancel  context.CancelCauseFunc // ends KWOK and the scheduler
 	running context.Context         // done when any part has ended
 
+	stopping sync.Once
+	stopped  error // what came of it
+
+	warnings *warnings
+
 	initial    []byte     // the configuration that Reset restores
 	kubeconfig string     // of the scheduler
 	applying   sync.Mutex // held while the scheduler is changed
@@ -73,7 +83,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}
 	}
-	s := &Simulator{recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig)}
+	s := &Simulator{
+		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig),
+		warnings: &warnings{to: cfg.Warnings, now: time.Now},
+	}
 	if s.initial == nil {
 		var err error
 		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
@@ -143,7 +156,7 @@ func (s *Simulator) startKWOK() error {
 	if err != nil {
 		return err
 	}
-	return kwok.Start(s.running, config, nil)
+	return kwok.Start(s.running, config, kwokWarnings{s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -172,8 +185,13 @@ func (s *Simulator) Err() error { return context.Cause(s.running) }
 var errStopped = errors.New("the simulator was stopped")
 
 // Stop ends everything, the clients of the API before the API, and waits until
-// it has.
+// it has. It may be called again.
 func (s *Simulator) Stop() error {
+	s.stopping.Do(func() { s.stopped = s.stop() })
+	return s.stopped
+}
+
+func (s *Simulator) stop() error {
 	s.cancel(errStopped)
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()
