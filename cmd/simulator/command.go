@@ -33,6 +33,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
 			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -46,7 +47,7 @@ func newCommand() *cobra.Command {
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
 	flags.StringVar(&o.importFile, "import", "", "file with resources to start with, as exported here or by kube-scheduler-simulator")
-	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster (default: a temporary one)")
+	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o))
@@ -68,7 +69,7 @@ func newWalkthrough(o *options) *cobra.Command {
 func newReset(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset",
-		Short: "Empty the simulator that runs at --port, and restore the configuration it was started with",
+		Short: "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return resetRunning(cmd.Context(), o.port)

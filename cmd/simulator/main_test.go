@@ -113,17 +113,35 @@ func TestASimulatorFromStartToStop(t *testing.T) {
 		t.Errorf("there is a page at the port for the API: %d", code)
 	}
 	port := page[strings.LastIndex(page, ":")+1:]
+	send(t, "POST", page+"/api/v1/import", `{"nodes":[{"metadata":{"name":"made-later"}}]}`, 200)
 	if code := run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output()); code != 0 {
 		t.Errorf("reset ended with %d", code)
 	}
-	if _, body := get(t, page+"/api/v1/export"); strings.Contains(body, "kubecon-1") {
-		t.Error("a reset left a node")
+	if _, body := get(t, page+"/api/v1/export"); !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") {
+		t.Errorf("a reset does not go back to the start: %s", body)
 	}
 	if code := run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output()); code != 0 {
 		t.Errorf("stop ended with %d", code)
 	}
 	if code := <-r.done; code != 0 {
 		t.Errorf("the simulator ended with %d: %s", code, r.out)
+	}
+}
+
+func send(t *testing.T, method, url, body string, want int) {
+	t.Helper()
+	request, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, _ := io.ReadAll(response.Body)
+	if response.StatusCode != want {
+		t.Fatalf("%s %s: %d %s", method, url, response.StatusCode, answer)
 	}
 }
 
@@ -142,6 +160,71 @@ func session(t *testing.T, args []string, do func(base string)) string {
 		t.Errorf("it ended with %d: %s", code, r.out)
 	}
 	return r.out.String()
+}
+
+func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	file, former := filepath.Join(dir, "scheduler-config.yaml"), filepath.Join(dir, "scheduler-config.old.yaml")
+	with := func(args ...string) []string { return append([]string{"--data-dir", dir}, args...) }
+	expect := func(name string) func(string) {
+		return func(base string) {
+			t.Helper()
+			if _, config := get(t, base+"/api/v1/schedulerconfiguration"); !strings.Contains(config, name) {
+				t.Errorf("it runs with %s, want %s", config, name)
+			}
+		}
+	}
+	const applied = "# mine\nprofiles: [{schedulerName: applied}]\n"
+	session(t, with("--door", "native"), func(base string) {
+		expect("RegexScheduling")(base)
+		send(t, "POST", base+"/api/v1/schedulerconfiguration", applied, 202)
+	})
+	out := session(t, with(), func(base string) {
+		expect(`"applied"`)(base)
+		send(t, "POST", base+"/api/v1/schedulerconfiguration", "{profiles: [{schedulerName: other}]}", 202)
+		send(t, "PUT", base+"/api/v1/reset", "", 202)
+		expect(`"applied"`)(base)
+	})
+	if !strings.Contains(out, "kube-scheduler with the configuration kept in "+file) {
+		t.Errorf("it does not say where its configuration is from: %s", out)
+	}
+	if kept, _ := os.ReadFile(file); string(kept) != applied {
+		t.Errorf("kept is %s", kept)
+	}
+	out = session(t, with("--door", "native"), expect("RegexScheduling"))
+	if !strings.Contains(out, "door native takes the place of the configuration that was kept, which is now in "+former) {
+		t.Errorf("it does not say where the kept configuration is: %s", out)
+	}
+	if kept, _ := os.ReadFile(former); string(kept) != applied {
+		t.Errorf("set aside is %s", kept)
+	}
+	session(t, with(), expect("RegexScheduling"))
+}
+
+func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "scheduler-config.yaml")
+	for text, why := range map[string]string{
+		"":            "it is empty",
+		"profiles: [": "yaml: ",
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := session(t, []string{"--data-dir", dir}, func(base string) {
+			if code, config := get(t, base+"/api/v1/schedulerconfiguration"); code != 200 || !strings.Contains(config, "WasmRegexScheduling") {
+				t.Errorf("%q: it runs with %d %s", text, code, config)
+			}
+		})
+		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
+		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; door v2 runs instead: mend the file or remove it") {
+			t.Errorf("%q: it says %q in %s", text, line, out)
+		}
+		if left, err := os.ReadFile(file); err != nil || string(left) != text {
+			t.Errorf("the file is now %q, %v", left, err)
+		}
+	}
 }
 
 func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {

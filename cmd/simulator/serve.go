@@ -56,7 +56,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 // open puts the page and the API in the place of the start-up steps.
 func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
 	if snapshot != nil {
-		if err := s.Import(ctx, snapshot, progress(out, servers.starting)); err != nil {
+		if err := s.ImportFirst(ctx, snapshot, progress(out, servers.starting)); err != nil {
 			return fmt.Errorf("%s: %w", o.importFile, err)
 		}
 	}

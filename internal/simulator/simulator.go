@@ -37,8 +37,12 @@ type Config struct {
 	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
 	// the place of that of Door.
 	SchedulerConfig []byte
-	// DataDir keeps the cluster. Empty: a temporary one, removed at the end.
+	// DataDir keeps the cluster, and the configuration that was applied last.
+	// Empty: a temporary one, removed at the end.
 	DataDir string
+	// Resume starts with the configuration that DataDir keeps, if there is one
+	// that can be used.
+	Resume bool
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
@@ -67,8 +71,10 @@ type Simulator struct {
 	stopped  error // what came of it
 
 	warnings *warnings
+	dataDir  string // that is kept, or empty
 
 	initial    []byte     // the configuration that Reset restores
+	beginning  beginning  // the objects that it does
 	kubeconfig string     // of the scheduler
 	applying   sync.Mutex // held while the scheduler is changed
 	mu         sync.Mutex // guards the rest
@@ -84,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig),
+		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
 	if s.initial == nil {
@@ -122,17 +128,18 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if err := s.startCaches(ctx); err != nil {
 		return err
 	}
-	if cfg.SchedulerConfig != nil {
-		cfg.Door = "of the given configuration"
+	if cfg.DataDir != "" { // else nothing is there
+		if err := s.remember(ctx); err != nil {
+			return err
+		}
 	}
-	cfg.Progress("kube-scheduler with door " + cfg.Door)
 	// The scheduler runs under the identity, and so with the rights, that it has
 	// in any cluster.
 	s.kubeconfig = filepath.Join(s.cluster.DataDir(), "scheduler.kubeconfig")
 	if err := s.cluster.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
 		return err
 	}
-	return s.ApplySchedulerConfig(ctx, s.initial)
+	return s.firstScheduler(ctx, cfg)
 }
 
 // startServers starts the servers that configurations refer to by name.
