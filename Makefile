@@ -45,7 +45,7 @@ start-simulator: bin/simulator ## the same, with no plugin: pick one at the page
 	bin/simulator --door default $(ARGS)
 
 .PHONY: reset-simulator
-reset-simulator: bin/simulator ## empties the simulator that runs, and restores its first configuration
+reset-simulator: bin/simulator ## makes the simulator that runs what it was at its start
 	bin/simulator reset $(ARGS)
 
 .PHONY: stop-simulator

@@ -37,14 +37,18 @@ func configOf(t *testing.T, rendered []*unstructured.Unstructured) string {
 	return ""
 }
 
-// extenderConfig is what an extender with that file and those arguments does.
+// extenderConfig is what an extender with that file, or none if it is empty, and
+// those arguments does.
 func extenderConfig(t *testing.T, text string, args ...string) *config.Config {
 	t.Helper()
 	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
 	flags := config.NewFlags(set)
 	must(t, set.Parse(args))
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	path := ""
+	if text != "" {
+		path = filepath.Join(t.TempDir(), "config.yaml")
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
 	c, err := config.Load(path, flags)
 	must(t, err)
 	return c

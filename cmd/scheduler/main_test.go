@@ -54,7 +54,7 @@ var badConfigs = map[string]string{
 	"no_guest_url.yaml":              "plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
 	"no_memory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",
 	"not_multipoint.yaml":            "plugin WasmRegexScheduling: profile default-scheduler enables it under filter; a Wasm plugin must be enabled under multiPoint",
-	"not_wasm.yaml":                  `plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wat: not a Wasm module: begins with ";; The smallest "`,
+	"not_wasm.yaml":                  "plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wat: not a Wasm module",
 	"not_yaml.yaml":                  "error converting YAML to JSON: yaml: line 1: did not find expected node content",
 	"other_kind.yaml":                `no kind "ConfigMap" is registered for version "v1"`,
 	"scheme.yaml":                    "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with http://, https:// or file://",
@@ -131,7 +131,7 @@ func TestAGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
 		{
 			"it is a web page",
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html><body>Welcome") },
-			`not a Wasm module: begins with "<html><body>Welc"`,
+			"not a Wasm module",
 		},
 	}
 	for _, tt := range tests {

@@ -33,7 +33,8 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), o, cmd.OutOrStdout())
+			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
+			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.PersistentFlags().StringVar(&o.Door, "door", "v2",
@@ -41,12 +42,12 @@ func newCommand() *cobra.Command {
 	cmd.PersistentFlags().IntVar(&o.port, "port", pagePort, "port of the page and its API; 0 is any free one")
 	flags := cmd.Flags()
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
-		"address that the page and its API listen on; whoever reaches it may do anything with the cluster")
+		"address that the page and its API listen on; whoever reaches it may do anything with the cluster, since there is no password")
 	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
 	flags.StringVar(&o.importFile, "import", "", "file with resources to start with, as exported here or by kube-scheduler-simulator")
-	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster (default: a temporary one)")
+	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o))
@@ -60,7 +61,7 @@ func newWalkthrough(o *options) *cobra.Command {
 		Short: "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return walk(cmd.Context(), simulator.Config{Door: o.Door}, cmd.OutOrStdout())
+			return walk(cmd.Context(), simulator.Config{Door: o.Door, Warnings: warnings{cmd.ErrOrStderr()}}, cmd.OutOrStdout())
 		},
 	}
 }
@@ -68,7 +69,7 @@ func newWalkthrough(o *options) *cobra.Command {
 func newReset(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset",
-		Short: "Empty the simulator that runs at --port, and restore the configuration it was started with",
+		Short: "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return resetRunning(cmd.Context(), o.port)

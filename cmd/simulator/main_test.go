@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // output is what a command has printed so far.
@@ -58,6 +59,7 @@ func runSimulator(t *testing.T, args ...string) running {
 // the pattern.
 func (r running) await(t *testing.T, pattern string) string {
 	t.Helper()
+	late := time.After(2 * time.Minute)
 	for {
 		if found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String()); found != nil {
 			return found[1]
@@ -66,6 +68,8 @@ func (r running) await(t *testing.T, pattern string) string {
 		case <-r.out.changed:
 		case code := <-r.done:
 			t.Fatalf("it ended with %d: %s", code, r.out)
+		case <-late:
+			t.Fatalf("it does not print %s: %s", pattern, r.out)
 		}
 	}
 }
@@ -109,17 +113,159 @@ func TestASimulatorFromStartToStop(t *testing.T) {
 		t.Errorf("there is a page at the port for the API: %d", code)
 	}
 	port := page[strings.LastIndex(page, ":")+1:]
+	send(t, "POST", page+"/api/v1/import", `{"nodes":[{"metadata":{"name":"made-later"}}]}`, 200)
 	if code := run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output()); code != 0 {
 		t.Errorf("reset ended with %d", code)
 	}
-	if _, body := get(t, page+"/api/v1/export"); strings.Contains(body, "kubecon-1") {
-		t.Error("a reset left a node")
+	if _, body := get(t, page+"/api/v1/export"); !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") {
+		t.Errorf("a reset does not go back to the start: %s", body)
 	}
 	if code := run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output()); code != 0 {
 		t.Errorf("stop ended with %d", code)
 	}
 	if code := <-r.done; code != 0 {
 		t.Errorf("the simulator ended with %d: %s", code, r.out)
+	}
+}
+
+func send(t *testing.T, method, url, body string, want int) {
+	t.Helper()
+	request, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, _ := io.ReadAll(response.Body)
+	if response.StatusCode != want {
+		t.Fatalf("%s %s: %d %s", method, url, response.StatusCode, answer)
+	}
+}
+
+// session runs a simulator without a page, does something with it, given its URL,
+// and stops it. It returns what was printed.
+func session(t *testing.T, args []string, do func(base string)) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	args = append([]string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0"}, args...)
+	r := running{newOutput(), make(chan int, 1)}
+	go func() { r.done <- run(ctx, args, r.out, r.out) }()
+	do(r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`))
+	cancel()
+	if code := <-r.done; code != 0 {
+		t.Errorf("it ended with %d: %s", code, r.out)
+	}
+	return r.out.String()
+}
+
+func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	file, former := filepath.Join(dir, "scheduler-config.yaml"), filepath.Join(dir, "scheduler-config.old.yaml")
+	with := func(args ...string) []string { return append([]string{"--data-dir", dir}, args...) }
+	expect := func(name string) func(string) {
+		return func(base string) {
+			t.Helper()
+			if _, config := get(t, base+"/api/v1/schedulerconfiguration"); !strings.Contains(config, name) {
+				t.Errorf("it runs with %s, want %s", config, name)
+			}
+		}
+	}
+	const applied = "# mine\nprofiles: [{schedulerName: applied}]\n"
+	session(t, with("--door", "native"), func(base string) {
+		expect("RegexScheduling")(base)
+		send(t, "POST", base+"/api/v1/schedulerconfiguration", applied, 202)
+	})
+	out := session(t, with(), func(base string) {
+		expect(`"applied"`)(base)
+		send(t, "POST", base+"/api/v1/schedulerconfiguration", "{profiles: [{schedulerName: other}]}", 202)
+		send(t, "PUT", base+"/api/v1/reset", "", 202)
+		expect(`"applied"`)(base)
+	})
+	if !strings.Contains(out, "kube-scheduler with the configuration kept in "+file) {
+		t.Errorf("it does not say where its configuration is from: %s", out)
+	}
+	if kept, _ := os.ReadFile(file); string(kept) != applied {
+		t.Errorf("kept is %s", kept)
+	}
+	out = session(t, with("--door", "native"), expect("RegexScheduling"))
+	if !strings.Contains(out, "door native takes the place of the configuration that was kept, which is now in "+former) {
+		t.Errorf("it does not say where the kept configuration is: %s", out)
+	}
+	if kept, _ := os.ReadFile(former); string(kept) != applied {
+		t.Errorf("set aside is %s", kept)
+	}
+	session(t, with(), expect("RegexScheduling"))
+}
+
+func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "scheduler-config.yaml")
+	for text, why := range map[string]string{
+		"":            "it is empty",
+		"profiles: [": "yaml: ",
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := session(t, []string{"--data-dir", dir}, func(base string) {
+			if code, config := get(t, base+"/api/v1/schedulerconfiguration"); code != 200 || !strings.Contains(config, "WasmRegexScheduling") {
+				t.Errorf("%q: it runs with %d %s", text, code, config)
+			}
+		})
+		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
+		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; door v2 runs instead: mend the file or remove it") {
+			t.Errorf("%q: it says %q in %s", text, line, out)
+		}
+		if left, err := os.ReadFile(file); err != nil || string(left) != text {
+			t.Errorf("the file is now %q, %v", left, err)
+		}
+	}
+}
+
+func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := session(t, []string{"--door", "native", "--listen", "0.0.0.0"}, func(base string) {
+		for host, want := range map[string]int{name: 200, "evil.example": 403} {
+			request, err := http.NewRequest(http.MethodGet, base+"/api/v1/schedulerconfiguration", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host + base[strings.LastIndex(base, ":"):]
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("asked as %s it answers %d, want %d", request.Host, response.StatusCode, want)
+			}
+		}
+	})
+	if !strings.Contains(out, "simulator: warning: --listen 0.0.0.0: there is no password: whoever reaches this address can do everything") {
+		t.Errorf("it does not warn: %s", out)
+	}
+}
+
+func TestTheAPIServersPortThatIsTakenIsNamedWithItsFlag(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	var out, errOut bytes.Buffer
+	code := run(t.Context(), []string{"--port", "0", "--compat-port", "0", "--api-port", port}, &out, &errOut)
+	want := "simulator: port " + port + " is taken by another program: stop it, or choose another port with --api-port (0 is any free one)\n"
+	if code != 1 || errOut.String() != want {
+		t.Errorf("it ended with %d: got %q, want %q", code, errOut.String(), want)
 	}
 }
 
@@ -162,6 +308,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	}{
 		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
 		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
+		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no such door", append([]string{"--door", "back"}, free...), `no door "back"`},
 		{"no file to import", append([]string{"--import", "no/such"}, free...), "--import: open no/such"},
 		{"a broken file", append([]string{"--import", broken}, free...), "--import " + broken},

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/api"
@@ -18,7 +20,7 @@ import (
 
 // serve runs a simulator and its servers until ctx is done, or someone asks for
 // an end.
-func serve(ctx context.Context, o *options, out io.Writer) (err error) {
+func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	snapshot, err := o.readFiles()
@@ -30,6 +32,11 @@ func serve(ctx context.Context, o *options, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, servers.stop()) }()
+	o.Warnings = warnings{errOut}
+	if servers.page.Public() {
+		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
+			"and make this process fetch any URL and file as a guest\n", o.listen)
+	}
 	s, err := start(ctx, o.Config, out, servers.starting.Say)
 	if err != nil {
 		return err
@@ -49,7 +56,7 @@ func serve(ctx context.Context, o *options, out io.Writer) (err error) {
 // open puts the page and the API in the place of the start-up steps.
 func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
 	if snapshot != nil {
-		if err := s.Import(ctx, snapshot, progress(out, servers.starting)); err != nil {
+		if err := s.ImportFirst(ctx, snapshot, progress(out, servers.starting)); err != nil {
 			return fmt.Errorf("%s: %w", o.importFile, err)
 		}
 	}
@@ -148,7 +155,35 @@ func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(s
 	if err == nil {
 		say("pods are being scheduled")
 	}
-	return s, err
+	return s, withFlag(err, cfg)
+}
+
+// withFlag says which flag changes a port that is taken.
+func withFlag(err error, cfg simulator.Config) error {
+	var open *net.OpError
+	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &open) {
+		return err
+	}
+	taken, _ := open.Addr.(*net.TCPAddr)
+	switch {
+	case taken == nil:
+		return err
+	case taken.Port == cfg.WebPort:
+		return api.PortTaken(cfg.WebPort, "--web-port")
+	case taken.Port == cfg.APIPort:
+		return api.PortTaken(cfg.APIPort, "--api-port")
+	}
+	return err
+}
+
+// warnings go to the console in the way of everything that is wrong.
+type warnings struct{ to io.Writer }
+
+func (w warnings) Write(line []byte) (int, error) {
+	if _, err := w.to.Write(append([]byte("simulator: "), line...)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 func stop(s *simulator.Simulator, out io.Writer) error {

@@ -20,7 +20,7 @@ const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; bas
 // page of another origin.
 //
 // Loopback's names and addresses are always good, and so are those in hosts. A
-// wildcard address in hosts stands for every IP address.
+// wildcard address in hosts, or an empty one, stands for every IP address.
 func Protect(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -31,7 +31,7 @@ func Protect(next http.Handler, hosts ...string) http.Handler {
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("X-Frame-Options", "DENY")
 		if !isOurs(hostname(r.Host), hosts) {
-			refuse(w, http.StatusForbidden, fmt.Sprintf("host %q is not this simulator's: use localhost, or start it with --listen", r.Host))
+			refuse(w, http.StatusForbidden, notOurs(r.Host, hosts))
 			return
 		}
 		if from := foreign(r); from != "" {
@@ -42,18 +42,53 @@ func Protect(next http.Handler, hosts ...string) http.Handler {
 	})
 }
 
+// notOurs says under which names the simulator answers, and how it comes to
+// answer under the one that was tried.
+func notOurs(host string, hosts []string) string {
+	use := []string{"localhost"}
+	for _, one := range hosts {
+		if address, err := netip.ParseAddr(one); one != "" && !strings.EqualFold(one, "localhost") && (err != nil || !address.IsUnspecified() && !address.IsLoopback()) {
+			use = append(use, one)
+		}
+	}
+	message := fmt.Sprintf("host %q is not this simulator's: use %s", host, strings.Join(use, " or "))
+	if name := hostname(host); name != "" {
+		message += ", or start the simulator with --listen=" + name
+	}
+	return message
+}
+
+// namesFor are the hosts that a server answers to that listens on host, on a
+// machine of that name. What others reach, they reach by that name; that it leads
+// here is for their resolver to say, and a page elsewhere cannot take it over.
+func namesFor(host, machine string) []string {
+	if address, err := netip.ParseAddr(host); err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost") {
+		return []string{host}
+	}
+	names := []string{host}
+	machine = strings.ToLower(machine)
+	short, _, _ := strings.Cut(machine, ".")
+	for _, name := range []string{machine, short, short + ".local"} {
+		if short != "" && short != "localhost" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // hostname is a Host header without the port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
 }
 
 // isOurs tells names that lead here from names that someone else can point
 // here: whoever owns a name decides, moment by moment, where it leads.
 func isOurs(name string, hosts []string) bool {
-	if strings.EqualFold(name, "localhost") || slices.Contains(hosts, name) {
+	same := func(host string) bool { return name != "" && strings.EqualFold(name, host) }
+	if same("localhost") || slices.ContainsFunc(hosts, same) {
 		return true
 	}
 	address, err := netip.ParseAddr(name)
@@ -64,6 +99,9 @@ func isOurs(name string, hosts []string) bool {
 }
 
 func isWildcard(host string) bool {
+	if host == "" {
+		return true // to package net
+	}
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsUnspecified()
 }

@@ -1,8 +1,12 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,7 +30,10 @@ func TestWhoMayAsk(t *testing.T) {
 		{"an address of the network, unless told", "GET 192.0.2.1:3000/", nil, nil, 403},
 		{"an address of the network, if told", "GET 192.0.2.1:3000/", nil, []string{"192.0.2.1"}, 200},
 		{"any address, if all are listened on", "GET 192.0.2.1:3000/", nil, []string{"0.0.0.0"}, 200},
+		{"any address, if the host is left out", "GET 192.0.2.1:3000/", nil, []string{""}, 200},
 		{"any name, even then", "GET evil.example:3000/", nil, []string{"0.0.0.0"}, 403},
+		{"a name in another case, if told", "GET Laptop.Example:3000/", nil, []string{"laptop.example"}, 200},
+		{"a name with the dot of DNS, if told", "GET laptop.example.:3000/", nil, []string{"laptop.example"}, 200},
 		{"a form of another site", "POST localhost:3000/api/v1/import", header{"Origin": "https://evil.example"}, nil, 403},
 		{"a script of another site that only reads", "GET localhost:3000/api/v1/export", header{"Origin": "https://evil.example"}, nil, 403},
 		{"a page at another port", "PUT localhost:3000/api/v1/reset", header{"Origin": "http://localhost:8080"}, nil, 403},
@@ -58,6 +65,66 @@ func TestWhoMayAsk(t *testing.T) {
 				t.Error("the policy allows something unsafe")
 			}
 		})
+	}
+}
+
+func TestARefusedHostIsToldWhatToDo(t *testing.T) {
+	for host, want := range map[string]string{
+		"evil.example:3000": `host "evil.example:3000" is not this simulator's: use localhost or laptop, or start the simulator with --listen=evil.example`,
+		"192.0.2.1":         `host "192.0.2.1" is not this simulator's: use localhost or laptop, or start the simulator with --listen=192.0.2.1`,
+		"":                  `host "" is not this simulator's: use localhost or laptop`,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		Protect(http.NotFoundHandler(), "127.0.0.1", "laptop").ServeHTTP(w, r)
+		var answer struct{ Message string }
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Message != want {
+			t.Errorf("got  %s (%v)\nwant %s", answer.Message, err, want)
+		}
+	}
+}
+
+// TestWhatListensForOthersAnswersToItsOwnName, and to no other.
+func TestWhatListensForOthersAnswersToItsOwnName(t *testing.T) {
+	for listen, want := range map[string][]string{
+		"127.0.0.1": {"127.0.0.1"},
+		"::1":       {"::1"},
+		"localhost": {"localhost"},
+		"0.0.0.0":   {"0.0.0.0", "laptop.example", "laptop", "laptop.local"},
+		"":          {"", "laptop.example", "laptop", "laptop.local"},
+		"192.0.2.1": {"192.0.2.1", "laptop.example", "laptop", "laptop.local"},
+	} {
+		if got := namesFor(listen, "Laptop.example"); !slices.Equal(got, want) {
+			t.Errorf("--listen=%s answers to %q, want %q", listen, got, want)
+		}
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := Listen("0.0.0.0", 0, "--port", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	for host, want := range map[string]int{name: 200, "evil.example": 403} {
+		request, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", server.Port()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = fmt.Sprint(host, ":", server.Port())
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %d, want %d", request.Host, response.StatusCode, want)
+		}
+	}
+	if !server.Public() {
+		t.Error("it does not know that others reach it")
 	}
 }
 

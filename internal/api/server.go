@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -24,14 +25,18 @@ type Server struct {
 func Listen(host string, port int, flag string, handler http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d is taken by another program: stop it, or choose another port with %s (0 is any free one)", port, flag)
+		return nil, PortTaken(port, flag)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open port %d (%s): %w", port, flag, err)
 	}
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "" // then its addresses have to do
+	}
 	s := &Server{
 		http: &http.Server{
-			Handler:           Protect(handler, host),
+			Handler:           Protect(handler, namesFor(host, machine)...),
 			ReadHeaderTimeout: 10 * time.Second,
 			ReadTimeout:       5 * time.Minute, // a large import
 			IdleTimeout:       2 * time.Minute,
@@ -47,6 +52,15 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	}()
 	return s, nil
 }
+
+// PortTaken is the error for a port that another program listens on, which flag
+// changes.
+func PortTaken(port int, flag string) error {
+	return fmt.Errorf("port %d is taken by another program: stop it, or choose another port with %s (0 is any free one)", port, flag)
+}
+
+// Public is true if others than this machine can connect.
+func (s *Server) Public() bool { return !s.listener.Addr().(*net.TCPAddr).IP.IsLoopback() }
 
 // Port is the one it listens on.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }

@@ -2,11 +2,9 @@ package controlplane
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
-	"syscall"
 	"time"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -32,9 +30,6 @@ type apiServer struct {
 // is taken is told at once and by its number.
 func listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d is taken by another program: stop it, choose another port, or 0 for a free one", port)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("open the api's port: %w", err)
 	}

@@ -47,6 +47,23 @@ func hire(c *config.Config, logger logr.Logger) (*crew, error) {
 	return crew, nil
 }
 
+// inherit lets those who can go on with what the crew before them knows. It may
+// be nil.
+func (c *crew) inherit(before *crew) {
+	if before == nil {
+		return
+	}
+	for _, member := range c.members {
+		heir, ok := member.(algorithm.Heir)
+		if !ok {
+			continue
+		}
+		for _, former := range before.members {
+			heir.Inherit(former)
+		}
+	}
+}
+
 // start lets those work that have work to do.
 func (c *crew) start(panicked func(name string, what any, stack []byte)) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -149,6 +149,7 @@ func (e *Extender) use(c *config.Config) error {
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
+	next.inherit(e.current)
 	next.start(e.panicked)
 	e.server.Use(next.setup(c))
 	if e.levels != nil {

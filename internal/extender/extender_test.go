@@ -3,11 +3,17 @@ package extender_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
 )
@@ -57,6 +63,48 @@ func TestAReloadIsAllOrNothing(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("%s is missing in the metrics", want)
 		}
+	}
+}
+
+// TestAReloadKeepsFreshValues reloads while Prometheus answers nothing.
+func TestAReloadKeepsFreshValues(t *testing.T) {
+	answer := `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"node":"idle"},"value":[1,"0"]},{"metric":{"node":"busy"},"value":[1,"1"]}]}}`
+	var silent atomic.Bool
+	prometheus := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if silent.Load() {
+			_, _ = io.WriteString(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`)
+			return
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer prometheus.Close()
+	c := func(query, more string) *config.Config {
+		return configure(t, fmt.Sprintf("algorithm: load\nalgorithms: {load: {config: {url: %q, query: %q, nodeLabel: node, interval: 1h, staleAfter: 2h%s}}}", prometheus.URL, query, more))
+	}
+	e := newExtender(t, c("busy", ""))
+	handler := e.Handler()
+	ready := func(line string) {
+		t.Helper()
+		eventually(t, "/readyz to say "+line, func() bool { return strings.Contains(get(handler, "/readyz").Body.String(), line) })
+	}
+	ready("[+] load: 2 nodes, ")
+	silent.Store(true)
+	for _, more := range []string{"", ", max: 2"} { // as of a hangup, and with another scale
+		must(t, e.Reload(c("busy", more)))
+		want := map[string]string{"": "idle=10 half=5 busy=0 unknown=5", ", max: 2": "idle=10 half=5 busy=5 unknown=5"}[more]
+		if got := scores(t, handler); got != want {
+			t.Errorf("after a reload with %q: %s, want %s", more, got, want)
+		}
+	}
+	ready("[-] load: 2 nodes, ")
+	ready("query busy: no series in the answer")
+	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_algorithm_healthy{algorithm="load"} 0`) ||
+		!strings.Contains(page, `extender_algorithm_status{algorithm="load",name="query_failures"} `) {
+		t.Errorf("the metrics say that load is well")
+	}
+	must(t, e.Reload(c("other", "")))
+	if got, want := scores(t, handler), "idle=5 half=5 busy=5 unknown=5"; got != want {
+		t.Errorf("with another query: %s, want %s", got, want)
 	}
 }
 

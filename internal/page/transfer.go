@@ -66,7 +66,7 @@ func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, "reset", "Reset", "", nil)
 }
 
-// reset deletes everything that people have made.
+// reset goes back to the start.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) {
 	p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (string, []problem) {
 		if err := p.sim.Reset(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,15 +28,21 @@ const parallelism = 16
 // which may be nil, is told how many of how many objects are done, from several
 // goroutines.
 //
-// Owner references are dropped: the owners have other UIDs here, and the garbage
-// collector would delete what they own.
+// Owner references are dropped, but for those to owners that are still there: the
+// others have other UIDs here, and the garbage collector would delete what they
+// own.
 func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
 		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
 			return fmt.Errorf("import: scheduler configuration: %w", err)
 		}
 	}
-	i := &importing{progress: progress}
+	return s.importAll(ctx, in, progress)
+}
+
+// importAll imports the objects of a snapshot.
+func (s *Simulator) importAll(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+	i := &importing{progress: progress, owners: s.beginning.stays}
 	in.Namespaces, in.PriorityClasses = without(in.Namespaces, isSystemNamespace), without(in.PriorityClasses, isSystemPriority)
 	i.total = len(in.Pods) + len(in.Nodes) + len(in.PVs) + len(in.PVCs) +
 		len(in.StorageClasses) + len(in.PriorityClasses) + len(in.Namespaces)
@@ -81,6 +88,12 @@ type importing struct {
 	total    int
 	done     atomic.Int64
 	progress func(done, of int)
+	owners   map[types.UID]bool // whose UIDs are good
+}
+
+// owned are the references to such owners.
+func (i *importing) owned(by []metav1.OwnerReference) []metav1.OwnerReference {
+	return slices.DeleteFunc(by, func(owner metav1.OwnerReference) bool { return !i.owners[owner.UID] })
 }
 
 func (i *importing) step() {
@@ -110,7 +123,7 @@ func put[T any, P object[T]](ctx context.Context, i *importing, kind string, ite
 			obj.SetUID("")
 			obj.SetResourceVersion("")
 			obj.SetManagedFields(nil)
-			obj.SetOwnerReferences(nil)
+			obj.SetOwnerReferences(i.owned(obj.GetOwnerReferences()))
 			if err := putOne(ctx, in(obj), obj); err != nil {
 				return fmt.Errorf("%s %s: %w", kind, qualified(obj), err)
 			}

@@ -41,9 +41,15 @@ var spared = map[string]string{
 	"priorityclasses": "metadata.name!=system-node-critical,metadata.name!=system-cluster-critical",
 }
 
-// Reset deletes all resources that a user has made, waits until they are gone,
-// forgets the attempts, and restores the configuration that the simulator was
-// started with.
+// namespaces are kept apart, since what is in them goes first.
+var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// Reset goes back to how things were at the start. It deletes all resources that
+// a user has made, waits until they are gone, forgets the attempts, restores the
+// configuration that the simulator was started with, and makes anew what an
+// export of that time would hold: what was in a kept cluster, and what
+// ImportFirst brought. Objects of other kinds that were in a kept cluster are left
+// as they are.
 func (s *Simulator) Reset(ctx context.Context) error {
 	if err := s.deleteAll(ctx); err != nil {
 		return fmt.Errorf("reset: %w", err)
@@ -52,11 +58,14 @@ func (s *Simulator) Reset(ctx context.Context) error {
 		return fmt.Errorf("reset: %w", err)
 	}
 	s.recorder.Reset()
-	if bytes.Equal(s.SchedulerConfig(), s.initial) {
-		return nil
+	var wrong error
+	if !bytes.Equal(s.SchedulerConfig(), s.initial) {
+		if err := s.ApplySchedulerConfig(ctx, s.initial); err != nil {
+			wrong = fmt.Errorf("scheduler configuration: %w", err)
+		}
 	}
-	if err := s.ApplySchedulerConfig(ctx, s.initial); err != nil {
-		return fmt.Errorf("reset: scheduler configuration: %w", err)
+	if err := errors.Join(wrong, s.goBack(ctx)); err != nil {
+		return fmt.Errorf("reset: %w", err)
 	}
 	return nil
 }
@@ -70,34 +79,36 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	namespaces, err := s.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	spaces, err := s.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, ns := range namespaces.Items {
+	for _, ns := range spaces.Items {
 		errs = append(errs, s.clearNamespace(ctx, client, kinds, ns))
 	}
 	for _, kind := range clusterWide {
-		errs = append(errs, clear(ctx, client.Resource(kind), kind))
+		errs = append(errs, s.clear(ctx, client.Resource(kind), kind))
 	}
 	return errors.Join(errs...)
 }
 
 // clearNamespace deletes what is in a namespace, and the namespace itself unless
-// the cluster needs it. In the cluster's own namespaces only pods are the user's.
+// the cluster needs it, or it was there at the start. In the cluster's own
+// namespaces only pods are the user's.
 func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interface, kinds []schema.GroupVersionResource, ns v1.Namespace) error {
-	namespaces, own := s.client.CoreV1().Namespaces(), !isSystemNamespace(ns.Name)
+	namespaces, system := s.client.CoreV1().Namespaces(), isSystemNamespace(ns.Name)
+	own := !system && !s.beginning.stays[ns.UID]
 	if own {
 		if err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return err
 		}
 	}
 	for _, kind := range kinds {
-		if !own && ns.Name != metav1.NamespaceDefault && kind.Resource != "pods" {
+		if system && ns.Name != metav1.NamespaceDefault && kind.Resource != "pods" {
 			continue
 		}
-		if err := clear(ctx, client.Resource(kind).Namespace(ns.Name), kind); err != nil {
+		if err := s.clear(ctx, client.Resource(kind).Namespace(ns.Name), kind); err != nil {
 			return err
 		}
 	}
@@ -112,9 +123,10 @@ func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interfac
 	return nil
 }
 
-// clear deletes all objects of a kind, at once and for good. A single request
-// for all of them would run into the API server's timeout at some thousand pods.
-func clear(ctx context.Context, client metadata.ResourceInterface, kind schema.GroupVersionResource) error {
+// clear deletes all objects of a kind that do not stay, at once and for good. A
+// single request for all of them would run into the API server's timeout at some
+// thousand pods.
+func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface, kind schema.GroupVersionResource) error {
 	list, err := client.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
 	if err != nil {
 		return fmt.Errorf("list %s: %w", kind.Resource, err)
@@ -123,6 +135,9 @@ func clear(ctx context.Context, client metadata.ResourceInterface, kind schema.G
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelism)
 	for _, object := range list.Items {
+		if s.beginning.stays[object.UID] {
+			continue
+		}
 		group.Go(func() error {
 			err := client.Delete(ctx, object.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
 			if err != nil && !apierrors.IsNotFound(err) {
@@ -187,7 +202,7 @@ func (s *Simulator) left() []string {
 	claims, _ := core.PersistentVolumeClaims().Lister().List(all)
 	classes, _ := s.informers.Storage().V1().StorageClasses().Lister().List(all)
 	spaces, _ := core.Namespaces().Lister().List(all)
-	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return isSystemNamespace(ns.Name) })
+	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return isSystemNamespace(ns.Name) || s.beginning.stays[ns.UID] })
 	var left []string
 	for kind, n := range map[string]int{
 		"pods": len(pods), "nodes": len(nodes), "persistent volumes": len(volumes),

@@ -33,6 +33,15 @@ func (s *Simulator) SchedulerConfig() []byte {
 func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) error {
 	s.applying.Lock()
 	defer s.applying.Unlock()
+	if err := s.apply(ctx, config); err != nil {
+		return err
+	}
+	s.keep(config)
+	return nil
+}
+
+// apply does so without keeping the configuration. It needs applying held.
+func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	if s.running.Err() != nil {
 		return context.Cause(s.running)
 	}

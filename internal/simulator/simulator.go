@@ -12,9 +12,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -35,13 +37,20 @@ type Config struct {
 	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
 	// the place of that of Door.
 	SchedulerConfig []byte
-	// DataDir keeps the cluster. Empty: a temporary one, removed at the end.
+	// DataDir keeps the cluster, and the configuration that was applied last.
+	// Empty: a temporary one, removed at the end.
 	DataDir string
+	// Resume starts with the configuration that DataDir keeps, if there is one
+	// that can be used.
+	Resume bool
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
+	// Warnings gets a line for each thing that a person should know, such as what
+	// KWOK complains of, few at a time. Nil drops them.
+	Warnings io.Writer
 }
 
 // Simulator is a running cluster.
@@ -58,7 +67,14 @@ type Simulator struct {
 	cancel  context.CancelCauseFunc // ends KWOK and the scheduler
 	running context.Context         // done when any part has ended
 
+	stopping sync.Once
+	stopped  error // what came of it
+
+	warnings *warnings
+	dataDir  string // that is kept, or empty
+
 	initial    []byte     // the configuration that Reset restores
+	beginning  beginning  // the objects that it does
 	kubeconfig string     // of the scheduler
 	applying   sync.Mutex // held while the scheduler is changed
 	mu         sync.Mutex // guards the rest
@@ -73,7 +89,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}
 	}
-	s := &Simulator{recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig)}
+	s := &Simulator{
+		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		warnings: &warnings{to: cfg.Warnings, now: time.Now},
+	}
 	if s.initial == nil {
 		var err error
 		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
@@ -109,17 +128,18 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if err := s.startCaches(ctx); err != nil {
 		return err
 	}
-	if cfg.SchedulerConfig != nil {
-		cfg.Door = "of the given configuration"
+	if cfg.DataDir != "" { // else nothing is there
+		if err := s.remember(ctx); err != nil {
+			return err
+		}
 	}
-	cfg.Progress("kube-scheduler with door " + cfg.Door)
 	// The scheduler runs under the identity, and so with the rights, that it has
 	// in any cluster.
 	s.kubeconfig = filepath.Join(s.cluster.DataDir(), "scheduler.kubeconfig")
 	if err := s.cluster.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
 		return err
 	}
-	return s.ApplySchedulerConfig(ctx, s.initial)
+	return s.firstScheduler(ctx, cfg)
 }
 
 // startServers starts the servers that configurations refer to by name.
@@ -143,7 +163,7 @@ func (s *Simulator) startKWOK() error {
 	if err != nil {
 		return err
 	}
-	return kwok.Start(s.running, config, nil)
+	return kwok.Start(s.running, config, kwokWarnings{s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -172,8 +192,13 @@ func (s *Simulator) Err() error { return context.Cause(s.running) }
 var errStopped = errors.New("the simulator was stopped")
 
 // Stop ends everything, the clients of the API before the API, and waits until
-// it has.
+// it has. It may be called again.
 func (s *Simulator) Stop() error {
+	s.stopping.Do(func() { s.stopped = s.stop() })
+	return s.stopped
+}
+
+func (s *Simulator) stop() error {
 	s.cancel(errStopped)
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()

@@ -2,9 +2,11 @@ package wasmhost
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,7 +16,9 @@ import (
 // maxRedirects bounds how often a server may send the fetch elsewhere.
 const maxRedirects = 5
 
-// fetch reads a guest whole and checks that it is a Wasm module.
+// fetch reads a guest whole and checks that it is a Wasm module. Its errors say
+// nothing of what was found instead: whoever may name a guest, as everybody who
+// reaches a simulator may, is not thereby allowed to read files or other servers.
 func (h *Host) fetch(ctx context.Context, guestURL string) ([]byte, error) {
 	scheme, _, _ := strings.Cut(guestURL, "://")
 	var wasm []byte
@@ -65,7 +69,7 @@ func (h *Host) download(ctx context.Context, guestURL string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answered %s", resp.Status)
+		return nil, fmt.Errorf("the server answered %s", status(resp.StatusCode))
 	}
 	wasm, err := h.read(resp.Body, resp.ContentLength)
 	if err != nil {
@@ -79,14 +83,14 @@ func (h *Host) download(ctx context.Context, guestURL string) ([]byte, error) {
 func (h *Host) read(r io.Reader, size int64) ([]byte, error) {
 	limit := h.maxBytes()
 	if size > limit {
-		return nil, fmt.Errorf("over the limit of %s: %d bytes", mebibytes(limit), size)
+		return nil, ourErrorf("over the limit of %s: %d bytes", mebibytes(limit), size)
 	}
 	wasm, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(wasm)) > limit {
-		return nil, fmt.Errorf("over the limit of %s", mebibytes(limit))
+		return nil, ourErrorf("over the limit of %s", mebibytes(limit))
 	}
 	return wasm, nil
 }
@@ -95,8 +99,35 @@ func (h *Host) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("not fetched within %s: %w", h.timeout(), context.DeadlineExceeded)
 	}
-	return bare(err)
+	if err = bare(err); !harmless(err) {
+		return errNotHTTP
+	}
+	return err
 }
+
+// ourError is in words of this file alone.
+type ourError string
+
+func (e ourError) Error() string { return string(e) }
+
+func ourErrorf(format string, args ...any) error { return ourError(fmt.Sprintf(format, args...)) }
+
+var errNotHTTP = errors.New("the answer is not proper HTTP")
+
+// harmless is true of errors that quote nothing of an answer. Those of net/http
+// for what is malformed do.
+func harmless(err error) bool {
+	var connection net.Error
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var words ourError
+	return errors.As(err, &connection) || errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &words) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.Is(err, context.Canceled)
+}
+
+// status is a code in the words of the standard, not in those of the server.
+func status(code int) string { return strings.TrimSpace(fmt.Sprint(code, " ", http.StatusText(code))) }
 
 // bare drops the method and the URL that net/http puts before an error: the
 // line that the error ends up in has them already.
@@ -110,11 +141,13 @@ func bare(err error) error {
 
 // checkRedirect follows a few redirects, and none that gives up encryption.
 func checkRedirect(req *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects {
-		return fmt.Errorf("redirected more than %d times", maxRedirects)
-	}
-	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
-		return fmt.Errorf("redirected from https to %s", req.URL.Redacted())
+	switch from, to := via[len(via)-1].URL.Scheme, req.URL.Scheme; {
+	case len(via) > maxRedirects:
+		return ourErrorf("redirected more than %d times", maxRedirects)
+	case to != "http" && to != "https":
+		return ourErrorf("redirected to what is neither http nor https")
+	case from == "https" && to != "https":
+		return ourErrorf("redirected from https to http")
 	}
 	return nil
 }
@@ -122,12 +155,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 const magic = "\x00asm"
 
 func checkMagic(wasm []byte) error {
-	head := wasm[:min(len(wasm), 16)]
-	if len(head) == 0 {
-		return errors.New("not a Wasm module: empty")
-	}
-	if !strings.HasPrefix(string(head), magic) {
-		return fmt.Errorf("not a Wasm module: begins with %q", head)
+	if !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic) {
+		return errors.New("not a Wasm module")
 	}
 	return nil
 }

@@ -51,6 +51,13 @@ type Runner interface {
 	Run(ctx context.Context)
 }
 
+// An Heir is an Algorithm that can go on with what others know that were in use
+// before a reload. Inherit is called before Run and before the first request,
+// for each of them, of whatever kind; they still run.
+type Heir interface {
+	Inherit(from Algorithm)
+}
+
 // A Reporter is an Algorithm that can be unwell. Requests are answered anyway.
 type Reporter interface {
 	Health() Health

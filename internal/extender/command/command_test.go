@@ -66,6 +66,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 		"takes flags only":                 {"serve"},
 		"-v: \"loud\" is no level":         {"-v=loud"},
 		"no such file or directory":        {"--config=missing.yaml"},
+		"there is nothing in it":           {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port": {"--listen=x"},
 	} {
 		if status, _, err := try(t, args...); status != 2 || !strings.Contains(err, want) {
@@ -175,6 +176,24 @@ func TestAChangedFileIsUsed(t *testing.T) {
 	p.eventually("a line at the new level", func() bool {
 		return strings.Contains(p.log.String(), `"Answered" logger="server" verb="filter" pod="default/web-`)
 	})
+}
+
+func TestAFileThatIsEmptiedInPlaceIsRefused(t *testing.T) {
+	p := start(t, "algorithm: lucky")
+	for i, text := range []string{"", "# algorithm: lucky\n"} {
+		if err := os.WriteFile(p.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.eventually("a refusal", func() bool { return p.refusals() == i+1 })
+		if page := p.get("/"); !strings.Contains(page, "filter: lucky, prioritize: lucky") {
+			t.Errorf("after %q: %s", text, page)
+		}
+	}
+	if !strings.Contains(p.log.String(), "config.yaml: there is nothing in it but comments and blanks") {
+		t.Errorf("the log does not say what is wrong:\n%s", &p.log)
+	}
+	p.hangup <- syscall.SIGHUP
+	p.eventually("a refusal of the hangup", func() bool { return p.refusals() == 3 })
 }
 
 func TestFlagsWinAfterAReloadToo(t *testing.T) {

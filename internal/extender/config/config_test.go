@@ -43,6 +43,31 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 	}
 }
 
+// TestAFileOfNothingIsRefused: a file that was emptied by accident must not
+// become the defaults.
+func TestAFileOfNothingIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Load(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, _ := c.YAML()
+	if defaults, _ := load(t, "").YAML(); !bytes.Equal(given, defaults) {
+		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
+	}
+}
+
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(path, []byte("mode: v3\nlisten: x\nlimits: {requests: 0}\n"), 0o600); err != nil {

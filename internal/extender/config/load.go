@@ -44,11 +44,19 @@ func (c *Config) readFile(path string) error {
 	return nil
 }
 
-// decode refuses unknown and repeated fields.
+// errNothing refuses a file that says nothing: that is one which was emptied by
+// accident, or is about to be written, more often than a wish for the defaults.
+var errNothing = errors.New("there is nothing in it but comments and blanks: write {} if everything is to be as it is by default, " +
+	"or restore what it was; --print-config shows all that can be set")
+
+// decode refuses unknown and repeated fields, and a text without any.
 func (c *Config) decode(data []byte) error {
 	converted, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		return err
+	}
+	if string(converted) == "null" {
+		return errNothing
 	}
 	strict, err := kjson.UnmarshalStrict(converted, c)
 	if err != nil {

@@ -17,7 +17,7 @@ type algorithms func() []Algorithm
 
 var (
 	healthy = prometheus.NewDesc("extender_algorithm_healthy",
-		"1 if the algorithm works as configured, 0 if it makes do, as load does without data.", []string{"algorithm"}, nil)
+		"1 if the algorithm works as configured, 0 if it makes do, as load does without new data.", []string{"algorithm"}, nil)
 	status = prometheus.NewDesc("extender_algorithm_status",
 		"What an algorithm says of itself, as the age of its data.", []string{"algorithm", "name"}, nil)
 )

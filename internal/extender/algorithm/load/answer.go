@@ -27,7 +27,11 @@ type sample struct {
 	Value  [2]any            `json:"value"`
 }
 
-// decode returns a value per node. Of several series for a node the worst
+// errEmpty is an answer without a series. It is more often the mark of a mistake,
+// or of a Prometheus that has just started, than the truth about a cluster.
+var errEmpty = errors.New("no series in the answer: see that the metric is spelled and scraped as in the query, and wait if Prometheus has only just started")
+
+// decode returns a value per node, at least one. Of several series for a node the worst
 // counts; NaN is no value.
 func (c *client) decode(body []byte) (map[string]float64, error) {
 	var a answer
@@ -44,6 +48,9 @@ func (c *client) decode(body []byte) (map[string]float64, error) {
 	if err := json.Unmarshal(a.Data.Result, &samples); err != nil {
 		return nil, fmt.Errorf("not a vector of Prometheus: %w", err)
 	}
+	if len(samples) == 0 {
+		return nil, fmt.Errorf("query %s: %w", c.promQL, errEmpty)
+	}
 	values := make(map[string]float64, len(samples))
 	for _, s := range samples {
 		text, _ := s.Value[1].(string)
@@ -59,7 +66,7 @@ func (c *client) decode(body []byte) (map[string]float64, error) {
 			values[name] = value
 		}
 	}
-	if len(samples) > 0 && len(values) == 0 {
+	if len(values) == 0 {
 		return nil, fmt.Errorf("none of %d series has a value and the label %q: set nodeLabel, or keep it in the query", len(samples), c.label)
 	}
 	return values, nil

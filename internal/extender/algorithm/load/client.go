@@ -22,6 +22,7 @@ const maxAnswer = 32 << 20
 type client struct {
 	http      *http.Client
 	url       string
+	promQL    string
 	body      string
 	tokenFile string
 	label     string
@@ -42,6 +43,7 @@ func newClient(config Config) (*client, error) {
 			},
 		},
 		url:       strings.TrimSuffix(config.URL, "/") + "/api/v1/query",
+		promQL:    config.promQL(),
 		body:      url.Values{"query": {config.promQL()}, "timeout": {config.Timeout.Duration.String()}}.Encode(),
 		tokenFile: config.BearerTokenFile,
 		label:     config.NodeLabel,

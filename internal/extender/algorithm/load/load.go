@@ -3,7 +3,8 @@
 //
 // It asks Prometheus in the background and never during a request. While it
 // has no data, or only old data, it has no opinion: every node passes and gets
-// the neutral score, and /readyz and the metrics say so. It measures nothing
+// the neutral score. /readyz, the metrics and the log say so, and also if its
+// data is of other names than those that the requests have. It measures nothing
 // itself.
 package load
 
@@ -33,7 +34,14 @@ type load struct {
 	tooMuch  *algorithm.Failure
 	latest   atomic.Pointer[snapshot]
 	failures atomic.Int64
-	problem  atomic.Pointer[string] // of the last query, nil if it went well
+	problem  atomic.Pointer[problem] // of the last query, nil if it went well
+	names    names
+}
+
+// A problem is why a query brought no values.
+type problem struct {
+	text  string
+	empty bool // the answer was good, but there was nothing in it
 }
 
 // snapshot is what one query found. It does not change.
@@ -74,12 +82,18 @@ func (l *load) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Fai
 	if s == nil || l.tooMuch == nil {
 		return nil, nil
 	}
-	failures := make([]*algorithm.Failure, len(args.Names))
+	failures, known := make([]*algorithm.Failure, len(args.Names)), none
 	for i, name := range args.Names {
-		if value, ok := s.values[name]; ok && l.config.worse(value, *l.config.Threshold) {
+		value, ok := s.values[name]
+		if !ok {
+			continue
+		}
+		known = i
+		if l.config.worse(value, *l.config.Threshold) {
 			failures[i] = l.tooMuch
 		}
 	}
+	l.compare(s, args.Names, known)
 	return failures, nil
 }
 
@@ -89,15 +103,17 @@ func (l *load) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, err
 	if s == nil {
 		return algorithm.Equal(algorithm.Neutral, len(args.Names)), nil
 	}
-	scores := make([]int64, len(args.Names))
+	scores, known := make([]int64, len(args.Names)), none
 	for i, name := range args.Names {
 		value, ok := s.values[name]
 		if !ok {
 			scores[i] = l.config.Missing
 			continue
 		}
+		known = i
 		scores[i] = l.config.score(value)
 	}
+	l.compare(s, args.Names, known)
 	return scores, nil
 }
 

@@ -131,7 +131,7 @@ func TestStaleDataIsDropped(t *testing.T) {
 	l := build(t, config, func() time.Time { return now })
 	neutral := algorithm.Equal(algorithm.Neutral, len(nodes.Names))
 
-	expect := func(when string, ok bool, detail string) {
+	expect := func(when string, ok, counts bool, detail string) {
 		t.Helper()
 		health := l.Health()
 		if health.OK != ok || !strings.Contains(health.Detail, detail) {
@@ -139,32 +139,44 @@ func TestStaleDataIsDropped(t *testing.T) {
 		}
 		scores, _ := l.Prioritize(t.Context(), nodes)
 		failures, _ := l.Filter(t.Context(), nodes)
-		if ok == slices.Equal(scores, neutral) || ok == (failures == nil) {
+		if counts == slices.Equal(scores, neutral) || counts == (failures == nil) {
 			t.Errorf("%s: scores %v, failures %v", when, scores, failures)
 		}
 	}
-	expect("before the first query", false, "no data yet")
+	expect("before the first query", false, false, "no data yet")
 	l.poll(t.Context())
-	expect("after it", true, "6 nodes, 0s old")
+	expect("after it", true, true, "6 nodes, 0s old")
 	prometheus.status, prometheus.answer = http.StatusServiceUnavailable, `{"status":"error","errorType":"timeout","error":"too busy"}`
 	now = now.Add(time.Minute)
 	l.poll(t.Context())
-	expect("when Prometheus fails", true, "1m0s old: "+prometheus.URL+"/api/v1/query: status 503: query refused: timeout: too busy")
+	expect("when Prometheus fails", false, true, "6 nodes, 1m0s old; there are no newer ones, and these count until they are 1m0s old: "+
+		prometheus.URL+"/api/v1/query: status 503: query refused: timeout: too busy")
 	now = now.Add(time.Nanosecond)
-	expect("when the data is too old", false, "data is stale (1m0s old)")
+	expect("when the data is too old", false, false, "data is stale (1m0s old)")
 	if got := l.Health().Gauges; got["query_failures"] != 1 || got["data_age_seconds"] < 60 || got["nodes"] != 6 {
 		t.Errorf("gauges %v", got)
 	}
 	prometheus.status, prometheus.answer = http.StatusOK, vector(values)
 	l.poll(t.Context())
-	expect("when Prometheus is back", true, "0s old")
+	expect("when Prometheus is back", true, true, "0s old")
+	prometheus.answer = vector(nil) // as of one that has just started
+	now = now.Add(30 * time.Second)
+	l.poll(t.Context())
+	expect("when an answer is empty", false, true, "6 nodes, 30s old; there are no newer ones, and these count until they are 1m0s old: "+
+		prometheus.URL+"/api/v1/query: status 200: query 1 - avg by (instance) (rate(node_cpu_seconds_total{mode=\"idle\"}[2m])): no series in the answer")
+	now = now.Add(time.Minute)
+	expect("when all answers are empty", false, false, "data is stale")
+	if got := l.Health().Gauges; got["query_failures"] != 2 || got["nodes"] != 6 {
+		t.Errorf("gauges %v", got)
+	}
 }
 
 func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	for answer, want := range map[string]string{
 		"nonsense": "not an answer of Prometheus",
 		"":         "not an answer of Prometheus",
-		`{"status":"error","errorType":"bad_data","error":"parse error"}`:                                            "query refused: bad_data: parse error",
+		`{"status":"error","errorType":"bad_data","error":"parse error"}`: "query refused: bad_data: parse error",
+		vector(nil): `no series in the answer`,
 		`{"status":"success","data":{"resultType":"matrix","result":[]}}`:                                            "the query returns a matrix, want a vector",
 		`{"status":"success","data":{"resultType":"vector","result":{}}}`:                                            "not a vector of Prometheus",
 		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a"},"value":[1,"x"]}]}}`: "not a value of Prometheus",

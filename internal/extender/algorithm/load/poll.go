@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,27 +33,53 @@ func (l *load) poll(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		problem := err.Error()
-		l.failures.Add(1)
-		if before := l.problem.Swap(&problem); before == nil {
-			l.logger.Error(err, "Prometheus does not answer; the last values count until they are stale", "staleAfter", l.config.StaleAfter.Duration)
-		}
-		l.logger.V(4).Info("Query failed", "err", err)
+		l.failed(err)
 		return
 	}
+	l.names.forget(values)
 	l.latest.Store(&snapshot{at: at, values: values})
 	if before := l.problem.Swap(nil); before != nil {
-		l.logger.Info("Prometheus answers again", "nodes", len(values))
+		l.logger.Info("Prometheus gives values again", "nodes", len(values))
 	}
 	l.logger.V(4).Info("Query answered", "nodes", len(values), "took", l.now().Sub(at))
 }
 
-// Health reports whether scores come from data.
+// failed keeps what there is.
+func (l *load) failed(err error) {
+	l.failures.Add(1)
+	now := &problem{err.Error(), errors.Is(err, errEmpty)}
+	if before := l.problem.Swap(now); before == nil || before.empty != now.empty {
+		l.logger.Error(err, "No values from Prometheus; the last ones count until they are stale", "staleAfter", l.config.StaleAfter.Duration)
+	}
+	l.logger.V(4).Info("Query failed", "err", err)
+}
+
+// Inherit goes on with the values of an algorithm that asked the same of the
+// same, so that a reload does not leave the scheduler without them.
+func (l *load) Inherit(from algorithm.Algorithm) {
+	old, ok := from.(*load)
+	if !ok || old.config.source() != l.config.source() {
+		return
+	}
+	theirs, ours := old.latest.Load(), l.latest.Load()
+	if theirs == nil || ours != nil && ours.at.After(theirs.at) {
+		return
+	}
+	l.latest.Store(theirs)
+	l.problem.Store(old.problem.Load())
+	l.failures.Store(old.failures.Load())
+	l.names.inherit(&old.names)
+}
+
+// Health reports whether scores come from data that is as new as it should be,
+// and of the nodes that are asked for.
 func (l *load) Health() algorithm.Health {
-	health := algorithm.Health{Gauges: map[string]float64{"query_failures": float64(l.failures.Load())}}
-	because := ""
-	if problem := l.problem.Load(); problem != nil {
-		because = ": " + *problem
+	health := algorithm.Health{Gauges: map[string]float64{
+		"query_failures": float64(l.failures.Load()), "unmatched_requests": float64(l.names.misses.Load()),
+	}}
+	because, failing := "", l.problem.Load()
+	if failing != nil {
+		because = ": " + failing.text
 	}
 	latest := l.latest.Load()
 	if latest == nil {
@@ -66,7 +93,14 @@ func (l *load) Health() algorithm.Health {
 		health.Detail = fmt.Sprintf("data is stale (%s old), every node gets the neutral score%s", age.Round(time.Second), because)
 		return health
 	}
-	health.OK = true
-	health.Detail = fmt.Sprintf("%d nodes, %s old%s", len(latest.values), age.Round(time.Second), because)
+	health.Detail = fmt.Sprintf("%d nodes, %s old", len(latest.values), age.Round(time.Second))
+	if name, is := l.names.stranger(); is {
+		health.Detail += "; " + l.mismatch(latest, name)
+	} else if failing == nil {
+		health.OK = true
+	}
+	if failing != nil {
+		health.Detail += fmt.Sprintf("; there are no newer ones, and these count until they are %s old%s", l.config.StaleAfter.Duration, because)
+	}
 	return health
 }

@@ -1,0 +1,127 @@
+package simulator
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// said is what warnings have said so far.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// console is where the simulator of all tests warns.
+var console said
+
+func TestWarningsAreFew(t *testing.T) {
+	var out said
+	now := time.Unix(1000, 0)
+	w := &warnings{to: &out, now: func() time.Time { return now }}
+	for range 1000 {
+		w.say("node\n%s", "n")
+	}
+	want := strings.Repeat("warning: node n\n", 5) + "warning: more warnings are left out for up to 1m0s\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+	now = now.Add(time.Minute)
+	w.say("again")
+	if want += "warning: 995 more warnings were left out\nwarning: again\n"; out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+	(&warnings{now: time.Now}).say("to nobody")
+}
+
+func TestALineOfKWOKIsMadeReadable(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"time":"2026-11-22T00:00:00Z","level":"ERROR","source":{"function":"f","line":1},"msg":"failed to apply stage","node":"a","stage":"init","err":"it is\nrefused"}`: "warning: KWOK: failed to apply stage: it is refused (node a, stage init)\n",
+		`{"level":"WARN","msg":"node not found in cache"}`: "warning: KWOK: node not found in cache\n",
+		"no JSON": "warning: KWOK: no JSON\n",
+	} {
+		var out said
+		if _, err := (kwokWarnings{&warnings{to: &out, now: time.Now}}).Write([]byte(line + "\n")); err != nil || out.String() != want {
+			t.Errorf("got %q, want %q, %v", &out, want, err)
+		}
+	}
+}
+
+// TestWhatKWOKComplainsOfIsSaid forbids what KWOK does to a node.
+func TestWhatKWOKComplainsOfIsSaid(t *testing.T) {
+	t.Cleanup(reset(t))
+	forbid(t, "forbidden")
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "forbidden"}}
+	if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		for line := range strings.Lines(console.String()) {
+			if strings.HasPrefix(line, "warning: KWOK: ") && strings.Contains(line, "no status for you") && strings.Contains(line, "node forbidden") {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		t.Errorf("nothing is said of it: %q", &console)
+	}
+}
+
+// forbid makes the API server refuse every status of a node, and returns once it
+// does.
+func forbid(t *testing.T, name string) {
+	t.Helper()
+	policies, bindings := sim.Client().AdmissionregistrationV1().ValidatingAdmissionPolicies(), sim.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	meta := metav1.ObjectMeta{Name: "no-status"}
+	_, err := policies.Create(t.Context(), &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+			Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"nodes", "nodes/status"}},
+		}}}},
+		Validations: []admissionv1.Validation{{
+			Expression: `object.metadata.name != "probe" && (object.metadata.name != "` + name + `" || request.?subResource.orValue("") != "status")`,
+			Message:    "no status for you",
+		}},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = policies.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}) })
+	_, err = bindings.Create(t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: meta.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bindings.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}) })
+	probe := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}
+	var last error
+	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		_, last = sim.Client().CoreV1().Nodes().Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return apierrors.IsInvalid(last) || apierrors.IsForbidden(last), nil
+	})
+	if err != nil {
+		t.Fatalf("the policy does not come into force: %v", last)
+	}
+}
