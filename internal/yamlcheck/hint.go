@@ -11,7 +11,7 @@ import (
 // hint guesses what is meant by a field that a struct does not have: another one of
 // its fields, or the same one elsewhere.
 func (c *checker) hint(t reflect.Type, fields map[string]reflect.Type, path, name string) string {
-	if meant := closest(name, fields); meant != "" {
+	if meant := Closest(name, slices.Sorted(maps.Keys(fields))); meant != "" {
 		return fmt.Sprintf(": do you mean %q?", meant)
 	}
 	if _, ok := fields["annotations"]; ok && strings.Contains(name, "/") {
@@ -113,12 +113,12 @@ func pattern(path string) string {
 	return b.String()
 }
 
-// closest is the field that a name is probably a misspelling of, or empty.
-func closest(name string, fields map[string]reflect.Type) string {
+// Closest is the name that another one is probably a misspelling of, or empty.
+func Closest(name string, names []string) string {
 	best, least := "", 3
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		if d := distance(strings.ToLower(name), strings.ToLower(field)); d < least && d <= len(field)/3 {
-			best, least = field, d
+	for _, other := range names {
+		if d := distance(strings.ToLower(name), strings.ToLower(other)); d < least && d <= len(other)/3 {
+			best, least = other, d
 		}
 	}
 	return best

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 	goyaml "sigs.k8s.io/yaml/goyaml.v3"
@@ -33,6 +35,7 @@ func valueOf(n *goyaml.Node) any {
 
 var (
 	quantity    = reflect.TypeFor[resource.Quantity]()
+	duration    = reflect.TypeFor[metav1.Duration]()
 	raw         = reflect.TypeFor[runtime.RawExtension]()
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 )
@@ -46,6 +49,11 @@ func special(n *goyaml.Node, t reflect.Type) (known bool, message string) {
 	case t == quantity:
 		if _, err := resource.ParseQuantity(n.Value); n.Kind != goyaml.ScalarNode || err != nil {
 			return true, "is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi"
+		}
+		return true, ""
+	case t == duration:
+		if _, err := time.ParseDuration(n.Value); n.Kind != goyaml.ScalarNode || err != nil {
+			return true, "is no duration: write a number with a unit directly after it, such as 500ms, 5s or 1m"
 		}
 		return true, ""
 	case !reflect.PointerTo(t).Implements(unmarshaler):

@@ -68,7 +68,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{"a number in quotes", configuration, "parallelism: '16'\n", "1 parallelism: is text, but must be a number: take the quotes away"},
 		{"a fraction", configuration, "parallelism: 1.5\n", "1 parallelism: must be a whole number"},
 		{"too large a number", configuration, "parallelism: 9999999999\n", "1 parallelism: is too large: it goes up to 2147483647"},
-		{"no duration", configuration, "extenders:\n- httpTimeout: soon\n", `2 extenders[0].httpTimeout: time: invalid duration "soon"`},
+		{"no duration", configuration, "extenders:\n- httpTimeout: soon\n", "2 extenders[0].httpTimeout: is no duration: write a number with a unit directly after it, such as 500ms, 5s or 1m"},
 		{
 			"an annotation right under metadata", pod, "metadata:\n  name: a\n  example.com/regex: x\n",
 			`3 metadata.example.com/regex: unknown field: an annotation belongs one level deeper, indented below a line "annotations:"`,
