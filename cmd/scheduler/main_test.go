@@ -69,7 +69,7 @@ var badConfigs = map[string]string{
 	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: instantiate error: module[1] function[_start] failed: wasm error: unreachable",
-	"top_level_plugins.yaml":         `plugins: unknown field: it belongs into an item of the list "profiles:": put it there, after "- " or indented like the item's other fields; pluginConfig: unknown field: it belongs into`,
+	"top_level_plugins.yaml":         `plugins: unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one; pluginConfig: unknown field: it belongs under`,
 	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
 	"two_misspelt.yaml":              `profiles[0].schedulername: unknown field: do you mean "schedulerName"?; profiles[0].plugins.multipoint: unknown field: do you mean "multiPoint"?`,
 	"two_profiles.yaml":              "profiles[1].schedulerName: is the same as profiles[0].schedulerName: give each its own",

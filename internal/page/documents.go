@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // document is an object as it was typed.
@@ -22,9 +24,13 @@ func read(text string) ([]document, []problem) {
 	var problems []problem
 	for _, d := range split(text) {
 		d.Unstructured = &unstructured.Unstructured{}
+		if twice := yamlcheck.Duplicates([]byte(d.text)); len(twice) > 0 {
+			problems = append(problems, d.located(twice)...)
+			continue
+		}
 		raw, err := yaml.YAMLToJSONStrict([]byte(d.text))
 		if err != nil {
-			problems = append(problems, yamlProblem(err, d.first))
+			problems = append(problems, yamlProblem(err, d))
 			continue
 		}
 		if string(raw) == "null" {
@@ -36,8 +42,8 @@ func read(text string) ([]document, []problem) {
 			continue
 		}
 		d.Object = object
-		if missing := missingType(d); missing != "" {
-			problems = append(problems, problem{Line: d.first, Field: missing, Message: "required: it says what this is"})
+		if wrong := mistakes(d); len(wrong) > 0 {
+			problems = append(problems, wrong...)
 			continue
 		}
 		docs = append(docs, d)

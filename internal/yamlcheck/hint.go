@@ -23,8 +23,14 @@ func (c *checker) hint(t reflect.Type, fields map[string]reflect.Type, path, nam
 	if homes := c.homes(name, path); len(homes) > 0 {
 		return ": " + home(homes)
 	}
+	if len(fields) > few {
+		return ""
+	}
 	return ": here may stand " + strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
 }
+
+// few fields are listed; of more a person would not read the names.
+const few = 12
 
 // home tells where a field belongs.
 func home(homes []string) string {
@@ -40,7 +46,7 @@ func home(homes []string) string {
 		return "it belongs to the top level, without indentation"
 	}
 	if list, ok := strings.CutSuffix(first, "[]"); ok {
-		return fmt.Sprintf("it belongs into an item of the list %q: put it there, after \"- \" or indented like the item's other fields", list+":")
+		return fmt.Sprintf("it belongs under %q, into a list item: \"- \" before its first field, the others indented like that one", list+":")
 	}
 	return fmt.Sprintf("it belongs under %q, indented further", first+":")
 }

@@ -34,8 +34,8 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{
 			"the snippets of a plugin at the top level", configuration,
 			"profiles:\n- schedulerName: a\nplugins:\n  multiPoint:\n    enabled: []\npluginConfig: []\n",
-			`3 plugins: unknown field: it belongs into an item of the list "profiles:": put it there, after "- " or indented like the item's other fields
-6 pluginConfig: unknown field: it belongs into an item of the list "profiles:": put it there, after "- " or indented like the item's other fields`,
+			`3 plugins: unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one
+6 pluginConfig: unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one`,
 		},
 		{
 			"extenders in a profile", configuration, "profiles:\n- schedulerName: a\n  extenders: []\n",
