@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -37,7 +38,7 @@ func refusal(d document, err error) []problem {
 	}
 	switch {
 	case status.Reason == metav1.StatusReasonAlreadyExists:
-		return []problem{d.problem("metadata.name", taken(d))}
+		return []problem{d.problem("metadata.name", taken(d, cmp.Or(details.Name, d.GetName())))}
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
 		return []problem{d.problem("metadata.namespace",
 			fmt.Sprintf("there is no namespace %s: create it first, or take one that is there, such as default", details.Name))}
@@ -51,13 +52,13 @@ func refusal(d document, err error) []problem {
 // forbidden is how the API server begins what an admission plugin says.
 var forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
 
-func taken(d document) string {
+func taken(d document, name string) string {
 	where := ""
 	if d.GetNamespace() != "" {
 		where = " in namespace " + d.GetNamespace()
 	}
 	return fmt.Sprintf("a %s called %s is there already%s: choose another name, or delete that one first",
-		d.GetKind(), d.GetName(), where)
+		d.GetKind(), name, where)
 }
 
 func (d document) problem(field, message string) problem {

@@ -31,7 +31,9 @@ type Problems []Problem
 func (p Problems) Error() string {
 	all := make([]string, len(p))
 	for i, problem := range p {
-		all[i] = problem.Field + ": " + problem.Message
+		if all[i] = problem.Message; problem.Field != "" {
+			all[i] = problem.Field + ": " + problem.Message
+		}
 	}
 	return strings.Join(all, "; ")
 }
@@ -164,7 +166,7 @@ func (c *checker) list(n *yaml.Node, t reflect.Type, path string) {
 	switch {
 	case t.Elem().Kind() == reflect.Uint8: // bytes, in base64
 	case n.Kind != yaml.SequenceNode:
-		c.add(n, path, "is "+what(n)+", but must be a list: begin each item with \"- \"")
+		c.add(n, path, mustBeList(n))
 	default:
 		for i, child := range n.Content {
 			c.check(child, t.Elem(), item(path, i))
@@ -225,9 +227,20 @@ func quoted(n *yaml.Node) string {
 	return ": take the quotes away"
 }
 
+func mustBeList(n *yaml.Node) string {
+	message := "is " + what(n) + ", but must be a list: "
+	if n.Style&yaml.FlowStyle != 0 {
+		return message + "put it into [ ]"
+	}
+	return message + "begin each item with \"- \""
+}
+
 func mustBeObject(n *yaml.Node) string {
 	message := "is " + what(n) + ", but must have fields: "
-	if n.Kind == yaml.SequenceNode {
+	switch {
+	case n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0:
+		return message + "take the [ ] away"
+	case n.Kind == yaml.SequenceNode:
 		return message + "take the \"- \" away"
 	}
 	return message + "lines such as \"name: value\" below it, indented further"
