@@ -112,28 +112,27 @@ func cutKey(path, key string) (rest string, ok bool) {
 
 // changes are the paths below one at which two values differ.
 func changes(path string, before, after any) []string {
-	old, ok := before.(map[string]any)
-	changed, both := after.(map[string]any)
-	if !ok || !both {
-		a, ok := before.([]any)
-		b, both := after.([]any)
-		if ok && both && len(a) == len(b) {
-			var all []string
-			for i := range a {
-				all = append(all, changes(path+"["+strconv.Itoa(i)+"]", a[i], b[i])...)
+	var all []string
+	switch old := before.(type) {
+	case map[string]any:
+		if now, ok := after.(map[string]any); ok {
+			for _, key := range slices.Sorted(maps.Keys(merged(old, now))) {
+				all = append(all, changes(strings.TrimPrefix(path+"."+key, "."), old[key], now[key])...)
 			}
 			return all
 		}
-		if reflect.DeepEqual(before, after) {
-			return nil
+	case []any:
+		if now, ok := after.([]any); ok && len(old) == len(now) {
+			for i := range old {
+				all = append(all, changes(path+"["+strconv.Itoa(i)+"]", old[i], now[i])...)
+			}
+			return all
 		}
-		return []string{path}
 	}
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(merged(old, changed))) {
-		all = append(all, changes(strings.TrimPrefix(path+"."+key, "."), old[key], changed[key])...)
+	if reflect.DeepEqual(before, after) {
+		return nil
 	}
-	return all
+	return []string{path}
 }
 
 func merged(a, b map[string]any) map[string]any {

@@ -67,10 +67,7 @@ func configMistakes(text string) []problem {
 		return d.located(twice)
 	}
 	var object map[string]any
-	switch err := yaml.UnmarshalStrict([]byte(d.text), &object); {
-	case err != nil && strings.Contains(err.Error(), "cannot unmarshal"):
-		return []problem{{Line: 1, Message: "this is no configuration: that begins with apiVersion: and kind:, and goes on with fields such as profiles:"}}
-	case err != nil:
+	if err := yaml.Unmarshal([]byte(d.text), &object); err != nil && !strings.Contains(err.Error(), "cannot unmarshal") {
 		return []problem{yamlProblem(err, d)}
 	}
 	var written []document

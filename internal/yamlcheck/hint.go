@@ -36,11 +36,11 @@ const few = 12
 func home(homes []string) string {
 	first := homes[0]
 	if len(homes) > 1 {
-		deeper := make([]string, len(homes))
+		names := make([]string, len(homes))
 		for i, h := range homes {
-			deeper[i] = strings.TrimSuffix(h[strings.LastIndexByte(h, '.')+1:], "[]")
+			names[i] = strings.TrimSuffix(h[strings.LastIndexByte(h, '.')+1:], "[]")
 		}
-		return "it belongs one level deeper, under one of " + strings.Join(deeper, ", ")
+		return "it belongs deeper, under one of " + strings.Join(names, ", ")
 	}
 	if first == "" {
 		return "it belongs to the top level, without indentation"
@@ -51,48 +51,62 @@ func home(homes []string) string {
 	return fmt.Sprintf("it belongs under %q, indented further", first+":")
 }
 
+// place is a struct that may stand at a path.
+type place struct {
+	t    reflect.Type
+	path string
+}
+
+// levels bounds the search for a field: what lies deeper is not meant.
+const levels = 5
+
 // homes are the paths nearest to the root under which a field of this name may
-// stand, as profiles[] for pluginConfig. Below the path given they come first.
+// stand, as profiles[] for pluginConfig. Those below the path given come first.
 func (c *checker) homes(name, path string) []string {
-	type place struct {
-		t    reflect.Type
-		path string
-	}
 	level := []place{{c.root, ""}}
 	seen := map[reflect.Type]bool{}
-	here := pattern(path)
-	for range 5 { // levels; what lies deeper is not meant
-		var found, below []string
-		var next []place
-		for _, p := range level {
-			t, path := inside(p.t, p.path)
-			if t.Kind() != reflect.Struct || seen[t] && path != here {
-				continue
-			}
-			fields := fieldsOf(t)
-			if fields[name] != nil && path != here {
-				found = append(found, path)
-				if strings.HasPrefix(path, here+".") && here != "" {
-					below = append(below, path)
-				}
-			}
-			for _, key := range slices.Sorted(maps.Keys(fields)) {
-				next = append(next, place{fields[key], join(path, key)})
-			}
+	for range levels {
+		if found := having(level, name, pattern(path)); len(found) > 0 {
+			return found
 		}
-		if len(below) > 0 {
-			return below
-		}
-		if len(found) > 0 {
-			return found[:1]
-		}
-		for _, p := range level {
-			t, _ := inside(p.t, p.path)
-			seen[t] = true
-		}
-		level = next
+		level = deeper(level, seen)
 	}
 	return nil
+}
+
+// having are the places with a field: all that are below a path, or else the first.
+func having(level []place, name, here string) []string {
+	var below, all []string
+	for _, p := range level {
+		if p.path == here || fieldsOf(p.t)[name] == nil {
+			continue
+		}
+		all = append(all, p.path)
+		if here != "" && strings.HasPrefix(p.path, here+".") {
+			below = append(below, p.path)
+		}
+	}
+	if len(below) > 0 {
+		return below
+	}
+	return all[:min(1, len(all))]
+}
+
+// deeper are the structs in those of a level that were not seen before.
+func deeper(level []place, seen map[reflect.Type]bool) []place {
+	var next []place
+	for _, p := range level {
+		fields := fieldsOf(p.t)
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
+			if t, path := inside(fields[key], join(p.path, key)); t.Kind() == reflect.Struct && !seen[t] {
+				next = append(next, place{t, path})
+			}
+		}
+	}
+	for _, p := range next {
+		seen[p.t] = true
+	}
+	return next
 }
 
 // inside goes through pointers and lists.

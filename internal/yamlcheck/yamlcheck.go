@@ -45,6 +45,7 @@ func Check(text []byte, as reflect.Type) Problems {
 	if root == nil {
 		return nil
 	}
+	as, _ = inside(as, "")
 	c := checker{root: as}
 	c.check(root, as, "")
 	return c.problems

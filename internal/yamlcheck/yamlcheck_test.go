@@ -8,10 +8,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	schedulerv1 "k8s.io/kube-scheduler/config/v1"
+	"sigs.k8s.io/yaml"
 )
 
 var (
-	pod           = reflect.TypeFor[v1.Pod]()
+	pod           = reflect.TypeFor[*v1.Pod]()
 	configuration = reflect.TypeFor[schedulerv1.KubeSchedulerConfiguration]()
 )
 
@@ -49,7 +50,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		},
 		{
 			"a level left out", configuration, "profiles:\n- plugins:\n    enabled: []\n",
-			"3 profiles[0].plugins.enabled: unknown field: it belongs one level deeper, under one of bind, filter, multiPoint, permit, postBind, postFilter, preBind, preEnqueue, preFilter, preScore, queueSort, reserve, score",
+			"3 profiles[0].plugins.enabled: unknown field: it belongs deeper, under one of bind, filter, multiPoint, permit, postBind, postFilter, preBind, preEnqueue, preFilter, preScore, queueSort, reserve, score",
 		},
 		{
 			"a guest beside args", configuration, "profiles:\n- pluginConfig:\n  - name: a\n    guestURL: b\n",
@@ -83,7 +84,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 			`5 spec.containers[0].resources.requests[cpu]: is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi
 6 spec.containers[0].resources.requests[memory]: is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi`,
 		},
-		{"a container's field in the spec", pod, "spec:\n  image: web\n", "2 spec.image: unknown field: it belongs one level deeper, under one of containers, ephemeralContainers, initContainers, volumes"},
+		{"a container's field in the spec", pod, "spec:\n  image: web\n", "2 spec.image: unknown field: it belongs deeper, under one of containers, ephemeralContainers, initContainers, volumes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := told(Check([]byte(tt.text), tt.as)); got != tt.want {
@@ -124,4 +125,25 @@ func TestAKeyThatStandsTwiceIsToldOf(t *testing.T) {
 	if told(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", told(got), want)
 	}
+}
+
+// Nothing that a person can type makes it panic or print a line that is not there.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte("profiles:\n- schedulerName: a\nplugins: {}\n"))
+	f.Add([]byte("a: &a [*a]\nspec: {containers: [{<<: 1}], overhead: {cpu: x}}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var any any
+		if yaml.Unmarshal(text, &any) != nil {
+			t.Skip() // what no decoder takes is not checked either
+		}
+		lines := 1 + strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + strings.Count(string(text), "\u2028") +
+			strings.Count(string(text), "\u2029") + strings.Count(string(text), "\u0085")
+		for _, as := range []reflect.Type{pod, configuration} {
+			for _, p := range append(Check(text, as), Duplicates(text)...) {
+				if p.Line < 1 || p.Line > lines || p.Message == "" {
+					t.Errorf("%+v in %q", p, text)
+				}
+			}
+		}
+	})
 }
