@@ -59,18 +59,18 @@ func WasmPlugins(config []byte, extra ...string) ([]WasmPlugin, error) {
 	}
 	taken := compiledIn(extra)
 	var found []WasmPlugin
+	var errs []error
 	for _, p := range profiles {
 		if err := together(p.checkOnce(), p.checkArgs()); err != nil {
-			return nil, err
+			errs = append(errs, err)
+			continue
 		}
 		inProfile, err := p.wasmPlugins(taken)
-		if err == nil {
-			err = p.checkNative()
-		}
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err, p.checkNative())
 		found = append(found, inProfile...)
+	}
+	if err := together(errs...); err != nil {
+		return nil, err
 	}
 	return found, nil
 }
@@ -84,33 +84,41 @@ func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {
 	enabled := p.enabled()
 	guests := sets.New[string]()
 	var found []WasmPlugin
+	var errs []error
 	for i, config := range p.PluginConfig {
 		if !hasGuest(config.Args) {
 			continue
 		}
-		if taken.Has(config.Name) {
-			return nil, about(p.path("pluginConfig[%d].name", i),
-				fmt.Errorf("plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-					config.Name, p.SchedulerName))
-		}
 		guests.Insert(config.Name)
 		points := enabled[config.Name]
-		if points == nil {
+		if err := p.checkName(i, points, taken); err != nil || points == nil {
+			errs = append(errs, err)
 			continue
-		}
-		if !points.Has(multiPoint) {
-			return nil, about(p.pathOf(config.Name, points),
-				fmt.Errorf("plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
-					config.Name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint))
 		}
 		path := p.path("pluginConfig[%d].args", i)
 		args, err := wasmhost.ParseArgs(config.Args)
 		if err != nil {
-			return nil, about(argsField(path, err), fmt.Errorf("plugin %s: %w", config.Name, err))
+			errs = append(errs, about(argsField(path, err), fmt.Errorf("plugin %s: %w", config.Name, err)))
 		}
 		found = append(found, WasmPlugin{Profile: p.SchedulerName, Name: config.Name, Args: args, path: path})
 	}
-	return found, p.checkKnown(enabled, taken.Union(guests))
+	return found, together(append(errs, p.checkKnown(enabled, taken.Union(guests)))...)
+}
+
+// checkName checks what a guest is called, and where that is enabled, if it is.
+func (p profile) checkName(i int, points, taken sets.Set[string]) error {
+	name := p.PluginConfig[i].Name
+	if taken.Has(name) {
+		return about(p.path("pluginConfig[%d].name", i),
+			fmt.Errorf("plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+				name, p.SchedulerName))
+	}
+	if points != nil && !points.Has(multiPoint) {
+		return about(p.pathOf(name, points),
+			fmt.Errorf("plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
+				name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint))
+	}
+	return nil
 }
 
 // checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler

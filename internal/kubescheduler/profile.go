@@ -78,8 +78,8 @@ func (p profile) checkOnce() error {
 // checkNative makes the native plugin once, for the sake of its errors.
 func (p profile) checkNative() error {
 	for i, config := range p.PluginConfig {
-		if config.Name != native.Name {
-			continue
+		if config.Name != native.Name || hasGuest(config.Args) {
+			continue // the latter is told of by checkName
 		}
 		if _, err := native.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {
 			return about(argsField(p.path("pluginConfig[%d].args", i), err), err)

@@ -37,13 +37,14 @@ func (s *setup) read(ctx context.Context, configuration []byte) error {
 	if err := checkExtenders(configuration); err != nil {
 		return err
 	}
+	var errs []error
 	for _, plugin := range wasm {
 		if err := s.host.Check(ctx, plugin.Name, plugin.Args); err != nil {
-			return about(plugin.field(err), err)
+			errs = append(errs, about(plugin.field(err), err))
 		}
 	}
 	s.wasm = wasm
-	return nil
+	return together(errs...)
 }
 
 // register is an app.Option.

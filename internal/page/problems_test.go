@@ -230,6 +230,16 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../testdata/guests/nope.wasm: stat ../../testdata/guests/nope.wasm: no such file or directory",
 		},
 		{
+			"two guests that are not there", top + plugins + "        - name: Other\n" + replace(guest, "empty_filter", "nope") + strings.NewReplacer("  pluginConfig:\n", "", "WasmRegexScheduling", "Other", "empty_filter", "neither").Replace(guest),
+			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../testdata/guests/nope.wasm: stat ../../testdata/guests/nope.wasm: no such file or directory\n" +
+				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../testdata/guests/neither.wasm: stat ../../testdata/guests/neither.wasm: no such file or directory",
+		},
+		{
+			"two profiles with a mistake each", top + plugins + "- schedulerName: b\n" + plugins,
+			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"13 profiles[1].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile b enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
+		},
+		{
 			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
 			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with http://, https:// or file://",
 		},
