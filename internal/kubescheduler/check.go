@@ -21,7 +21,8 @@ import (
 // kind is what every configuration is.
 const kind = "KubeSchedulerConfiguration"
 
-// readable checks that a configuration is an object, in which no key stands twice.
+// readable checks that a configuration is an object whose keys no decoder would
+// stumble over.
 func readable(configuration []byte) error {
 	var file map[string]any
 	switch err := yaml.Unmarshal(configuration, &file); {
@@ -30,7 +31,7 @@ func readable(configuration []byte) error {
 	case err != nil:
 		return err
 	}
-	return below("", yamlcheck.Duplicates(configuration))
+	return below("", yamlcheck.Keys(configuration))
 }
 
 // checkFields finds what is misspelt, at the wrong place or of the wrong type, all

@@ -24,8 +24,8 @@ func read(text string) ([]document, []problem) {
 	var problems []problem
 	for _, d := range split(text) {
 		d.Unstructured = &unstructured.Unstructured{}
-		if twice := yamlcheck.Duplicates([]byte(d.text)); len(twice) > 0 {
-			problems = append(problems, d.located(twice)...)
+		if wrong := yamlcheck.Keys([]byte(d.text)); len(wrong) > 0 {
+			problems = append(problems, d.located(wrong)...)
 			continue
 		}
 		raw, err := yaml.YAMLToJSONStrict([]byte(d.text))
@@ -52,16 +52,6 @@ func read(text string) ([]document, []problem) {
 		problems = []problem{{Line: 1, Message: "there is nothing here to apply"}}
 	}
 	return docs, problems
-}
-
-func missingType(d document) string {
-	switch {
-	case d.GetAPIVersion() == "":
-		return "apiVersion"
-	case d.GetKind() == "":
-		return "kind"
-	}
-	return ""
 }
 
 // split cuts a text at the lines that separate YAML documents.

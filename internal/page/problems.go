@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -27,6 +28,9 @@ func asProblem(err error) problem { return problem{Message: err.Error()} }
 // refusal is what the API server has against a document, at the lines that it is
 // about.
 func refusal(d document, err error) []problem {
+	if meta.IsNoMatchError(err) {
+		return []problem{d.problem("kind", fmt.Sprintf("this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion()))}
+	}
 	var refused apierrors.APIStatus
 	if !errors.As(err, &refused) {
 		return []problem{asProblem(err)}

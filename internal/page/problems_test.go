@@ -10,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -65,6 +66,8 @@ func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
 		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "1 apiVersion | a PriorityClass has apiVersion: scheduling.k8s.io/v1"},
 		{"a version that there is not", strings.Replace(pod, "v1", "v2", 1), "1 apiVersion | a Pod has apiVersion: v1"},
 		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | no lists here: write the objects one after the other, with a line --- between them"},
+		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be text: 1 says nothing"},
+		{"a template", strings.Replace(pod, "name: a", "name: {{.Name}}", 1), "4 metadata.name | the name of a field must be text; a value that begins with { or [ must stand in quotes"},
 		{"no kind", "apiVersion: v1\n", "1 kind | required: it says what this is"},
 		{"a tab", strings.Replace(pod, "  name: a", "\tname: a", 1), "4 | yaml: found character that cannot start any token: indent with spaces, there is a tab"},
 		{"a line that is indented by chance", with("name: a\n", "   namespace: b\n"), `5 | yaml: mapping values are not allowed in this context: is the line indented like its neighbours? A value with ": " in it must stand in quotes`},
@@ -148,6 +151,11 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 			"a node's taint", "apiVersion: v1\nkind: Node\nspec:\n  taints:\n  - key: a\n    effect: Now\n",
 			refused("Node", field.NotSupported(field.NewPath("metadata", "taints").Index(0).Child("effect"), "Now", []string{"NoSchedule"})),
 			`6 spec.taints[0].effect | Unsupported value: "Now": supported values: "NoSchedule"`,
+		},
+		{
+			"a kind that there is not", "apiVersion: example.com/v1\nkind: Thing\n",
+			&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "example.com", Kind: "Thing"}, SearchedVersions: []string{"v1"}},
+			"2 kind | this cluster knows no Thing in example.com/v1",
 		},
 		{"a connection that breaks", pod, errors.New("connection refused"), "0 | connection refused"},
 		{

@@ -63,8 +63,8 @@ func stillRuns(problems []problem) []problem {
 // scheduler.
 func configMistakes(text string) []problem {
 	d := document{text: strings.ReplaceAll(text, "\r\n", "\n"), first: 1}
-	if twice := yamlcheck.Duplicates([]byte(d.text)); len(twice) > 0 {
-		return d.located(twice)
+	if wrong := yamlcheck.Keys([]byte(d.text)); len(wrong) > 0 {
+		return d.located(wrong)
 	}
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(d.text), &object); err != nil && !strings.Contains(err.Error(), "cannot unmarshal") {

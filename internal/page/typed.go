@@ -16,8 +16,14 @@ import (
 // mistakes are what is wrong with a document as far as that can be seen without
 // asking the API server: all of it, at its lines.
 func mistakes(d document) []problem {
-	if missing := missingType(d); missing != "" {
-		return []problem{d.problem(missing, "required: it says what this is")}
+	for _, field := range []string{"apiVersion", "kind"} {
+		switch value := d.Object[field].(type) {
+		case nil:
+			return []problem{d.problem(field, "required: it says what this is")}
+		case string:
+		default:
+			return []problem{d.problem(field, fmt.Sprintf("must be text: %v says nothing", value))}
+		}
 	}
 	gvk := d.GroupVersionKind()
 	object, err := scheme.Scheme.New(gvk)

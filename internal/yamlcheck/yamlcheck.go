@@ -51,15 +51,15 @@ func Check(text []byte, as reflect.Type) Problems {
 	return c.problems
 }
 
-// Duplicates returns the keys that stand twice in the same place, which no decoder
-// takes.
-func Duplicates(text []byte) Problems {
+// Keys returns what is wrong with the keys, whatever they stand for: those that
+// stand twice in the same place, and those that are no text.
+func Keys(text []byte) Problems {
 	root := parse(text)
 	if root == nil {
 		return nil
 	}
 	var c checker
-	c.duplicates(root, "")
+	c.keys(root, "")
 	return c.problems
 }
 
@@ -80,14 +80,16 @@ func (c *checker) add(n *yaml.Node, field, message string) {
 	c.problems = append(c.problems, Problem{Field: field, Line: n.Line, Message: message})
 }
 
-func (c *checker) duplicates(n *yaml.Node, path string) {
+func (c *checker) keys(n *yaml.Node, path string) {
 	first := map[string]int{}
 	for i, child := range n.Content {
 		switch {
 		case n.Kind == yaml.SequenceNode:
-			c.duplicates(child, item(path, i))
+			c.keys(child, item(path, i))
+		case n.Kind == yaml.MappingNode && i%2 == 0 && (child.Kind == yaml.MappingNode || child.Kind == yaml.SequenceNode):
+			c.add(child, path, "the name of a field must be text; a value that begins with { or [ must stand in quotes")
 		case n.Kind == yaml.MappingNode && i%2 == 1:
-			c.duplicates(child, join(path, n.Content[i-1].Value))
+			c.keys(child, join(path, n.Content[i-1].Value))
 		case n.Kind == yaml.MappingNode && first[child.Value] > 0:
 			c.add(child, join(path, child.Value), twice(child.Value, first[child.Value], n.Content[i+1]))
 		case n.Kind == yaml.MappingNode:

@@ -116,12 +116,19 @@ func TestWhatFitsIsNotSpokenOf(t *testing.T) {
 	}
 }
 
+func TestAKeyThatIsNoTextIsToldOf(t *testing.T) {
+	got := Keys([]byte("metadata:\n  name: {{.Name}}\n"))
+	if want := "2 metadata.name: the name of a field must be text; a value that begins with { or [ must stand in quotes"; told(got) != want {
+		t.Errorf("got  %s\nwant %s", told(got), want)
+	}
+}
+
 func TestAKeyThatStandsTwiceIsToldOf(t *testing.T) {
 	text := "a: 1\nb:\n  c: {}\n  c: {}\nlist:\n- x: 1\nlist:\n- x: 2\n  x: 3\n"
 	want := `4 b.c: "c" stands on line 3 already, and may stand only once: move what stands below this line to there, or take one of the two away
 7 list: "list" stands on line 5 already, and may stand only once: leave this line out and put the items below it at the end of that list, or take the other one away
 9 list[0].x: "x" stands on line 8 already, and may stand only once: take one of the two away`
-	got := Duplicates([]byte(text))
+	got := Keys([]byte(text))
 	if told(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", told(got), want)
 	}
@@ -139,7 +146,7 @@ func FuzzCheck(f *testing.F) {
 		lines := 1 + strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + strings.Count(string(text), "\u2028") +
 			strings.Count(string(text), "\u2029") + strings.Count(string(text), "\u0085")
 		for _, as := range []reflect.Type{pod, configuration} {
-			for _, p := range append(Check(text, as), Duplicates(text)...) {
+			for _, p := range append(Check(text, as), Keys(text)...) {
 				if p.Line < 1 || p.Line > lines || p.Message == "" {
 					t.Errorf("%+v in %q", p, text)
 				}

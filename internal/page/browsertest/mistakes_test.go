@@ -92,3 +92,28 @@ func TestPreemptionIsNotClaimedOfAPodThatMatchesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestPreemptionNamesTheNodeAndTheVictims(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	create := func(kind, yaml string) {
+		p.Helper()
+		p.form(kind)
+		p.paste("#text", yaml)
+		p.submit()
+	}
+	pod := func(name, more string) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: " + name + "\nspec:\n" + more +
+			"  containers:\n  - name: web\n    image: web\n    resources: {requests: {cpu: 3}}\n"
+	}
+	create("node", "apiVersion: v1\nkind: Node\nmetadata:\n  name: small\nstatus:\n  capacity: {cpu: 4, memory: 4Gi, pods: 10}\n  allocatable: {cpu: 4, memory: 4Gi, pods: 10}\n")
+	create("priorityclass", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata:\n  name: first\nvalue: 1000\n")
+	create("pod", pod("low", ""))
+	p.waitFor("low is on the node", "document.getElementById('on-default-low')")
+	create("pod", pod("high", "  priorityClassName: first\n"))
+	p.waitFor("high is on the node", "document.getElementById('on-default-high')")
+	p.panel("#on-default-high")
+	p.waitFor("both attempts are there", "document.querySelectorAll('#panel .attempt').length >= 2")
+	p.click("#panel .attempt:last-of-type summary")
+	p.says("#panel .attempt:last-of-type", "makes room on node small, now nominated: 1 pod pushed out: default/low")
+}
