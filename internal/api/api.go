@@ -106,8 +106,8 @@ func (h handler) load(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	snapshot := &simulator.Snapshot{}
-	if err := json.Unmarshal(body, snapshot); err != nil {
+	snapshot, err := simulator.ReadSnapshot(body)
+	if err != nil {
 		return status{http.StatusBadRequest, fmt.Errorf("import: %w", err)}
 	}
 	return h.sim.Import(r.Context(), snapshot, nil)
@@ -140,11 +140,8 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var in struct{ Pattern *string }
-	if err := json.Unmarshal(body, &in); err != nil {
-		return status{http.StatusBadRequest, fmt.Errorf("preview: %w", err)}
-	}
-	if in.Pattern == nil {
-		return status{http.StatusBadRequest, errors.New(`preview: there is no "pattern"`)}
+	if err := json.Unmarshal(body, &in); err != nil || in.Pattern == nil {
+		return status{http.StatusBadRequest, errors.New(`preview: the body must be JSON such as {"pattern": "kubecon-.*"}`)}
 	}
 	matches, total, err := h.sim.Preview(*in.Pattern)
 	var wrong *regex.PatternError

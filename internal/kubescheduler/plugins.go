@@ -2,15 +2,17 @@ package kubescheduler
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
 	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // WasmPlugin is a plugin whose pluginConfig carries a guestURL, in a profile
@@ -19,6 +21,26 @@ type WasmPlugin struct {
 	Profile string
 	Name    string
 	Args    wasmhost.Args
+	path    string // of its args in the configuration
+}
+
+// field is the one of the args that an error of the guest is about.
+func (w WasmPlugin) field(err error) string {
+	if strings.Contains(err.Error(), "guestConfig: ") {
+		return w.path + ".guestConfig"
+	}
+	return w.path + ".guestURL"
+}
+
+// named finds the field of the args that an error names.
+var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity) |.*unknown field "([^"]+)")`)
+
+// argsField is the field that an error of the args is about.
+func argsField(path string, err error) string {
+	if found := named.FindStringSubmatch(err.Error()); found != nil {
+		return path + "." + found[1] + found[2]
+	}
+	return path
 }
 
 // multiPoint is where a Wasm plugin has to be enabled: which extension points it
@@ -31,24 +53,24 @@ const multiPoint = "multiPoint"
 //
 // The args of the native plugin are checked on the way.
 func WasmPlugins(config []byte, extra ...string) ([]WasmPlugin, error) {
-	var file struct{ Profiles []profile }
-	if err := yaml.Unmarshal(config, &file); err != nil {
+	profiles, err := profilesOf(config)
+	if err != nil {
 		return nil, err
 	}
 	taken := compiledIn(extra)
 	var found []WasmPlugin
-	for _, p := range file.Profiles {
-		if p.SchedulerName == "" {
-			p.SchedulerName = "default-scheduler"
+	var errs []error
+	for _, p := range profiles {
+		if err := together(p.checkOnce(), p.checkArgs()); err != nil {
+			errs = append(errs, err)
+			continue
 		}
 		inProfile, err := p.wasmPlugins(taken)
-		if err == nil {
-			err = p.checkNative()
-		}
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err, p.checkNative())
 		found = append(found, inProfile...)
+	}
+	if err := together(errs...); err != nil {
+		return nil, err
 	}
 	return found, nil
 }
@@ -62,45 +84,56 @@ func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {
 	enabled := p.enabled()
 	guests := sets.New[string]()
 	var found []WasmPlugin
-	for _, config := range p.PluginConfig {
+	var errs []error
+	for i, config := range p.PluginConfig {
 		if !hasGuest(config.Args) {
 			continue
 		}
-		if taken.Has(config.Name) {
-			return nil, fmt.Errorf("plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-				config.Name, p.SchedulerName)
-		}
 		guests.Insert(config.Name)
 		points := enabled[config.Name]
-		if points == nil {
+		if err := p.checkName(i, points, taken); err != nil || points == nil {
+			errs = append(errs, err)
 			continue
 		}
-		if !points.Has(multiPoint) {
-			return nil, fmt.Errorf("plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
-				config.Name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint)
-		}
+		path := p.path("pluginConfig[%d].args", i)
 		args, err := wasmhost.ParseArgs(config.Args)
 		if err != nil {
-			return nil, fmt.Errorf("plugin %s: %w", config.Name, err)
+			errs = append(errs, about(argsField(path, err), fmt.Errorf("plugin %s: %w", config.Name, err)))
 		}
-		found = append(found, WasmPlugin{Profile: p.SchedulerName, Name: config.Name, Args: args})
+		found = append(found, WasmPlugin{Profile: p.SchedulerName, Name: config.Name, Args: args, path: path})
 	}
-	return found, p.checkKnown(enabled, taken.Union(guests))
+	return found, together(append(errs, p.checkKnown(enabled, taken.Union(guests)))...)
+}
+
+// checkName checks what a guest is called, and where that is enabled, if it is.
+func (p profile) checkName(i int, points, taken sets.Set[string]) error {
+	name := p.PluginConfig[i].Name
+	if taken.Has(name) {
+		return about(p.path("pluginConfig[%d].name", i),
+			fmt.Errorf("plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+				name, p.SchedulerName))
+	}
+	if points != nil && !points.Has(multiPoint) {
+		return about(p.pathOf(name, points),
+			fmt.Errorf("plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
+				name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint))
+	}
+	return nil
 }
 
 // checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler
 // would only say that it does not exist.
 func (p profile) checkKnown(enabled map[string]sets.Set[string], known sets.Set[string]) error {
-	var unknown []string
-	for name := range enabled {
-		if !known.Has(name) {
-			unknown = append(unknown, name)
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(enabled)) {
+		if known.Has(name) {
+			continue
 		}
+		err := fmt.Errorf("plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL", name, p.SchedulerName)
+		if meant := yamlcheck.Closest(name, sets.List(known)); meant != "" {
+			err = fmt.Errorf("%w; do you mean %s?", err, meant)
+		}
+		errs = append(errs, about(p.pathOf(name, enabled[name]), err))
 	}
-	if len(unknown) == 0 {
-		return nil
-	}
-	sort.Strings(unknown)
-	return fmt.Errorf("plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
-		unknown[0], p.SchedulerName)
+	return together(errs...)
 }

@@ -20,14 +20,14 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 		{name: "the native plugin is none", file: "good/native.yaml"},
 		{
 			name: "one, in the profile without a name", file: "good/one_guest.yaml",
-			want: []WasmPlugin{{"default-scheduler", "WasmRegexScheduling", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}}},
+			want: []WasmPlugin{{"default-scheduler", "WasmRegexScheduling", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"}},
 		},
 		{
 			name: "those of each profile, but not those that are not enabled", file: "good/many_guests.yaml",
 			want: []WasmPlugin{
-				{"default-scheduler", "First", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}},
-				{"default-scheduler", "Second", wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}},
-				{"other", "First", wasmhost.Args{GuestURL: folder + "permit.wasm"}},
+				{"default-scheduler", "First", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"},
+				{"default-scheduler", "Second", wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args"},
+				{"other", "First", wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args"},
 			},
 		},
 	}

@@ -3,6 +3,9 @@ package kubescheduler
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +17,8 @@ import (
 // profile is as much of a profile as decides which plugins are Wasm. The rest
 // is for kube-scheduler to read.
 type profile struct {
+	index int // among the profiles
+
 	SchedulerName string
 	Plugins       map[string]struct{ Enabled []struct{ Name string } }
 	PluginConfig  []struct {
@@ -37,14 +42,47 @@ func (p profile) enabled() map[string]sets.Set[string] {
 	return names
 }
 
+// path is that of a field of the profile.
+func (p profile) path(format string, args ...any) string {
+	return strings.TrimSuffix(fmt.Sprintf("profiles[%d].", p.index)+fmt.Sprintf(format, args...), ".")
+}
+
+// pathOf is where the profile enables a plugin, under the first of some points.
+func (p profile) pathOf(plugin string, points sets.Set[string]) string {
+	for _, point := range sets.List(points) {
+		for i, enabled := range p.Plugins[point].Enabled {
+			if enabled.Name == plugin {
+				return p.path("plugins.%s.enabled[%d].name", point, i)
+			}
+		}
+	}
+	return p.path("plugins")
+}
+
+// checkOnce catches the plugin that is enabled twice under an extension point.
+func (p profile) checkOnce() error {
+	var errs []error
+	for _, point := range slices.Sorted(maps.Keys(p.Plugins)) {
+		seen := sets.New[string]()
+		for i, plugin := range p.Plugins[point].Enabled {
+			if seen.Has(plugin.Name) {
+				errs = append(errs, about(p.path("plugins.%s.enabled[%d].name", point, i),
+					fmt.Errorf("plugin %s: profile %s enables it twice under %s; take one of the two away", plugin.Name, p.SchedulerName, point)))
+			}
+			seen.Insert(plugin.Name)
+		}
+	}
+	return together(errs...)
+}
+
 // checkNative makes the native plugin once, for the sake of its errors.
 func (p profile) checkNative() error {
-	for _, config := range p.PluginConfig {
-		if config.Name != native.Name {
-			continue
+	for i, config := range p.PluginConfig {
+		if config.Name != native.Name || hasGuest(config.Args) {
+			continue // the latter is told of by checkName
 		}
 		if _, err := native.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {
-			return err
+			return about(argsField(p.path("pluginConfig[%d].args", i), err), err)
 		}
 	}
 	return nil

@@ -80,7 +80,11 @@ func (o Options) setup(ctx context.Context, s *setup) (*schedulerconfig.Complete
 	opts := options.NewOptions()
 	opts.ConfigFile = path
 	opts.SecureServing.BindPort = 0
-	return app.Setup(ctx, opts, s.register)
+	cc, sched, err := app.Setup(ctx, opts, s.register)
+	if err != nil {
+		return nil, nil, locate(configuration, err)
+	}
+	return cc, sched, nil
 }
 
 // configuration is Config with what a scheduler in here can't do without.
@@ -89,30 +93,28 @@ func (o Options) configuration() ([]byte, error) {
 		"apiVersion": "kubescheduler.config.k8s.io/v1",
 		"kind":       "KubeSchedulerConfiguration",
 	}
-	if err := yaml.UnmarshalStrict(o.Config, &file); err != nil {
+	if err := readable(o.Config); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	err := set(file, "leaderElection", "leaderElect", false)
+	if err := yaml.Unmarshal(o.Config, &file); err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	set(file, "leaderElection", "leaderElect", false)
 	if o.Kubeconfig != "" {
-		err = errors.Join(err, set(file, "clientConnection", "kubeconfig", o.Kubeconfig))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+		set(file, "clientConnection", "kubeconfig", o.Kubeconfig)
 	}
 	return yaml.Marshal(file)
 }
 
-// set sets a field of one of the file's sections.
-func set(file map[string]any, section, field string, value any) error {
+// set sets a field of one of the file's sections. What is no section is left for
+// checkFields to tell of.
+func set(file map[string]any, section, field string, value any) {
 	if file[section] == nil {
 		file[section] = map[string]any{}
 	}
-	fields, ok := file[section].(map[string]any)
-	if !ok {
-		return fmt.Errorf("%s is not an object", section)
+	if fields, ok := file[section].(map[string]any); ok {
+		fields[field] = value
 	}
-	fields[field] = value
-	return nil
 }
 
 // writeTemp writes the configuration to a private file, because kube-scheduler

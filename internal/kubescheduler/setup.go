@@ -6,11 +6,8 @@ package kubescheduler
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
@@ -27,6 +24,9 @@ type setup struct {
 // read finds the Wasm plugins of a configuration and checks their guests, so
 // that a bad one is told of before anything else happens.
 func (s *setup) read(ctx context.Context, configuration []byte) error {
+	if err := checkFields(configuration); err != nil {
+		return err
+	}
 	wasm, err := WasmPlugins(configuration, names(s.extra)...)
 	if err != nil {
 		return err
@@ -34,13 +34,17 @@ func (s *setup) read(ctx context.Context, configuration []byte) error {
 	if err := decode(configuration); err != nil {
 		return err
 	}
+	if err := checkExtenders(configuration); err != nil {
+		return err
+	}
+	var errs []error
 	for _, plugin := range wasm {
 		if err := s.host.Check(ctx, plugin.Name, plugin.Args); err != nil {
-			return err
+			errs = append(errs, about(plugin.field(err), err))
 		}
 	}
 	s.wasm = wasm
-	return nil
+	return together(errs...)
 }
 
 // register is an app.Option.
@@ -58,18 +62,6 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 		if err := registry.Register(plugin.Name, s.host.Factory(plugin.Name)); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// decode reads a configuration as strictly as kube-scheduler will.
-func decode(configuration []byte) error {
-	obj, gvk, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
-	if err != nil {
-		return err
-	}
-	if _, ok := obj.(*config.KubeSchedulerConfiguration); !ok {
-		return fmt.Errorf("it is a %s, not a KubeSchedulerConfiguration", gvk.Kind)
 	}
 	return nil
 }

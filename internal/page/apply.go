@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -89,6 +90,9 @@ func (p *page) resourceOf(o *unstructured.Unstructured) (dynamic.ResourceInterfa
 		return resource, nil
 	}
 	if o.GetNamespace() == "" {
+		if o.Object["metadata"] == nil { // typed, with nothing in it
+			o.Object["metadata"] = map[string]any{}
+		}
 		o.SetNamespace(metav1.NamespaceDefault)
 	}
 	return resource.Namespace(o.GetNamespace()), nil
@@ -104,19 +108,29 @@ func (p *page) update(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", problems)
 		return
 	}
-	if len(before) != 1 || len(after) != 1 || identity(before[0]) != identity(after[0]) {
-		p.outcome(w, r, "", []problem{{Message: "this form changes one object; its apiVersion, kind, namespace and name must stay"}})
+	if problems := another(before, after); len(problems) > 0 {
+		p.outcome(w, r, "", problems)
 		return
 	}
 	if err := p.patch(r.Context(), before[0], after[0]); err != nil {
-		p.outcome(w, r, "", refusal(after[0], err))
+		p.outcome(w, r, "", editRefusal(before[0], after[0], err))
 		return
 	}
 	p.outcome(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName(), nil)
 }
 
-func identity(d document) [4]string {
-	return [4]string{d.GetAPIVersion(), d.GetKind(), d.GetNamespace(), d.GetName()}
+// another says where an edit would be of another object than the one it began with.
+func another(before, after []document) []problem {
+	if len(before) != 1 || len(after) != 1 {
+		return []problem{{Message: "this form changes one object, and here are " + strconv.Itoa(len(after))}}
+	}
+	var problems []problem
+	for _, field := range []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"} {
+		if was := at(before[0], field); was != at(after[0], field) {
+			problems = append(problems, after[0].problem(field, fmt.Sprintf("must stay %v: for another object use New", was)))
+		}
+	}
+	return problems
 }
 
 // patch applies a difference, that of the status apart, as the API server wants it.

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // document is an object as it was typed.
@@ -22,9 +24,13 @@ func read(text string) ([]document, []problem) {
 	var problems []problem
 	for _, d := range split(text) {
 		d.Unstructured = &unstructured.Unstructured{}
+		if wrong := yamlcheck.Keys([]byte(d.text)); len(wrong) > 0 {
+			problems = append(problems, d.located(wrong)...)
+			continue
+		}
 		raw, err := yaml.YAMLToJSONStrict([]byte(d.text))
 		if err != nil {
-			problems = append(problems, yamlProblem(err, d.first))
+			problems = append(problems, yamlProblem(err, d))
 			continue
 		}
 		if string(raw) == "null" {
@@ -36,8 +42,8 @@ func read(text string) ([]document, []problem) {
 			continue
 		}
 		d.Object = object
-		if missing := missingType(d); missing != "" {
-			problems = append(problems, problem{Line: d.first, Field: missing, Message: "required: it says what this is"})
+		if wrong := mistakes(d); len(wrong) > 0 {
+			problems = append(problems, wrong...)
 			continue
 		}
 		docs = append(docs, d)
@@ -46,16 +52,6 @@ func read(text string) ([]document, []problem) {
 		problems = []problem{{Line: 1, Message: "there is nothing here to apply"}}
 	}
 	return docs, problems
-}
-
-func missingType(d document) string {
-	switch {
-	case d.GetAPIVersion() == "":
-		return "apiVersion"
-	case d.GetKind() == "":
-		return "kind"
-	}
-	return ""
 }
 
 // split cuts a text at the lines that separate YAML documents.

@@ -1,6 +1,10 @@
 package page
 
 import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,81 +14,129 @@ import (
 // line finds the line of the whole text that a field path is about. What is not
 // there is looked for where it should be: in the nearest parent.
 func (d document) line(path string) int {
+	line, _ := d.find(path)
+	return line
+}
+
+// find is line, and the value there.
+func (d document) find(path string) (line int, at *yaml.Node) {
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(d.text), &root) != nil || len(root.Content) == 0 {
-		return d.first
+		return d.first, nil
 	}
-	at, line := root.Content[0], root.Content[0].Line
-	for _, step := range steps(path) {
-		key, value := child(at, step)
+	at, line = root.Content[0], root.Content[0].Line
+	for path != "" {
+		key, value, rest := step(at, path)
 		if value == nil {
 			break
 		}
-		at, line = value, key.Line
+		at, line, path = value, key.Line, rest
 	}
-	return d.first + line - 1
+	return d.first + line - 1, at
 }
 
-// mentioned finds the line of the first value that a message speaks of, or 0.
-func (d document) mentioned(message string) (line int) {
+// lineOf finds the line of a value below a path, such as one of many labels, or
+// that of the path.
+func (d document) lineOf(path, value string) int {
+	line, at := d.find(path)
+	if at == nil || value == "" {
+		return line
+	}
+	for _, n := range at.Content {
+		if n.Value == value {
+			return d.first + n.Line - 1
+		}
+	}
+	return line
+}
+
+// mentioned finds the line of the first value that a message speaks of, or else of
+// the first field, or 0.
+func (d document) mentioned(message string) int {
 	const tooShort = 4 // letters: chance
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(d.text), &root) != nil {
 		return 0
 	}
-	first := len(message)
-	var visit func(*yaml.Node)
-	visit = func(n *yaml.Node) {
+	first, line := [2]int{len(message), len(message)}, [2]int{} // of values, and of fields
+	var visit func(*yaml.Node, int)
+	visit = func(n *yaml.Node, as int) {
 		if n.Kind == yaml.ScalarNode && len(n.Value) >= tooShort {
-			if at := strings.Index(message, n.Value); at >= 0 && at < first {
-				first, line = at, d.first+n.Line-1
+			if at := strings.Index(message, n.Value); at >= 0 && at < first[as] {
+				first[as], line[as] = at, d.first+n.Line-1
 			}
 		}
 		for i, c := range n.Content {
-			if n.Kind != yaml.MappingNode || i%2 == 1 { // keys say too little
-				visit(c)
+			if n.Kind == yaml.MappingNode && i%2 == 0 {
+				visit(c, 1)
+			} else {
+				visit(c, 0)
 			}
 		}
 	}
-	visit(&root)
-	return line
+	visit(&root, 0)
+	return cmp.Or(line[0], line[1])
 }
 
-// child returns a field of a mapping, or an item of a sequence, and the node
-// that names it.
-func child(of *yaml.Node, step string) (key, value *yaml.Node) {
-	if of.Kind == yaml.SequenceNode {
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(of.Content) {
-			return of.Content[i], of.Content[i]
+// step goes into a mapping or a sequence by the beginning of a path, and returns
+// the value there, the node that names it, and the rest of the path. A key may
+// contain dots itself, or stand in brackets.
+func step(of *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+	path = strings.TrimPrefix(path, ".")
+	switch of.Kind {
+	case yaml.SequenceNode:
+		inside, rest, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
+		if i, err := strconv.Atoi(inside); err == nil && i >= 0 && i < len(of.Content) {
+			return of.Content[i], of.Content[i], rest
 		}
-		return nil, nil
-	}
-	if of.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	for i := 0; i+1 < len(of.Content); i += 2 {
-		if of.Content[i].Value == step {
-			return of.Content[i], of.Content[i+1]
+	case yaml.MappingNode:
+		longest := -1
+		for i := 0; i+1 < len(of.Content); i += 2 {
+			name := of.Content[i].Value
+			if after, ok := cutKey(path, name); ok && len(name) > longest {
+				longest, key, value, rest = len(name), of.Content[i], of.Content[i+1], after
+			}
 		}
 	}
-	return nil, nil
+	return key, value, rest
 }
 
-// steps takes spec.containers[0].resources.limits[cpu] apart.
-func steps(path string) []string {
-	var steps []string
-	for path != "" {
-		switch end := strings.IndexAny(path, ".["); {
-		case end == 0 && path[0] == '[':
-			inside, rest, _ := strings.Cut(path[1:], "]")
-			steps, path = append(steps, inside), rest
-		case end == 0:
-			path = path[1:]
-		case end < 0:
-			return append(steps, path)
-		default:
-			steps, path = append(steps, path[:end]), path[end:]
+// cutKey takes a key from the beginning of a path.
+func cutKey(path, key string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(path, "["+key+"]"); ok {
+		return rest, true
+	}
+	rest, ok = strings.CutPrefix(path, key)
+	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// changes are the paths below one at which two values differ.
+func changes(path string, before, after any) []string {
+	var all []string
+	switch old := before.(type) {
+	case map[string]any:
+		if now, ok := after.(map[string]any); ok {
+			for _, key := range slices.Sorted(maps.Keys(merged(old, now))) {
+				all = append(all, changes(strings.TrimPrefix(path+"."+key, "."), old[key], now[key])...)
+			}
+			return all
+		}
+	case []any:
+		if now, ok := after.([]any); ok && len(old) == len(now) {
+			for i := range old {
+				all = append(all, changes(path+"["+strconv.Itoa(i)+"]", old[i], now[i])...)
+			}
+			return all
 		}
 	}
-	return steps
+	if reflect.DeepEqual(before, after) {
+		return nil
+	}
+	return []string{path}
+}
+
+func merged(a, b map[string]any) map[string]any {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -44,6 +45,7 @@ func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
 		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
 		"profile default-scheduler: no":                             2,
 		"something else":                                            0,
+		"the list of profiles must not be empty":                    1,
 	} {
 		if got := d.mentioned(message); got != want {
 			t.Errorf("%q is about line %d, want %d", message, got, want)
@@ -52,7 +54,7 @@ func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
 }
 
 func TestTextsAreReadObjectByObject(t *testing.T) {
-	docs, problems := read("# nothing\n---\n" + typed + "---\nkind: Pod\n---\n\tx: y\n")
+	docs, problems := read("# nothing\n---\n" + strings.Replace(typed, "lots", "2", 1) + "---\nkind: Pod\n---\n\tx: y\n")
 	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].first != 3 {
 		t.Errorf("read %v", docs)
 	}

@@ -1,12 +1,17 @@
 package page
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // problem is something wrong with a typed text.
@@ -20,54 +25,122 @@ type problem struct {
 
 func asProblem(err error) problem { return problem{Message: err.Error()} }
 
-var yamlLine = regexp.MustCompile(`line (\d+): `)
-
-// yamlProblem is for an error of the YAML parser on a text that begins on a line
-// of a longer one.
-func yamlProblem(err error, first int) problem {
-	message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
-	message = strings.Replace(message, "yaml: unmarshal errors:\n  ", "yaml: ", 1)
-	at := yamlLine.FindStringSubmatchIndex(message)
-	if at == nil {
-		return problem{Line: first, Message: message}
-	}
-	line, _ := strconv.Atoi(message[at[2]:at[3]])
-	return problem{Line: first + line - 1, Message: message[:at[0]] + message[at[1]:]}
-}
-
-var (
-	unknownField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]+)"`)
-	wrongType    = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \w+\.([\w.]+) of type (\S+)`)
-)
-
-// refusal is what the API server has against a document, in its own words, at
-// the lines that they are about.
+// refusal is what the API server has against a document, at the lines that it is
+// about.
 func refusal(d document, err error) []problem {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
+	if meta.IsNoMatchError(err) {
+		return []problem{d.problem("kind", fmt.Sprintf("this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion()))}
+	}
+	var refused apierrors.APIStatus
+	if !errors.As(err, &refused) {
 		return []problem{asProblem(err)}
 	}
-	var problems []problem
-	add := func(field, message string) {
-		problems = append(problems, problem{Line: d.line(field), Field: field, Message: message})
+	status := refused.Status()
+	details := status.Details
+	if details == nil {
+		details = &metav1.StatusDetails{}
 	}
-	if details := status.Status().Details; details != nil {
-		for _, cause := range details.Causes {
-			add(cause.Field, cause.Message)
+	switch {
+	case status.Reason == metav1.StatusReasonAlreadyExists:
+		return []problem{d.problem("metadata.name", taken(d, cmp.Or(details.Name, d.GetName())))}
+	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
+		return []problem{d.problem("metadata.namespace",
+			fmt.Sprintf("there is no namespace %s: create it first, or take one that is there, such as default", details.Name))}
+	case len(details.Causes) > 0:
+		return d.causes(details.Causes)
+	}
+	message := forbidden.ReplaceAllString(status.Message, "")
+	return []problem{{Line: max(d.mentioned(message), d.first), Message: plain(message)}}
+}
+
+// forbidden is how the API server begins what an admission plugin says.
+var forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
+
+func taken(d document, name string) string {
+	where := ""
+	if d.GetNamespace() != "" {
+		where = " in namespace " + d.GetNamespace()
+	}
+	return fmt.Sprintf("a %s called %s is there already%s: choose another name, or delete that one first",
+		d.GetKind(), name, where)
+}
+
+func (d document) problem(field, message string) problem {
+	return problem{Line: d.line(field), Field: field, Message: message}
+}
+
+// causes are told once, however often the API server says them.
+func (d document) causes(all []metav1.StatusCause) []problem {
+	var problems []problem
+	for _, cause := range all {
+		field := cause.Field
+		if d.GetKind() == "Node" { // whose taints are named so
+			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
+		}
+		value, _ := valueIn(cause.Message)
+		p := problem{Line: d.lineOf(field, value), Field: field, Message: plain(cause.Message)}
+		if !slices.Contains(problems, p) {
+			problems = append(problems, p)
 		}
 	}
-	if len(problems) > 0 {
-		return problems
+	return problems
+}
+
+const invalidValue = "Invalid value: "
+
+// valueIn is the quoted value that a message is against, and what it says of it.
+func valueIn(message string) (value, detail string) {
+	quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(message, invalidValue))
+	if err != nil || !strings.HasPrefix(message, invalidValue) {
+		return "", message
 	}
-	message := status.Status().Message
-	for _, m := range unknownField.FindAllStringSubmatch(message, -1) {
-		add(m[1], strings.SplitN(m[0], " ", 2)[0]+" field")
+	value, _ = strconv.Unquote(quoted)
+	return value, strings.TrimPrefix(message[len(invalidValue)+len(quoted):], ": ")
+}
+
+// goValue is how the API server prints a value that is not plain.
+var goValue = regexp.MustCompile(`(?s)^Invalid value: [\w.\[\]*&]+[({].*[)}]: `)
+
+// plain takes out of a message what is for who writes Go: the difference of two
+// structs, and values that are printed as structs, or are whole objects.
+func plain(message string) string {
+	message = goValue.ReplaceAllString(message, "")
+	if value, detail := valueIn(message); len(value) > 200 && detail != "" {
+		message = detail
 	}
-	if m := wrongType.FindStringSubmatch(message); m != nil {
-		add(m[2], "is a "+m[1]+", must be "+m[3])
-	}
-	if len(problems) == 0 {
-		add("", message)
+	message, _, _ = strings.Cut(message, "\n")
+	return strings.TrimRight(message, " .")
+}
+
+// editRefusal is refusal for a changed object. What must not be changed is shown
+// where it was.
+func editRefusal(before, after document, err error) []problem {
+	var problems []problem
+	for _, p := range refusal(after, err) {
+		changed := changes(p.Field, at(before, p.Field), at(after, p.Field))
+		if !unchangeable.MatchString(p.Message) || len(changed) == 0 {
+			problems = append(problems, p)
+			continue
+		}
+		for _, field := range changed {
+			problems = append(problems, after.problem(field, p.Message+afresh(after)))
+		}
 	}
 	return problems
+}
+
+var unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
+
+func afresh(d document) string {
+	return fmt.Sprintf("; to have it otherwise, delete the %s and create it anew", d.GetKind())
+}
+
+// at is the value at a path without indices, or nil.
+func at(d document, path string) any {
+	var value any = d.Object
+	for key := range strings.SplitSeq(path, ".") {
+		fields, _ := value.(map[string]any)
+		value = fields[key]
+	}
+	return value
 }

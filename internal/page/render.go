@@ -17,19 +17,19 @@ import (
 var templateFiles embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"asset":     asset,
-	"clock":     func(t time.Time) string { return t.Local().Format("15:04:05") },
-	"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"podURL":    podURL,
-	"nodeURL":   func(name string) string { return "/nodes/" + url.PathEscape(name) },
-	"tell":      tell,
-	"regexOf":   regexOf,
-	"plural":    plural,
-	"brief":     brief,
-	"kinds":     func() []kind { return kinds },
-	"object":    objectOf,
-	"turn":      turnOf,
-	"preempted": preempted,
+	"asset":      asset,
+	"clock":      func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"podURL":     podURL,
+	"nodeURL":    func(name string) string { return "/nodes/" + url.PathEscape(name) },
+	"tell":       tell,
+	"regexOf":    regexOf,
+	"plural":     plural,
+	"brief":      brief,
+	"kinds":      func() []kind { return kinds },
+	"object":     objectOf,
+	"turn":       turnOf,
+	"postFilter": postFilter,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func podURL(namespace, name string) string {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,19 +47,22 @@ func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 
 func snapshotOf(r *http.Request) (*simulator.Snapshot, error) {
 	file, header, err := r.FormFile("file")
+	if errors.Is(err, http.ErrMissingFile) {
+		return nil, errors.New("choose a file first")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("choose a file first: %w", err)
+		return nil, fmt.Errorf("the file did not arrive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	raw, err := io.ReadAll(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", header.Filename, err)
 	}
-	var snapshot simulator.Snapshot
-	if err := json.Unmarshal(raw, &snapshot); err != nil {
+	snapshot, err := simulator.ReadSnapshot(raw)
+	if err != nil {
 		return nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
 	}
-	return &snapshot, nil
+	return snapshot, nil
 }
 
 // resetForm asks whether that is meant.

@@ -86,12 +86,19 @@ func ready(n *v1.Node) (ok bool, word string) {
 	return false, "not ready"
 }
 
-// preempted is what PostFilter came to, where it does not say so itself.
-func preempted(said *recorder.PluginVerdict) string {
-	if said.Verdict == recorder.Passed {
-		return "makes room by pushing other pods out"
+// postFilter is what came of a pod that no node had room for. That room is made
+// for it is said only when a node was nominated, whatever the plugins answered.
+func postFilter(a *recorder.Attempt) string {
+	switch p := a.Preemption; {
+	case p != nil && len(p.Victims) == 0:
+		return "nominates node " + p.Node + "; no pod is known to have been pushed out"
+	case p != nil:
+		return fmt.Sprintf("makes room on node %s, now nominated: %s pushed out: %s",
+			p.Node, plural(len(p.Victims), "pod"), strings.Join(p.Victims, ", "))
+	case a.PostFilter.Reason != "":
+		return a.PostFilter.Reason
 	}
-	return "would gain nothing by pushing other pods out"
+	return "no node was nominated, and no pod pushed out"
 }
 
 // brief is a duration as a person reads it.

@@ -38,6 +38,7 @@ func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) stri
 		names[i] = name(extender.Name())
 	}
 	for profile, fwk := range sched.Profiles {
+		s.watchVictims(fwk)
 		s.layouts[profile] = newLayout(profile, fwk, sched.Extenders, names)
 		sched.Profiles[profile] = &recordedFramework{Framework: fwk, session: s, raw: watchNormalizing(fwk)}
 	}

@@ -39,7 +39,7 @@ const (
 )
 
 // Attempt is one try to find a node for a pod. It does not change once its
-// Result is other than Pending.
+// Result is other than Pending, but for the victims of its Preemption.
 type Attempt struct {
 	// ID is unique, and higher for later attempts.
 	ID uint64 `json:"id"`
@@ -67,8 +67,10 @@ type Attempt struct {
 	// Evaluated is how many nodes were filtered, Total how many there were.
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
-	// PostFilter is what preemption said, if it was tried.
+	// PostFilter is what the plugins said when no node would do, if they were asked.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
+	// Preemption is nil unless they made room.
+	Preemption *Preemption `json:"preemption,omitempty"`
 	// ScoreColumns are the plugins and extenders that scored.
 	ScoreColumns []ScoreColumn `json:"scoreColumns"`
 	// Dropped says that the verdicts and scores by node were dropped to make room

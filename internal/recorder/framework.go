@@ -95,7 +95,7 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state *fra
 	rec := f.session.inFlight[pod.UID]
 	f.session.mu.Unlock()
 	if rec != nil {
-		f.session.recorder.update(rec, func() { rec.postFilter = verdict })
+		f.session.recorder.update(rec, func() { rec.postFilter, rec.nominated = verdict, nominated(result) })
 	}
 	return result, status
 }

@@ -2,9 +2,7 @@ package recorder
 
 import (
 	"context"
-	"reflect"
 	"sync/atomic"
-	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -21,24 +19,17 @@ func (r *rawScores) begin() *raw {
 	return scores
 }
 
-// watchNormalizing puts an observer before each NormalizeScore of a profile. The
-// list of plugins is a private field of the framework, so this depends on the
-// version of Kubernetes that go.mod pins; should the field be gone, the raw
-// scores are shown as the normalized ones, and a test fails.
+// watchNormalizing puts an observer before each NormalizeScore of a profile.
+// Without the private field the raw scores are shown as the normalized ones.
 func watchNormalizing(fwk framework.Framework) *rawScores {
 	scores := &rawScores{}
-	impl := reflect.ValueOf(fwk)
-	if impl.Kind() != reflect.Pointer || impl.Elem().Kind() != reflect.Struct {
+	plugins := private[[]framework.ScorePlugin](fwk, "scorePlugins")
+	if plugins == nil {
 		return scores
 	}
-	field := impl.Elem().FieldByName("scorePlugins")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[[]framework.ScorePlugin]() {
-		return scores
-	}
-	plugins := *(*[]framework.ScorePlugin)(unsafe.Pointer(field.UnsafeAddr()))
-	for i, plugin := range plugins {
+	for i, plugin := range *plugins {
 		if plugin.ScoreExtensions() != nil {
-			plugins[i] = watchedScore{plugin, scores}
+			(*plugins)[i] = watchedScore{plugin, scores}
 		}
 	}
 	return scores

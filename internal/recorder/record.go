@@ -23,6 +23,8 @@ type record struct {
 
 	preFilter  preFilter
 	postFilter *PluginVerdict
+	nominated  string   // the node that PostFilter named
+	victims    []string // of preemption; appended to only
 	details    *details
 
 	inOrder, inPacked *list.Element // nil: not in that list of the recorder
@@ -80,7 +82,7 @@ func (r *record) attempt() Attempt {
 	a := Attempt{
 		ID: r.id, Number: r.number, Namespace: r.pod.Namespace, Name: r.pod.Name, UID: string(r.uid),
 		Scheduler: r.layout.scheduler, Time: r.began, Duration: r.took, Result: r.result,
-		Node: r.node, Message: r.message, PostFilter: r.postFilter,
+		Node: r.node, Message: r.message, PostFilter: r.postFilter, Preemption: r.preemption(),
 		PreFilter:    r.preFilter.verdicts(r.layout.preFilter),
 		Columns:      append([]Column{}, r.layout.columns...),
 		ScoreColumns: []ScoreColumn{},
@@ -94,4 +96,13 @@ func (r *record) attempt() Attempt {
 	}
 	r.details.summarise(&a)
 	return a
+}
+
+// preemption is nil unless a node was nominated: then no room was made, whatever
+// PostFilter answered.
+func (r *record) preemption() *Preemption {
+	if r.nominated == "" {
+		return nil
+	}
+	return &Preemption{Node: r.nominated, Victims: append([]string{}, r.victims...)}
 }

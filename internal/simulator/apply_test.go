@@ -34,11 +34,12 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 	for _, test := range []struct{ name, config, want string }{
 		{"invalid YAML", "profiles: [", "yaml: line 1"},
 		{"another kind", "apiVersion: v1\nkind: Pod\n", "Pod"},
-		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `unknown field "profile"`},
+		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `profile: unknown field: do you mean "profiles"?`},
+		{"two unknown fields", "profile: []\nextender: []\n", `; profile: unknown field`},
 		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
 		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort(t)+"/guest.wasm"), "connection refused"},
 		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},
-		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "a"},
+		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "profiles[1].schedulerName: is the same as profiles[0].schedulerName"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := sim.ApplySchedulerConfig(t.Context(), []byte(test.config))

@@ -14,7 +14,7 @@ htmx.onLoad((root) => {
   let timer = 0;
   const later = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => preview(field, pattern(text().value)), 120);
+    timer = setTimeout(() => preview(field, pattern(text().value), misplaced(text().value)), 120);
   };
   const follow = () => {
     input.value = pattern(text().value) ?? "";
@@ -41,10 +41,31 @@ function pattern(yaml) {
   return value;
 }
 
+// misplaced reports whether the annotation stands elsewhere than in
+// metadata.annotations, where nobody looks for it.
+function misplaced(yaml) {
+  const found = yaml.match(annotationLine);
+  if (!found) return false;
+  const parents = [];
+  let indent = found[1].length;
+  for (const line of yaml.slice(0, found.index).split("\n").reverse()) {
+    if (/^---( |$)/.test(line)) break;
+    const [, spaces, key] = line.match(/^( *)(?:- )?["']?([^\s#"':]+)["']?:/) ?? [];
+    if (key && spaces.length < indent) {
+      parents.push(key);
+      indent = spaces.length;
+    }
+  }
+  return parents.join(" ") !== "annotations metadata";
+}
+
 // annotate writes the annotation into the YAML, or takes it out if it is empty.
 function annotate(yaml, value) {
   const found = yaml.match(annotationLine);
   const quoted = "'" + value.replaceAll("'", "''") + "'";
+  if (found && misplaced(yaml)) {
+    return annotate(yaml.slice(0, found.index) + yaml.slice(found.index + found[0].length + 1), value);
+  }
   if (found && value) return yaml.replace(annotationLine, () => `${found[1]}${annotation}: ${quoted}`);
   if (found) {
     return yaml.replace(found[0] + "\n", "").replace(/^ +annotations: *\n(?! {3,})/m, "");
@@ -58,14 +79,15 @@ function annotate(yaml, value) {
 
 let asked = 0;
 
-async function preview(field, value) {
+async function preview(field, value, stray) {
   const box = field.querySelector(".preview");
   const say = (tone, ...parts) => {
     box.className = "preview tone-" + tone;
     box.replaceChildren(...parts);
   };
-  if (value === null) return say("quiet", "Without one, any node may.");
   const mine = ++asked;
+  if (stray) return say("failing", "The annotation does not stand below “annotations:” in “metadata:”, so no scheduler would see it. Type the regex here, and it is put there.");
+  if (value === null) return say("quiet", "Without one, any node may.");
   let answer;
   try {
     const response = await fetch("/api/v1/regex/preview", {

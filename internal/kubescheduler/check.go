@@ -1,0 +1,162 @@
+package kubescheduler
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// kind is what every configuration is.
+const kind = "KubeSchedulerConfiguration"
+
+// readable checks that a configuration is an object whose keys no decoder would
+// stumble over.
+func readable(configuration []byte) error {
+	var file map[string]any
+	switch err := yaml.Unmarshal(configuration, &file); {
+	case err != nil && strings.Contains(err.Error(), "cannot unmarshal"):
+		return errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with fields such as profiles:")
+	case err != nil:
+		return err
+	}
+	return below("", yamlcheck.Keys(configuration))
+}
+
+// checkFields finds what is misspelt, at the wrong place or of the wrong type, all
+// of it at once. Decoders tell of the first alone, and not where it is.
+func checkFields(configuration []byte) error {
+	if err := readable(configuration); err != nil {
+		return err
+	}
+	var is struct{ APIVersion, Kind any }
+	if err := yaml.Unmarshal(configuration, &is); err != nil {
+		return err
+	}
+	if version := configv1.SchemeGroupVersion.String(); is.Kind != kind {
+		return wrong("kind", is.Kind, kind)
+	} else if is.APIVersion != version {
+		return wrong("apiVersion", is.APIVersion, version)
+	}
+	return below("", yamlcheck.Check(configuration, reflect.TypeFor[configv1.KubeSchedulerConfiguration]()))
+}
+
+func wrong(field string, is any, must string) error {
+	if is == nil {
+		return &FieldError{Field: field, Message: "is missing: it must be " + must}
+	}
+	return &FieldError{Field: field, Message: fmt.Sprintf("is %v, but must be %s", is, must)}
+}
+
+// decode reads a configuration as strictly as kube-scheduler will.
+func decode(configuration []byte) error {
+	obj, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
+	if err != nil {
+		return err
+	}
+	typed := obj.(*config.KubeSchedulerConfiguration) // checkFields has seen to that
+	if found := validation.ValidateKubeSchedulerConfiguration(typed); found != nil {
+		return invalid(found.Errors())
+	}
+	return nil
+}
+
+// checkArgs compares the args of kube-scheduler's own plugins with their types.
+func (p profile) checkArgs() error {
+	var errs []error
+	for i, c := range p.PluginConfig {
+		path := p.path("pluginConfig[%d].args", i)
+		args := bytes.TrimSpace(c.Args)
+		if len(args) > 0 && args[0] != '{' && string(args) != "null" {
+			errs = append(errs, &FieldError{Field: path, Message: `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`})
+			continue
+		}
+		if t, ok := argsOf(c.Name); ok && !hasGuest(c.Args) {
+			errs = append(errs, below(path, yamlcheck.Check(args, t)))
+		}
+	}
+	return together(errs...)
+}
+
+// argsOf is the type of the args of one of kube-scheduler's own plugins.
+func argsOf(plugin string) (reflect.Type, bool) {
+	obj, err := scheme.Scheme.New(schema.GroupVersionKind{
+		Group: configv1.GroupName, Version: configv1.SchemeGroupVersion.Version, Kind: plugin + "Args",
+	})
+	if err != nil {
+		return nil, false
+	}
+	return reflect.TypeOf(obj), true
+}
+
+// checkExtenders catches an address that no request can be sent to; kube-scheduler
+// would say so of each pod.
+func checkExtenders(configuration []byte) error {
+	var file struct{ Extenders []struct{ URLPrefix string } }
+	if err := yaml.Unmarshal(configuration, &file); err != nil {
+		return err
+	}
+	var errs []error
+	for i, extender := range file.Extenders {
+		if !strings.HasPrefix(extender.URLPrefix, "http://") && !strings.HasPrefix(extender.URLPrefix, "https://") {
+			errs = append(errs, &FieldError{
+				Field:   fmt.Sprintf("extenders[%d].urlPrefix", i),
+				Message: "must begin with http:// or https://, as in http://localhost:8000/",
+			})
+		}
+	}
+	return together(errs...)
+}
+
+// inProfile is how kube-scheduler begins an error about a profile, or about the
+// args of a plugin in it.
+var inProfile = regexp.MustCompile(`^initializing profiles: creating profile for scheduler name (\S+): (?:initializing plugin "([^"]+)": (?:([a-z]\w*(?:[.\[][\w.\]]+)?): )?)?`)
+
+// locate finds the field that an error of kube-scheduler's set-up is about.
+func locate(configuration []byte, err error) error {
+	found := inProfile.FindStringSubmatch(err.Error())
+	profiles, unread := profilesOf(configuration)
+	if found == nil || unread != nil {
+		return err
+	}
+	for _, p := range profiles {
+		if p.SchedulerName != found[1] {
+			continue
+		}
+		path, message := p.path(""), strings.TrimPrefix(err.Error(), found[0])
+		for i, c := range p.PluginConfig {
+			if found[2] != "" && c.Name == found[2] {
+				path = strings.TrimSuffix(p.path("pluginConfig[%d].args.%s", i, found[3]), ".")
+				message = fmt.Sprintf("plugin %s: %s", found[2], message)
+			}
+		}
+		return &FieldError{Field: path, Message: message}
+	}
+	return err
+}
+
+// profilesOf reads as much of the profiles as concerns plugins.
+func profilesOf(configuration []byte) ([]profile, error) {
+	var file struct{ Profiles []profile }
+	if err := yaml.Unmarshal(configuration, &file); err != nil {
+		return nil, err
+	}
+	for i := range file.Profiles {
+		file.Profiles[i].index = i
+		if file.Profiles[i].SchedulerName == "" {
+			file.Profiles[i].SchedulerName = "default-scheduler"
+		}
+	}
+	return file.Profiles, nil
+}

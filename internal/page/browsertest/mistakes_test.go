@@ -1,0 +1,119 @@
+package browsertest
+
+import (
+	"strings"
+	"testing"
+)
+
+// marked waits until just these lines are marked.
+func (p *tab) marked(lines string) {
+	p.Helper()
+	p.waitFor("the marked lines are "+lines, "[...document.querySelectorAll('.gutter .bad')].map((l) => l.innerText).join(' ') === "+quote(lines))
+}
+
+// outdented takes the first two spaces from each line.
+func outdented(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
+}
+
+func TestSnippetsAtTheWrongPlaceAreToldWhereTheyBelong(t *testing.T) {
+	p := open(t, "/")
+	p.click("#cog")
+	p.paste("#text", head+outdented(plugins)+outdented(guestV2))
+	p.click("#editor .submit")
+	p.says("#problems", `it belongs under "profiles:"`)
+	p.marked("5 9")
+	p.paste("#text", head+plugins+guestV2+extenders+extenders)
+	p.click("#editor .submit")
+	p.says("#problems", `"extenders" stands on line 13 already`)
+	p.marked("17")
+	p.paste("#text", head+plugins+strings.ReplaceAll(guestV2, "regex_v2", "nope"))
+	p.click("#editor .submit")
+	p.says("#problems", "404 Not Found")
+	p.marked("12")
+}
+
+func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.form("pod")
+	const annotation = "scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"
+	for _, wrong := range []string{
+		"metadata:\n  " + annotation + "  name: a\n",
+		"metadata:\nannotations:\n  " + annotation + "  name: a\n",
+		"metadata:\n  name: a\n  labels:\n    " + annotation,
+	} {
+		p.paste("#text", "apiVersion: v1\nkind: Pod\n"+wrong+"spec:\n  containers:\n  - name: web\n    image: web\n")
+		p.says("#preview", "no scheduler would see it")
+		p.waitFor("the preview is not green", "document.querySelector('#preview').matches('.tone-failing')")
+	}
+	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata:\n  "+annotation+"  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n")
+	p.says("#preview", "no scheduler would see it")
+	p.click("#editor .submit")
+	p.says("#problems", `an annotation belongs one level deeper, indented below a line "annotations:"`)
+	p.marked("4")
+	p.typeIn("#regex", "kubecon-[0-9]")
+	p.says("#preview", "Matches 1 of 1 node")
+	p.submit()
+	p.waitFor("the pod is on the node", "document.getElementById('on-default-a')")
+}
+
+func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createPod("waits", "cncf-.*")
+	p.panel("#waiting-default-waits")
+	p.click("#edit")
+	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
+	text := p.value("#text")
+	p.paste("#text", strings.Replace(text, "restartPolicy: Always", "restartPolicy: Never", 1))
+	p.click("#editor .submit")
+	p.says("#problems", "delete the Pod and create it anew")
+	p.waitFor("no Go is shown", "!document.querySelector('#problems').innerText.includes('core.PodSpec')")
+	p.waitFor("the line is marked", `(() => {
+		const bad = document.querySelectorAll('.gutter .bad');
+		return bad.length === 1 && document.querySelector('#text').value.split('\n')[bad[0].innerText - 1].includes('restartPolicy');
+	})()`)
+}
+
+// A pod that matches nothing pushes nobody out, whatever its plugins answer.
+func TestPreemptionIsNotClaimedOfAPodThatMatchesNothing(t *testing.T) {
+	for name, config := range map[string]string{"v1": guestV1, "v2": guestV2} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, "/")
+			p.configure(head + plugins + config)
+			p.createNode("other")
+			p.createPod("nowhere", "cncf-.*")
+			p.panel("#waiting-default-nowhere")
+			p.says("#panel .attempt[open]", "When nothing fits: PostFilter")
+			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "makes room") {
+				t.Errorf("the page says %s", said)
+			}
+		})
+	}
+}
+
+func TestPreemptionNamesTheNodeAndTheVictims(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	create := func(kind, yaml string) {
+		p.Helper()
+		p.form(kind)
+		p.paste("#text", yaml)
+		p.submit()
+	}
+	pod := func(name, more string) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: " + name + "\nspec:\n" + more +
+			"  containers:\n  - name: web\n    image: web\n    resources: {requests: {cpu: 3}}\n"
+	}
+	create("node", "apiVersion: v1\nkind: Node\nmetadata:\n  name: small\nstatus:\n  capacity: {cpu: 4, memory: 4Gi, pods: 10}\n  allocatable: {cpu: 4, memory: 4Gi, pods: 10}\n")
+	create("priorityclass", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata:\n  name: first\nvalue: 1000\n")
+	create("pod", pod("low", ""))
+	p.waitFor("low is on the node", "document.getElementById('on-default-low')")
+	create("pod", pod("high", "  priorityClassName: first\n"))
+	p.waitFor("high is on the node", "document.getElementById('on-default-high')")
+	p.panel("#on-default-high")
+	p.waitFor("both attempts are there", "document.querySelectorAll('#panel .attempt').length >= 2")
+	p.click("#panel .attempt:last-of-type summary")
+	p.says("#panel .attempt:last-of-type", "makes room on node small, now nominated: 1 pod pushed out: default/low")
+}

@@ -1,0 +1,315 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+)
+
+// told writes problems as they are expected: a line for each.
+func told(problems []problem) string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%d %s | %s", p.Line, p.Field, p.Message)), " "))
+	}
+	return strings.Join(all, "\n")
+}
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+spec:
+  containers:
+  - name: web
+    image: web
+`
+
+// with puts lines after one of those of the pod.
+func with(after, more string) string { return strings.Replace(pod, after, after+more, 1) }
+
+func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{
+			"the annotation right under metadata", with("name: a\n", "  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"),
+			`5 metadata.scheduler.wasmkwokwizardry.io/regex | unknown field: an annotation belongs one level deeper, indented below a line "annotations:"`,
+		},
+		{
+			"the snippet as it stands, below metadata", strings.Replace(pod, "  name: a\n", "annotations:\n  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n  name: a\n", 1),
+			`4 annotations | unknown field: it belongs under "metadata:", indented further`,
+		},
+		{
+			"two fields that do not exist", with("name: web\n", "    nam: b\n    imge: c\n"),
+			"8 spec.containers[0].nam | unknown field: do you mean \"name\"?\n9 spec.containers[0].imge | unknown field: do you mean \"image\"?",
+		},
+		{
+			"two quantities", pod + "    resources: {requests: {cpu: lots,\n      memory: 1 Gi}}\n",
+			`9 spec.containers[0].resources.requests[cpu] | is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi
+10 spec.containers[0].resources.requests[memory] | is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi`,
+		},
+		{"annotations twice", with("name: a\n", "  annotations: {a: b}\n  annotations: {c: d}\n"), `6 metadata.annotations | "annotations" stands on line 5 already, and may stand only once: move what stands below this line to there, or take one of the two away`},
+		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field: here may stand apiVersion, kind, metadata, spec, status"},
+		{"a misspelt kind", strings.Replace(pod, "Pod", "Pood", 1), "2 kind | there is no Pood in v1: do you mean Pod?"},
+		{"a kind in small letters", strings.Replace(pod, "Pod", "pod", 1), "2 kind | there is no pod in v1: do you mean Pod?"},
+		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "1 apiVersion | a PriorityClass has apiVersion: scheduling.k8s.io/v1"},
+		{"a version that there is not", strings.Replace(pod, "v1", "v2", 1), "1 apiVersion | a Pod has apiVersion: v1"},
+		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | no lists here: write the objects one after the other, with a line --- between them"},
+		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be text: 1 says nothing"},
+		{"a template", strings.Replace(pod, "name: a", "name: {{.Name}}", 1), "4 metadata.name | the name of a field must be text; a value that begins with { or [ must stand in quotes"},
+		{"no kind", "apiVersion: v1\n", "1 kind | required: it says what this is"},
+		{"a tab", strings.Replace(pod, "  name: a", "\tname: a", 1), "4 | yaml: found character that cannot start any token: indent with spaces, there is a tab"},
+		{"a line that is indented by chance", with("name: a\n", "   namespace: b\n"), `5 | yaml: mapping values are not allowed in this context: is the line indented like its neighbours? A value with ": " in it must stand in quotes`},
+		{
+			"a pattern between double quotes", with("name: a\n", "  annotations:\n    r: \"kubecon-\\d\"\n"),
+			"6 | yaml: found unknown escape character: between double quotes a backslash means something else: use single quotes",
+		},
+		{
+			"a pattern that begins with a bracket", with("name: a\n", "  annotations:\n    r: [ab]-1\n"),
+			"6 | yaml: did not find expected key: is the line indented like its neighbours? A value that begins with [, { or a quote and does not end there must stand in single quotes",
+		},
+		{
+			"a pattern that begins with a star", with("name: a\n", "  annotations:\n    r: *.x\n"),
+			"6 | yaml: did not find expected alphabetic or numeric character: a value that begins with * or & must stand in quotes",
+		},
+		{"no YAML objects", "hello\n", "1 | this is not an object: it has no fields"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, problems := read(tt.text); told(problems) != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", told(problems), tt.want)
+			}
+		})
+	}
+}
+
+func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
+	for _, k := range kinds {
+		text, err := k.manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := read(text); len(problems) > 0 {
+			t.Errorf("%s: %s", k.Key, told(problems))
+		}
+	}
+}
+
+// refused is an answer of the API server to a request with an invalid object.
+func refused(kind string, errs ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
+}
+
+func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	spec := field.NewPath("spec")
+	for _, tt := range []struct {
+		name string
+		text string
+		err  error
+		want string
+	}{
+		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | a Pod called a is there already: choose another name, or delete that one first"},
+		{
+			"a namespace that there is not", with("name: a\n", "  namespace: nowhere\n"),
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "nowhere"),
+			"5 metadata.namespace | there is no namespace nowhere: create it first, or take one that is there, such as default",
+		},
+		{
+			"what an admission plugin is against", with("spec:\n", "  priorityClassName: nope\n"),
+			apierrors.NewForbidden(pods, "a", errors.New("no PriorityClass with name nope was found")),
+			"6 | no PriorityClass with name nope was found",
+		},
+		{
+			"a bad request", with("name: a\n", "  resourceVersion: '3'\n"), apierrors.NewBadRequest("resourceVersion should not be set on objects to be created"),
+			"5 | resourceVersion should not be set on objects to be created",
+		},
+		{
+			"one of two labels, said twice", with("name: a\n", "  labels:\n    x: fine\n    y: b c\n"),
+			refused("Pod", field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so"), field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so")),
+			`7 metadata.labels | Invalid value: "b c": must be so`,
+		},
+		{
+			"a value that Go prints", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
+			"5 spec | must match",
+		},
+		{
+			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a node's taint", "apiVersion: v1\nkind: Node\nspec:\n  taints:\n  - key: a\n    effect: Now\n",
+			refused("Node", field.NotSupported(field.NewPath("metadata", "taints").Index(0).Child("effect"), "Now", []string{"NoSchedule"})),
+			`6 spec.taints[0].effect | Unsupported value: "Now": supported values: "NoSchedule"`,
+		},
+		{
+			"a kind that there is not", "apiVersion: example.com/v1\nkind: Thing\n",
+			&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "example.com", Kind: "Thing"}, SearchedVersions: []string{"v1"}},
+			"2 kind | this cluster knows no Thing in example.com/v1",
+		},
+		{"a connection that breaks", pod, errors.New("connection refused"), "0 | connection refused"},
+		{
+			"a server that says nothing of use", pod,
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusTeapot, Message: "no"}}, "1 | no",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			docs, problems := read(tt.text)
+			if len(docs) != 1 {
+				t.Fatal(told(problems))
+			}
+			if got := told(refusal(docs[0], tt.err)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
+	difference := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
+	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
+	before, _ := read(pod)
+	after, _ := read(with("image: web\n", "    stdin: true\n  nodeName: x\n"))
+	said := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to have it otherwise, delete the Pod and create it anew"
+	want := "9 spec.containers[0].stdin | " + said + "\n10 spec.nodeName | " + said
+	if got := told(editRefusal(before[0], after[0], err)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	renamed, _ := read(strings.Replace(pod, "name: a", "name: b", 1))
+	if got := told(another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
+		t.Errorf("got %s", got)
+	}
+}
+
+const (
+	top = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+`
+	plugins = `  plugins:
+    multiPoint:
+      enabled:
+        - name: WasmRegexScheduling
+`
+	guest = `  pluginConfig:
+    - name: WasmRegexScheduling
+      args:
+        guestURL: file://../../testdata/guests/empty_filter.wasm
+`
+	extender = `extenders:
+- urlPrefix: http://extender:8000/
+  filterVerb: filter
+  weight: 10
+`
+)
+
+// outdented takes the first two spaces from each line.
+func outdented(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
+}
+
+func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
+	const inProfile = `unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one`
+	const args = "profiles[0].pluginConfig[0].args"
+	replace := strings.ReplaceAll
+	for _, tt := range []struct{ name, text, want string }{
+		{"the snippets at the top level", top + outdented(plugins) + outdented(guest), "5 plugins | " + inProfile + "\n9 pluginConfig | " + inProfile},
+		{
+			"a second list of extenders", top + extender + extender,
+			`9 extenders | "extenders" stands on line 5 already, and may stand only once: leave this line out and put the items below it at the end of that list, or take the other one away`,
+		},
+		{
+			"two unknown fields", top + "  plugin: {}\nextender: []\n",
+			"5 profiles[0].plugin | unknown field: do you mean \"plugins\"?\n6 extender | unknown field: do you mean \"extenders\"?",
+		},
+		{
+			"a guest that is not there", top + plugins + replace(guest, "empty_filter", "nope"),
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../testdata/guests/nope.wasm: stat ../../testdata/guests/nope.wasm: no such file or directory",
+		},
+		{
+			"two guests that are not there", top + plugins + "        - name: Other\n" + replace(guest, "empty_filter", "nope") + strings.NewReplacer("  pluginConfig:\n", "", "WasmRegexScheduling", "Other", "empty_filter", "neither").Replace(guest),
+			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../testdata/guests/nope.wasm: stat ../../testdata/guests/nope.wasm: no such file or directory\n" +
+				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../testdata/guests/neither.wasm: stat ../../testdata/guests/neither.wasm: no such file or directory",
+		},
+		{
+			"two profiles with a mistake each", top + plugins + "- schedulerName: b\n" + plugins,
+			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"13 profiles[1].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile b enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
+		},
+		{
+			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with http://, https:// or file://",
+		},
+		{"a guestURL in wrong capitals", top + plugins + replace(guest, "guestURL", "guestUrl"), "12 " + args + `.guestUrl | plugin WasmRegexScheduling: args: unknown field "guestUrl"`},
+		{"a severity out of range", top + plugins + guest + "        logSeverity: 7\n", "13 " + args + ".logSeverity | plugin WasmRegexScheduling: args: logSeverity is 7, but goes from 0 (info) to 3 (fatal)"},
+		{
+			"a misspelt plugin", top + replace(plugins, "Wasm", "Wsm") + guest,
+			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WsmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; do you mean WasmRegexScheduling?",
+		},
+		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | is the same as profiles[0].schedulerName: give each its own"},
+		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
+		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
+		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
+		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must have fields: lines such as "name: value" below it, indented further`},
+		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | plugin RegexScheduling: args: unknown field "anotation"; the only field is "annotation"`},
+		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https://, as in http://localhost:8000/"},
+		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: take this line out, and what is below it if that is another one"},
+		{"a list", "- a\n", "0 | config: this is no configuration: that begins with apiVersion: and kind:, and goes on with fields such as profiles:"},
+		{"no YAML", top + "  plugins: [\n", "5 | yaml: did not find expected node content"},
+		{"carriage returns", replace(top+"  plugin: {}\n", "\n", "\r\n"), "5 profiles[0].plugin | unknown field: do you mean \"plugins\"?"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			problems := configMistakes(tt.text)
+			if len(problems) == 0 {
+				err := kubescheduler.Run(t.Context(), kubescheduler.Options{Kubeconfig: os.DevNull, Config: []byte(tt.text)})
+				problems = configProblems(tt.text, err)
+			}
+			if got := told(problems); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What is found only when the plugins are made is told at the line too.
+func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{
+			"a value of its args", top + "  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n        type: Least\n",
+			`9 profiles[0].pluginConfig[0].args.scoringStrategy.type | plugin NodeResourcesFit: Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"`,
+		},
+		{
+			"a profile without what it needs", top + "  plugins:\n    bind:\n      disabled: [{name: '*'}]\n",
+			`4 profiles[0] | at least one bind plugin is needed for profile with scheduler name "default-scheduler"`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := kubescheduler.Run(t.Context(), kubescheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: []byte(tt.text)})
+			if got := told(configProblems(tt.text, err)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func kubeconfigOfNobody(t *testing.T) string {
+	t.Helper()
+	path := t.TempDir() + "/kubeconfig"
+	const config = `{apiVersion: v1, kind: Config, current-context: c,
+contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,65 @@
+package page
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// mistakes are what is wrong with a document as far as that can be seen without
+// asking the API server: all of it, at its lines.
+func mistakes(d document) []problem {
+	for _, field := range []string{"apiVersion", "kind"} {
+		switch value := d.Object[field].(type) {
+		case nil:
+			return []problem{d.problem(field, "required: it says what this is")}
+		case string:
+		default:
+			return []problem{d.problem(field, fmt.Sprintf("must be text: %v says nothing", value))}
+		}
+	}
+	gvk := d.GroupVersionKind()
+	object, err := scheme.Scheme.New(gvk)
+	if err != nil {
+		return unknownKind(d, gvk)
+	}
+	if d.GetKind() == "List" {
+		return []problem{d.problem("kind", "no lists here: write the objects one after the other, with a line --- between them")}
+	}
+	return d.located(yamlcheck.Check([]byte(d.text), reflect.TypeOf(object)))
+}
+
+// located are problems of a document in the lines of the whole text.
+func (d document) located(found yamlcheck.Problems) []problem {
+	var problems []problem
+	for _, p := range found {
+		problems = append(problems, problem{Line: d.first + p.Line - 1, Field: p.Field, Message: p.Message})
+	}
+	return problems
+}
+
+// unknownKind guesses what is meant by a kind that is none of Kubernetes' own. If
+// it guesses nothing the API server may know it.
+func unknownKind(d document, gvk schema.GroupVersionKind) []problem {
+	var names []string
+	for known := range scheme.Scheme.AllKnownTypes() {
+		if known.Kind == gvk.Kind && known.Version == "v1" {
+			return []problem{d.problem("apiVersion", fmt.Sprintf("a %s has apiVersion: %s", gvk.Kind, known.GroupVersion()))}
+		}
+		if known.GroupVersion() == gvk.GroupVersion() && known.Version != runtime.APIVersionInternal {
+			names = append(names, known.Kind)
+		}
+	}
+	slices.Sort(names)
+	if meant := yamlcheck.Closest(gvk.Kind, names); meant != "" && !strings.HasSuffix(meant, "List") {
+		return []problem{d.problem("kind", fmt.Sprintf("there is no %s in %s: do you mean %s?", gvk.Kind, gvk.GroupVersion(), meant))}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package recorder
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// Preemption is how room was made for a pod that no node had room for.
+type Preemption struct {
+	// Node is the one nominated for the pod.
+	Node string `json:"node"`
+	// Victims are the pods that were pushed out, as namespace/name. Where
+	// preemption goes on beside the next cycle they come one by one, even after the
+	// attempt's Result.
+	Victims []string `json:"victims"`
+}
+
+// nominated is the node that PostFilter names for the pod, or empty. What keeps an
+// earlier nomination makes no room.
+func nominated(result *framework.PostFilterResult) string {
+	if result == nil || result.NominatingInfo == nil || result.Mode() != framework.ModeOverride {
+		return ""
+	}
+	return result.NominatedNodeName
+}
+
+// preempted is the reason of the event of a victim. The pod that it made room for
+// is the one that the event is related to.
+const preempted = "Preempted"
+
+// watchVictims listens to the events that a profile's plugins send, since the
+// framework hands on the node alone. It does so before they are queued: none is
+// missed, and none comes late. Without the private field no victim is known.
+func (s *session) watchVictims(fwk framework.Framework) {
+	if recorder := private[events.EventRecorder](fwk, "eventRecorder"); recorder != nil && *recorder != nil {
+		*recorder = watchedEvents{*recorder, s.recorder}
+	}
+}
+
+type watchedEvents struct {
+	events.EventRecorder
+	attempts *Recorder
+}
+
+func (w watchedEvents) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
+	if reason == preempted {
+		victim, _ := regarding.(*v1.Pod)
+		preemptor, _ := related.(*v1.Pod)
+		if victim != nil && preemptor != nil {
+			w.attempts.pushedOut(preemptor, victim)
+		}
+	}
+	w.EventRecorder.Eventf(regarding, related, eventtype, reason, action, note, args...)
+}
+
+// pushedOut adds a victim to the newest attempt for a pod: there is no next one
+// before its preemption is through.
+func (r *Recorder) pushedOut(preemptor, victim *v1.Pod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.pods[types.NamespacedName{Namespace: preemptor.Namespace, Name: preemptor.Name}]
+	if len(kept) == 0 || kept[len(kept)-1].uid != preemptor.UID {
+		return
+	}
+	rec := kept[len(kept)-1]
+	rec.victims = append(rec.victims, victim.Namespace+"/"+victim.Name)
+	r.changed.Send()
+}
