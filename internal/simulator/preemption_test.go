@@ -54,7 +54,7 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("no attempt names node and victim: %s", said("high"))
+			t.Errorf("no attempt names node and victim: %s", postFilters("high"))
 		})
 	}
 }
@@ -70,7 +70,7 @@ func TestAPodThatMatchesNothingPushesNothingOut(t *testing.T) {
 			attempt(t, "low", recorder.Scheduled)
 			addPod(t, "nowhere", "cncf-.*")
 			if a := attempt(t, "nowhere", recorder.Unschedulable); a.PostFilter == nil || a.Preemption != nil {
-				t.Errorf("got %s", said("nowhere"))
+				t.Errorf("got %s", postFilters("nowhere"))
 			}
 			if _, err := sim.Client().CoreV1().Pods("default").Get(context.Background(), "low", metav1.GetOptions{}); err != nil {
 				t.Error(err)
@@ -79,8 +79,8 @@ func TestAPodThatMatchesNothingPushesNothingOut(t *testing.T) {
 	}
 }
 
-// said is what PostFilter did in each attempt for a pod.
-func said(pod string) (all string) {
+// postFilters is what PostFilter did in each attempt for a pod.
+func postFilters(pod string) (all string) {
 	for _, a := range sim.Recorder().Attempts("default", pod) {
 		all += fmt.Sprintf("\n#%d %s: PostFilter %+v, preemption %+v: %s", a.Number, a.Result, a.PostFilter, a.Preemption, a.Message)
 	}
