@@ -22,7 +22,8 @@ func TestEveryDoorIsMeasuredInEveryCase(t *testing.T) {
 		t.Errorf("%d results, want at least %d", len(results), want)
 	}
 	for _, r := range results {
-		if len(r.Time) != plan.Rounds || r.Time.Median() <= 0 || r.Wrong != "" {
+		// Processor time comes in microseconds: of batches as short as these it may be none.
+		if len(r.Time) != plan.Rounds || r.Time.Median() < 0 || r.Wall.Median() <= 0 || r.Wrong != "" {
 			t.Errorf("%+v", r)
 		}
 		if r.Door == "v2" && r.Case == "none" && r.Filtered != 0 {
