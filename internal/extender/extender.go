@@ -173,7 +173,7 @@ func (e *Extender) panicked(name string, what any, stack []byte) {
 // besides is what the runtime may have in memory beside what limits.buffers
 // counts: connections, compiled patterns, garbage. Where that gets scarce it
 // collects more often.
-const besides = 128 << 20
+const besides = 64 << 20
 
 // stopLimit is how long algorithms get to stop.
 const stopLimit = 5 * time.Second

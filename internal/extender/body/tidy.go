@@ -1,7 +1,6 @@
 package body
 
 import (
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -31,8 +30,7 @@ func (t *tidy) after(held int64) {
 	}
 }
 
-// giveBack collects twice, since what a pool has survives one collection.
 func giveBack() {
-	runtime.GC()
+	spares.clear()
 	debug.FreeOSMemory()
 }

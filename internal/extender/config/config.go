@@ -112,7 +112,7 @@ func Default() *Config {
 			Body:     resource.MustParse("128Mi"),
 			Buffers:  resource.MustParse("512Mi"),
 			Requests: 1024,
-			Header:   resource.MustParse("64Ki"),
+			Header:   resource.MustParse("16Ki"),
 		},
 		Timeouts: Timeouts{
 			Header: seconds(5), Read: seconds(30), Write: seconds(30), Idle: seconds(120),

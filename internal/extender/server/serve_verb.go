@@ -80,9 +80,8 @@ func (c *call) ask(r *http.Request, b *body.Body) (refused *refusal) {
 	if n > c.setup.Requests {
 		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
 	}
-	var err error
-	if c.request, err = wire.Read(b.Bytes(), b.Take); err != nil {
-		return refusalOfRequest(err)
+	if refused := c.read(b); refused != nil {
+		return refused
 	}
 	if c.request.Form == wire.Neither {
 		c.answer, c.outcome = c.verb.none(), outcomeError
@@ -94,6 +93,18 @@ func (c *call) ask(r *http.Request, b *body.Body) (refused *refusal) {
 		return refused
 	}
 	return c.run(r)
+}
+
+// read reads the request. That takes a processor and makes garbage, so more at
+// a time than there are processors would only take more memory.
+func (c *call) read(b *body.Body) *refusal {
+	c.readers <- struct{}{}
+	defer func() { <-c.readers }()
+	var err error
+	if c.request, err = wire.Read(b.Bytes(), b.Take); err != nil {
+		return refusalOfRequest(err)
+	}
+	return nil
 }
 
 // run asks the algorithms. Their panics end here.

@@ -8,6 +8,7 @@ package server
 
 import (
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ type Server struct {
 	// inFlight are all requests; those that have arrived and have no answer yet
 	// are answering.
 	inFlight, answering atomic.Int64
+	readers             chan struct{} // one for each processor
 	draining            atomic.Bool
 	toldOfUnknown       atomic.Int64 // when, in Unix nanoseconds
 
@@ -65,7 +67,7 @@ type Options struct {
 
 // New returns a server that has no Setup yet.
 func New(o Options) *Server {
-	s := &Server{logger: o.Logger, version: o.Version, after: time.After}
+	s := &Server{logger: o.Logger, version: o.Version, readers: make(chan struct{}, runtime.GOMAXPROCS(0)), after: time.After}
 	s.metrics = metrics.New(metrics.Sources{
 		Version:  o.Version,
 		InFlight: func() float64 { return float64(s.inFlight.Load()) },

@@ -64,6 +64,9 @@ func FuzzRead(f *testing.F) {
 		if valid := json.Valid(wrapped); valid != (err == nil) {
 			t.Fatalf("json.Valid says %v, Read %v of %.1000q", valid, err, wrapped)
 		}
+		if err == nil {
+			r.Release()
+		}
 		if r, err = wire.Read(body, free); err != nil {
 			return
 		}
