@@ -187,8 +187,8 @@ func TestWhyAPodIsNowhere(t *testing.T) {
 			if len(a.Scores()) > 0 {
 				t.Errorf("got scores %+v", a.Scores())
 			}
-			if a.PostFilter == nil || a.PostFilter.Plugin != "DefaultPreemption" {
-				t.Logf("PostFilter: %+v", a.PostFilter)
+			if said := a.PostFilter; said == nil || said.Plugin != "DefaultPreemption" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "preemption: 0/1 nodes are available") {
+				t.Errorf("PostFilter said %+v", said)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -58,17 +59,22 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 type kwokWarnings struct{ *warnings }
 
 func (w kwokWarnings) Write(line []byte) (int, error) {
-	w.say("KWOK: %s", readable(line))
+	var fields map[string]any
+	if json.Unmarshal(line, &fields) != nil {
+		w.say("KWOK: %s", line)
+	} else if !outrun.MatchString(fmt.Sprint(fields["err"])) {
+		w.say("KWOK: %s", readable(fields))
+	}
 	return len(line), nil
 }
 
-// readable is a line of log/slog's JSON for people: what happened and why, then
-// to what.
-func readable(line []byte) string {
-	var fields map[string]any
-	if json.Unmarshal(line, &fields) != nil {
-		return string(line)
-	}
+// outrun is what the API server answers of an object that is gone, or another,
+// since KWOK looked at it. There is nothing to be done about it, and a reset brings
+// it about for every pod.
+var outrun = regexp.MustCompile(`\b(pods|nodes|leases\.coordination\.k8s\.io) "[^"]*" not found$|Operation cannot be fulfilled on `)
+
+// readable is a line of log/slog for people: what happened and why, then to what.
+func readable(fields map[string]any) string {
 	message := fmt.Sprint(fields["msg"])
 	if err, ok := fields["err"]; ok {
 		message += fmt.Sprint(": ", err)

@@ -2,6 +2,8 @@ package simulator
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,7 +12,9 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -34,6 +38,16 @@ func (s *said) String() string {
 
 // console is where the simulator of all tests warns.
 var console said
+
+// listen forgets what was said and how often, so that the next warning is there.
+func listen() {
+	sim.warnings.mu.Lock()
+	defer sim.warnings.mu.Unlock()
+	sim.warnings.since, sim.warnings.written = time.Time{}, 0
+	console.mu.Lock()
+	defer console.mu.Unlock()
+	console.text.Reset()
+}
 
 func TestWarningsAreFew(t *testing.T) {
 	var out said
@@ -59,6 +73,9 @@ func TestALineOfKWOKIsMadeReadable(t *testing.T) {
 		`{"time":"2026-11-22T00:00:00Z","level":"ERROR","source":{"function":"f","line":1},"msg":"failed to apply stage","node":"a","stage":"init","err":"it is\nrefused"}`: "warning: KWOK: failed to apply stage: it is refused (node a, stage init)\n",
 		`{"level":"WARN","msg":"node not found in cache"}`: "warning: KWOK: node not found in cache\n",
 		"no JSON": "warning: KWOK: no JSON\n",
+		`{"level":"ERROR","msg":"failed to apply stage","err":"failed to delete pod p-0: pods \"p-0\" not found","pod":"default/p-0"}`:           "",
+		`{"level":"ERROR","msg":"Failed to sync lease","err":"Operation cannot be fulfilled on leases.coordination.k8s.io \"n\": StorageError"}`: "",
+		`{"level":"ERROR","msg":"lease namespace not found, retrying in 1 second","err":"namespaces \"kube-node-lease\" not found"}`:             "warning: KWOK: lease namespace not found, retrying in 1 second: namespaces \"kube-node-lease\" not found\n",
 	} {
 		var out said
 		if _, err := (kwokWarnings{&warnings{to: &out, now: time.Now}}).Write([]byte(line + "\n")); err != nil || out.String() != want {
@@ -71,6 +88,7 @@ func TestALineOfKWOKIsMadeReadable(t *testing.T) {
 func TestWhatKWOKComplainsOfIsSaid(t *testing.T) {
 	t.Cleanup(reset(t))
 	forbid(t, "forbidden")
+	listen()
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "forbidden"}}
 	if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -85,6 +103,38 @@ func TestWhatKWOKComplainsOfIsSaid(t *testing.T) {
 	})
 	if err != nil {
 		t.Errorf("nothing is said of it: %q", &console)
+	}
+}
+
+// TestAResetIsNoReasonForWarnings: KWOK runs after pods that are gone.
+func TestAResetIsNoReasonForWarnings(t *testing.T) {
+	t.Cleanup(reset(t))
+	in := func() *Snapshot {
+		in := roomy("node-1")
+		in.Nodes[0].Status.Allocatable[v1.ResourcePods] = resource.MustParse("110")
+		for i := range 100 {
+			in.Pods = append(in.Pods, v1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Namespace: "default"},
+				Spec:       v1.PodSpec{NodeName: "node-1", Containers: []v1.Container{{Name: "c", Image: "c"}}},
+			})
+		}
+		return in
+	}
+	listen()
+	for range 3 { // what KWOK says of one round, it has said when the next one's pods run
+		if err := sim.Import(t.Context(), in(), nil); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "all pods run", func() bool {
+			pods, _ := sim.Informers().Core().V1().Pods().Lister().List(labels.Everything())
+			return len(pods) == 100 && !slices.ContainsFunc(pods, func(p *v1.Pod) bool { return p.Status.Phase != v1.PodRunning })
+		})
+		if err := sim.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := console.String(); said != "" {
+		t.Errorf("it warns:\n%s", said)
 	}
 }
 

@@ -23,7 +23,7 @@ type names struct {
 const none = -1
 
 // compare notes whether one of a request's names, that at index known, has a
-// value. It costs two loads, unless there is something new.
+// value. It costs an atomic load, unless there is something new.
 func (l *load) compare(s *snapshot, asked []string, known int) {
 	n := &l.names
 	switch {
