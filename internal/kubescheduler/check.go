@@ -31,7 +31,7 @@ func readable(configuration []byte) error {
 	case err != nil:
 		return err
 	}
-	return below("", yamlcheck.Keys(configuration))
+	return below("", yamlcheck.Parse(configuration).Keys())
 }
 
 // checkFields finds what is misspelt, at the wrong place or of the wrong type, all
@@ -49,7 +49,7 @@ func checkFields(configuration []byte) error {
 	} else if is.APIVersion != version {
 		return wrong("apiVersion", is.APIVersion, version)
 	}
-	return below("", yamlcheck.Check(configuration, reflect.TypeFor[configv1.KubeSchedulerConfiguration]()))
+	return below("", yamlcheck.Parse(configuration).Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]()))
 }
 
 func wrong(field string, is any, must string) error {
@@ -83,7 +83,7 @@ func (p profile) checkArgs() error {
 			continue
 		}
 		if t, ok := argsOf(c.Name); ok && !hasGuest(c.Args) {
-			errs = append(errs, below(path, yamlcheck.Check(args, t)))
+			errs = append(errs, below(path, yamlcheck.Parse(args).Check(t)))
 		}
 	}
 	return together(errs...)
