@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strings"
@@ -109,10 +110,11 @@ func checkExtenders(configuration []byte) error {
 	}
 	var errs []error
 	for i, extender := range file.Extenders {
-		if !strings.HasPrefix(extender.URLPrefix, "http://") && !strings.HasPrefix(extender.URLPrefix, "https://") {
+		u, err := url.Parse(extender.URLPrefix)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			errs = append(errs, &FieldError{
 				Field:   fmt.Sprintf("extenders[%d].urlPrefix", i),
-				Message: "must begin with http:// or https://, as in http://localhost:8000/",
+				Message: "must begin with http:// or https:// and a host, as in http://localhost:8000/",
 			})
 		}
 	}
