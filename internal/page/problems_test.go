@@ -185,6 +185,11 @@ func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
 	if got := told(editRefusal(before[0], after[0], err)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
+	moved, _ := read(with("image: web\n", "  nodeName: x\n"))
+	if got := told(editRefusal(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to have it otherwise, delete the Pod and create it anew" {
+		t.Errorf("under a name of the API server's own: got %s", got)
+	}
 	renamed, _ := read(strings.Replace(pod, "name: a", "name: b", 1))
 	if got := told(another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
 		t.Errorf("got %s", got)
