@@ -48,7 +48,7 @@ var badConfigs = map[string]string{
 	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests: not a regular file",
 	"empty_url.yaml":                 "plugin WasmRegexScheduling: args: guestURL is required",
 	"enabled_twice.yaml":             "plugin RegexScheduling: profile default-scheduler enables it twice under multiPoint; take one of the two away",
-	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https://, as in http://localhost:8000/",
+	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
 	"guest_beside_args.yaml":         `profiles[0].pluginConfig[0].guestURL: unknown field: what the plugin itself reads belongs under "args:", indented further`,
 	"key_twice.yaml":                 `extenders: "extenders" stands on line 4 already, and may stand only once: leave this line out`,
 	"kind_missing.yaml":              "kind: is missing: it must be KubeSchedulerConfiguration",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strings"
@@ -31,7 +32,7 @@ func readable(configuration []byte) error {
 	case err != nil:
 		return err
 	}
-	return below("", yamlcheck.Keys(configuration))
+	return below("", yamlcheck.Parse(configuration).Keys())
 }
 
 // checkFields finds what is misspelt, at the wrong place or of the wrong type, all
@@ -49,7 +50,7 @@ func checkFields(configuration []byte) error {
 	} else if is.APIVersion != version {
 		return wrong("apiVersion", is.APIVersion, version)
 	}
-	return below("", yamlcheck.Check(configuration, reflect.TypeFor[configv1.KubeSchedulerConfiguration]()))
+	return below("", yamlcheck.Parse(configuration).Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]()))
 }
 
 func wrong(field string, is any, must string) error {
@@ -83,7 +84,7 @@ func (p profile) checkArgs() error {
 			continue
 		}
 		if t, ok := argsOf(c.Name); ok && !hasGuest(c.Args) {
-			errs = append(errs, below(path, yamlcheck.Check(args, t)))
+			errs = append(errs, below(path, yamlcheck.Parse(args).Check(t)))
 		}
 	}
 	return together(errs...)
@@ -109,10 +110,11 @@ func checkExtenders(configuration []byte) error {
 	}
 	var errs []error
 	for i, extender := range file.Extenders {
-		if !strings.HasPrefix(extender.URLPrefix, "http://") && !strings.HasPrefix(extender.URLPrefix, "https://") {
+		u, err := url.Parse(extender.URLPrefix)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			errs = append(errs, &FieldError{
 				Field:   fmt.Sprintf("extenders[%d].urlPrefix", i),
-				Message: "must begin with http:// or https://, as in http://localhost:8000/",
+				Message: "must begin with http:// or https:// and a host, as in http://localhost:8000/",
 			})
 		}
 	}

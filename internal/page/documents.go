@@ -24,7 +24,8 @@ func read(text string) ([]document, []problem) {
 	var problems []problem
 	for _, d := range split(text) {
 		d.Unstructured = &unstructured.Unstructured{}
-		if wrong := yamlcheck.Keys([]byte(d.text)); len(wrong) > 0 {
+		typed := yamlcheck.Parse([]byte(d.text))
+		if wrong := typed.Keys(); len(wrong) > 0 {
 			problems = append(problems, d.located(wrong)...)
 			continue
 		}
@@ -42,7 +43,7 @@ func read(text string) ([]document, []problem) {
 			continue
 		}
 		d.Object = object
-		if wrong := mistakes(d); len(wrong) > 0 {
+		if wrong := mistakes(d, typed); len(wrong) > 0 {
 			problems = append(problems, wrong...)
 			continue
 		}
@@ -57,16 +58,18 @@ func read(text string) ([]document, []problem) {
 // split cuts a text at the lines that separate YAML documents.
 func split(text string) []document {
 	var docs []document
-	d := document{first: 1}
+	var lines strings.Builder
+	first := 1
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		if line == "---" || strings.HasPrefix(line, "--- ") {
-			docs = append(docs, d)
-			d = document{first: i + 2}
+			docs = append(docs, document{text: lines.String(), first: first})
+			lines.Reset()
+			first = i + 2
 			continue
 		}
-		d.text += line + "\n"
+		lines.WriteString(line + "\n")
 	}
-	return append(docs, d)
+	return append(docs, document{text: lines.String(), first: first})
 }
 
 // print writes an object as YAML.

@@ -117,7 +117,7 @@ func plain(message string) string {
 func editRefusal(before, after document, err error) []problem {
 	var problems []problem
 	for _, p := range refusal(after, err) {
-		changed := changes(p.Field, at(before, p.Field), at(after, p.Field))
+		changed := changedAt(before, after, p.Field)
 		if !unchangeable.MatchString(p.Message) || len(changed) == 0 {
 			problems = append(problems, p)
 			continue
@@ -127,6 +127,18 @@ func editRefusal(before, after document, err error) []problem {
 		}
 	}
 	return problems
+}
+
+// changedAt are the changes below a field or, where there are none because the API
+// server calls it otherwise than people do, below the nearest one around it.
+func changedAt(before, after document, field string) []string {
+	for field != "" {
+		if changed := changes(field, at(before, field), at(after, field)); len(changed) > 0 {
+			return changed
+		}
+		field = field[:max(0, strings.LastIndexByte(field, '.'))]
+	}
+	return nil
 }
 
 var unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)

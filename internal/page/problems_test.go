@@ -185,6 +185,11 @@ func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
 	if got := told(editRefusal(before[0], after[0], err)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
+	moved, _ := read(with("image: web\n", "  nodeName: x\n"))
+	if got := told(editRefusal(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to have it otherwise, delete the Pod and create it anew" {
+		t.Errorf("under a name of the API server's own: got %s", got)
+	}
 	renamed, _ := read(strings.Replace(pod, "name: a", "name: b", 1))
 	if got := told(another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
 		t.Errorf("got %s", got)
@@ -263,7 +268,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
 		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must have fields: lines such as "name: value" below it, indented further`},
 		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | plugin RegexScheduling: args: unknown field "anotation"; the only field is "annotation"`},
-		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https://, as in http://localhost:8000/"},
+		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
 		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: take this line out, and what is below it if that is another one"},
 		{"a list", "- a\n", "0 | config: this is no configuration: that begins with apiVersion: and kind:, and goes on with fields such as profiles:"},
 		{"no YAML", top + "  plugins: [\n", "5 | yaml: did not find expected node content"},

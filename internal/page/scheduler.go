@@ -63,7 +63,7 @@ func stillRuns(problems []problem) []problem {
 // scheduler.
 func configMistakes(text string) []problem {
 	d := document{text: strings.ReplaceAll(text, "\r\n", "\n"), first: 1}
-	if wrong := yamlcheck.Keys([]byte(d.text)); len(wrong) > 0 {
+	if wrong := yamlcheck.Parse([]byte(d.text)).Keys(); len(wrong) > 0 {
 		return d.located(wrong)
 	}
 	var object map[string]any

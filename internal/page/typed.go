@@ -15,7 +15,7 @@ import (
 
 // mistakes are what is wrong with a document as far as that can be seen without
 // asking the API server: all of it, at its lines.
-func mistakes(d document) []problem {
+func mistakes(d document, typed yamlcheck.Text) []problem {
 	for _, field := range []string{"apiVersion", "kind"} {
 		switch value := d.Object[field].(type) {
 		case nil:
@@ -33,7 +33,7 @@ func mistakes(d document) []problem {
 	if d.GetKind() == "List" {
 		return []problem{d.problem("kind", "no lists here: write the objects one after the other, with a line --- between them")}
 	}
-	return d.located(yamlcheck.Check([]byte(d.text), reflect.TypeOf(object)))
+	return d.located(typed.Check(reflect.TypeOf(object)))
 }
 
 // located are problems of a document in the lines of the whole text.

@@ -23,7 +23,7 @@ func ReadSnapshot(raw []byte) (*Snapshot, error) {
 		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
 		return nil, fmt.Errorf("no JSON: line %d: %w", line, err)
 	}
-	if problems := yamlcheck.Check(raw, reflect.TypeFor[Snapshot]()); len(problems) > 0 {
+	if problems := yamlcheck.Parse(raw).Check(reflect.TypeFor[Snapshot]()); len(problems) > 0 {
 		return nil, problems[:1] // JSON is YAML
 	}
 	return nil, err

@@ -2,8 +2,10 @@ package yamlcheck
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -21,6 +23,9 @@ func valueOf(n *goyaml.Node) any {
 	}
 	if n.Style&^goyaml.TaggedStyle != 0 || n.Tag == "!!str" && n.Style != 0 {
 		return n.Value // in quotes, or a block
+	}
+	if n.Tag == "!!str" && !strings.ContainsAny(n.Value[:min(1, len(n.Value))], "yYnNoO") {
+		return n.Value // else it may be a yes, a no, an on or an off
 	}
 	var value any
 	if yaml.Unmarshal([]byte(n.Value), &value) != nil {
@@ -42,7 +47,7 @@ var (
 
 // special knows the types that read themselves, and says what is wrong with a
 // value for one, or nothing.
-func special(n *goyaml.Node, t reflect.Type) (known bool, message string) {
+func special(n *goyaml.Node, t reflect.Type) (ok bool, message string) {
 	switch {
 	case t == raw: // what is in it is for others to say
 		return true, ""
@@ -73,8 +78,14 @@ func special(n *goyaml.Node, t reflect.Type) (known bool, message string) {
 	return true, ""
 }
 
+// known are the fields of the structs that were asked for before.
+var known sync.Map // of map[string]reflect.Type, by reflect.Type
+
 // fieldsOf are the fields of a struct by the names that they have in JSON.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	if fields, ok := known.Load(t); ok {
+		return fields.(map[string]reflect.Type)
+	}
 	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
 		field := t.Field(i)
@@ -82,14 +93,13 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		switch {
 		case name == "-" || !field.IsExported():
 		case name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
-			for name, inner := range fieldsOf(field.Type) {
-				fields[name] = inner
-			}
+			maps.Copy(fields, fieldsOf(field.Type))
 		case name == "":
 			fields[field.Name] = field.Type
 		default:
 			fields[name] = field.Type
 		}
 	}
+	known.Store(t, fields)
 	return fields
 }

@@ -38,37 +38,36 @@ func (p Problems) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Check returns what of a text does not fit a type. It is silent about a text that
-// is no YAML.
-func Check(text []byte, as reflect.Type) Problems {
-	root := parse(text)
-	if root == nil {
-		return nil
+// Text is YAML as it was typed.
+type Text struct{ root *yaml.Node } // nil: nothing is in it
+
+// Parse reads a text of one document. In what is no YAML no problems are found.
+func Parse(text []byte) Text {
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+		return Text{}
 	}
+	return Text{document.Content[0]}
+}
+
+// Check returns what of the text does not fit a type.
+func (t Text) Check(as reflect.Type) Problems {
 	as, _ = inside(as, "")
 	c := checker{root: as}
-	c.check(root, as, "")
+	if t.root != nil {
+		c.check(t.root, as, "")
+	}
 	return c.problems
 }
 
 // Keys returns what is wrong with the keys, whatever they stand for: those that
 // stand twice in the same place, and those that are no text.
-func Keys(text []byte) Problems {
-	root := parse(text)
-	if root == nil {
-		return nil
-	}
+func (t Text) Keys() Problems {
 	var c checker
-	c.keys(root, "")
-	return c.problems
-}
-
-func parse(text []byte) *yaml.Node {
-	var document yaml.Node
-	if yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
-		return nil
+	if t.root != nil {
+		c.keys(t.root, "")
 	}
-	return document.Content[0]
+	return c.problems
 }
 
 type checker struct {

@@ -87,7 +87,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{"a container's field in the spec", pod, "spec:\n  image: web\n", "2 spec.image: unknown field: it belongs deeper, under one of containers, ephemeralContainers, initContainers, volumes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := told(Check([]byte(tt.text), tt.as)); got != tt.want {
+			if got := told(Parse([]byte(tt.text)).Check(tt.as)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -109,7 +109,7 @@ func TestWhatFitsIsNotSpokenOf(t *testing.T) {
 		"a whole number":   "spec:\n  priority: 1.0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := told(Check([]byte(text), pod)); got != "" {
+			if got := told(Parse([]byte(text)).Check(pod)); got != "" {
 				t.Error(got)
 			}
 		})
@@ -117,7 +117,7 @@ func TestWhatFitsIsNotSpokenOf(t *testing.T) {
 }
 
 func TestAKeyThatIsNoTextIsToldOf(t *testing.T) {
-	got := Keys([]byte("metadata:\n  name: {{.Name}}\n"))
+	got := Parse([]byte("metadata:\n  name: {{.Name}}\n")).Keys()
 	if want := "2 metadata.name: the name of a field must be text; a value that begins with { or [ must stand in quotes"; told(got) != want {
 		t.Errorf("got  %s\nwant %s", told(got), want)
 	}
@@ -128,7 +128,7 @@ func TestAKeyThatStandsTwiceIsToldOf(t *testing.T) {
 	want := `4 b.c: "c" stands on line 3 already, and may stand only once: move what stands below this line to there, or take one of the two away
 7 list: "list" stands on line 5 already, and may stand only once: leave this line out and put the items below it at the end of that list, or take the other one away
 9 list[0].x: "x" stands on line 8 already, and may stand only once: take one of the two away`
-	got := Keys([]byte(text))
+	got := Parse([]byte(text)).Keys()
 	if told(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", told(got), want)
 	}
@@ -146,7 +146,7 @@ func FuzzCheck(f *testing.F) {
 		lines := 1 + strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + strings.Count(string(text), "\u2028") +
 			strings.Count(string(text), "\u2029") + strings.Count(string(text), "\u0085")
 		for _, as := range []reflect.Type{pod, configuration} {
-			for _, p := range append(Check(text, as), Keys(text)...) {
+			for _, p := range append(Parse(text).Check(as), Parse(text).Keys()...) {
 				if p.Line < 1 || p.Line > lines || p.Message == "" {
 					t.Errorf("%+v in %q", p, text)
 				}
