@@ -28,7 +28,7 @@ func TestABadConfigurationIsShownAndTheOldOneGoesOn(t *testing.T) {
 			if after := string(sim.SchedulerConfig()); after != before {
 				t.Fatalf("the configuration in use is now\n%s", after)
 			}
-			p.click("#editor [data-close]")
+			p.discard()
 			p.createNode("still")
 			p.createPod("scheduled", "")
 			p.waitFor("the pod is on the node", "document.getElementById('on-default-scheduled')")
