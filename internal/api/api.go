@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 
+	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
@@ -132,6 +133,9 @@ type Preview struct {
 	// Matches are the names of the nodes that match, out of Total.
 	Matches []string `json:"matches"`
 	Total   int      `json:"total"`
+	// Annotations are the keys under which the scheduler that runs reads a
+	// pattern. Without one no pattern has a meaning.
+	Annotations []string `json:"annotations"`
 }
 
 func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
@@ -139,19 +143,23 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var in struct{ Pattern *string }
+	in := struct {
+		Pattern   *string
+		Scheduler string
+	}{Scheduler: v1.DefaultSchedulerName}
 	if err := json.Unmarshal(body, &in); err != nil || in.Pattern == nil {
 		return status{http.StatusBadRequest, errors.New(`preview: the body must be JSON such as {"pattern": "kubecon-.*"}`)}
 	}
+	annotations := h.sim.Annotations(in.Scheduler)
 	matches, total, err := h.sim.Preview(*in.Pattern)
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
-		return writeJSON(w, Preview{Error: wrong.Error(), Matches: []string{}, Total: total})
+		return writeJSON(w, Preview{Error: wrong.Error(), Matches: []string{}, Total: total, Annotations: annotations})
 	}
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, Preview{Valid: true, Matches: matches, Total: total})
+	return writeJSON(w, Preview{Valid: true, Matches: matches, Total: total, Annotations: annotations})
 }
 
 func (h handler) end(w http.ResponseWriter, _ *http.Request) error {

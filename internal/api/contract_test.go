@@ -113,6 +113,7 @@ var calls = []call{
 	{"the same in YAML", "GET", base + "schedulerconfiguration", "", 200, func(r *http.Request) { r.Header.Set("Accept", "application/yaml") }},
 	{"another configuration, in YAML", "POST", base + "schedulerconfiguration", "profiles:\n- schedulerName: default-scheduler\n", 202, nil},
 	{"a configuration with an unknown plugin", "POST", base + "schedulerconfiguration", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
+	{"a configuration that is empty", "POST", base + "schedulerconfiguration", "", 500, nil},
 	{"a huge configuration", "POST", base + "schedulerconfiguration", "", 413, oversized},
 	{"an import", "POST", base + "import", `{"nodes":[{"metadata":{"name":"kubecon-1"}}],"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}]}`, 200, nil},
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"net/http"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -12,14 +14,17 @@ type editor struct {
 	Title, Hint string
 	Action      string // where the form is sent to
 	Submit      string // what its button says
+	After       string // where to go once it is done, if it is a page of its own
 	Kind        kind
 	Text        string
 	// Original is what an edit started from: only the difference is sent.
 	Original string
 	// Many offers to make more than one.
 	Many bool
-	// Regex offers the annotation, with a preview.
-	Regex bool
+	// Regex offers the annotation, with a preview. Annotations are the keys that
+	// the scheduler reads.
+	Regex       bool
+	Annotations []string
 }
 
 // newObject is the form for a new object.
@@ -35,8 +40,8 @@ func (p *page) newObject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.show(w, r, "editor", "New "+k.Title, "", editor{
-		Title: "New " + k.Title, Hint: k.Use, Action: "/create", Submit: "Create", Kind: k, Text: text,
-		Many: k.Key == "node" || k.Key == "pod", Regex: k.Key == "pod",
+		Title: "New " + k.Title, Hint: k.Use, Action: "/create", Submit: "Create", After: k.list(), Kind: k, Text: text,
+		Many: k.Key == "node" || k.Key == "pod", Regex: k.Key == "pod", Annotations: p.sim.Annotations(v1.DefaultSchedulerName),
 	})
 }
 
@@ -60,8 +65,34 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request) {
 	}
 	p.show(w, r, "editor", "Edit "+found.GetName(), "", editor{
 		Title: "Edit " + k.Title + " " + found.GetName(), Hint: "Only what you change is sent.",
-		Action: "/update", Submit: "Apply", Kind: k, Text: text, Original: text, Regex: k.Key == "pod",
+		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: text, Original: text,
+		Regex: k.Key == "pod", Annotations: p.sim.Annotations(schedulerOf(found)),
 	})
+}
+
+// list is the page that shows all objects of the kind.
+func (k kind) list() string {
+	if k.Key == "node" || k.Key == "pod" {
+		return "/"
+	}
+	return "/objects"
+}
+
+// home is the page that shows an object.
+func (k kind) home(o *unstructured.Unstructured) string {
+	switch k.Key {
+	case "node":
+		return nodeURL(o.GetName())
+	case "pod":
+		return podURL(o.GetNamespace(), o.GetName())
+	}
+	return k.list()
+}
+
+// schedulerOf is the scheduler that a pod asks for.
+func schedulerOf(pod *unstructured.Unstructured) string {
+	name, _, _ := unstructured.NestedString(pod.Object, "spec", "schedulerName")
+	return cmp.Or(name, v1.DefaultSchedulerName)
 }
 
 // editable is an object without what only the cluster writes.

@@ -82,6 +82,21 @@ func (j *job) progress(done, of int) {
 func (j *job) Done() int { j.mu.Lock(); defer j.mu.Unlock(); return j.done }
 func (j *job) Of() int   { j.mu.Lock(); defer j.mu.Unlock(); return j.of }
 
+// running are the jobs that are not finished.
+func (j *jobs) running() []*job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var running []*job
+	for _, one := range j.all {
+		select {
+		case <-one.finished:
+		default:
+			running = append(running, one)
+		}
+	}
+	return running
+}
+
 // job answers how a job is getting on.
 func (p *page) job(w http.ResponseWriter, r *http.Request) {
 	id, _ := strconv.Atoi(r.PathValue("id"))
@@ -97,25 +112,35 @@ func (p *page) job(w http.ResponseWriter, r *http.Request) {
 func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) {
 	id, _ := strconv.Atoi(r.PathValue("id"))
 	if one := p.jobs.get(id); one != nil {
-		one.cancel()
-		p.await(w, r, one)
-		return
+		one.cancel() // what came of it is said where its progress is shown
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
 // await answers with what came of a job if that is known soon, and with its
-// progress, which asks again by itself, if not.
+// progress, which asks again by itself, if not. The query "aside" asks for what
+// stands at the edge of the page, when the form is closed.
 func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) {
+	view := "job"
+	if r.URL.Query().Has("aside") {
+		view = "aside"
+	}
 	select {
 	case <-one.finished:
 	case <-time.After(soon):
-		p.fragment(w, r, http.StatusOK, "job", one)
+		p.fragment(w, r, http.StatusOK, view, one)
 		return
 	case <-r.Context().Done():
 		return
 	}
-	p.outcome(w, r, one.notice, one.problems)
+	switch {
+	case view == "job":
+		p.outcome(w, r, one.notice, one.problems)
+	case len(one.problems) > 0:
+		p.fragment(w, r, http.StatusOK, "aside-problems", map[string]any{"Title": one.Title, "Problems": one.problems})
+	default:
+		notify(w, one.notice, true)
+	}
 }
 
 // outcome answers a form: its problems beside the text, or the end of it.

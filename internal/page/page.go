@@ -30,6 +30,7 @@ type Simulator interface {
 	Changes(context.Context) <-chan struct{}
 	Recorder() *recorder.Recorder
 	SchedulerConfig() []byte
+	Annotations(scheduler string) []string
 	ApplySchedulerConfig(context.Context, []byte) error
 	Reset(context.Context) error
 	Export(context.Context) (*simulator.Snapshot, error)

@@ -21,7 +21,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"clock":      func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"podURL":     podURL,
-	"nodeURL":    func(name string) string { return "/nodes/" + url.PathEscape(name) },
+	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
 	"plural":     plural,
@@ -31,6 +31,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"turn":       turnOf,
 	"postFilter": postFilter,
 }).ParseFS(templateFiles, "templates/*.html"))
+
+func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
 
 func podURL(namespace, name string) string {
 	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
@@ -42,6 +44,7 @@ type frame struct {
 	Tab     string
 	Body    template.HTML
 	Summary template.HTML
+	Jobs    []*job // that are under way
 }
 
 // show renders a view: by itself where htmx asks for it, and as a page of its own
@@ -65,6 +68,7 @@ func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab str
 }
 
 func (p *page) frame(w http.ResponseWriter, r *http.Request, status int, f frame) {
+	f.Jobs = p.jobs.running()
 	data, err := p.summaryOf()
 	if err == nil {
 		var summary []byte

@@ -26,11 +26,12 @@ func (p *page) scheduler(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// readyMade is the editor with one of the ready-made configurations in it.
+// readyMade is one of the ready-made configurations, for the editor.
 func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
 	for _, c := range readyMade() {
 		if c.Door == r.URL.Query().Get("door") {
-			p.fragment(w, r, http.StatusOK, "code", string(c.YAML()))
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = w.Write(c.YAML())
 			return
 		}
 	}

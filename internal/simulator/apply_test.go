@@ -33,6 +33,9 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 	before := sim.SchedulerConfig()
 	for _, test := range []struct{ name, config, want string }{
 		{"invalid YAML", "profiles: [", "yaml: line 1"},
+		{"nothing", "", "the configuration is empty"},
+		{"only a comment", "# kind: KubeSchedulerConfiguration\n", "the configuration is empty"},
+		{"no field", "{}", "the configuration is empty"},
 		{"another kind", "apiVersion: v1\nkind: Pod\n", "Pod"},
 		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `profile: unknown field: do you mean "profiles"?`},
 		{"two unknown fields", "profile: []\nextender: []\n", `; profile: unknown field`},

@@ -1,10 +1,14 @@
 package simulator
 
 import (
+	"errors"
 	"net/url"
 
 	"sigs.k8s.io/yaml"
 )
+
+// errEmpty keeps an emptied editor or file from taking the plugin away unnoticed.
+var errEmpty = errors.New(`the configuration is empty; for kube-scheduler as it comes, with no plugin of ours, write "kind: KubeSchedulerConfiguration"`)
 
 // resolve makes of a configuration as it was typed the one that is run: where it
 // names the extender of the simulator, that becomes its address, since
@@ -19,8 +23,11 @@ func (s *Simulator) resolve(config []byte) (resolved []byte, typed func(string) 
 		return url
 	}
 	var file map[string]any
-	if yaml.UnmarshalStrict(config, &file) != nil || file == nil {
+	if yaml.UnmarshalStrict(config, &file) != nil {
 		return config, typed, nil // kube-scheduler says what is wrong with it
+	}
+	if len(file) == 0 {
+		return nil, nil, errEmpty
 	}
 	extenders, _ := file["extenders"].([]any)
 	for _, extender := range extenders {

@@ -42,6 +42,26 @@ function wire(code) {
   number();
 }
 
+// A ready-made text takes the place of the one that is there, as if it had been
+// typed: so it can be undone.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-ready-made]");
+  if (!button) return;
+  const text = button.closest("form").querySelector(".code textarea");
+  let offered;
+  try {
+    offered = await (await fetch(button.dataset.readyMade)).text();
+  } catch {
+    return tell(unanswered);
+  }
+  text.focus();
+  text.select();
+  document.execCommand("insertText", false, offered);
+  text.offered = text.value; // nobody has typed it
+  text.setSelectionRange(0, 0);
+  text.scrollTop = 0;
+});
+
 // mark shows in the gutter which lines the problems are on.
 function mark(problems) {
   const code = problems.closest("form")?.querySelector(".code");

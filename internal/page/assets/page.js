@@ -1,51 +1,13 @@
-// What the page does beyond htmx: dialogs, notices, times, and a calm hand.
+// What the page does beyond htmx: notices, times, and a calm hand.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
 
-// Links with data-dialog open their view in that dialog. With a modifier key, or
-// without script, they are ordinary links to a page of its own.
-document.addEventListener("click", (event) => {
-  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const close = event.target.closest("[data-close]");
-  if (close) {
-    const dialog = close.closest("dialog");
-    if (dialog) dialog.close();
-    else location.assign("/");
-    return;
-  }
-  const link = event.target.closest("a[data-dialog]");
-  if (!link) return;
-  event.preventDefault();
-  link.closest("[popover]")?.hidePopover();
-  const dialog = byId(link.dataset.dialog);
-  if (link.id && !dialog.contains(link)) dialog.dataset.from = link.id;
-  const body = byId(link.dataset.dialog + "-body");
-  htmx.ajax("GET", link.getAttribute("href"), { target: body, swap: "innerHTML" }).then(() => {
-    if (!dialog.open) dialog.showModal();
-    dialog.scrollTop = 0;
-    body.querySelector("[autofocus]")?.focus();
-  });
-});
-
-for (const dialog of document.querySelectorAll("dialog")) {
-  const body = byId(dialog.id + "-body");
-  if (body) dialog.addEventListener("close", () => {
-    body.replaceChildren(); // and stop asking for news of it
-    if (document.activeElement === document.body) byId(dialog.dataset.from)?.focus(); // the link may have been redrawn
-  });
-  dialog.addEventListener("mousedown", (event) => {
-    if (event.target === dialog && dialog.id === "panel") dialog.close(); // beside the drawer
-  });
-}
-
-// The server says when what a dialog was for is done.
-document.body.addEventListener("done", (event) => event.target.closest("dialog")?.close());
-
-document.body.addEventListener("notice", (event) => {
+// tell shows a line for a moment.
+function tell(text) {
   const notices = byId("notices");
   const line = document.createElement("p");
-  line.textContent = event.detail.value;
+  line.textContent = text;
   notices.append(line);
   while (notices.childElementCount > 3) notices.firstElementChild.remove();
   if (notices.matches(":popover-open")) notices.hidePopover();
@@ -54,20 +16,14 @@ document.body.addEventListener("notice", (event) => {
     line.remove();
     if (!notices.childElementCount) notices.hidePopover();
   }, 6000);
+}
+document.body.addEventListener("notice", (event) => {
+  tell(event.detail.value);
+  if (!event.target.closest("dialog") && event.target.closest("form.form")) sessionStorage.setItem("notice", event.detail.value);
 });
-
-document.body.addEventListener("htmx:confirm", (event) => {
-  if (!event.detail.question) return;
-  event.preventDefault();
-  const dialog = byId("confirm");
-  byId("question").textContent = event.detail.question;
-  dialog.returnValue = "no";
-  dialog.addEventListener("close", () => {
-    if (dialog.returnValue === "yes") event.detail.issueRequest(true);
-  }, { once: true });
-  dialog.showModal();
-  byId("confirm-yes").focus();
-});
+const left = sessionStorage.getItem("notice"); // by the page before this one
+sessionStorage.removeItem("notice");
+if (left) tell(left);
 
 // While a mouse button is down nothing is replaced under it: the click would get
 // lost. What came meanwhile is asked for afterwards.

@@ -2,8 +2,8 @@
 // other, and below it stands which of the present nodes it matches.
 "use strict";
 
-const annotation = "scheduler.wasmkwokwizardry.io/regex";
-const annotationLine = /^( +)(["']?)scheduler\.wasmkwokwizardry\.io\/regex\2 *:(?: +(.*?))? *$/m;
+const usualKey = "scheduler.wasmkwokwizardry.io/regex";
+const lineOf = (key) => new RegExp(`^( +)(["']?)${key.replaceAll(".", "\\.")}\\2 *:(?: +(.*?))? *$`, "m");
 
 htmx.onLoad((root) => {
   const field = root.querySelector?.("[data-regex]");
@@ -14,14 +14,18 @@ htmx.onLoad((root) => {
   let timer = 0;
   const later = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => preview(field, pattern(text().value), misplaced(text().value)), 120);
+    timer = setTimeout(async () => {
+      const before = keyIn(field, text().value);
+      await preview(field, text().value);
+      if (keyIn(field, text().value) !== before) follow(); // another scheduler
+    }, 120);
   };
   const follow = () => {
-    input.value = pattern(text().value) ?? "";
+    input.value = pattern(text().value, keyIn(field, text().value)) ?? "";
     later();
   };
   input.addEventListener("input", () => {
-    text().value = annotate(text().value, input.value);
+    text().value = annotate(text().value, keyIn(field, text().value), input.value);
     text().dispatchEvent(new Event("input"));
     later();
   });
@@ -29,9 +33,19 @@ htmx.onLoad((root) => {
   follow();
 });
 
-// pattern reads the annotation out of the YAML, or null if there is none.
-function pattern(yaml) {
-  const found = yaml.match(annotationLine);
+// keysOf are the annotations that the scheduler reads.
+const keysOf = (field) => field.dataset.annotations.split(" ").filter(Boolean);
+
+// keyIn is the annotation that the field stands for: of those that the scheduler
+// reads the one that is in the YAML, or the first.
+function keyIn(field, yaml) {
+  const keys = keysOf(field);
+  return keys.find((key) => pattern(yaml, key) !== null) ?? keys[0] ?? usualKey;
+}
+
+// pattern reads an annotation out of the YAML, or null if it is not there.
+function pattern(yaml, key) {
+  const found = yaml.match(lineOf(key));
   if (!found) return null;
   const value = found[3] ?? "";
   if (/^'.*'$/.test(value)) return value.slice(1, -1).replaceAll("''", "'");
@@ -43,35 +57,35 @@ function pattern(yaml) {
 
 // misplaced reports whether the annotation stands elsewhere than in
 // metadata.annotations, where nobody looks for it.
-function misplaced(yaml) {
-  const found = yaml.match(annotationLine);
+function misplaced(yaml, key) {
+  const found = yaml.match(lineOf(key));
   if (!found) return false;
   const parents = [];
   let indent = found[1].length;
   for (const line of yaml.slice(0, found.index).split("\n").reverse()) {
     if (/^---( |$)/.test(line)) break;
-    const [, spaces, key] = line.match(/^( *)(?:- )?["']?([^\s#"':]+)["']?:/) ?? [];
-    if (key && spaces.length < indent) {
-      parents.push(key);
+    const [, spaces, name] = line.match(/^( *)(?:- )?["']?([^\s#"':]+)["']?:/) ?? [];
+    if (name && spaces.length < indent) {
+      parents.push(name);
       indent = spaces.length;
     }
   }
   return parents.join(" ") !== "annotations metadata";
 }
 
-// annotate writes the annotation into the YAML, or takes it out if it is empty.
-function annotate(yaml, value) {
-  const found = yaml.match(annotationLine);
+// annotate writes an annotation into the YAML, or takes it out if it is empty.
+function annotate(yaml, key, value) {
+  const found = yaml.match(lineOf(key));
   const quoted = "'" + value.replaceAll("'", "''") + "'";
-  if (found && misplaced(yaml)) {
-    return annotate(yaml.slice(0, found.index) + yaml.slice(found.index + found[0].length + 1), value);
+  if (found && misplaced(yaml, key)) {
+    return annotate(yaml.slice(0, found.index) + yaml.slice(found.index + found[0].length + 1), key, value);
   }
-  if (found && value) return yaml.replace(annotationLine, () => `${found[1]}${annotation}: ${quoted}`);
+  if (found && value) return yaml.replace(lineOf(key), () => `${found[1]}${key}: ${quoted}`);
   if (found) {
     return yaml.replace(found[0] + "\n", "").replace(/^ +annotations: *\n(?! {3,})/m, "");
   }
   if (!value) return yaml;
-  const line = `    ${annotation}: ${quoted}\n`;
+  const line = `    ${key}: ${quoted}\n`;
   const annotations = yaml.match(/^metadata: *\n(?: .*\n)*? {2}annotations: *\n/m);
   if (annotations) return yaml.replace(annotations[0], () => annotations[0] + line);
   return yaml.replace(/^metadata: *\n/m, (head) => head + "  annotations:\n" + line);
@@ -79,27 +93,42 @@ function annotate(yaml, value) {
 
 let asked = 0;
 
-async function preview(field, value, stray) {
+async function preview(field, yaml) {
   const box = field.querySelector(".preview");
   const say = (tone, ...parts) => {
     box.className = "preview tone-" + tone;
     box.replaceChildren(...parts);
   };
+  const scheduler = yaml.match(/^ +schedulerName: *["']?([^"'#\s]+)/m)?.[1] ?? "default-scheduler";
+  const asks = pattern(yaml, keyIn(field, yaml));
   const mine = ++asked;
-  if (stray) return say("failing", "The annotation does not stand below “annotations:” in “metadata:”, so no scheduler would see it. Type the regex here, and it is put there.");
-  if (value === null) return say("quiet", "Without one, any node may.");
   let answer;
   try {
     const response = await fetch("/api/v1/regex/preview", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ pattern: value }),
+      body: JSON.stringify({ pattern: asks ?? "", scheduler }),
     });
     answer = await response.json();
+    if (!response.ok) return say("failing", answer.message);
   } catch {
     return say("quiet", "No preview: the simulator does not answer.");
   }
   if (mine !== asked) return; // an answer to a newer question is on its way
+  field.dataset.annotations = answer.annotations.join(" ");
+  const keys = keysOf(field);
+  const key = keyIn(field, yaml);
+  field.querySelector(".key-read").textContent = key;
+  if (!keys.length) return say("waiting", `Nothing in the scheduler “${scheduler}”, as it runs now, reads a regex: any node may run the pod.`);
+  if (misplaced(yaml, key)) {
+    return say("failing", "The annotation does not stand below “annotations:” in “metadata:”, so no scheduler would see it. Type the regex here, and it is put there.");
+  }
+  const value = pattern(yaml, key);
+  if (value !== asks) return; // it stands under another key; that is asked for next
+  if (value === null && pattern(yaml, usualKey) !== null) {
+    return say("waiting", `The scheduler reads ${key}, not ${usualKey}: any node may run the pod.`);
+  }
+  if (value === null) return say("quiet", "Without one, any node may.");
   if (answer.error) return say("failing", answer.error);
   const matches = answer.matches ?? [];
   const names = document.createElement("ul");

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
@@ -102,21 +103,16 @@ func TestManyAreMadeAndCanBeStopped(t *testing.T) {
 
 func TestTheKeyboardIsEnough(t *testing.T) {
 	p := open(t, "/")
-	focused := func(id string) {
-		p.Helper()
-		p.waitFor(id+" has the focus", "document.activeElement.id === "+quote(id))
-	}
-	p.do(chromedp.Focus("#new", chromedp.ByQuery), chromedp.KeyEvent("\r"))
-	p.do(chromedp.KeyEvent("\t"))
-	focused("new-node")
-	p.do(chromedp.KeyEvent("\r"))
-	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#text')")
-	p.do(chromedp.Focus("#text", chromedp.ByQuery))
-	p.do(chromedp.KeyEvent("\r", chromedp.KeyModifiers(2))) // Ctrl+Enter
+	p.do(chromedp.Focus("#new", chromedp.ByQuery))
+	p.press(kb.Enter, false)
+	p.focused("#new-node")
+	p.press(kb.Enter, false)
+	p.focused("#editor #text")
+	p.press(kb.Enter, true)
 	p.closed("#editor")
 	p.says("#nodes-title", "1")
-	p.do(chromedp.KeyEvent("/"))
-	focused("filter")
+	p.press("/", false)
+	p.focused("#filter")
 	p.typeIn("#filter", "zzz")
 	p.says("main", "is called “zzz”")
 }

@@ -22,6 +22,7 @@ import (
 var (
 	sim      *simulator.Simulator
 	server   *api.Server
+	handler  http.Handler // what server serves
 	chromium context.Context
 )
 
@@ -54,13 +55,14 @@ func startAll(ctx context.Context, binary string) (err error) {
 	if sim, err = simulator.Start(ctx, simulator.Config{Door: "default"}); err != nil {
 		return err
 	}
-	handler, err := page.New(ctx, sim)
+	pages, err := page.New(ctx, sim)
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", handler)
+	mux.Handle("/", pages)
 	mux.Handle("/api/v1/", api.Handler(sim, func() {}))
+	handler = mux
 	if server, err = api.Listen("127.0.0.1", 0, "", mux); err != nil {
 		return err
 	}

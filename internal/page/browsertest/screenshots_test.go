@@ -28,10 +28,8 @@ func (p *tab) shootAs(name string, width, height int64, schemes ...string) {
 	p.do(chromedp.EmulateViewport(width, height), chromedp.Evaluate(`document.querySelector("#notices")?.replaceChildren()`, nil))
 	for _, scheme := range schemes {
 		var picture []byte
+		p.scheme(scheme)
 		p.do(
-			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
-				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-			}),
 			chromedp.ActionFunc(func(ctx context.Context) (err error) {
 				picture, err = cdppage.CaptureScreenshot().Do(ctx)
 				return err
@@ -86,7 +84,7 @@ func (p *tab) shootForms() {
 	p.click("#editor .submit")
 	p.says("#problems", "NoSuchPlugin")
 	p.shoot("bad-configuration", 800)
-	p.click("#editor [data-close]")
+	p.discard()
 	p.form("pod")
 	p.typeIn("#regex", "kubecon-.*")
 	p.says("#preview", "Matches 2 of 9")
@@ -97,7 +95,7 @@ func (p *tab) shootForms() {
 	p.click("#editor .submit")
 	p.says("#problems", "unknown field")
 	p.shootAs("refused-pod", 1280, 800, "light")
-	p.click("#editor [data-close]")
+	p.discard()
 	p.click("#new")
 	p.shootAs("new-menu", 1280, 800, "light")
 	p.click("#new")
@@ -114,7 +112,7 @@ func (p *tab) shootForms() {
 	p.shootAs("progress", 1280, 800, "light")
 	p.click("#editor .job button")
 	p.says("#problems", "stopped: ")
-	p.click("#editor [data-close]")
+	p.discard()
 }
 
 func TestScreenshotOfTheStart(t *testing.T) {

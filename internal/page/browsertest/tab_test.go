@@ -29,7 +29,14 @@ type tab struct {
 // the browser complains about in its console fails the test.
 func open(t *testing.T, path string) *tab {
 	t.Helper()
-	if err := sim.Reset(t.Context()); err != nil {
+	return openAt(t, server.URL()+path)
+}
+
+func openAt(t *testing.T, url string) *tab {
+	t.Helper()
+	within, done := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer done()
+	if err := sim.Reset(within); err != nil { // says what is still there
 		t.Fatal(err)
 	}
 	ctx, cancel := chromedp.NewContext(chromium)
@@ -41,14 +48,18 @@ func open(t *testing.T, path string) *tab {
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == cdplog.LevelError && !p.quiet {
+			if (e.Entry.Level == cdplog.LevelError || e.Entry.Level == cdplog.LevelWarning) && !p.quiet {
 				t.Errorf("browser: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		case *cdpruntime.EventConsoleAPICalled:
+			if (e.Type == cdpruntime.APITypeError || e.Type == cdpruntime.APITypeWarning) && !p.quiet {
+				t.Errorf("console: %s", e.Args[0].Value)
 			}
 		case *cdpruntime.EventExceptionThrown:
 			t.Errorf("script: %s", e.ExceptionDetails.Error())
 		}
 	})
-	p.do(cdppage.BringToFront(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(server.URL()+path))
+	p.do(cdppage.BringToFront(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
 	return p
 }
 
@@ -101,7 +112,7 @@ func (p *tab) text(selector string) string {
 func (p *tab) value(selector string) string {
 	p.Helper()
 	var text string
-	p.do(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s).value", quote(selector)), &text))
+	p.do(chromedp.Evaluate(fmt.Sprintf("String(document.querySelector(%s).value)", quote(selector)), &text))
 	return text
 }
 
@@ -123,7 +134,12 @@ func (p *tab) waitFor(what, expression string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))); err != nil {
+	poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
+	err := chromedp.Run(ctx, poll)
+	for err != nil && ctx.Err() == nil && (strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context with specified id")) {
+		err = chromedp.Run(ctx, poll) // another page has come: look at that
+	}
+	if err != nil {
 		p.Fatalf("%s: not so: %v\nthe page says: %.1000s", what, err, p.text("body"))
 	}
 }
@@ -145,10 +161,40 @@ func (p *tab) form(kind string) {
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text')")
 }
 
+// press presses a key, with Control if that is wanted.
+func (p *tab) press(key string, control bool) {
+	p.Helper()
+	if control {
+		p.do(chromedp.KeyEvent(key, chromedp.KeyModifiers(cdpinput.ModifierCtrl)))
+		return
+	}
+	p.do(chromedp.KeyEvent(key))
+}
+
+// focused waits until an element has the focus.
+func (p *tab) focused(selector string) {
+	p.Helper()
+	p.waitFor(selector+" has the focus", "document.activeElement.matches("+quote(selector)+")")
+}
+
+// at waits until the address bar shows a path.
+func (p *tab) at(path string) {
+	p.Helper()
+	p.waitFor("the address is "+path, "location.pathname + location.search === "+quote(path))
+}
+
 // submit sends the form and waits until it closes.
 func (p *tab) submit() {
 	p.Helper()
 	p.click("#editor .submit")
+	p.closed("#editor")
+}
+
+// discard closes the form without sending it.
+func (p *tab) discard() {
+	p.Helper()
+	p.click("#editor [data-close]")
+	p.click("#confirm-yes")
 	p.closed("#editor")
 }
 

@@ -1,0 +1,226 @@
+// Dialogs and the browser's history: what lies open is part of the address, so
+// that Back closes it, Forward opens it again, and a reload shows it as a page of
+// its own. What was typed into a form is not thrown away without a question.
+"use strict";
+
+// An entry of the history says what lies open: the address of the view in the
+// panel and in the editor, how many entries ago each was opened, and the address
+// of the page under them. An entry without all this is a page by itself.
+const layers = ["panel", "editor"]; // the later above the earlier
+const address = () => location.pathname + location.search;
+let under = address();
+const underTitle = document.title;
+let shown = {};
+if (history.state?.under) history.replaceState(null, ""); // the server has made a page of it
+document.body.addEventListener("htmx:replacedInHistory", () => { under = address(); });
+
+// Steps through the history take their time. One at a time.
+let step = Promise.resolve();
+let quietly = false; // the next entry is where we are already
+function go(delta) {
+  step = step.then(() => new Promise((done) => {
+    addEventListener("popstate", done, { once: true });
+    setTimeout(done, 10000); // there was nothing to go to
+    history.go(delta);
+  }));
+}
+
+// Links with data-dialog open their view in that dialog. With a modifier key, or
+// without script, they are ordinary links to a page of its own.
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const close = event.target.closest("[data-close]");
+  if (close) return void leave(close.closest("dialog"), close.closest("form.form"));
+  const link = event.target.closest("a[data-dialog]");
+  if (!link) return;
+  event.preventDefault();
+  link.closest("[popover]")?.hidePopover();
+  open(link.dataset.dialog, link.getAttribute("href"), link);
+});
+
+async function open(id, href, link) {
+  const dialog = byId(id);
+  if (!(await mayLose(dialog))) return;
+  await step;
+  if (!(await load(id, href))) return;
+  if (link.id && !dialog.contains(link)) dialog.dataset.from = link.id;
+  if (!shown.depth) history.replaceState(null, ""); // htmx would take it for one of its own
+  const depth = (shown.depth ?? 0) + 1;
+  shown = { ...shown, under, depth, [id]: href, since: { [id]: depth, ...shown.since } };
+  history.pushState(shown, "", href);
+  entitle();
+}
+
+// load puts a view into a dialog and opens it.
+async function load(id, href) {
+  const dialog = byId(id);
+  const body = byId(id + "-body");
+  try {
+    const response = await fetch(href, { headers: { "HX-Request": "true" } });
+    const view = await response.text();
+    if (!response.ok) throw new Error(view);
+    htmx.swap(body, view, { swapStyle: "innerHTML", swapDelay: 0, settleDelay: 0 });
+  } catch (error) {
+    tell(error instanceof TypeError ? unanswered : error.message);
+    return false;
+  }
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  (body.querySelector("[data-first]") ?? body.querySelector("h1"))?.focus();
+  return true;
+}
+
+function entitle() {
+  const top = layers.findLast((id) => shown[id]);
+  const name = top && byId(top + "-body").querySelector("h1")?.textContent;
+  document.title = name ? name + " · Scheduling simulator" : underTitle;
+}
+
+// close closes a dialog, and steps back in the history to where it was not open.
+function close(dialog) {
+  const since = shown.since?.[dialog.id];
+  dialog.close();
+  if (since) go(since - 1 - shown.depth);
+}
+
+// leave closes a dialog, or leaves the page if the form stands on one of its
+// own, and asks first if something typed would be lost.
+async function leave(dialog, form) {
+  if (!(await mayLose(dialog ?? document))) return;
+  if (dialog) return close(dialog);
+  quit(form);
+}
+
+// quit leaves a form that stands on a page of its own.
+let quitting = false;
+function quit(form) {
+  quitting = true;
+  location.assign(form?.dataset.after ?? "/");
+}
+
+// mayLose asks, if something typed would be lost.
+async function mayLose(root) {
+  return !unsaved(root) || ask("Throw away what you have typed?", "Throw it away");
+}
+
+// unsaved reports whether there are changes in a form that nothing has been told of.
+function unsaved(root) {
+  const changed = (field) => {
+    if (!field.name || field.hidden) return false;
+    if (field.type === "file") return field.files.length > 0;
+    return "defaultValue" in field && field.value !== field.defaultValue && field.value !== field.offered;
+  };
+  return [...root.querySelectorAll("form.form")].some((form) => !form.querySelector(".job") && [...form.elements].some(changed));
+}
+
+addEventListener("beforeunload", (event) => {
+  if (!quitting && unsaved(document)) event.preventDefault();
+});
+
+addEventListener("popstate", async () => {
+  if (quietly) {
+    quietly = false;
+    return;
+  }
+  const wanted = history.state?.under ? history.state : {};
+  if ((wanted.under ?? address()) !== under) {
+    quitting = true;
+    return location.reload();
+  }
+  const editor = byId("editor");
+  if (editor.open && wanted.editor !== shown.editor && unsaved(editor)) {
+    quietly = true;
+    go((shown.depth ?? 0) - (wanted.depth ?? 0)); // stay, until that is answered
+    if (await mayLose(editor)) close(editor);
+    return;
+  }
+  arrange(wanted);
+});
+
+// arrange opens and closes dialogs as an entry of the history says.
+async function arrange(wanted) {
+  const before = shown;
+  shown = wanted;
+  for (const id of layers.toReversed()) {
+    if (!wanted[id] && byId(id).open) byId(id).close();
+  }
+  for (const id of layers) {
+    if (wanted[id] && (wanted[id] !== before[id] || !byId(id).open)) await load(id, wanted[id]);
+  }
+  entitle();
+}
+
+for (const dialog of document.querySelectorAll("dialog")) {
+  const body = byId(dialog.id + "-body");
+  if (body) dialog.addEventListener("close", () => {
+    setAside(body.querySelector(".job"));
+    body.replaceChildren(); // and stop asking for news of it
+    if (document.activeElement === document.body) byId(dialog.dataset.from)?.focus(); // the link may have been redrawn
+  });
+  dialog.addEventListener("mousedown", (event) => {
+    if (event.target === dialog && dialog.id === "panel") leave(dialog); // beside the drawer
+  });
+  dialog.addEventListener("cancel", (event) => {
+    if (event.target !== dialog) return; // of a field for files
+    event.preventDefault();
+    dismiss(dialog);
+  });
+}
+
+// Escape is taken before the browser acts on it: asked twice, that would close
+// a dialog whatever the page says.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+  const top = ["confirm", "editor", "panel"].map(byId).find((dialog) => dialog.open);
+  if (!top) return;
+  event.preventDefault();
+  dismiss(top);
+});
+
+function dismiss(dialog) {
+  if (dialog.id === "confirm") answered(false);
+  else leave(dialog);
+}
+
+// The server says when what a form was for is done.
+document.body.addEventListener("done", (event) => {
+  const dialog = event.target.closest("dialog");
+  const form = event.target.closest("form.form");
+  if (dialog?.open) close(dialog);
+  else if (form) quit(form);
+});
+
+// Work that goes on after its form is closed is shown at the edge of the page.
+function setAside(job) {
+  if (!job) return;
+  const place = document.createElement("div");
+  place.setAttribute("hx-get", job.dataset.aside);
+  place.setAttribute("hx-trigger", "load");
+  place.setAttribute("hx-swap", "outerHTML");
+  byId("jobs").append(place);
+  htmx.process(place);
+}
+
+// ask asks a question that is answered with yes or no.
+let answer;
+function ask(question, yes = "Yes") {
+  const dialog = byId("confirm");
+  if (dialog.open) return Promise.resolve(false); // one question at a time
+  byId("question").textContent = question;
+  byId("confirm-yes").textContent = yes;
+  dialog.showModal();
+  byId("confirm-no").focus();
+  return new Promise((resolve) => { answer = resolve; });
+}
+function answered(yes) {
+  byId("confirm").close();
+  answer(yes);
+}
+byId("confirm-yes").addEventListener("click", () => answered(true));
+byId("confirm-no").addEventListener("click", () => answered(false));
+
+document.body.addEventListener("htmx:confirm", (event) => {
+  if (!event.detail.question) return;
+  event.preventDefault();
+  ask(event.detail.question).then((yes) => { if (yes) event.detail.issueRequest(true); });
+});

@@ -1,0 +1,56 @@
+package browsertest
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestDialogsFocusWhatComesFirst(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	for _, d := range []struct{ button, link, focus string }{
+		{"#new", "#new-pod", "#text"},
+		{"", "#cog", "#text"},
+		{"#more", "#import", "#file"},
+		{"#more", "#reset", "#editor .form-foot [data-close]"},
+		{"", "#node-kubecon-1", "#panel h1"},
+	} {
+		dialog(d.button, d.link)(p)
+		p.focused(d.focus)
+		if d.link == "#node-kubecon-1" {
+			p.click("#panel .quiet-danger")
+			p.focused("#confirm-no")
+			p.press(kb.Escape, false)
+			p.closed("#confirm")
+		}
+		p.press(kb.Escape, false)
+		p.waitFor("it is closed", "!document.querySelector('dialog[open]')")
+	}
+	p.focused("#node-kubecon-1")
+}
+
+func TestMenusHaveTheKeysOfMenus(t *testing.T) {
+	p := open(t, "/")
+	p.do(chromedp.Focus("#new", chromedp.ByQuery))
+	for _, step := range []struct{ key, focus string }{
+		{kb.ArrowDown, "#new-node"},
+		{kb.ArrowDown, "#new-pod"},
+		{kb.ArrowUp, "#new-node"},
+		{kb.ArrowUp, "#new-storageclass"},
+		{kb.ArrowDown, "#new-node"},
+		{kb.End, "#new-storageclass"},
+		{kb.Home, "#new-node"},
+		{"p", "#new-pod"},
+		{kb.Escape, "#new"},
+		{kb.ArrowUp, "#new-storageclass"},
+		{kb.Escape, "#new"},
+		{kb.Enter, "#new-node"},
+	} {
+		p.press(step.key, false)
+		p.focused(step.focus)
+	}
+	p.press(kb.Escape, false)
+	p.waitFor("it is closed", "!document.querySelector('[popover=auto]:popover-open, .menu:popover-open')")
+}

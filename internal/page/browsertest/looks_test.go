@@ -1,0 +1,119 @@
+package browsertest
+
+import (
+	_ "embed"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed testdata/looks.js
+var looks string
+
+// scene is something to look at, and how to get there from its path.
+type scene struct {
+	path string
+	do   func(*tab)
+	see  string // the selectors of what must be on the screen
+}
+
+func menu(id string) func(*tab) {
+	return func(p *tab) {
+		p.click(id)
+		p.waitFor("the menu is open", "document.querySelector('[popover]:popover-open')")
+	}
+}
+
+func dialog(button, link string) func(*tab) {
+	return func(p *tab) {
+		if button != "" {
+			p.click(button)
+		}
+		p.click(link)
+		p.waitFor("it is open", "document.querySelector('dialog[open] h1')")
+	}
+}
+
+var scenes = []scene{
+	{"/", nil, "#new, #more, #cog, .waiting .why b, .waiting .why span"},
+	{"/", menu("#new"), "#new-menu"},
+	{"/", menu("#more"), "#more-menu"},
+	{"/pods", nil, "#new, .list .told, .list .clip"},
+	{"/objects", nil, "#new, .shelf-head .button"},
+	{"/pods/default/nowhere", nil, "#verdict h2, #verdict p"},
+	{"/nodes/kubecon-1", nil, "main h1, main .list .told"},
+	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
+	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .told"},
+	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
+	{"/", dialog("", "#cog"), "#editor h1, #editor .submit, #text"},
+	{"/", dialog("#more", "#import"), "#editor h1, #editor .submit"},
+	{"/", dialog("#more", "#reset"), "#editor h1, #reset-yes"},
+	{"/new/pod", nil, "main h1, main .submit"},
+	{"/scheduler", nil, "main h1"},
+	{"/nowhere", nil, "main h1"},
+}
+
+// furnish puts something of everything into the cluster.
+func (p *tab) furnish() {
+	p.Helper()
+	p.configure(head + plugins + guestV2)
+	p.createNode("kubecon-1")
+	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
+	p.createPod("matches", "kubecon-.*")
+	p.createPod("nowhere", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.waitFor("the pod is on the node", "document.getElementById('on-default-matches')")
+}
+
+func (p *tab) enter(s scene) {
+	p.Helper()
+	p.quiet = s.path == "/nowhere" // 404 is an error to the browser
+	p.do(chromedp.Navigate(server.URL() + s.path))
+	if s.do != nil {
+		s.do(p)
+	}
+}
+
+// scheme chooses light or dark, and takes motion away.
+func (p *tab) scheme(name string) {
+	p.Helper()
+	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}))
+}
+
+func TestEverythingFitsOnAPhone(t *testing.T) {
+	p := open(t, "/")
+	p.furnish()
+	p.do(chromedp.EmulateViewport(390, 844))
+	p.scheme("light")
+	for i, s := range scenes {
+		t.Run(fmt.Sprintf("%d %s", i, s.path), func(t *testing.T) {
+			p.enter(s)
+			var wrong []string
+			p.do(chromedp.Evaluate(looks+"\noutside("+quote(s.see)+")", &wrong))
+			for _, w := range wrong {
+				t.Error(w)
+			}
+		})
+	}
+}
+
+func TestTextHasContrast(t *testing.T) {
+	p := open(t, "/")
+	p.furnish()
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		for i, s := range scenes {
+			t.Run(fmt.Sprintf("%s/%d %s", scheme, i, s.path), func(t *testing.T) {
+				p.enter(s)
+				var wrong []string
+				p.do(chromedp.Evaluate(looks+"\nfaint()", &wrong))
+				for _, w := range wrong {
+					t.Error(w)
+				}
+			})
+		}
+	}
+}

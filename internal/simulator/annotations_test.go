@@ -1,0 +1,46 @@
+package simulator
+
+import (
+	"slices"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
+	const own, elsewhere = regex.Annotation, "example.com/node-regex"
+	guest := func(profile, url, config string) string {
+		return "- schedulerName: " + profile + "\n  plugins: {multiPoint: {enabled: [{name: W}]}}\n" +
+			"  pluginConfig: [{name: W, args: {guestURL: " + url + ", guestConfig: '" + config + "'}}]\n"
+	}
+	for _, test := range []struct {
+		name, config, scheduler string
+		want                    []string
+	}{
+		{"no plugin of ours", "kind: KubeSchedulerConfiguration\n", defaultScheduler, nil},
+		{"a guest that is configured but not enabled", "profiles: [{pluginConfig: [{name: W, args: {guestURL: a}}]}]\n", defaultScheduler, nil},
+		{"a guest", "profiles:\n" + guest(defaultScheduler, "http://a/regex_v2.wasm", ""), defaultScheduler, []string{own}},
+		{"a guest with a key", "profiles:\n" + guest(defaultScheduler, "http://a/regex_v2.wasm", `{"annotation": "`+elsewhere+`"}`), defaultScheduler, []string{elsewhere}},
+		{"v1 has no configuration", "profiles:\n" + guest(defaultScheduler, "http://a/regex_v1.wasm", `{"annotation": "`+elsewhere+`"}`), defaultScheduler, []string{own}},
+		{"a guest in another profile", "profiles:\n" + guest("other", "http://a/b.wasm", ""), defaultScheduler, nil},
+		{"a scheduler that does not run", "extenders: [{urlPrefix: a, filterVerb: filter}]\n", "other", nil},
+		{"the native plugin with a key", "profiles: [{plugins: {filter: {enabled: [{name: RegexScheduling}]}}, pluginConfig: [{name: RegexScheduling, args: {annotation: " + elsewhere + "}}]}]\n", defaultScheduler, []string{elsewhere}},
+		{"an extender beside it", "profiles:\n" + guest(defaultScheduler, "http://a/b.wasm", `{"annotation": "`+elsewhere+`"}`) + "extenders: [{urlPrefix: a, filterVerb: filter}]\n", defaultScheduler, []string{elsewhere, own}},
+		{"an extender that only scores", "extenders: [{urlPrefix: a, prioritizeVerb: p}]\n", defaultScheduler, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := annotations([]byte(test.config), test.scheduler); !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+	for _, c := range Configurations {
+		want := []string{own}
+		if c.Door == "default" {
+			want = nil
+		}
+		if got := annotations(c.YAML(), defaultScheduler); !slices.Equal(got, want) {
+			t.Errorf("door %s: got %v, want %v", c.Door, got, want)
+		}
+	}
+}
