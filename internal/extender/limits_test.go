@@ -212,6 +212,39 @@ func TestWhoIsSlowDoesNotStopOthers(t *testing.T) {
 	}
 }
 
+// TestWhoIsSlowGivesMemoryBack has slow clients that hold nearly all of it.
+func TestWhoIsSlowGivesMemoryBack(t *testing.T) {
+	e := start(t, configure(t, "limits: {body: 4Mi, buffers: 9Mi}"))
+	var slow []net.Conn
+	for range 4 { // 2 MiB and some for each
+		slow = append(slow, slowly(t, e.address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 4<<20, strings.Repeat(" ", 300<<10))))
+	}
+	eventually(t, "a good request to get room", func() bool {
+		status, answer, err := e.send(http.DefaultClient, "/filter", corpus.Names("kubecon-.*", 5000))
+		if err != nil || status != http.StatusOK && status != http.StatusTooManyRequests {
+			t.Fatalf("a good request: %d %.200s %v", status, answer, err)
+		}
+		return status == http.StatusOK && inFlight(t, e) < len(slow)
+	})
+	answers := make(chan *http.Response, len(slow))
+	for _, c := range slow {
+		go func() {
+			if response, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
+				answers <- response
+			}
+		}()
+	}
+	var response *http.Response
+	select {
+	case response = <-answers: // the first that is cut; the others have 30 seconds
+	case <-time.After(patience):
+		t.Fatal("no slow client was answered in a minute")
+	}
+	answer, err := io.ReadAll(response.Body)
+	must(t, err)
+	refused(t, "the slowest", response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusTooManyRequests, "this request took the longest to arrive")
+}
+
 func inFlight(t *testing.T, e *running) (n int) {
 	t.Helper()
 	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\nextender_requests_in_flight ")
