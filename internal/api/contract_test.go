@@ -108,6 +108,9 @@ func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://elsewhere.e
 
 const base = "/api/v1/"
 
+// nodeAndPod is an import.
+const nodeAndPod = `{"nodes":[{"metadata":{"name":"kubecon-1"}}],"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}]}`
+
 var calls = []call{
 	{"the configuration in use", "GET", base + "schedulerconfiguration", "", 200, nil},
 	{"the same in YAML", "GET", base + "schedulerconfiguration", "", 200, func(r *http.Request) { r.Header.Set("Accept", "application/yaml") }},
@@ -115,7 +118,7 @@ var calls = []call{
 	{"a configuration with an unknown plugin", "POST", base + "schedulerconfiguration", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
 	{"a configuration that is empty", "POST", base + "schedulerconfiguration", "", 500, nil},
 	{"a huge configuration", "POST", base + "schedulerconfiguration", "", 413, oversized},
-	{"an import", "POST", base + "import", `{"nodes":[{"metadata":{"name":"kubecon-1"}}],"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}]}`, 200, nil},
+	{"an import", "POST", base + "import", nodeAndPod, 200, nil},
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
 	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
 	{"a huge import", "POST", base + "import", "", 413, oversized},
@@ -160,7 +163,7 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 }
 
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
-	c.do(t, handler, call{"", "POST", base + "import", calls[5].body, 200, nil})
+	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
 	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
 		if last, ok := sim.Recorder().Last("default", "p"); ok && last.Result == "Scheduled" {
 			return nil

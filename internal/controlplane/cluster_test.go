@@ -74,7 +74,7 @@ func TestAKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 	}
 }
 
-func TestStopIsQuickWithWatchersAndLeavesNothing(t *testing.T) {
+func TestStopDoesNotWaitForWatchersAndLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c, err := Start(t.Context(), Config{})
 	if err != nil {
@@ -91,11 +91,7 @@ func TestStopIsQuickWithWatchersAndLeavesNothing(t *testing.T) {
 		}
 		defer watcher.Stop()
 	}
-	began := time.Now()
-	stopCluster(t, c)
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("stop took %v", took)
-	}
+	stopCluster(t, c) // past stopTime, it would be an error
 	stopCluster(t, c) // again
 	left, err := os.ReadDir(os.TempDir())
 	if err != nil {

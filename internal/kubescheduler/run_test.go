@@ -3,6 +3,7 @@ package kubescheduler
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ type inProcess struct{}
 
 func (inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != "static-webserver" {
-		return nil, fmt.Errorf("no host %s", req.URL.Host)
+		return nil, &net.DNSError{Err: "no such host", Name: req.URL.Host} // as a resolver would
 	}
 	f, err := os.Open("../../testdata/guests" + req.URL.Path)
 	if err != nil {
@@ -81,7 +82,7 @@ func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
 		Config:     profileWith("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"),
 		Transport:  inProcess{},
 	})
-	if want := "scheduler: plugin Wasm: guest http://nowhere/guest.wasm: no host nowhere"; err == nil || err.Error() != want {
+	if want := "scheduler: plugin Wasm: guest http://nowhere/guest.wasm: lookup nowhere: no such host"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
