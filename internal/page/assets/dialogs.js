@@ -110,7 +110,7 @@ function unsaved(root) {
     if (field.type === "file") return field.files.length > 0;
     return "defaultValue" in field && field.value !== field.defaultValue && field.value !== field.offered;
   };
-  return [...root.querySelectorAll("form.form")].some((form) => !form.querySelector(".job") && [...form.elements].some(changed));
+  return [...root.querySelectorAll("form.form")].some((form) => !form.querySelector("[data-aside]") && [...form.elements].some(changed));
 }
 
 addEventListener("beforeunload", (event) => {
@@ -153,7 +153,7 @@ async function arrange(wanted) {
 for (const dialog of document.querySelectorAll("dialog")) {
   const body = byId(dialog.id + "-body");
   if (body) dialog.addEventListener("close", () => {
-    setAside(body.querySelector(".job"));
+    setAside(body.querySelector("[data-aside]"));
     body.replaceChildren(); // and stop asking for news of it
     if (document.activeElement === document.body) byId(dialog.dataset.from)?.focus(); // the link may have been redrawn
   });

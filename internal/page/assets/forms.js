@@ -3,7 +3,7 @@
 
 // A form whose work is under way takes no second order.
 document.addEventListener("submit", (event) => {
-  if (!event.target.querySelector(".job")) return;
+  if (!event.target.querySelector("[data-aside]")) return;
   event.preventDefault();
   event.stopPropagation();
 }, true);
@@ -11,7 +11,7 @@ document.addEventListener("submit", (event) => {
 htmx.onLoad((root) => {
   const form = root.closest?.("form.form");
   const submit = form?.querySelector(".submit");
-  if (submit) submit.disabled = !!form.querySelector(".job");
+  if (submit) submit.disabled = !!form.querySelector("[data-aside]");
 });
 
 const unanswered = "The simulator does not answer.";

@@ -34,7 +34,7 @@ for (const end of ["pointerup", "pointercancel"]) {
   document.addEventListener(end, () => {
     pressed = false;
     setTimeout(() => {
-      for (const view of missed) if (view.isConnected) htmx.trigger(view, "sse:cluster");
+      for (const view of missed) if (view.isConnected) htmx.trigger(view, view.matches(".job") ? "again" : "sse:cluster");
       missed.clear();
     });
   }, true);

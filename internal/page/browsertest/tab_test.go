@@ -75,7 +75,18 @@ func (p *tab) do(actions ...chromedp.Action) {
 // click clicks on the one thing that the selector means.
 func (p *tab) click(selector string) {
 	p.Helper()
-	p.do(chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	click := func() error {
+		return chromedp.Run(ctx, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+	}
+	err := click()
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node") {
+		err = click() // it was redrawn meanwhile
+	}
+	if err != nil {
+		p.Fatalf("click %s: %v\nthe page says: %.1000s", selector, err, p.text("body"))
+	}
 }
 
 // paste puts a text in the place of a field's, as from the clipboard.
