@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -105,8 +104,8 @@ func (o *options) readFiles() (*simulator.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--import: %w", err)
 	}
-	snapshot := &simulator.Snapshot{}
-	if err := json.Unmarshal(data, snapshot); err != nil {
+	snapshot, err := simulator.ReadSnapshot(data)
+	if err != nil {
 		return nil, fmt.Errorf("--import %s: %w", o.importFile, err)
 	}
 	return snapshot, nil
