@@ -28,7 +28,7 @@ func readable(configuration []byte) error {
 	var file map[string]any
 	switch err := yaml.Unmarshal(configuration, &file); {
 	case err != nil && strings.Contains(err.Error(), "cannot unmarshal"):
-		return errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with fields such as profiles:")
+		return errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
 	case err != nil:
 		return err
 	}

@@ -270,7 +270,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | plugin RegexScheduling: args: unknown field "anotation"; the only field is "annotation"`},
 		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
 		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: take this line out, and what is below it if that is another one"},
-		{"a list", "- a\n", "0 | config: this is no configuration: that begins with apiVersion: and kind:, and goes on with fields such as profiles:"},
+		{"a list", "- a\n", "0 | config: this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field"},
 		{"no YAML", top + "  plugins: [\n", "5 | yaml: did not find expected node content"},
 		{"carriage returns", replace(top+"  plugin: {}\n", "\n", "\r\n"), "5 profiles[0].plugin | unknown field: do you mean \"plugins\"?"},
 	} {
