@@ -119,10 +119,10 @@ async function preview(field, yaml) {
   const keys = keysOf(field);
   const key = keyIn(field, yaml);
   field.querySelector(".key-read").textContent = key;
-  if (!keys.length) return say("waiting", `Nothing in the scheduler “${scheduler}”, as it runs now, reads a regex: any node may run the pod.`);
   if (misplaced(yaml, key)) {
     return say("failing", "The annotation does not stand below “annotations:” in “metadata:”, so no scheduler would see it. Type the regex here, and it is put there.");
   }
+  if (!keys.length) return say("waiting", `Nothing in the scheduler “${scheduler}”, as it runs now, reads a regex: any node may run the pod.`);
   const value = pattern(yaml, key);
   if (value !== asks) return; // it stands under another key; that is asked for next
   if (value === null && pattern(yaml, usualKey) !== null) {

@@ -35,6 +35,7 @@ func TestSnippetsAtTheWrongPlaceAreToldWhereTheyBelong(t *testing.T) {
 
 func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
 	p.form("pod")
 	const annotation = "scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"

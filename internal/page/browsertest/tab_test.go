@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func openAt(t *testing.T, url string) *tab {
 				t.Errorf("browser: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *cdpruntime.EventConsoleAPICalled:
-			if (e.Type == cdpruntime.APITypeError || e.Type == cdpruntime.APITypeWarning) && !p.quiet {
+			if (e.Type == cdpruntime.APITypeError || e.Type == cdpruntime.APITypeWarning) && !p.quiet && !isAbort(e.Args[0].Value) {
 				t.Errorf("console: %s", e.Args[0].Value)
 			}
 		case *cdpruntime.EventExceptionThrown:
@@ -61,6 +62,13 @@ func openAt(t *testing.T, url string) *tab {
 	})
 	p.do(cdppage.BringToFront(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
 	return p
+}
+
+// isAbort reports whether htmx says that it has given up a request of its own,
+// as where a filter is typed faster than the server answers. It says so twice,
+// both times as an error.
+func isAbort(said []byte) bool {
+	return bytes.HasPrefix(said, []byte(`"htmx:sendAbort,`)) || bytes.HasPrefix(said, []byte(`"htmx:afterRequest,`))
 }
 
 func (p *tab) do(actions ...chromedp.Action) {
