@@ -3,9 +3,10 @@
 //
 // It adds what upstream leaves out: args are decoded strictly; a guest is
 // fetched with a timeout, a size limit and any transport; whatever is wrong with
-// one is told on a single line that names plugin, URL and cause; and a guest that
+// one is told on a single line that names plugin, URL and cause; a guest that
 // traps later on is replaced before the next pod (see replace.go), where upstream
-// would keep the broken instance for ever.
+// would keep the broken instance for ever; and what a guest answers to PostFilter
+// and NormalizeScore reaches the framework as it was meant (see hooks.go).
 //
 // It does not run Wasm itself, and knows nothing of what a guest decides.
 package wasmhost
