@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
@@ -53,7 +54,7 @@ func run(m *testing.M) int {
 }
 
 func TestANodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
-	makeNode(t, "kubecon-1")
+	newNode(t, "kubecon-1")
 	node := readyNode(t, "kubecon-1")
 	for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		if quantity := node.Status.Allocatable[resource]; quantity.IsZero() {
@@ -77,6 +78,7 @@ func TestCapacityThatANodeBringsIsKept(t *testing.T) {
 	if _, err := client.CoreV1().Nodes().Create(t.Context(), small, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { removeNode(t, "small") })
 	node := readyNode(t, "small")
 	if pods := node.Status.Allocatable.Pods().Value(); pods != 5 {
 		t.Errorf("%d pods, want 5", pods)
@@ -84,7 +86,7 @@ func TestCapacityThatANodeBringsIsKept(t *testing.T) {
 }
 
 func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
-	makeNode(t, "kubecon-2")
+	newNode(t, "kubecon-2")
 	makePod(t, "kubecon-2", "web")
 	pods := client.CoreV1().Pods("default")
 	eventually.Succeeds(t, "the pod runs", func(ctx context.Context) error {
@@ -114,7 +116,8 @@ func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 
 func TestAPodWithoutANodeStaysPending(t *testing.T) {
 	makePod(t, "", "waiting")
-	makeNode(t, "kubecon-3")
+	t.Cleanup(func() { removePod(t, "waiting") })
+	newNode(t, "kubecon-3")
 	readyNode(t, "kubecon-3") // KWOK has had its say
 	pod, err := client.CoreV1().Pods("default").Get(t.Context(), "waiting", metav1.GetOptions{})
 	if err != nil {
@@ -126,7 +129,7 @@ func TestAPodWithoutANodeStaysPending(t *testing.T) {
 }
 
 func TestNothingPilesUpWhenKwokIsStartedAgainAndAgain(t *testing.T) {
-	makeNode(t, "kubecon-4")
+	newNode(t, "kubecon-4")
 	readyNode(t, "kubecon-4")
 	var after []int
 	for range 4 {
@@ -185,6 +188,27 @@ func readiness(node *corev1.Node) error {
 		}
 	}
 	return fmt.Errorf("conditions %+v", node.Status.Conditions)
+}
+
+// newNode makes a node for one test.
+func newNode(t testing.TB, name string) {
+	t.Helper()
+	makeNode(t, name)
+	t.Cleanup(func() { removeNode(t, name) })
+}
+
+// removeNode and removePod leave nothing to the next run of a test.
+func removeNode(t testing.TB, name string) {
+	if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func removePod(t testing.TB, name string) {
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	if err := client.CoreV1().Pods("default").Delete(context.Background(), name, now); err != nil {
+		t.Error(err)
+	}
 }
 
 func makeNode(t testing.TB, name string) {

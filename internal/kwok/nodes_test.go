@@ -64,7 +64,7 @@ func TestANodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
 }
 
 func TestARoomThatIsTakenAwayComesBack(t *testing.T) {
-	makeNode(t, "emptied")
+	newNode(t, "emptied")
 	for _, patch := range []string{
 		`{"status":{"allocatable":null,"capacity":null}}`,
 		`{"status":{"allocatable":null}}`,
