@@ -219,6 +219,8 @@ func TestWhoIsSlowGivesMemoryBack(t *testing.T) {
 	for range 4 { // 2 MiB and some for each
 		slow = append(slow, slowly(t, e.address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 4<<20, strings.Repeat(" ", 300<<10))))
 	}
+	// Before, one of them might find no room for itself.
+	eventually(t, "the slow ones to hold it", func() bool { return gauge(t, e, "extender_buffered_bytes") > float64(len(slow)*(2<<20)) })
 	eventually(t, "a good request to get room", func() bool {
 		status, answer, err := e.send(http.DefaultClient, "/filter", corpus.Names("kubecon-.*", 5000))
 		if err != nil || status != http.StatusOK && status != http.StatusTooManyRequests {
@@ -245,12 +247,18 @@ func TestWhoIsSlowGivesMemoryBack(t *testing.T) {
 	refused(t, "the slowest", response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusTooManyRequests, "this request took the longest to arrive")
 }
 
-func inFlight(t *testing.T, e *running) (n int) {
+func inFlight(t *testing.T, e *running) int {
 	t.Helper()
-	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\nextender_requests_in_flight ")
-	_, err := fmt.Sscan(after, &n)
+	return int(gauge(t, e, "extender_requests_in_flight"))
+}
+
+// gauge is the value of a metric without labels.
+func gauge(t *testing.T, e *running, name string) (value float64) {
+	t.Helper()
+	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\n"+name+" ")
+	_, err := fmt.Sscan(after, &value)
 	must(t, err)
-	return n
+	return value
 }
 
 func TestAThousandConnectionsAtATime(t *testing.T) {

@@ -155,6 +155,9 @@ func TestRawScoresDifferFromNormalizedOnes(t *testing.T) {
 		node, _ := sim.Informers().Core().V1().Nodes().Lister().Get("b")
 		return len(node.Spec.Taints) > 0
 	})
+	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil { // and by the scheduler, as in addNodes
+		t.Fatal(err)
+	}
 	addPod(t, "p", "")
 	a := attempt(t, "p", recorder.Scheduled)
 	for i, column := range a.ScoreColumns {
