@@ -9,6 +9,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 )
@@ -81,10 +82,13 @@ func TestPodsOfADeletedNodeGo(t *testing.T) {
 		_, err := pods.Get(ctx, "orphan", metav1.GetOptions{})
 		return gone(err)
 	})
-	if _, err := pods.Get(t.Context(), "unbound", metav1.GetOptions{}); err != nil {
+	if err := pods.Delete(t.Context(), "unbound", atOnce); err != nil {
 		t.Errorf("the pod without a node: %v", err)
 	}
 }
+
+// atOnce leaves nothing to the next run of a test.
+var atOnce = metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 
 func TestAClaimCanBeDeleted(t *testing.T) {
 	t.Parallel()
@@ -128,6 +132,12 @@ func TestPrioritiesAreThereAndWork(t *testing.T) {
 		}
 		return err
 	})
+	if err := client.CoreV1().Pods("default").Delete(t.Context(), "urgent", atOnce); err != nil {
+		t.Error(err)
+	}
+	if err := classes.Delete(t.Context(), "high", metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
 }
 
 // gone turns "not found" into success and anything else into an error.
