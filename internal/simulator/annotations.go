@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
@@ -40,9 +41,9 @@ func annotations(config []byte, scheduler string) []string {
 	if yaml.Unmarshal(config, &file) != nil {
 		return keys // it would not run
 	}
-	known := len(file.Profiles) == 0 && scheduler == defaultScheduler
+	known := len(file.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
 	for _, p := range file.Profiles {
-		if p.SchedulerName != scheduler && (p.SchedulerName != "" || scheduler != defaultScheduler) {
+		if p.SchedulerName != scheduler && (p.SchedulerName != "" || scheduler != v1.DefaultSchedulerName) {
 			continue
 		}
 		known = true
@@ -66,8 +67,6 @@ func annotations(config []byte, scheduler string) []string {
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
-
-const defaultScheduler = "default-scheduler"
 
 // annotationOf is the key that a plugin with these args reads, or "".
 func annotationOf(name string, args json.RawMessage) string {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -17,16 +19,16 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 		name, config, scheduler string
 		want                    []string
 	}{
-		{"no plugin of ours", "kind: KubeSchedulerConfiguration\n", defaultScheduler, nil},
-		{"a guest that is configured but not enabled", "profiles: [{pluginConfig: [{name: W, args: {guestURL: a}}]}]\n", defaultScheduler, nil},
-		{"a guest", "profiles:\n" + guest(defaultScheduler, "http://a/regex_v2.wasm", ""), defaultScheduler, []string{own}},
-		{"a guest with a key", "profiles:\n" + guest(defaultScheduler, "http://a/regex_v2.wasm", `{"annotation": "`+elsewhere+`"}`), defaultScheduler, []string{elsewhere}},
-		{"v1 has no configuration", "profiles:\n" + guest(defaultScheduler, "http://a/regex_v1.wasm", `{"annotation": "`+elsewhere+`"}`), defaultScheduler, []string{own}},
-		{"a guest in another profile", "profiles:\n" + guest("other", "http://a/b.wasm", ""), defaultScheduler, nil},
+		{"no plugin of ours", "kind: KubeSchedulerConfiguration\n", v1.DefaultSchedulerName, nil},
+		{"a guest that is configured but not enabled", "profiles: [{pluginConfig: [{name: W, args: {guestURL: a}}]}]\n", v1.DefaultSchedulerName, nil},
+		{"a guest", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", ""), v1.DefaultSchedulerName, []string{own}},
+		{"a guest with a key", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"annotation": "`+elsewhere+`"}`), v1.DefaultSchedulerName, []string{elsewhere}},
+		{"v1 has no configuration", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v1.wasm", `{"annotation": "`+elsewhere+`"}`), v1.DefaultSchedulerName, []string{own}},
+		{"a guest in another profile", "profiles:\n" + guest("other", "http://a/b.wasm", ""), v1.DefaultSchedulerName, nil},
 		{"a scheduler that does not run", "extenders: [{urlPrefix: a, filterVerb: filter}]\n", "other", nil},
-		{"the native plugin with a key", "profiles: [{plugins: {filter: {enabled: [{name: RegexScheduling}]}}, pluginConfig: [{name: RegexScheduling, args: {annotation: " + elsewhere + "}}]}]\n", defaultScheduler, []string{elsewhere}},
-		{"an extender beside it", "profiles:\n" + guest(defaultScheduler, "http://a/b.wasm", `{"annotation": "`+elsewhere+`"}`) + "extenders: [{urlPrefix: a, filterVerb: filter}]\n", defaultScheduler, []string{elsewhere, own}},
-		{"an extender that only scores", "extenders: [{urlPrefix: a, prioritizeVerb: p}]\n", defaultScheduler, nil},
+		{"the native plugin with a key", "profiles: [{plugins: {filter: {enabled: [{name: RegexScheduling}]}}, pluginConfig: [{name: RegexScheduling, args: {annotation: " + elsewhere + "}}]}]\n", v1.DefaultSchedulerName, []string{elsewhere}},
+		{"an extender beside it", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/b.wasm", `{"annotation": "`+elsewhere+`"}`) + "extenders: [{urlPrefix: a, filterVerb: filter}]\n", v1.DefaultSchedulerName, []string{elsewhere, own}},
+		{"an extender that only scores", "extenders: [{urlPrefix: a, prioritizeVerb: p}]\n", v1.DefaultSchedulerName, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := annotations([]byte(test.config), test.scheduler); !slices.Equal(got, test.want) {
@@ -39,7 +41,7 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 		if c.Door == "default" {
 			want = nil
 		}
-		if got := annotations(c.YAML(), defaultScheduler); !slices.Equal(got, want) {
+		if got := annotations(c.YAML(), v1.DefaultSchedulerName); !slices.Equal(got, want) {
 			t.Errorf("door %s: got %v, want %v", c.Door, got, want)
 		}
 	}
