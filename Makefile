@@ -11,7 +11,7 @@ export GOFLAGS := $(strip $(filter-out -buildvcs=% -trimpath,$(GOFLAGS)) -buildv
 
 # kubectl cannot read the version of a server that was built without one.
 VERSION := k8s.io/component-base/version
-LDFLAGS := -ldflags '-s -w -X $(VERSION).gitVersion=v1.32.5 -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=32'
+LDFLAGS := -ldflags '-s -w -X $(VERSION).gitVersion=v1.36.1 -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=36'
 
 BUILT      := static/regex_v1.wasm static/regex_v2.wasm
 GUEST_CODE  = $(shell find v1 v2 guest regex -type f ! -name '*_test.go') go.mod go.sum

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 // What no annotation may exceed.

@@ -11,7 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 var (

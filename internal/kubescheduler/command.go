@@ -10,7 +10,7 @@ import (
 	"k8s.io/component-base/version"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // NewCommand is kube-scheduler's own command, with all its flags, that checks

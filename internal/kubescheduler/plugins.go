@@ -11,7 +11,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 const configs = "../../testdata/scheduler/"

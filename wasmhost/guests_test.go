@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/wat"
 )
 
-const guests = "../../testdata/guests/"
+const guests = "../testdata/guests/"
 
 // readGuest returns the bytes of a fault guest.
 func readGuest(t *testing.T, name string) []byte {
