@@ -25,7 +25,7 @@ const (
 
 // startControllers runs the controllers that make deletion work. Without them a
 // namespace stays Terminating, what a deleted object owned stays, and so do the
-// pods of a deleted node, which KWOK no longer answers for.
+// pods of a deleted node, which no kubelet answers for any more.
 func startControllers(c *Cluster) (stop func(), err error) {
 	config, err := c.ClientConfig("cleanup-controllers", "system:masters")
 	if err != nil {

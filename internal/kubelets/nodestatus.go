@@ -1,4 +1,4 @@
-package kwok
+package kubelets
 
 import (
 	"runtime"
@@ -6,11 +6,10 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/kwok/pkg/consts"
 )
 
 // room is what a node has that does not say how large it is: more than any pod
-// asks for, as with KWOK's own stage.
+// asks for.
 var room = v1.ResourceList{
 	v1.ResourceCPU:    resource.MustParse("1k"),
 	v1.ResourceMemory: resource.MustParse("1Ti"),
@@ -73,7 +72,7 @@ func conditions(since metav1.Time) []v1.NodeCondition {
 
 // describe fills in what "kubectl get nodes -o wide" shows.
 func describe(info *v1.NodeSystemInfo) {
-	version := "kwok-v" + consts.Version
+	const version = "simulated"
 	for field, value := range map[*string]string{
 		&info.Architecture: runtime.GOARCH, &info.OperatingSystem: "linux",
 		&info.ContainerRuntimeVersion: version, &info.KernelVersion: version, &info.KubeletVersion: version,

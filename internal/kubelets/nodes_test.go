@@ -1,4 +1,4 @@
-package kwok
+package kubelets
 
 import (
 	"context"
