@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"k8s.io/kube-scheduler/framework"
-	scheduler "k8s.io/kubernetes/pkg/scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // The race detector allocates on its own account.
 func TestFilterOfANodeThatQualifiesAllocatesNothing(t *testing.T) {
-	pl, state, p := newPlugin(t, ""), scheduler.NewCycleState(), pod(regex.Annotation, "kubecon-.*")
+	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "kubecon-.*")
 	if _, status := pl.PreFilter(t.Context(), state, p, nil); !status.IsSuccess() {
 		t.Fatal(status)
 	}

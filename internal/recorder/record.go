@@ -23,7 +23,8 @@ type record struct {
 
 	preFilter  preFilter
 	postFilter *PluginVerdict
-	nominated  string   // the node that PostFilter named
+	makesRoom  bool     // PostFilter is at work, or has named a node
+	nominated  string   // the node that it named
 	victims    []string // of preemption; appended to only
 	details    *details
 
