@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
@@ -18,6 +19,7 @@ type recordedFramework struct {
 	schedframework.Framework
 	session *session
 	raw     *rawScores
+	listed  types.NamespacedName // the pod for which the scheduler made its list of nodes
 }
 
 func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
@@ -136,6 +138,21 @@ func (f *recordedFramework) RunScorePlugins(ctx context.Context, state framework
 		c.scoring = f.session.newScoring(c.rec.layout, nodes, result, raw)
 	}
 	return result, status
+}
+
+// StoreScheduleResults is called when a node is chosen. If it is the one that was
+// hinted at, no other was asked, and it comes from the list for a pod before.
+func (f *recordedFramework) StoreScheduleResults(ctx context.Context, signature framework.PodSignature, hinted, chosen string, others schedframework.SortedScoredNodes, cycle int64) {
+	f.Framework.StoreScheduleResults(ctx, signature, hinted, chosen, others, cycle)
+	c := f.session.current.Load()
+	switch {
+	case c == nil:
+	case hinted == chosen:
+		hint := &Hint{Node: hinted, Pod: f.listed.String()}
+		f.session.recorder.update(c.rec, func() { c.rec.hint = hint })
+	default:
+		f.listed = c.rec.pod
+	}
 }
 
 func (f *recordedFramework) RunPostBindPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) {
