@@ -14,8 +14,9 @@ import (
 
 // Args is what the pluginConfig of a Wasm plugin may say.
 type Args struct {
-	// GuestURL is where the guest is: http://, https:// or file://, the latter
-	// followed by a path, relative to the working directory or absolute.
+	// GuestURL is where the guest is: https:// or http://; oci:// and an image in
+	// a registry, with tag or digest; or file:// and a path, relative to the
+	// working directory or absolute.
 	GuestURL string `json:"guestURL"`
 	// GuestConfig is handed to the guest as it stands.
 	GuestConfig string `json:"guestConfig,omitempty"`
