@@ -158,9 +158,14 @@ type wire struct {
 	transport http.RoundTripper
 	limit     int64
 
-	mu   sync.Mutex
-	last error
+	mu    sync.Mutex
+	last  error
+	asked int
 }
+
+// maxRequests bounds how long a registry may lead a fetch around. Four to six
+// are what it takes; the library follows redirects for ever.
+const maxRequests = 6 + maxRedirects
 
 func (w *wire) lastError() error {
 	w.mu.Lock()
@@ -178,7 +183,17 @@ func (w *wire) keep(ctx context.Context, err error) error {
 	return err
 }
 
+func (w *wire) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	return w.asked
+}
+
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if w.count() > maxRequests {
+		return nil, w.keep(req.Context(), ourErrorf("redirected more than %d times", maxRedirects))
+	}
 	if !encrypted(req) {
 		return nil, w.keep(req.Context(), ourErrorf("a registry must speak https, unless it is at localhost"))
 	}
