@@ -9,8 +9,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// program is what is compiled once.
-type program struct {
+// programKey is what is compiled once.
+type programKey struct {
 	sum           [sha256.Size]byte
 	memory        Quantity
 	interruptible bool
@@ -20,15 +20,15 @@ type program struct {
 // compiled is a guest that plugins share.
 type compiled struct {
 	*abi.Guest
-	program program
-	users   int
+	key   programKey
+	users int
 }
 
 // compile returns a guest, which release takes back.
 func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (*compiled, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := program{sha256.Sum256(wasm), args.MemoryLimit, args.CallTimeout > 0, args.CompilationCache}
+	key := programKey{sha256.Sum256(wasm), args.MemoryLimit, args.CallTimeout > 0, args.CompilationCache}
 	if c, ok := h.compiled[key]; ok {
 		c.users++
 		return c, nil
@@ -37,7 +37,7 @@ func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (*compiled, 
 	if options.MemoryLimit == 0 {
 		options.MemoryLimit = DefaultMemory
 	}
-	c := &compiled{program: key, users: 1}
+	c := &compiled{key: key, users: 1}
 	err := h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
 		options.Cache = cache
 		c.Guest, err = abi.Compile(ctx, wasm, options)
@@ -47,7 +47,7 @@ func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (*compiled, 
 		return nil, err
 	}
 	if h.compiled == nil {
-		h.compiled = map[program]*compiled{}
+		h.compiled = map[programKey]*compiled{}
 	}
 	h.compiled[key] = c
 	return c, nil
@@ -60,6 +60,6 @@ func (h *Host) release(c *compiled) error {
 	if c.users--; c.users > 0 {
 		return nil
 	}
-	delete(h.compiled, c.program)
+	delete(h.compiled, c.key)
 	return c.Close(context.Background())
 }

@@ -2,11 +2,8 @@ package wasmhost
 
 import (
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
-
-	"k8s.io/apiserver/pkg/server/healthz"
 )
 
 // HungAfter is how long a call of a guest may last before [Host.Healthy] fails.
@@ -15,11 +12,6 @@ const HungAfter = 10 * time.Second
 // Healthy is an error while a call of a guest lasts longer than HungAfter: then
 // pods wait for it, or soon will, and nothing but a new process helps.
 func (h *Host) Healthy() error { return h.watch.healthy() }
-
-// HealthChecker shows [Host.Healthy] under /healthz, as wasm-guests.
-func (h *Host) HealthChecker() healthz.HealthChecker {
-	return healthz.NamedCheck("wasm-guests", func(*http.Request) error { return h.Healthy() })
-}
 
 // watch looks at all slots now and then. What call one is in is told by its turn
 // alone, so that calls need not look at a clock.

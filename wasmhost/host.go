@@ -51,7 +51,7 @@ type Host struct {
 
 	mu       sync.Mutex
 	fetched  map[string][]byte // by URL
-	compiled map[program]*compiled
+	compiled map[programKey]*compiled
 	checked  map[identity][]*plugin // started, and not yet handed out
 	plugins  map[*plugin]struct{}   // all that are open
 	caches   caches

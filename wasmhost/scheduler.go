@@ -69,12 +69,12 @@ func (s *scheduler) ImageStates(name string) any {
 // Eventf implements abi.Scheduler.
 func (s *scheduler) Eventf(e abi.Event) {
 	if s.handle != nil {
-		s.handle.EventRecorder().Eventf(reference(e.RegardingReference), reference(e.RelatedReference),
+		s.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
 			e.Eventtype, e.Reason, e.Action, "%s", e.Note)
 	}
 }
 
-func reference(r abi.Reference) *v1.ObjectReference {
+func referenceTo(r abi.Reference) *v1.ObjectReference {
 	return &v1.ObjectReference{
 		Kind: r.Kind, APIVersion: r.APIVersion, Name: r.Name, Namespace: r.Namespace,
 		UID: types.UID(r.UID), ResourceVersion: r.ResourceVersion,
