@@ -5,11 +5,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 )
 
 func TestAPodIsNotWokenByItsOwnStatus(t *testing.T) {
-	events, err := open(t, "patient").(framework.EnqueueExtensions).EventsToRegister(t.Context())
+	events, err := open(t, "patient").(fwk.EnqueueExtensions).EventsToRegister(t.Context())
 	if err != nil || len(events) != 2 {
 		t.Fatalf("%v, %v", events, err)
 	}
@@ -24,13 +24,13 @@ func TestAPodIsNotWokenByItsOwnStatus(t *testing.T) {
 	tests := []struct {
 		name     string
 		old, new any
-		want     framework.QueueingHint
+		want     fwk.QueueingHint
 	}{
-		{"its status lets it wait", pod("web"), change("web", status), framework.QueueSkip},
-		{"its annotation wakes it", pod("web"), change("web", annotation), framework.Queue},
-		{"both wake it", pod("web"), change("web", func(p *v1.Pod) { status(p); annotation(p) }), framework.Queue},
-		{"another pod's status wakes it: the guest may look at that", pod("db"), change("db", status), framework.Queue},
-		{"another pod's end wakes it", pod("db"), nil, framework.Queue},
+		{"its status lets it wait", pod("web"), change("web", status), fwk.QueueSkip},
+		{"its annotation wakes it", pod("web"), change("web", annotation), fwk.Queue},
+		{"both wake it", pod("web"), change("web", func(p *v1.Pod) { status(p); annotation(p) }), fwk.Queue},
+		{"another pod's status wakes it: the guest may look at that", pod("db"), change("db", status), fwk.Queue},
+		{"another pod's end wakes it", pod("db"), nil, fwk.Queue},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,10 +26,12 @@ func (h *Host) fetch(ctx context.Context, guestURL string) ([]byte, error) {
 	switch scheme {
 	case "http", "https":
 		wasm, err = h.download(ctx, guestURL)
+	case "oci":
+		wasm, err = h.pull(ctx, strings.TrimPrefix(guestURL, "oci://"))
 	case "file":
 		wasm, err = h.readFile(strings.TrimPrefix(guestURL, "file://"))
 	default:
-		return nil, errors.New("the URL must begin with http://, https:// or file://")
+		return nil, errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
 	if err != nil {
 		return nil, err

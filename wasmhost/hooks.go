@@ -3,187 +3,261 @@ package wasmhost
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// What the framework finds out about a plugin by type assertion goes together
-// in these groups, as in the upstream host's mask.go.
-type (
-	filterPlugin interface {
-		framework.FilterPlugin
-		framework.PostFilterPlugin
-	}
-	scorePlugin interface {
-		framework.PreScorePlugin
-		framework.ScoreExtensions
-		framework.ScorePlugin
-	}
-	bindPlugin interface {
-		framework.PreBindPlugin
-		framework.BindPlugin
-		framework.PostBindPlugin
-	}
-)
-
-// hooksOf asserts the interfaces of an upstream plugin.
-func hooksOf(pl framework.Plugin) hooks {
-	h := hooks{closer: pl.(io.Closer), prefilter: pl.(framework.PreFilterPlugin)}
-	h.filter, _ = pl.(filterPlugin)
-	h.score, _ = pl.(scorePlugin)
-	h.reserve, _ = pl.(framework.ReservePlugin)
-	h.permit, _ = pl.(framework.PermitPlugin)
-	h.bind, _ = pl.(bindPlugin)
-	return h
+// EventsToRegister implements fwk.EnqueueExtensions.
+func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return p.events, nil
 }
 
-// Name implements framework.Plugin.
-func (r *replaceable) Name() string { return r.source.plugin }
-
-// EventsToRegister implements framework.EnqueueExtensions.
-func (r *replaceable) EventsToRegister(context.Context) ([]framework.ClusterEventWithHint, error) {
-	return r.events, nil
+// PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
+func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	if p.sharing == perPod {
+		p.pool.release(pod.UID) // whoever has it did not end its last cycle as it should
+	}
+	c := p.begin(state, pod)
+	if !p.active.Has(abi.PreFilter) {
+		return nil, statusOf(abi.PreFilter, int32(p.guest.Constant(abi.PreFilter)), nil)
+	}
+	m := p.measure(state)
+	a, err := p.preFilter(c)
+	status := verdict(abi.PreFilter, a, err)
+	m.done(abi.PreFilter, status)
+	if len(a.out.NodeNames) == 0 {
+		return nil, status
+	}
+	return &fwk.PreFilterResult{NodeNames: sets.New(a.out.NodeNames...)}, status
 }
 
-// PreFilter implements framework.PreFilterPlugin. It begins the cycle of a pod.
-func (r *replaceable) PreFilter(ctx context.Context, state *framework.CycleState, pod *v1.Pod) (result *framework.PreFilterResult, status *framework.Status) {
-	status = r.enter(ctx, pod, "prefilter", true, func(h hooks) (s *framework.Status) {
-		r.cycle = state
-		result, s = h.prefilter.PreFilter(ctx, state, pod)
-		return s
-	})
-	return result, status
+// preFilter is the one call whose instance need not catch up.
+func (p *plugin) preFilter(c *cycle) (answer, error) {
+	s := p.pool.lock()
+	defer p.pool.unlock(s)
+	if err := p.provide(s); err != nil {
+		return answer{}, err
+	}
+	p.show(s.instance, c)
+	return p.askIn(s, c, abi.PreFilter, abi.In{})
 }
 
-// PreFilterExtensions implements framework.PreFilterPlugin.
-func (r *replaceable) PreFilterExtensions() framework.PreFilterExtensions {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.guest.prefilter.PreFilterExtensions() == nil {
+// PreFilterExtensions implements fwk.PreFilterPlugin.
+func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
+	if !p.guest.Exports().Has(abi.AddPod, abi.RemovePod) {
 		return nil
 	}
-	return podHooks{r}
+	return podHooks{p}
 }
 
 // podHooks are the hooks of a guest that keeps account of the pods on a node
-// while preemption is tried out.
-type podHooks struct{ r *replaceable }
+// while something is tried out: preemption, or where nominated pods would run.
+type podHooks struct{ p *plugin }
 
-// AddPod implements framework.PreFilterExtensions.
-func (p podHooks) AddPod(ctx context.Context, state *framework.CycleState, pod *v1.Pod, added *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
-	return p.r.enter(ctx, pod, "addpod", false, func(h hooks) *framework.Status {
-		return h.prefilter.PreFilterExtensions().AddPod(ctx, state, pod, added, node)
-	})
+// AddPod implements fwk.PreFilterExtensions.
+func (h podHooks) AddPod(_ context.Context, state fwk.CycleState, pod *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
+	return h.change(state, pod, &change{abi.AddPod, added.GetPod(), node.Node().Name})
 }
 
-// RemovePod implements framework.PreFilterExtensions.
-func (p podHooks) RemovePod(ctx context.Context, state *framework.CycleState, pod *v1.Pod, removed *framework.PodInfo, node *framework.NodeInfo) *framework.Status {
-	return p.r.enter(ctx, pod, "removepod", false, func(h hooks) *framework.Status {
-		return h.prefilter.PreFilterExtensions().RemovePod(ctx, state, pod, removed, node)
-	})
+// RemovePod implements fwk.PreFilterExtensions.
+func (h podHooks) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
+	return h.change(state, pod, &change{abi.RemovePod, removed.GetPod(), node.Node().Name})
+}
+
+func (h podHooks) change(state fwk.CycleState, pod *v1.Pod, change *change) *fwk.Status {
+	p := h.p
+	if !p.active.Has(change.hook) {
+		return statusOf(change.hook, int32(p.guest.Constant(change.hook)), nil)
+	}
+	m := p.measure(state)
+	a, err := p.try(p.cycleFor(state, pod), change)
+	status := verdict(change.hook, a, err)
+	m.done(change.hook, status)
+	return status
+}
+
+// try makes a change in a cycle, for this instance now and for others later.
+func (p *plugin) try(c *cycle, change *change) (answer, error) {
+	s, err := p.enter(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	defer p.pool.unlock(s)
+	a, err := p.askIn(s, c, change.hook, abi.In{Target: change.target, NodeName: change.node})
+	if err != nil {
+		return answer{}, err
+	}
+	c.changes = append(c.changes, change)
+	s.instance.seen.changes = append(s.instance.seen.changes, change)
+	return a, nil
 }
 
 // filterHooks are the hooks of a guest that filters.
-type filterHooks struct{ r *replaceable }
+type filterHooks struct{ p *plugin }
 
-// Filter implements framework.FilterPlugin.
-func (f filterHooks) Filter(ctx context.Context, state *framework.CycleState, pod *v1.Pod, node *framework.NodeInfo) *framework.Status {
-	return f.r.enter(ctx, pod, "filter", false, func(h hooks) *framework.Status {
-		return h.filter.Filter(ctx, state, pod, node)
-	})
+// Filter implements fwk.FilterPlugin. It is the hot path: it makes nothing but
+// the Status of a node that is rejected.
+func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	p := f.p
+	if !p.active.Has(abi.Filter) {
+		return statusOf(abi.Filter, int32(p.guest.Constant(abi.Filter)), nil)
+	}
+	m := p.measure(state)
+	status := p.filter(p.cycleFor(state, pod), node.Node().Name)
+	m.done(abi.Filter, status)
+	return status
 }
 
-// PostFilter implements framework.PostFilterPlugin.
+func (p *plugin) filter(c *cycle, node string) *fwk.Status {
+	s, err := p.enter(c, false)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	i := s.instance
+	i.In.NodeName = node
+	value, err := p.call(s, c, abi.Filter)
+	if err != nil {
+		p.pool.unlock(s)
+		return fwk.AsStatus(err)
+	}
+	status := statusOf(abi.Filter, int32(value), i.Out().Reasons)
+	p.pool.unlock(s)
+	return status
+}
+
+// PostFilter implements fwk.PostFilterPlugin.
 //
 // The framework takes Success for a node that was found, and asks and tells
 // nothing more: what other plugins have said, DefaultPreemption first of all, is
-// lost. Guests answer Success when they have nothing to say, and the upstream
-// host does for those that export no postfilter. Here that is a rejection
-// without a reason, unless a node was nominated.
+// lost. Guests answer Success when they have nothing to say. Here that is a
+// rejection without a reason, unless a node was nominated.
 //
 // A guest that has not seen this cycle is not asked. Where an earlier plugin's
 // PreFilter rejects the pod, the guest's own has not run, and what it remembers
 // is of another pod, perhaps of another namespace.
-func (f filterHooks) PostFilter(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusMap) (result *framework.PostFilterResult, status *framework.Status) {
-	status = f.r.enter(ctx, pod, "postfilter", false, func(h hooks) (s *framework.Status) {
-		if f.r.cycle != state {
-			return nil
-		}
-		result, s = h.filter.PostFilter(ctx, state, pod, nodes)
-		return s
-	})
-	if status.IsSuccess() && !nominates(result) {
-		status = framework.NewStatus(framework.Unschedulable)
+func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	c := f.p.cycleOf(state, pod)
+	if c == nil || !f.p.guest.Exports().Has(abi.PostFilter) {
+		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
-	return result, status
+	m := f.p.measure(state)
+	a, err := f.p.ask(c, abi.PostFilter, abi.In{Statuses: func() map[string]int { return codesOf(nodes) }})
+	status := verdict(abi.PostFilter, a, err)
+	m.done(abi.PostFilter, status)
+	if status.IsSuccess() && a.out.NominatedNode == "" {
+		status = fwk.NewStatus(fwk.Unschedulable)
+	}
+	if err != nil {
+		return nil, status
+	}
+	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{
+		NominatedNodeName: a.out.NominatedNode,
+		NominatingMode:    fwk.NominatingMode(int32(a.value >> 32)),
+	}}, status
 }
 
-func nominates(result *framework.PostFilterResult) bool {
-	return result != nil && result.NominatingInfo != nil && result.NominatedNodeName != ""
+// codesOf are the codes of the nodes that have one of their own. The interface
+// does not give them away, but the framework's type does.
+func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
+	codes := map[string]int{}
+	if explicit, ok := nodes.(interface {
+		ForEachExplicitNode(func(string, *fwk.Status))
+	}); ok {
+		explicit.ForEachExplicitNode(func(node string, status *fwk.Status) {
+			if status != nil {
+				codes[node] = int(status.Code())
+			}
+		})
+	}
+	return codes
 }
 
 // scoreHooks are the hooks of a guest that scores.
-type scoreHooks struct{ r *replaceable }
+type scoreHooks struct{ p *plugin }
 
-// PreScore implements framework.PreScorePlugin.
-func (s scoreHooks) PreScore(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodes []*framework.NodeInfo) *framework.Status {
-	return s.r.enter(ctx, pod, "prescore", false, func(h hooks) *framework.Status {
-		return h.score.PreScore(ctx, state, pod, nodes)
-	})
+// PreScore implements fwk.PreScorePlugin.
+func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
+	p := h.p
+	if !p.active.Has(abi.PreScore) {
+		return statusOf(abi.PreScore, int32(p.guest.Constant(abi.PreScore)), nil)
+	}
+	m := p.measure(state)
+	a, err := p.preScore(p.cycleFor(state, pod), nodes)
+	status := verdict(abi.PreScore, a, err)
+	m.done(abi.PreScore, status)
+	return status
 }
 
-// Score implements framework.ScorePlugin.
-func (s scoreHooks) Score(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodeName string) (score int64, status *framework.Status) {
-	status = s.r.enter(ctx, pod, "score", false, func(h hooks) (st *framework.Status) {
-		score, st = h.score.Score(ctx, state, pod, nodeName)
-		return st
-	})
-	return score, status
+func (p *plugin) preScore(c *cycle, nodes []fwk.NodeInfo) (answer, error) {
+	s, err := p.enter(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	defer p.pool.unlock(s)
+	a, err := p.askIn(s, c, abi.PreScore, abi.In{FilteredNodes: func() []string { return namesOf(nodes) }})
+	if err != nil {
+		return answer{}, err
+	}
+	s.instance.seen.prescore = true
+	c.scored.Store(&nodes)
+	return a, nil
 }
 
-// ScoreExtensions implements framework.ScorePlugin.
-func (s scoreHooks) ScoreExtensions() framework.ScoreExtensions {
-	s.r.mu.Lock()
-	defer s.r.mu.Unlock()
-	if s.r.guest.score.ScoreExtensions() == nil {
+// Score implements fwk.ScorePlugin.
+func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
+	p := h.p
+	m := p.measure(state)
+	a, err := p.ask(p.cycleFor(state, pod), abi.Score, abi.In{NodeName: node.Node().Name})
+	status := verdict(abi.Score, a, err)
+	m.done(abi.Score, status)
+	return int64(int32(a.value >> 32)), status
+}
+
+// ScoreExtensions implements fwk.ScorePlugin.
+func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
+	if !h.p.guest.Exports().Has(abi.NormalizeScore) {
 		return nil
 	}
-	return s
+	return h
 }
 
-// NormalizeScore implements framework.ScoreExtensions. The framework finds a
-// node's score by its place in the list, which the upstream host does not keep.
-func (s scoreHooks) NormalizeScore(ctx context.Context, state *framework.CycleState, pod *v1.Pod, scores framework.NodeScoreList) *framework.Status {
-	asked := slices.Clone(scores)
-	status := s.r.enter(ctx, pod, "normalizescore", false, func(h hooks) (status *framework.Status) {
-		defer func() { // a trap leaves upstream without scores, and it panics for it
-			if reason := recover(); reason != nil {
-				status = framework.AsStatus(fmt.Errorf("wasm: normalizescore error: %v", reason))
-			}
-		}()
-		return h.score.NormalizeScore(ctx, state, pod, scores)
-	})
-	if !status.IsSuccess() {
-		return status
+// NormalizeScore implements fwk.ScoreExtensions. A guest knows scores by the
+// nodes' names; the framework finds them by their place in the list.
+func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, scores fwk.NodeScoreList) *fwk.Status {
+	p := h.p
+	m := p.measure(state)
+	a, err := p.ask(p.cycleFor(state, pod), abi.NormalizeScore, abi.In{Scores: byName(scores)})
+	status := verdict(abi.NormalizeScore, a, err)
+	m.done(abi.NormalizeScore, status)
+	if !status.IsSuccess() || len(a.out.Scores) == 0 {
+		return status // the guest has nothing to change
 	}
-	return inOrder(scores, asked)
+	if len(a.out.Scores) != len(scores) {
+		return fwk.AsStatus(fmt.Errorf("wasm: normalizescore returned %d scores for %d nodes", len(a.out.Scores), len(scores)))
+	}
+	return inOrder(scores, a.out.Scores)
 }
 
-// inOrder brings scores into the order of asked, by the nodes' names.
-func inOrder(scores, asked framework.NodeScoreList) *framework.Status {
-	given := make(map[string]int64, len(scores))
+func byName(scores fwk.NodeScoreList) map[string]int64 {
+	named := make(map[string]int64, len(scores))
 	for _, score := range scores {
-		given[score.Name] = score.Score
+		named[score.Name] = score.Score
 	}
-	for i, node := range asked {
-		score, ok := given[node.Name]
+	return named
+}
+
+// inOrder puts normalized scores where they belong.
+func inOrder(scores fwk.NodeScoreList, normalized map[string]int64) *fwk.Status {
+	for i, node := range scores {
+		score, ok := normalized[node.Name]
 		if !ok {
-			return framework.AsStatus(fmt.Errorf("wasm: normalizescore left out node %s", node.Name))
+			return fwk.AsStatus(fmt.Errorf("wasm: normalizescore left out node %s", node.Name))
 		}
-		scores[i] = framework.NodeScore{Name: node.Name, Score: score}
+		scores[i].Score = score
 	}
 	return nil
 }

@@ -2,38 +2,37 @@ package wasmhost
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/component-base/metrics/testutil"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 func TestPostFilterSucceedsOnlyWithANomination(t *testing.T) {
 	tests := []struct {
 		name, guest, pod string
-		code             framework.Code
+		code             fwk.Code
 		reason           string
 	}{
-		{name: "no postfilter", guest: "empty_filter", pod: "p", code: framework.Unschedulable},
-		{name: "no postfilter, and a share in the binding cycle", guest: "filter_permit", pod: "p", code: framework.Unschedulable},
-		{name: "nothing to say", guest: "postfilter", pod: "quiet1", code: framework.Unschedulable},
-		{name: "nothing to say, and a share in the binding cycle", guest: "every_hook", pod: "p", code: framework.Unschedulable},
-		{name: "a reason", guest: "postfilter", pod: "reason", code: framework.Unschedulable, reason: "I remember: reason"},
-		{name: "a nomination", guest: "postfilter", pod: "nomina", code: framework.Success},
+		{name: "no postfilter", guest: "empty_filter", pod: "p", code: fwk.Unschedulable},
+		{name: "no postfilter, and a share in the binding cycle", guest: "filter_permit", pod: "p", code: fwk.Unschedulable},
+		{name: "nothing to say", guest: "postfilter", pod: "quiet1", code: fwk.Unschedulable},
+		{name: "nothing to say, and a share in the binding cycle", guest: "every_hook", pod: "p", code: fwk.Unschedulable},
+		{name: "a reason", guest: "postfilter", pod: "reason", code: fwk.Unschedulable, reason: "I remember: reason"},
+		{name: "a nomination", guest: "postfilter", pod: "nomina", code: fwk.Success},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			pl, state, p := open(t, tt.guest), framework.NewCycleState(), pod(tt.pod)
-			if _, status := pl.(framework.PreFilterPlugin).PreFilter(t.Context(), state, p); !status.IsSuccess() {
+			if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
 				t.Fatal(status)
 			}
-			result, status := pl.(framework.PostFilterPlugin).PostFilter(t.Context(), state, p, nil)
+			result, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
 			if status.Code() != tt.code || status.Message() != tt.reason {
 				t.Errorf("got %v %q, want %v %q", status.Code(), status.Message(), tt.code, tt.reason)
 			}
-			if status.IsSuccess() && (result.NominatedNodeName != "node-1" || result.Mode() != framework.ModeOverride) {
+			if status.IsSuccess() && (result.NominatedNodeName != "node-1" || result.Mode() != fwk.ModeOverride) {
 				t.Errorf("nominated %+v", result.NominatingInfo)
 			}
 		})
@@ -43,27 +42,27 @@ func TestPostFilterSucceedsOnlyWithANomination(t *testing.T) {
 func TestPostFilterDoesNotSpeakOfAnotherCycle(t *testing.T) {
 	pl, before := open(t, "postfilter"), framework.NewCycleState()
 	first, second := pod("secret"), pod("public")
-	if _, status := pl.(framework.PreFilterPlugin).PreFilter(t.Context(), before, first); !status.IsSuccess() {
+	if _, status := preFilter(t.Context(), pl, before, first); !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	for name, p := range map[string]*v1.Pod{"another pod": second, "the same pod, tried again": first} {
 		// An earlier plugin's PreFilter has rejected it.
-		_, status := pl.(framework.PostFilterPlugin).PostFilter(t.Context(), framework.NewCycleState(), p, nil)
-		if status.Code() != framework.Unschedulable || status.Message() != "" {
+		_, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), framework.NewCycleState(), p, nil)
+		if status.Code() != fwk.Unschedulable || status.Message() != "" {
 			t.Errorf("%s: %v %q", name, status.Code(), status.Message())
 		}
 	}
-	if _, status := pl.(framework.PostFilterPlugin).PostFilter(t.Context(), before, first, nil); status.Message() != "I remember: secret" {
+	if _, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil); status.Message() != "I remember: secret" {
 		t.Errorf("in its own cycle: %v %q", status.Code(), status.Message())
 	}
 }
 
 func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
-	pl := open(t, "normalizescore").(framework.ScorePlugin)
+	pl := open(t, "normalizescore").(fwk.ScorePlugin)
 	for range 20 { // maps are read in another order each time
-		var scores framework.NodeScoreList
+		var scores fwk.NodeScoreList
 		for i := range 10 {
-			scores = append(scores, framework.NodeScore{Name: fmt.Sprint("n", (i*7)%10), Score: int64((i * 7) % 10)})
+			scores = append(scores, fwk.NodeScore{Name: fmt.Sprint("n", (i*7)%10), Score: int64((i * 7) % 10)})
 		}
 		if status := pl.ScoreExtensions().NormalizeScore(t.Context(), nil, pod("p"), scores); !status.IsSuccess() {
 			t.Fatal(status)
@@ -76,34 +75,24 @@ func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
 	}
 }
 
-func TestAGuestThatTakesPartInBindingIsNotReplaced(t *testing.T) {
-	pl := open(t, "filter_permit")
-	if got := codes(schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b")); !slices.Equal(got, []framework.Code{framework.Success, framework.Error, framework.Success}) {
-		t.Errorf("got %v", got)
-	}
-	if n, _ := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); n != 0 {
-		t.Errorf("%v traps counted, as if it had been replaced", n)
-	}
-}
-
 func TestTheBindingCycleIsPassedOn(t *testing.T) {
 	pl := open(t, "every_hook")
 	ctx, state, p := t.Context(), framework.NewCycleState(), pod("p")
 	if got := schedule(ctx, pl, p, "a")[0]; !got.IsSuccess() {
 		t.Fatal(got)
 	}
-	if status := pl.(framework.ReservePlugin).Reserve(ctx, state, p, "a"); !status.IsSuccess() {
+	if status := pl.(fwk.ReservePlugin).Reserve(ctx, state, p, "a"); !status.IsSuccess() {
 		t.Error(status)
 	}
-	if status, wait := pl.(framework.PermitPlugin).Permit(ctx, state, p, "a"); !status.IsSuccess() || wait != 0 {
+	if status, wait := pl.(fwk.PermitPlugin).Permit(ctx, state, p, "a"); !status.IsSuccess() || wait != 0 {
 		t.Error(status, wait)
 	}
-	if status := pl.(framework.PreBindPlugin).PreBind(ctx, state, p, "a"); !status.IsSuccess() {
+	if status := pl.(fwk.PreBindPlugin).PreBind(ctx, state, p, "a"); !status.IsSuccess() {
 		t.Error(status)
 	}
-	if status := pl.(framework.BindPlugin).Bind(ctx, state, p, "a"); status.Code() != framework.Skip {
+	if status := pl.(fwk.BindPlugin).Bind(ctx, state, p, "a"); status.Code() != fwk.Skip {
 		t.Error(status)
 	}
-	pl.(framework.PostBindPlugin).PostBind(ctx, state, p, "a")
-	pl.(framework.ReservePlugin).Unreserve(ctx, state, p, "a")
+	pl.(fwk.PostBindPlugin).PostBind(ctx, state, p, "a")
+	pl.(fwk.ReservePlugin).Unreserve(ctx, state, p, "a")
 }

@@ -1,14 +1,19 @@
-// Package wasmhost puts Wasm guests into kube-scheduler through the unmodified
-// upstream host, sigs.k8s.io/kube-scheduler-wasm-extension.
+// Package wasmhost puts Wasm guests into kube-scheduler: those that are made for
+// sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
 //
-// It adds what upstream leaves out: args are decoded strictly; a guest is
-// fetched with a timeout, a size limit and any transport; whatever is wrong with
-// one is told on a single line that names plugin, URL and cause; a guest that
-// traps later on is replaced before the next pod (see replace.go), where upstream
-// would keep the broken instance for ever; and what a guest answers to PostFilter
-// and NormalizeScore reaches the framework as it was meant (see hooks.go).
+//	app.NewSchedulerCommand(app.WithPlugin(name, wasmhost.PluginFactory(name)))
 //
-// It does not run Wasm itself, and knows nothing of what a guest decides.
+// Guests are fetched with a timeout, a size limit and any transport, their args
+// decoded strictly, and whatever is wrong with one is told on a single line that
+// names plugin, URL and cause.
+//
+// A guest has as many instances as it can use, but no more than there are
+// processors (see rule.go), each of which has seen the cycle that it is called
+// for (see cycle.go). One that traps costs the pod that met the trap an Error; the
+// instance is dropped, and the next call gets another.
+//
+// The package is a thin adapter between the framework of the scheduler and
+// internal/abi, which runs the guests. It knows nothing of what they decide.
 package wasmhost
 
 import (
@@ -22,7 +27,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
 
@@ -32,10 +37,10 @@ const (
 	DefaultMaxBytes = 64 << 20
 )
 
-// Host fetches guests and hands them to the upstream host. The zero value is
-// ready to use. A Host fetches each URL once and remembers the bytes, so that
-// all profiles and all replacements of a guest run the same program; use a new
-// Host for each start of a scheduler.
+// Host fetches guests and makes plugins of them. The zero value is ready to use.
+// A Host fetches each URL once and remembers the bytes, and compiles them once,
+// so that all profiles run the same program; use a new Host for each start of a
+// scheduler.
 type Host struct {
 	// Transport carries http and https. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -44,9 +49,29 @@ type Host struct {
 	// MaxBytes bounds a guest's size. Zero is DefaultMaxBytes.
 	MaxBytes int64
 
-	mu      sync.Mutex
-	fetched map[string][]byte // by URL
-	opened  []io.Closer
+	mu       sync.Mutex
+	fetched  map[string][]byte // by URL
+	compiled map[programKey]*compiled
+	checked  map[identity][]*plugin // started, and not yet handed out
+	plugins  map[*plugin]struct{}   // all that are open
+	caches   caches
+	watch    watch
+}
+
+// identity is what two plugins must have in common to be interchangeable.
+type identity struct {
+	name string
+	args Args
+}
+
+// PluginFactory returns what the scheduler's registry needs to make the plugin
+// of this name from its args, by a Host of its own.
+func PluginFactory(name string) frameworkruntime.PluginFactory { return new(Host).Factory(name) }
+
+// New makes a plugin of this name, whose args are a *runtime.Unknown with JSON
+// or YAML in it, as in [Args]. It is an io.Closer too.
+func New(ctx context.Context, name string, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+	return PluginFactory(name)(ctx, args, handle)
 }
 
 func (h *Host) timeout() time.Duration {
@@ -66,7 +91,7 @@ func (h *Host) maxBytes() int64 {
 // Factory returns what the scheduler's registry needs to make the plugin of
 // this name from its args.
 func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
-	return func(ctx context.Context, obj runtime.Object, handle framework.Handle) (framework.Plugin, error) {
+	return func(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		args, err := DecodeArgs(obj)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
@@ -75,68 +100,101 @@ func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
 	}
 }
 
-// Check fetches a guest, starts it and stops it again, to find out before
-// anything else happens whether it can be used.
+// Check fetches a guest and starts it, to find out before anything else happens
+// whether it can be used. The plugin of that name and args that is made first
+// goes on with it, so that a guest is started once.
 func (h *Host) Check(ctx context.Context, name string, args Args) error {
-	pl, err := h.open(ctx, name, args, nil)
+	p, err := h.start(ctx, name, args)
 	if err != nil {
 		return err
 	}
-	return pl.(io.Closer).Close()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checked == nil {
+		h.checked = map[identity][]*plugin{}
+	}
+	id := identity{name, args}
+	h.checked[id] = append(h.checked[id], p)
+	return nil
 }
 
 // Close stops all guests that the Host has started.
 func (h *Host) Close() error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	plugins := h.plugins
+	h.plugins, h.checked = nil, nil
+	h.mu.Unlock()
 	var errs []error
-	for _, pl := range h.opened {
-		errs = append(errs, pl.Close())
+	for p := range plugins {
+		errs = append(errs, p.Close())
 	}
-	h.opened = nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, h.caches.close(context.Background()))...)
 }
 
-func (h *Host) open(ctx context.Context, name string, args Args, handle framework.Handle) (framework.Plugin, error) {
-	pl, err := h.start(ctx, name, args, handle)
+var _ io.Closer = (*Host)(nil)
+
+func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Handle) (fwk.Plugin, error) {
+	p := h.claim(identity{name, args})
+	if p == nil {
+		var err error
+		if p, err = h.start(ctx, name, args); err != nil {
+			return nil, err
+		}
+	}
+	p.scheduler = &scheduler{handle}
+	return mask(p), nil
+}
+
+// claim takes a plugin that Check has started.
+func (h *Host) claim(id identity) *plugin {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	waiting := h.checked[id]
+	if len(waiting) == 0 {
+		return nil
+	}
+	h.checked[id] = waiting[1:]
+	return waiting[0]
+}
+
+// start makes a plugin with one instance of its guest.
+func (h *Host) start(ctx context.Context, name string, args Args) (*plugin, error) {
+	p, err := h.newPlugin(ctx, name, args)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, redact(args.GuestURL), lineError{err})
 	}
-	return pl, nil
-}
-
-func (h *Host) start(ctx context.Context, name string, args Args, handle framework.Handle) (framework.Plugin, error) {
-	wasm, err := h.guest(ctx, args.GuestURL)
-	if err != nil {
-		return nil, err
-	}
-	s := source{plugin: name, wasm: wasm, args: args, handle: handle}
-	pl, err := newReplaceable(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.opened = append(h.opened, pl.(io.Closer))
-	return pl, nil
+	if h.plugins == nil {
+		h.plugins = map[*plugin]struct{}{}
+	}
+	h.plugins[p] = struct{}{}
+	return p, nil
+}
+
+// forget is for a plugin that was closed.
+func (h *Host) forget(p *plugin) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.plugins, p)
 }
 
 // guest returns the bytes behind a URL.
-func (h *Host) guest(ctx context.Context, guestURL string) ([]byte, error) {
+func (h *Host) guest(ctx context.Context, args Args) ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if wasm, ok := h.fetched[guestURL]; ok {
-		return wasm, nil
+	wasm, ok := h.fetched[args.GuestURL]
+	if !ok {
+		var err error
+		if wasm, err = h.fetch(ctx, args.GuestURL); err != nil {
+			return nil, err
+		}
+		if h.fetched == nil {
+			h.fetched = map[string][]byte{}
+		}
+		h.fetched[args.GuestURL] = wasm
 	}
-	wasm, err := h.fetch(ctx, guestURL)
-	if err != nil {
-		return nil, err
-	}
-	if h.fetched == nil {
-		h.fetched = map[string][]byte{}
-	}
-	h.fetched[guestURL] = wasm
-	return wasm, nil
+	return wasm, checkDigest(wasm, args.GuestSHA256)
 }
 
 // redact hides the password that a URL may carry.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // WasmPlugin is a plugin whose pluginConfig carries a guestURL, in a profile
@@ -26,14 +26,16 @@ type WasmPlugin struct {
 
 // field is the one of the args that an error of the guest is about.
 func (w WasmPlugin) field(err error) string {
-	if strings.Contains(err.Error(), "guestConfig: ") {
-		return w.path + ".guestConfig"
+	for _, field := range []string{"guestConfig", "guestSHA256"} {
+		if found, _ := regexp.MatchString(field+"(: | asks for )", err.Error()); found {
+			return w.path + "." + field
+		}
 	}
 	return w.path + ".guestURL"
 }
 
 // named finds the field of the args that an error names.
-var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity) |.*unknown field "([^"]+)")`)
+var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|memoryLimit|callTimeout|instances|compilationCache) |.*unknown field "([^"]+)")`)
 
 // argsField is the field that an error of the args is about.
 func argsField(path string, err error) string {

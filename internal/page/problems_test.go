@@ -254,7 +254,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		},
 		{
 			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
-			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with http://, https:// or file://",
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
 		},
 		{"a guestURL in wrong capitals", top + plugins + replace(guest, "guestURL", "guestUrl"), "12 " + args + `.guestUrl | plugin WasmRegexScheduling: args: unknown field "guestUrl"`},
 		{"a severity out of range", top + plugins + guest + "        logSeverity: 7\n", "13 " + args + ".logSeverity | plugin WasmRegexScheduling: args: logSeverity is 7, but goes from 0 (info) to 3 (fatal)"},
