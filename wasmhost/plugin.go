@@ -30,6 +30,8 @@ type plugin struct {
 	events    []fwk.ClusterEventWithHint
 	metrics   pluginMetrics
 
+	decidesBy abi.DecidesBy // zero for a guest that does not say
+
 	pool      *pool
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
@@ -72,7 +74,10 @@ func (p *plugin) startFirst() error {
 		return fmt.Errorf("failed to create a guest pool: %w", err)
 	}
 	var err error
-	p.events, err = p.eventsOf(s.instance)
+	if p.events, err = p.eventsOf(s.instance); err != nil {
+		return err
+	}
+	p.decidesBy, err = s.instance.DecidesBy()
 	return err
 }
 
