@@ -142,7 +142,7 @@ func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Hand
 			return nil, err
 		}
 	}
-	p.scheduler = &scheduler{handle}
+	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
 	if !p.signs() {
 		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: the guest does not say what it decides by",
 			"plugin", name, "guest", p.url)
