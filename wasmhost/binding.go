@@ -50,12 +50,14 @@ func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Po
 	return status, time.Duration(uint32(a.value)) * time.Millisecond
 }
 
-// keep makes an instance the pod's own.
+// keep ends the scheduling cycle of a pod, and makes an instance the pod's own.
 func (h bindingHooks) keep(state fwk.CycleState, pod *v1.Pod) {
+	c := h.p.cycleFor(state, pod)
+	c.binding.Store(true)
 	if h.p.sharing != perPod {
 		return
 	}
-	s, err := h.p.enter(h.p.cycleFor(state, pod), false)
+	s, err := h.p.enter(c, false)
 	if err != nil {
 		return // whatever is asked next for the pod says so
 	}
@@ -95,6 +97,7 @@ func (h bindingHooks) PostBind(_ context.Context, state fwk.CycleState, pod *v1.
 // where it is met.
 func (h bindingHooks) end(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) {
 	m := h.p.measure(state)
+	h.p.cycleFor(state, pod).binding.Store(true)
 	_, err := h.ask(state, pod, node, hook)
 	m.done(hook, fwk.AsStatus(err))
 	if h.p.sharing == perPod {
