@@ -1,0 +1,154 @@
+package wasmhost
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// binder is a plugin whose guest takes part in binding.
+type binder interface {
+	fwk.PreFilterPlugin
+	fwk.FilterPlugin
+	fwk.ReservePlugin
+	fwk.PermitPlugin
+	fwk.PreBindPlugin
+	fwk.BindPlugin
+	fwk.PostBindPlugin
+}
+
+// passing is a pod on its way.
+type passing struct {
+	t     *testing.T
+	guest binder
+	state fwk.CycleState
+	pod   *v1.Pod
+}
+
+// begins schedules a pod up to the end of its Permit.
+func begins(t *testing.T, guest binder, name string) passing {
+	p := passing{t, guest, framework.NewCycleState(), pod(name)}
+	preFilter(t.Context(), guest, p.state, p.pod)
+	p.guest.Reserve(t.Context(), p.state, p.pod, "n")
+	if status, _ := p.guest.Permit(t.Context(), p.state, p.pod, "n"); !status.IsSuccess() {
+		t.Error(status)
+	}
+	return p
+}
+
+func (p passing) preBind() string {
+	return p.guest.PreBind(p.t.Context(), p.state, p.pod, "n").Message()
+}
+
+func (p passing) postBind()  { p.guest.PostBind(p.t.Context(), p.state, p.pod, "n") }
+func (p passing) unreserve() { p.guest.Unreserve(p.t.Context(), p.state, p.pod, "n") }
+
+func TestAPodInBindingKeepsItsInstance(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	a := begins(t, guest, "first.")
+	b := begins(t, guest, "second")
+	next := framework.NewCycleState()
+	preFilter(t.Context(), guest, next, pod("third."))
+	if got := b.preBind(); got != "secondRPB" {
+		t.Errorf("the second pod: %q", got)
+	}
+	if got := a.preBind(); got != "first.RPB" {
+		t.Errorf("the first pod: %q", got)
+	}
+	if got := guest.Filter(t.Context(), next, pod("third."), node("n")).Message(); got != "third." {
+		t.Errorf("the pod that is being scheduled: %q", got)
+	}
+	if log := logged(t, func() { a.unreserve() }); !strings.Contains(log, "first.RPB") {
+		t.Errorf("Unreserve is told %q", log)
+	}
+}
+
+func TestNoInstanceIsLostToPodsThatAreBound(t *testing.T) {
+	for _, name := range []string{"remember_permit", "filter_permit_active"} {
+		guest := open(t, name).(binder)
+		for range 10 {
+			a, b := begins(t, guest, "first."), begins(t, guest, "second")
+			b.postBind()
+			a.unreserve()
+		}
+		pool := inside(guest).pool
+		if len(pool.bound) > 0 || len(pool.spare) > 2 {
+			t.Errorf("%s: %d bound, %d spare", name, len(pool.bound), len(pool.spare))
+		}
+	}
+}
+
+func TestAPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	for range 10 {
+		begins(t, guest, "first.")
+	}
+	if pool := inside(guest).pool; len(pool.bound)+len(pool.spare) > 2 {
+		t.Errorf("%d bound, %d spare", len(pool.bound), len(pool.spare))
+	}
+}
+
+func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
+	guest := open(t, "reserve_count").(binder)
+	first := begins(t, guest, "first.")
+	tell := func() string {
+		return guest.Filter(t.Context(), framework.NewCycleState(), pod("next"), node("n")).Message()
+	}
+	if got := tell(); got != "1" {
+		t.Errorf("while it is reserved: %q", got)
+	}
+	first.unreserve()
+	if got := tell(); got != "0" {
+		t.Errorf("after that: %q", got)
+	}
+}
+
+func TestAHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	if status := guest.Bind(t.Context(), nil, pod("web"), "n"); !status.IsSkip() {
+		t.Errorf("bind: %v", status)
+	}
+	if _, status := open(t, "permit").(binderOnly).PreBindPreFlight(t.Context(), nil, pod("web"), "n"); !status.IsSkip() {
+		t.Errorf("prebind: %v", status)
+	}
+}
+
+type binderOnly interface{ fwk.PreBindPlugin }
+
+// logged is what klog writes during a call.
+func logged(t *testing.T, call func()) string {
+	t.Helper()
+	var buffer bytes.Buffer
+	state := klog.CaptureState()
+	defer state.Restore()
+	klog.LogToStderr(false)
+	klog.SetOutput(&buffer)
+	call()
+	klog.Flush()
+	return buffer.String()
+}
+
+func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
+	const all = 4
+	for severity := range int32(all) {
+		for _, letter := range []string{"o", "p"} { // log, logs
+			for of := range int32(all) {
+				text := string('0'+rune(of)) + "key\x00value\x00"
+				guest := openWith(t, "mirror", Args{GuestConfig: letter + text, LogSeverity: severity}, aHandle()).(everyHook)
+				state := framework.NewCycleState()
+				log := logged(t, func() { guest.PreFilter(t.Context(), state, pod("web"), nil) })
+				if shown := strings.Contains(log, "key"); shown != (of >= severity) {
+					t.Errorf("%s of severity %d, from %d on: %q", letter, of, severity, log)
+				}
+				if kvs := strings.Contains(log, `key="value"`); letter == "p" && of >= severity && of != 1 && (!kvs || !strings.Contains(log, "0123")) {
+					t.Errorf("keys and values: %q", log)
+				}
+			}
+		}
+	}
+}

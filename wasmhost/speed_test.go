@@ -1,0 +1,113 @@
+package wasmhost
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+// openStatic starts a guest of static/, and with it a cycle of a pod whose regex
+// half of the nodes match.
+func openStatic(tb testing.TB, file string, args Args) (pl fwk.FilterPlugin, p *v1.Pod, nodes []fwk.NodeInfo) {
+	tb.Helper()
+	wasm, err := fs.ReadFile(static.Files, file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path := filepath.Join(tb.TempDir(), file)
+	if err := os.WriteFile(path, wasm, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	h := &Host{}
+	tb.Cleanup(func() { h.Close() })
+	args.GuestURL = "file://" + path
+	opened, err := h.open(tb.Context(), "Wasm", args, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range 1000 {
+		nodes = append(nodes, node(fmt.Sprintf("ip-10-%d-97-%d.eu-west-%d.compute", i%7, i, i%2)))
+	}
+	p = pod("web")
+	p.Annotations = map[string]string{"scheduler.wasmkwokwizardry.io/regex": "eu-west-1"}
+	return opened.(fwk.FilterPlugin), p, nodes
+}
+
+func TestFilterMakesNothingButTheStatusOfARejection(t *testing.T) {
+	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
+		pl, p, nodes := openStatic(t, file, Args{})
+		state := framework.NewCycleState()
+		preFilter(t.Context(), pl, state, p)
+		for i, most := range []float64{1, 0} { // the odd nodes match
+			if pl.Filter(t.Context(), state, p, nodes[i]).IsSuccess() != (i == 1) {
+				t.Fatalf("%s: node %d", file, i)
+			}
+			if n := testing.AllocsPerRun(1000, func() { pl.Filter(t.Context(), state, p, nodes[i]) }); n > most {
+				t.Errorf("%s: %v allocations for node %d, at most %v allowed", file, n, i, most)
+			}
+		}
+	}
+}
+
+func BenchmarkFilter(b *testing.B) {
+	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
+		for _, goroutines := range []int{1, 2, 16} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", strings.TrimSuffix(file, ".wasm"), goroutines), func(b *testing.B) {
+				pl, p, nodes := openStatic(b, file, Args{})
+				benchmarkCycles(b, goroutines, nodes, func() func(fwk.NodeInfo) {
+					state := framework.NewCycleState()
+					preFilter(b.Context(), pl, state, p)
+					return func(node fwk.NodeInfo) { pl.Filter(b.Context(), state, p, node) }
+				})
+			})
+		}
+	}
+	b.Run("regexp", func(b *testing.B) {
+		_, _, nodes := openStatic(b, "regex_v2.wasm", Args{})
+		reasons := []string{`node(s) didn't match the pod's node name regex "eu-west-1"`}
+		benchmarkCycles(b, 1, nodes, func() func(fwk.NodeInfo) {
+			re := regexp.MustCompile("eu-west-1")
+			return func(node fwk.NodeInfo) {
+				if !re.MatchString(node.Node().Name) {
+					_ = fwk.NewStatus(fwk.Unschedulable, reasons...)
+				}
+			}
+		})
+	})
+}
+
+// benchmarkCycles tells the time of a node in cycles over all of them, begun
+// anew each time.
+func benchmarkCycles(b *testing.B, goroutines int, nodes []fwk.NodeInfo, begin func() func(fwk.NodeInfo)) {
+	b.ReportAllocs()
+	for b.Loop() {
+		filter := begin()
+		if goroutines == 1 {
+			for _, node := range nodes {
+				filter(node)
+			}
+			continue
+		}
+		var group sync.WaitGroup
+		for g := range goroutines {
+			group.Go(func() {
+				for i := g; i < len(nodes); i += goroutines {
+					filter(nodes[i])
+				}
+			})
+		}
+		group.Wait()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(nodes)), "ns/node")
+}
