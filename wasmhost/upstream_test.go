@@ -29,7 +29,8 @@ func startOurs(t *testing.T) scenario.Start {
 			return nil, err
 		}
 		handle := newHandle(s, notes)
-		plugin, err := wasmhost.New(scenario.Quiet(t.Context()), "wasm", &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
+		plugin, err := wasmhost.New(scenario.Quiet(t.Context()), "wasm", &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON},
+			recordingOf(handle, fwk.Handle.EventRecorder))
 		if err != nil {
 			return nil, err
 		}
@@ -257,8 +258,6 @@ func (h *handle) nodes(names []string) []fwk.NodeInfo {
 
 func (h *handle) SnapshotSharedLister() fwk.SharedLister { return shared{nodes: lister{handle: h}} }
 
-func (h *handle) EventRecorder() events.EventRecorderLogger { return recorder{h.notes} }
-
 func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
 	for _, pod := range h.waiting {
 		if pod.UID == uid {
@@ -272,6 +271,16 @@ func (h *handle) RejectWaitingPod(uid types.UID) bool {
 	h.notes.Add("rejects the waiting pod %s", uid)
 	return h.GetWaitingPod(uid) != nil
 }
+
+// recording adds the events to a handle. R is what this Kubernetes has the method
+// return, which differs.
+type recording[R any] struct{ *handle }
+
+func recordingOf[R any](h *handle, _ func(fwk.Handle) R) fwk.Handle {
+	return any(recording[R]{h}).(fwk.Handle)
+}
+
+func (r recording[R]) EventRecorder() R { return any(recorder{r.notes}).(R) }
 
 type shared struct {
 	fwk.SharedLister
