@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
@@ -56,7 +56,7 @@ func ofExtender(name, about string, names bool) Door {
 // extenderSession asks with kube-scheduler's own client.
 type extenderSession struct {
 	cluster *work.Cluster
-	client  framework.Extender
+	client  fwk.Extender
 	server  *extenderServer
 }
 
