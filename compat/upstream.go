@@ -28,7 +28,7 @@ func start(s scenario.Scenario, args scenario.Args, notes *scenario.Notes) (scen
 		return nil, err
 	}
 	handle := newHandle(s, notes)
-	plugin, err := upstream.PluginFactory("wasm")(context.Background(),
+	plugin, err := upstream.PluginFactory("wasm")(scenario.Quiet(context.Background()),
 		&runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ type host struct {
 
 // Ask implements scenario.Host.
 func (h *host) Ask(q scenario.Question) scenario.Answer {
-	ctx := context.Background()
+	ctx := scenario.Quiet(context.Background())
 	switch q.Hook {
 	case "enqueue", "prefilter", "addpod", "removepod", "filter", "postfilter":
 		return h.askFilter(ctx, q)

@@ -51,12 +51,12 @@ func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) stri
 	return s.detach
 }
 
-// detach ends the attempts that will never end by themselves.
+// detach ends the attempts that will hardly end by themselves. A binding that was
+// under way may still be heard of.
 func (s *session) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for uid, rec := range s.inFlight {
-		delete(s.inFlight, uid)
+	for _, rec := range s.inFlight {
 		s.recorder.update(rec, func() {
 			rec.result, rec.message = Failed, "the scheduler was stopped during this attempt"
 		})

@@ -39,7 +39,8 @@ const (
 )
 
 // Attempt is one try to find a node for a pod. It does not change once its
-// Result is other than Pending, but for the victims of its Preemption.
+// Result is other than Pending, but for the victims of its Preemption, and where
+// the scheduler was stopped while it bound the pod.
 type Attempt struct {
 	// ID is unique, and higher for later attempts.
 	ID uint64 `json:"id"`

@@ -116,7 +116,8 @@ func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict 
 	if status.IsRejected() {
 		verdict.Verdict = Rejected
 	}
-	if status.Plugin() != "" {
+	// Unschedulable has the reasons of all the plugins, under the name of the first.
+	if status.Code() != framework.Unschedulable {
 		verdict.Plugin = status.Plugin()
 	}
 	return verdict

@@ -1,7 +1,6 @@
 ;; A guest that gives its guestConfig back, as the result that each hook has.
 (module $echo_result
   (import "k8s.io/scheduler" "get_config" (func $get_config (param i32 i32) (result i32)))
-  (import "k8s.io/scheduler" "result.cluster_events" (func $cluster_events (param i32 i32)))
   (import "k8s.io/scheduler" "result.node_names" (func $node_names (param i32 i32)))
   (import "k8s.io/scheduler" "result.status_reason" (func $status_reason (param i32 i32)))
   (import "k8s.io/scheduler" "result.nominated_node_name" (func $nominated_node_name (param i32 i32)))
@@ -9,7 +8,6 @@
   (import "k8s.io/scheduler" "handle.eventrecorder.eventf" (func $eventf (param i32 i32)))
   (memory (export "memory") 1 1)
   (func $config (result i32) (call $get_config (i32.const 0) (i32.const 4096)))
-  (func (export "enqueue") (call $cluster_events (i32.const 0) (call $config)))
   (func (export "prefilter") (result i32)
     (call $node_names (i32.const 0) (call $config))
     (i32.const 0))
