@@ -14,10 +14,10 @@ import (
 // Cluster is the nodes of a cluster, as the scheduler's snapshot holds them.
 type Cluster struct {
 	fwk.SharedLister // only NodeInfos works
-	Nodes                  []*v1.Node
-	Infos                  []fwk.NodeInfo
-	Names                  []string
-	byName                 map[string]fwk.NodeInfo
+	Nodes            []*v1.Node
+	Infos            []fwk.NodeInfo
+	Names            []string
+	byName           map[string]fwk.NodeInfo
 }
 
 // NewCluster makes a cluster of n nodes. The same n gives the same nodes.
