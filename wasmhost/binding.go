@@ -7,13 +7,23 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // bindingHooks are the hooks from Reserve on. A guest that takes part in any of
 // them has all of them, so that it is known when its part is over; those that it
 // does not export answer as a plugin that has nothing against it.
-type bindingHooks struct{ p *plugin }
+type bindingHooks struct {
+	minor.PreFlight
+	p *plugin
+}
+
+func newBindingHooks(p *plugin) bindingHooks {
+	h := bindingHooks{p: p}
+	h.Status = h.takesPart
+	return h
+}
 
 func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (answer, error) {
 	return h.p.ask(h.p.cycleFor(state, pod), hook, abi.In{NodeName: node})

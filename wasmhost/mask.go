@@ -41,7 +41,7 @@ func mask(p *plugin) fwk.Plugin {
 }
 
 func maskBinding(p *plugin, filters, scores bool) fwk.Plugin {
-	filter, score, binding := filterHooks{p}, scoreHooks{p}, bindingHooks{p}
+	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
 	switch {
 	case filters && scores:
 		return struct {

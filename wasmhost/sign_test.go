@@ -13,6 +13,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // The framework itself says whether it signs a pod, and so whether it batches.
@@ -29,17 +31,17 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			web.Annotations = map[string]string{"a": "1", "b": "2"}
 			same.Annotations = map[string]string{"b": "2", "a": "1"}
 			other.Annotations = map[string]string{"a": "1"}
-			signature := string(profile.SignPod(t.Context(), web))
+			signature := string(minor.Sign(t.Context(), profile, web))
 			if (signature != "") != signs {
 				t.Fatalf("signature %q", signature)
 			}
 			if !signs {
 				return
 			}
-			if got := string(profile.SignPod(t.Context(), same)); got != signature {
+			if got := string(minor.Sign(t.Context(), profile, same)); got != signature {
 				t.Errorf("the same annotations: %q and %q", got, signature)
 			}
-			if got := string(profile.SignPod(t.Context(), other)); got == signature {
+			if got := string(minor.Sign(t.Context(), profile, other)); got == signature {
 				t.Errorf("other annotations: %q too", got)
 			}
 		})

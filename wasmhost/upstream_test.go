@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -30,7 +31,7 @@ func startOurs(t *testing.T) scenario.Start {
 		}
 		handle := newHandle(s, notes)
 		plugin, err := wasmhost.New(scenario.Quiet(t.Context()), "wasm", &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON},
-			recordingOf(handle, fwk.Handle.EventRecorder))
+			handle)
 		if err != nil {
 			return nil, err
 		}
@@ -272,15 +273,7 @@ func (h *handle) RejectWaitingPod(uid types.UID) bool {
 	return h.GetWaitingPod(uid) != nil
 }
 
-// recording adds the events to a handle. R is what this Kubernetes has the method
-// return, which differs.
-type recording[R any] struct{ *handle }
-
-func recordingOf[R any](h *handle, _ func(fwk.Handle) R) fwk.Handle {
-	return any(recording[R]{h}).(fwk.Handle)
-}
-
-func (r recording[R]) EventRecorder() R { return any(recorder{r.notes}).(R) }
+func (h *handle) EventRecorder() minor.EventRecorder { return recorder{h.notes} }
 
 type shared struct {
 	fwk.SharedLister
