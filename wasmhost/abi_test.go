@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // everyHook is a plugin whose guest has every hook.
@@ -229,7 +231,7 @@ func TestWhatAGuestAnswers(t *testing.T) {
 	if !status.IsSuccess() || wait != 1500*time.Millisecond {
 		t.Errorf("permit: %v %v", status, wait)
 	}
-	if _, status := mirror(t, h, "w").PreBindPreFlight(t.Context(), nil, p, "a"); !status.IsSuccess() {
+	if status := minor.Ask(t.Context(), mirror(t, h, "w"), nil, p, "a"); !status.IsSuccess() {
 		t.Errorf("prebind is there: %v", status)
 	}
 }

@@ -6,9 +6,14 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // binder is a plugin whose guest takes part in binding.
@@ -113,12 +118,10 @@ func TestAHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	if status := guest.Bind(t.Context(), nil, pod("web"), "n"); !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	if _, status := open(t, "permit").(binderOnly).PreBindPreFlight(t.Context(), nil, pod("web"), "n"); !status.IsSkip() {
+	if status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), nil, pod("web"), "n"); !status.IsSkip() {
 		t.Errorf("prebind: %v", status)
 	}
 }
-
-type binderOnly interface{ fwk.PreBindPlugin }
 
 // logged is what klog writes during a call.
 func logged(t *testing.T, call func()) string {
@@ -152,3 +155,32 @@ func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
 		}
 	}
 }
+
+// In the binding cycle a guest is told of the nodes that the informers know: the
+// snapshot is being renewed meanwhile.
+func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
+	h := &informedHandle{handle: *aHandle(), factory: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}
+	informed := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"from": "the informer"}}}
+	if err := h.factory.Core().V1().Nodes().Informer().GetStore().Add(informed); err != nil {
+		t.Fatal(err)
+	}
+	for config, want := range map[string]string{
+		"ia": marshalled(informed), "j": marshalled(&v1.NodeList{Items: []v1.Node{*informed}}), "ka": "null",
+	} {
+		guest, p, state := openWith(t, "mirror", Args{GuestConfig: config}, h).(everyHook), pod("web"), framework.NewCycleState()
+		if _, status := guest.PreFilter(t.Context(), state, p, nil); status.Message() == want {
+			t.Errorf("%s: the scheduling cycle has it from the informer", config)
+		}
+		guest.Permit(t.Context(), state, p, "a")
+		if got := guest.PreBind(t.Context(), state, p, "a").Message(); got != want {
+			t.Errorf("%s: got %q, want %q", config, got, want)
+		}
+	}
+}
+
+type informedHandle struct {
+	handle
+	factory informers.SharedInformerFactory
+}
+
+func (h *informedHandle) SharedInformerFactory() informers.SharedInformerFactory { return h.factory }

@@ -7,8 +7,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // handle is as much of the scheduler as a guest may ask for.
@@ -34,7 +35,7 @@ func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
 	return waitingPod{name: string(uid)}
 }
 
-func (h *handle) EventRecorder() events.EventRecorderLogger { return recorder{handle: h} }
+func (h *handle) EventRecorder() minor.EventRecorder { return recorder{handle: h} }
 
 type waitingPod struct {
 	fwk.WaitingPod
@@ -44,7 +45,7 @@ type waitingPod struct {
 func (w waitingPod) GetPod() *v1.Pod { return pod(w.name) }
 
 type recorder struct {
-	events.EventRecorderLogger
+	minor.EventRecorder
 	handle *handle
 }
 

@@ -210,6 +210,10 @@ func (p *plugin) preScore(c *cycle, nodes []fwk.NodeInfo) (answer, error) {
 // Score implements fwk.ScorePlugin.
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	p := h.p
+	if !p.active.Has(abi.Score) {
+		value := p.guest.Constant(abi.Score)
+		return int64(int32(value >> 32)), statusOf(abi.Score, int32(value), nil)
+	}
 	m := p.measure(state)
 	a, err := p.ask(p.cycleFor(state, pod), abi.Score, abi.In{NodeName: node.Node().Name})
 	status := verdict(abi.Score, a, err)

@@ -26,9 +26,12 @@ type plugin struct {
 	settings  abi.Settings
 	ctx       context.Context // of the start, for the values in it
 	key       fwk.StateKey
-	scheduler abi.Scheduler
+	scheduler abi.Scheduler // as scheduling cycles see it
+	beside    abi.Scheduler // as binding cycles do, which run beside those
 	events    []fwk.ClusterEventWithHint
 	metrics   pluginMetrics
+
+	decidesBy abi.DecidesBy // zero for a guest that does not say
 
 	pool      *pool
 	last      atomic.Pointer[begun]
@@ -50,7 +53,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, args Args) (*plugin, 
 	p := &plugin{
 		name: name, url: redact(args.GuestURL), host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
-		metrics: metricsOf(name), scheduler: &scheduler{},
+		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
 	}
 	p.settings = abi.Settings{
 		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, Timeout: time.Duration(args.CallTimeout),
@@ -72,7 +75,10 @@ func (p *plugin) startFirst() error {
 		return fmt.Errorf("failed to create a guest pool: %w", err)
 	}
 	var err error
-	p.events, err = p.eventsOf(s.instance)
+	if p.events, err = p.eventsOf(s.instance); err != nil {
+		return err
+	}
+	p.decidesBy, err = s.instance.DecidesBy()
 	return err
 }
 
@@ -206,7 +212,14 @@ func (p *plugin) show(i *instance, c *cycle) {
 
 // blank forgets what a guest could ask in the last call alone.
 func (p *plugin) blank(i *instance, c *cycle) {
-	i.In = abi.In{Scheduler: p.scheduler, Pod: &c.message}
+	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message}
+}
+
+func (p *plugin) schedulerOf(c *cycle) abi.Scheduler {
+	if c.binding.Load() {
+		return p.beside
+	}
+	return p.scheduler
 }
 
 func (p *plugin) repeatPreScore(s *slot, c *cycle) error {
@@ -294,7 +307,7 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 // askIn is ask in a locked slot whose instance is ready.
 func (p *plugin) askIn(s *slot, c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 	i := s.instance
-	in.Scheduler, in.Pod = i.In.Scheduler, i.In.Pod
+	in.Scheduler, in.Pod = p.schedulerOf(c), i.In.Pod
 	i.In = in
 	value, err := p.call(s, c, hook)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -14,8 +15,11 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/controller-manager/pkg/informerfactory"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/resourceclaim"
+	"k8s.io/kubernetes/pkg/features"
 )
 
 const (
@@ -25,7 +29,7 @@ const (
 
 // startControllers runs the controllers that make deletion work. Without them a
 // namespace stays Terminating, what a deleted object owned stays, and so do the
-// pods of a deleted node, which KWOK no longer answers for.
+// devices of a deleted pod, and the pods of a deleted node, which no kubelet answers for any more.
 func startControllers(c *Cluster) (stop func(), err error) {
 	config, err := c.ClientConfig("cleanup-controllers", "system:masters")
 	if err != nil {
@@ -51,6 +55,11 @@ func startControllers(c *Cluster) (stop func(), err error) {
 		cancel()
 		return func() {}, fmt.Errorf("garbage collector: %w", err)
 	}
+	devices, err := newDeviceClaims(ctx, client, shared)
+	if err != nil {
+		cancel()
+		return func() {}, fmt.Errorf("controller of device claims: %w", err)
+	}
 	namespaces := namespace.NewNamespaceController(ctx, client, meta, client.Discovery().ServerPreferredNamespacedResources,
 		shared.Core().V1().Namespaces(), 0, corev1.FinalizerKubernetes)
 	orphans := newOrphanPods(client, shared.Core().V1())
@@ -59,6 +68,7 @@ func startControllers(c *Cluster) (stop func(), err error) {
 	for _, run := range []func(){
 		func() { namespaces.Run(ctx, controllerJob) },
 		func() { orphans.run(ctx) },
+		func() { devices.Run(ctx, controllerJob) },
 		func() { collector.Run(ctx, controllerJob, gcSyncPeriod) },
 		func() { collector.Sync(ctx, client.Discovery(), gcSyncPeriod) },
 	} {
@@ -77,4 +87,15 @@ func startControllers(c *Cluster) (stop func(), err error) {
 		metaShared.Shutdown()
 		running.Wait()
 	}, nil
+}
+
+// newDeviceClaims is the controller of ResourceClaims. Kube-scheduler reserves
+// devices for pods, and this gives them back; it also makes claims of templates.
+func newDeviceClaims(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (*resourceclaim.Controller, error) {
+	gates := resourceclaim.Features{
+		AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
+		PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
+	}
+	return resourceclaim.NewController(klog.FromContext(ctx), gates, client, shared.Core().V1().Pods(),
+		shared.Scheduling().V1alpha2().PodGroups(), shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
 }

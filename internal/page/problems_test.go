@@ -105,6 +105,9 @@ func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
 	}
 }
 
+// unwritable has no JSON, so that Go prints it.
+type unwritable struct{ F func() }
+
 // refused is an answer of the API server to a request with an invalid object.
 func refused(kind string, errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
@@ -140,11 +143,15 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 			`7 metadata.labels | Invalid value: "b c": must be so`,
 		},
 		{
-			"a value that Go prints", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
+			"a value that is null", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
 			"5 spec | must match",
 		},
 		{
-			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"a value that is an object", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, unwritable{F: func() {}}, "must match: it")),
 			"5 spec | must match: it",
 		},
 		{
