@@ -24,9 +24,9 @@ type slot struct {
 	// so that one that does not end is noticed.
 	turn     atomic.Uint64
 	instance *instance
-	lost     bool // an instance, to a trap
-	bound    bool // to a pod
-	_        [64]byte
+	lost     bool      // an instance, to a trap
+	bound    bool      // to a pod
+	_        [128]byte // what another processor writes to is not beside it
 }
 
 func (s *slot) tryLock() bool {
@@ -38,7 +38,7 @@ func (s *slot) tryLock() bool {
 // permit or binding, its own.
 type pool struct {
 	slots   []slot
-	hints   sync.Pool     // of *slot, which each processor keeps for itself
+	hints   sync.Pool     // of *slot: the one that a processor had last
 	waiting atomic.Int64  // goroutines that found no slot free
 	freed   chan struct{} // wakes them
 
@@ -54,8 +54,10 @@ func newPool(instances int) *pool {
 // lock waits for a slot. To park a goroutine and wake it takes longer than a
 // call, so it first tries for a while.
 func (p *pool) lock() *slot {
-	if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
-		return hint
+	if len(p.slots) > 1 {
+		if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
+			return hint
+		}
 	}
 	for range tries {
 		if s := p.tryLock(); s != nil {
@@ -94,7 +96,7 @@ func (p *pool) unlock(s *slot) {
 	if p.waiting.Load() > 0 {
 		p.wake()
 	}
-	if !s.bound {
+	if !s.bound && len(p.slots) > 1 {
 		p.hints.Put(s)
 	}
 }
