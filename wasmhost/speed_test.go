@@ -133,3 +133,24 @@ func processorTime(b *testing.B) int64 {
 	}
 	return used.Utime.Nano() + used.Stime.Nano()
 }
+
+// BenchmarkPreFilter is of a pod of some 8 KB that asks for nothing.
+func BenchmarkPreFilter(b *testing.B) {
+	pl, _, _ := openStatic(b, "regex_v2.wasm", Args{})
+	p := pod("web")
+	p.Annotations, p.Labels = map[string]string{}, map[string]string{"app": "web"}
+	for i := range 8 {
+		p.Annotations[fmt.Sprint("example.com/", i)] = strings.Repeat("x", 500)
+		p.Spec.Containers = append(p.Spec.Containers, v1.Container{
+			Name: fmt.Sprint("c", i), Image: "registry.example.com/web:1",
+			Env: []v1.EnvVar{{Name: "A", Value: strings.Repeat("y", 300)}},
+		})
+	}
+	b.SetBytes(int64(p.Size()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, status := preFilter(b.Context(), pl, framework.NewCycleState(), p); !status.IsSkip() {
+			b.Fatal(status)
+		}
+	}
+}
