@@ -28,7 +28,7 @@ type WasmPlugin struct {
 var aboutGuest = map[string]*regexp.Regexp{
 	"guestConfig": regexp.MustCompile(`guestConfig: `),
 	"guestSHA256": regexp.MustCompile(`guestSHA256 asks for `),
-	"memoryLimit": regexp.MustCompile(`section memory: .* over limit of `),
+	"memoryLimit": regexp.MustCompile(`section memory: .* over limit of |but memoryLimit is `),
 }
 
 // field is the one of the args that an error of the guest is about.
