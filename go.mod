@@ -11,7 +11,7 @@ require (
 	github.com/getkin/kin-openapi v0.132.0
 	github.com/go-json-experiment/json v0.0.0-20260623181947-01eb4420fa68
 	github.com/go-logr/logr v1.4.4
-	github.com/google/go-containerregistry v0.22.1
+	github.com/google/go-containerregistry v0.21.7
 	github.com/prometheus/client_golang v1.23.2
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10

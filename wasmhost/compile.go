@@ -28,6 +28,9 @@ type compiled struct {
 func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (*compiled, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.NoCache {
+		args.CompilationCache = ""
+	}
 	key := programKey{sha256.Sum256(wasm), args.MemoryLimit, args.CallTimeout > 0, args.CompilationCache}
 	if c, ok := h.compiled[key]; ok {
 		c.users++

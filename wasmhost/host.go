@@ -49,6 +49,9 @@ type Host struct {
 	Timeout time.Duration
 	// MaxBytes bounds a guest's size. Zero is DefaultMaxBytes.
 	MaxBytes int64
+	// NoCache ignores [Args.CompilationCache], which names a directory to write
+	// to: for a process that anyone may configure.
+	NoCache bool
 
 	mu       sync.Mutex
 	fetched  map[string][]byte // by URL

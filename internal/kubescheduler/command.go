@@ -29,13 +29,21 @@ import (
 // in (health.go), and app.NewSchedulerCommand does both in one step.
 type command struct {
 	setup
-	opts *options.Options
+	opts    *options.Options
+	healthy func() error
 }
 
 // NewCommand is kube-scheduler, with all its flags, that checks the guests of
 // its --config before it does anything else.
 func NewCommand(host *wasmhost.Host) *cobra.Command {
-	c := &command{setup: setup{host: host}, opts: options.NewOptions()}
+	return newCommand(host).cobra()
+}
+
+func newCommand(host *wasmhost.Host) *command {
+	return &command{setup: setup{host: host}, opts: options.NewOptions(), healthy: host.Healthy}
+}
+
+func (c *command) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "kube-scheduler",
 		Long: "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling.",
@@ -92,7 +100,7 @@ func (c *command) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	checkHealth(cc, c.host.Healthy)
+	checkHealth(cc, c.healthy)
 	gates.(featuregate.MutableFeatureGate).AddMetrics()
 	c.opts.ComponentGlobalsRegistry.AddMetrics()
 	return app.Run(ctx, cc, sched)
