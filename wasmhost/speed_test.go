@@ -2,9 +2,6 @@ package wasmhost
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,25 +12,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
 // openStatic starts a guest of static/, and with it a cycle of a pod whose regex
 // half of the nodes match.
 func openStatic(tb testing.TB, file string, args Args) (pl fwk.FilterPlugin, p *v1.Pod, nodes []fwk.NodeInfo) {
 	tb.Helper()
-	wasm, err := fs.ReadFile(static.Files, file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	path := filepath.Join(tb.TempDir(), file)
-	if err := os.WriteFile(path, wasm, 0o600); err != nil {
-		tb.Fatal(err)
-	}
 	h := &Host{}
 	tb.Cleanup(func() { h.Close() })
-	args.GuestURL = "file://" + path
+	args.GuestURL = "file://../static/" + file
 	opened, err := h.open(tb.Context(), "Wasm", args, nil)
 	if err != nil {
 		tb.Fatal(err)
