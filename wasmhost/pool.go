@@ -133,22 +133,28 @@ func (p *pool) bind(pod types.UID, s *slot) {
 	s.instance = nil
 }
 
-// release takes the instance back that a pod had for itself.
-func (p *pool) release(pod types.UID) {
+// release takes the instance back that a pod had for itself. If it is not needed,
+// it is returned.
+func (p *pool) release(pod types.UID) (unneeded *instance) {
 	s := p.boundTo(pod)
 	if s == nil {
-		return
+		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.bound, pod)
-	if s.instance != nil {
-		p.spare = append(p.spare, s.instance)
+	if s.instance == nil || len(p.spare) >= maxSpare {
+		return s.instance
 	}
+	p.spare = append(p.spare, s.instance)
+	return nil
 }
 
-// takeOneSpare returns nil where there is none.
-func (p *pool) takeOneSpare() *instance {
+// maxSpare is how many instances are kept for pods to come.
+const maxSpare = 8
+
+// takeSpare returns nil where there is none.
+func (p *pool) takeSpare() *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.spare) == 0 {
@@ -157,14 +163,6 @@ func (p *pool) takeOneSpare() *instance {
 	oldest := p.spare[0]
 	p.spare = p.spare[1:]
 	return oldest
-}
-
-func (p *pool) takeSpare() []*instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	spare := p.spare
-	p.spare = nil
-	return spare
 }
 
 // all are the slots that there are now.
