@@ -111,6 +111,13 @@ func (h bindingHooks) end(state fwk.CycleState, pod *v1.Pod, node string, hook a
 	_, err := h.ask(state, pod, node, hook)
 	m.done(hook, fwk.AsStatus(err))
 	if h.p.sharing == perPod {
-		h.p.pool.release(pod.UID)
+		h.p.release(pod)
+	}
+}
+
+// release ends what a pod had for itself.
+func (p *plugin) release(pod *v1.Pod) {
+	if unneeded := p.pool.release(pod.UID); unneeded != nil {
+		p.end(unneeded)
 	}
 }

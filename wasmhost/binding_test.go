@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,6 +86,23 @@ func TestNoInstanceIsLostToPodsThatAreBound(t *testing.T) {
 		if len(pool.bound) > 0 || len(pool.spare) > 2 {
 			t.Errorf("%s: %d bound, %d spare", name, len(pool.bound), len(pool.spare))
 		}
+	}
+}
+
+func TestInstancesOfABurstOfPodsAreEnded(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	var pods []passing
+	for i := range 3 * maxSpare {
+		pods = append(pods, begins(t, guest, fmt.Sprintf("p%05d", i)))
+	}
+	for i, p := range pods {
+		if got, want := p.preBind(), fmt.Sprintf("p%05dRPB", i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.postBind()
+	}
+	if n := inside(guest).running.Load(); n > maxSpare+1 {
+		t.Errorf("%d instances are left", n)
 	}
 }
 

@@ -19,7 +19,7 @@ func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	if p.sharing == perPod {
-		p.pool.release(pod.UID) // whoever has it did not end its last cycle as it should
+		p.release(pod) // its last cycle did not end as it should
 	}
 	c := p.begin(state, pod)
 	if !p.active.Has(abi.PreFilter) {

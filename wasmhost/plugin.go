@@ -37,6 +37,7 @@ type plugin struct {
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
+	running   atomic.Int64 // instances
 }
 
 var errClosed = errors.New("the guest is closed")
@@ -94,20 +95,32 @@ func (p *plugin) Close() error {
 	p.host.forget(p)
 	p.host.watch.remove(p)
 	deadline := time.Now().Add(closePatience)
+	for p.running.Load() > 0 { // more than once, if an instance moved meanwhile
+		if time.Now().After(deadline) {
+			return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
+		}
+		p.endIdle()
+	}
+	return p.host.release(p.guest)
+}
+
+// endIdle ends the instances that are not being called.
+func (p *plugin) endIdle() {
+	busy := false
 	for _, s := range p.pool.all() {
-		for !s.tryLock() {
-			if time.Now().After(deadline) {
-				return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
-			}
-			time.Sleep(time.Millisecond)
+		if !s.tryLock() {
+			busy = true
+			continue
 		}
 		p.drop(s)
 		p.pool.unlock(s)
 	}
-	for _, i := range p.pool.takeSpare() {
+	for i := p.pool.takeSpare(); i != nil; i = p.pool.takeSpare() {
 		p.end(i)
 	}
-	return p.host.release(p.guest)
+	if busy {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // closePatience is how long Close waits for calls.
@@ -121,7 +134,7 @@ func (p *plugin) provide(s *slot) error {
 	if p.closed.Load() {
 		return errClosed
 	}
-	if s.instance = p.pool.takeOneSpare(); s.instance != nil {
+	if s.instance = p.pool.takeSpare(); s.instance != nil {
 		return nil
 	}
 	began := time.Now()
@@ -130,6 +143,7 @@ func (p *plugin) provide(s *slot) error {
 		return lineError{err}
 	}
 	s.instance = &instance{Instance: started}
+	p.running.Add(1)
 	p.metrics.instances.Inc()
 	p.countMemory(s.instance)
 	if s.lost {
@@ -272,6 +286,7 @@ func (p *plugin) drop(s *slot) {
 
 func (p *plugin) end(i *instance) {
 	_ = i.Close(context.Background())
+	p.running.Add(-1)
 	p.metrics.instances.Dec()
 	p.metrics.memory.Add(-float64(i.memory))
 }
