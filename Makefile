@@ -9,9 +9,23 @@ GUESTS ?=
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(filter-out -buildvcs=% -trimpath,$(GOFLAGS)) -buildvcs=false -trimpath)
 
-# kubectl cannot read the version of a server that was built without one.
+# The minors of Kubernetes that bin/scheduler can be built from; all else is built
+# from the first, which is go.mod's. CONTRIBUTING.md says how to raise them.
+MINORS     := 1.36 1.35
+KUBERNETES ?= $(firstword $(MINORS))
+ifeq ($(filter $(KUBERNETES),$(MINORS)),)
+$(error KUBERNETES=$(KUBERNETES): give one of $(MINORS))
+endif
+
+# What go build takes for a minor. kubectl cannot read the version of a server
+# that was built without one.
 VERSION := k8s.io/component-base/version
-LDFLAGS := -ldflags '-s -w -X $(VERSION).gitVersion=v1.36.1 -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=36'
+other    = $(filter-out $(firstword $(MINORS)),$(1))
+modfile  = $(if $(call other,$(1)),tools/kubernetes/$(1).mod,go.mod)
+release  = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' $(call modfile,$(1)))
+ldflags  = -ldflags '-s -w -X $(VERSION).gitVersion=$(call release,$(1)) -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=$(1:1.%=%)'
+minor    = $(if $(call other,$(1)),-modfile=$(call modfile,$(1)) -tags kubernetes_$(subst .,_,$(1))) $(call ldflags,$(1))
+LDFLAGS := $(call ldflags,$(firstword $(MINORS)))
 
 # The guests and the upstream host pin modules that not every registry serves. Where
 # they cannot be had, they are left out, loudly.
@@ -67,10 +81,13 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/extender bin/simulator ## bin/scheduler, bin/extender and bin/simulator
+build: bin/scheduler bin/extender bin/simulator ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator
 
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
+
+bin/scheduler: FORCE
+	go build $(call minor,$(KUBERNETES)) -o $@ ./cmd/scheduler
 
 .PHONY: guests
 guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where their source or the toolchain has changed
@@ -87,9 +104,11 @@ tools: .tools/tinygo.stamp .tools/linters.stamp ## TinyGo, staticcheck and gofum
 
 ##@ On a cluster (docs/deploy.md)
 
-IMAGES   := scheduler extender static-webserver simulator
+# Of another minor there is only the scheduler, and its tag says so.
+IMAGES   := scheduler $(if $(call other,$(KUBERNETES)),,extender static-webserver simulator)
 REGISTRY ?= registry.example/regex-scheduling
 TAG      ?= dev
+TAGGED    = $(TAG)$(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
 ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
@@ -98,25 +117,30 @@ endif
 binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
 
 .PHONY: images
-images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… names them, ARCH=… (this machine's)
+images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's)
 
 $(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
 	@mkdir -p $(@D)
-	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAG) --out $(CURDIR)/$@ $(CURDIR)/$<
+	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) --out $(CURDIR)/$@ $(CURDIR)/$<
 
 $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
-	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAG)',$(LDFLAGS)) -o $@ ./cmd/$*
+	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAGGED)',$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
 
 ##@ Check
 
 .PHONY: check
-check: lint verify-guests test ## lint, verify-guests and test: what CI runs
+check: lint verify-guests test test-minors ## lint, verify-guests, test and test-minors: what CI runs
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
 test: chromium prometheus ## every test, in a real browser and against a real Prometheus too
 	@for module in $(MODULES) $(SERVED); do echo "$$module: go test"; \
 		(cd $$module && go test $(LDFLAGS) -timeout 20m ./...) || exit; done
+
+.PHONY: test-minors
+test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
+	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
+		./wasmhost/... ./internal/native ./internal/guesttest ./internal/kubescheduler ./cmd/scheduler &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -159,6 +183,7 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 		(cd $$module && go vet ./... && $(CURDIR)/.tools/bin/staticcheck ./... && \
 		{ [ $$module = compat ] || go mod tidy -diff; }) || exit; done # compat has the pins of upstream, more than it needs
 	cd v2 && go vet ./... # without what only TinyGo compiles
+	$(foreach m,$(call other,$(MINORS)),go mod tidy -diff -modfile=$(call modfile,$(m)) &&) true
 
 ##@ Measure
 

@@ -63,12 +63,12 @@ func (h bindingHooks) keep(state fwk.CycleState, pod *v1.Pod) {
 	h.p.pool.unlock(s)
 }
 
-// PreBindPreFlight implements fwk.PreBindPlugin.
-func (h bindingHooks) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
+// takesPart is what PreBindPreFlight answers: whether PreBind has anything to do.
+func (h bindingHooks) takesPart() *fwk.Status {
 	if !h.p.guest.Exports().Has(abi.PreBind) {
-		return nil, fwk.NewStatus(fwk.Skip)
+		return fwk.NewStatus(fwk.Skip)
 	}
-	return nil, nil
+	return nil
 }
 
 // PreBind implements fwk.PreBindPlugin.

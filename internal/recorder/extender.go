@@ -70,7 +70,7 @@ func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []framework.NodeInfo) (
 }
 
 // perPriority is what the scheduler makes of a point from an extender.
-const perPriority = framework.MaxNodeScore / extenderv1.MaxExtenderPriority
+const perPriority = framework.MaxScore / extenderv1.MaxExtenderPriority
 
 func (s *session) addPriorities(c *cycle, name string, weight int64, list extenderv1.HostPriorityList) {
 	if c.scoring == nil {

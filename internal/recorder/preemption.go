@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -57,7 +58,7 @@ func (w watchedEvents) WithLogger(logger klog.Logger) events.EventRecorderLogger
 func (w watchedEvents) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
 	if reason == preempted {
 		victim, _ := regarding.(*v1.Pod)
-		preemptor, _ := related.(*v1.Pod)
+		preemptor, _ := related.(metav1.Object) // a pod, in a type of the plugin's own
 		if victim != nil && preemptor != nil {
 			w.attempts.pushedOut(preemptor, victim)
 		}
@@ -67,12 +68,12 @@ func (w watchedEvents) Eventf(regarding, related runtime.Object, eventtype, reas
 
 // pushedOut adds a victim to the newest attempt for a pod that made room: with the
 // last victim gone the next attempt may begin before its event is sent.
-func (r *Recorder) pushedOut(preemptor, victim *v1.Pod) {
+func (r *Recorder) pushedOut(preemptor metav1.Object, victim *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.pods[types.NamespacedName{Namespace: preemptor.Namespace, Name: preemptor.Name}]
+	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
 	for _, rec := range slices.Backward(kept) {
-		if rec.uid == preemptor.UID && rec.makesRoom {
+		if rec.uid == preemptor.GetUID() && rec.makesRoom {
 			rec.victims = append(rec.victims, victim.Namespace+"/"+victim.Name)
 			r.changed.Send()
 			return

@@ -19,6 +19,9 @@ type noEvents struct{}
 func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 func (e noEvents) WithLogger(klog.Logger) events.EventRecorderLogger                           { return e }
 
+// wrapped is how DefaultPreemption hands on the pod that it makes room for.
+type wrapped struct{ *v1.Pod }
+
 // preempting has a PostFilter that makes room on node-00000.
 type preempting struct{ *fakeFramework }
 
@@ -38,9 +41,9 @@ func TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
 	}
 	fwk.RunPostFilterPlugins(t.Context(), schedframework.NewCycleState(), pod, nil)
 	listener := watchedEvents{noEvents{}, r}
-	listener.Eventf(newPod("early"), pod, v1.EventTypeNormal, preempted, "Preempting", "")
+	listener.Eventf(newPod("early"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
 	one(t.Context(), sched, pod)
-	listener.WithLogger(klog.Background()).Eventf(newPod("late"), pod, v1.EventTypeNormal, preempted, "Preempting", "")
+	listener.WithLogger(klog.Background()).Eventf(newPod("late"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
 
 	attempts := r.Attempts("ns", "p")
 	if len(attempts) != 2 || attempts[0].Preemption != nil {

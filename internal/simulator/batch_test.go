@@ -40,7 +40,7 @@ func TestPodsThatAreAlikeAreBatched(t *testing.T) {
 	round, hinted := 0, 0
 	eventually(t, "a pod gets the node that it was hinted at", func() bool {
 		round++
-		hinted += placeAlike(t, fmt.Sprintf("round-%d-", round))
+		hinted += placeAlike(t, batching, fmt.Sprintf("round-%d-", round))
 		return hinted > 0
 	})
 	if after, err := testutil.GetCounterMetricValue(used); err != nil || int(after-before) != hinted {
@@ -48,16 +48,29 @@ func TestPodsThatAreAlikeAreBatched(t *testing.T) {
 	}
 }
 
+// TestWithTheUsualDefaultsNoPodIsBatched: PodTopologySpread signs none.
+func TestWithTheUsualDefaultsNoPodIsBatched(t *testing.T) {
+	use(t, "native")
+	addRoom(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
+	config, err := SchedulerConfig("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hinted := placeAlike(t, string(config), "usual-"); hinted > 0 {
+		t.Errorf("%d were; the documents say that none is", hinted)
+	}
+}
+
 // placeAlike puts three pods before a scheduler at once, each as large as a node,
 // takes them away again, and returns how many were hinted at their node.
-func placeAlike(t *testing.T, prefix string) (hinted int) {
+func placeAlike(t *testing.T, config, prefix string) (hinted int) {
 	t.Helper()
 	apply(t, elsewhere)
 	names := []string{prefix + "a", prefix + "b", prefix + "c"}
 	for _, name := range names {
 		addPodOf(t, name, "kubecon-[123]", "", "1")
 	}
-	apply(t, batching)
+	apply(t, config)
 	for _, name := range names {
 		if a := attempt(t, name, recorder.Scheduled); a.Hint != nil {
 			hinted++
