@@ -7,13 +7,23 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // bindingHooks are the hooks from Reserve on. A guest that takes part in any of
 // them has all of them, so that it is known when its part is over; those that it
 // does not export answer as a plugin that has nothing against it.
-type bindingHooks struct{ p *plugin }
+type bindingHooks struct {
+	minor.PreFlight
+	p *plugin
+}
+
+func newBindingHooks(p *plugin) bindingHooks {
+	h := bindingHooks{p: p}
+	h.Status = h.takesPart
+	return h
+}
 
 func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (answer, error) {
 	return h.p.ask(h.p.cycleFor(state, pod), hook, abi.In{NodeName: node})
@@ -50,12 +60,14 @@ func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Po
 	return status, time.Duration(uint32(a.value)) * time.Millisecond
 }
 
-// keep makes an instance the pod's own.
+// keep ends the scheduling cycle of a pod, and makes an instance the pod's own.
 func (h bindingHooks) keep(state fwk.CycleState, pod *v1.Pod) {
+	c := h.p.cycleFor(state, pod)
+	c.binding.Store(true)
 	if h.p.sharing != perPod {
 		return
 	}
-	s, err := h.p.enter(h.p.cycleFor(state, pod), false)
+	s, err := h.p.enter(c, false)
 	if err != nil {
 		return // whatever is asked next for the pod says so
 	}
@@ -95,9 +107,17 @@ func (h bindingHooks) PostBind(_ context.Context, state fwk.CycleState, pod *v1.
 // where it is met.
 func (h bindingHooks) end(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) {
 	m := h.p.measure(state)
+	h.p.cycleFor(state, pod).binding.Store(true)
 	_, err := h.ask(state, pod, node, hook)
 	m.done(hook, fwk.AsStatus(err))
 	if h.p.sharing == perPod {
-		h.p.pool.release(pod.UID)
+		h.p.release(pod)
+	}
+}
+
+// release ends what a pod had for itself.
+func (p *plugin) release(pod *v1.Pod) {
+	if unneeded := p.pool.release(pod.UID); unneeded != nil {
+		p.end(unneeded)
 	}
 }

@@ -16,6 +16,7 @@ type pass struct {
 	pod     *v1.Pod
 	message podMessage
 	trapped atomic.Pointer[trapped] // nil while all is well
+	binding atomic.Bool             // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
@@ -144,7 +145,11 @@ func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Hand
 			return nil, err
 		}
 	}
-	p.scheduler = &scheduler{handle}
+	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+	if !p.signs() {
+		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: the guest does not say what it decides by",
+			"plugin", name, "guest", p.url)
+	}
 	return mask(p), nil
 }
 

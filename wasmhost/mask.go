@@ -13,7 +13,10 @@ func mask(p *plugin) fwk.Plugin {
 	filter, score := filterHooks{p}, scoreHooks{p}
 	exports := p.guest.Exports()
 	filters, scores := exports.Has(abi.Filter, abi.PostFilter), exports.Has(abi.Score)
-	if exports.Has(abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind) {
+	if p.signs() {
+		return maskSigning(p, filters, scores)
+	}
+	if exports.Has(bindingCycle...) {
 		return maskBinding(p, filters, scores)
 	}
 	switch {
@@ -38,7 +41,7 @@ func mask(p *plugin) fwk.Plugin {
 }
 
 func maskBinding(p *plugin, filters, scores bool) fwk.Plugin {
-	filter, score, binding := filterHooks{p}, scoreHooks{p}, bindingHooks{p}
+	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
 	switch {
 	case filters && scores:
 		return struct {

@@ -26,14 +26,18 @@ type plugin struct {
 	settings  abi.Settings
 	ctx       context.Context // of the start, for the values in it
 	key       fwk.StateKey
-	scheduler abi.Scheduler
+	scheduler abi.Scheduler // as scheduling cycles see it
+	beside    abi.Scheduler // as binding cycles do, which run beside those
 	events    []fwk.ClusterEventWithHint
 	metrics   pluginMetrics
+
+	decidesBy abi.DecidesBy // zero for a guest that does not say
 
 	pool      *pool
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
+	running   atomic.Int64 // instances
 }
 
 var errClosed = errors.New("the guest is closed")
@@ -50,7 +54,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, args Args) (*plugin, 
 	p := &plugin{
 		name: name, url: redact(args.GuestURL), host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
-		metrics: metricsOf(name), scheduler: &scheduler{},
+		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
 	}
 	p.settings = abi.Settings{
 		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, Timeout: time.Duration(args.CallTimeout),
@@ -72,7 +76,10 @@ func (p *plugin) startFirst() error {
 		return fmt.Errorf("failed to create a guest pool: %w", err)
 	}
 	var err error
-	p.events, err = p.eventsOf(s.instance)
+	if p.events, err = p.eventsOf(s.instance); err != nil {
+		return err
+	}
+	p.decidesBy, err = s.instance.DecidesBy()
 	return err
 }
 
@@ -88,20 +95,32 @@ func (p *plugin) Close() error {
 	p.host.forget(p)
 	p.host.watch.remove(p)
 	deadline := time.Now().Add(closePatience)
+	for p.running.Load() > 0 { // more than once, if an instance moved meanwhile
+		if time.Now().After(deadline) {
+			return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
+		}
+		p.endIdle()
+	}
+	return p.host.release(p.guest)
+}
+
+// endIdle ends the instances that are not being called.
+func (p *plugin) endIdle() {
+	busy := false
 	for _, s := range p.pool.all() {
-		for !s.tryLock() {
-			if time.Now().After(deadline) {
-				return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
-			}
-			time.Sleep(time.Millisecond)
+		if !s.tryLock() {
+			busy = true
+			continue
 		}
 		p.drop(s)
 		p.pool.unlock(s)
 	}
-	for _, i := range p.pool.takeSpare() {
+	for i := p.pool.takeSpare(); i != nil; i = p.pool.takeSpare() {
 		p.end(i)
 	}
-	return p.host.release(p.guest)
+	if busy {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // closePatience is how long Close waits for calls.
@@ -115,7 +134,7 @@ func (p *plugin) provide(s *slot) error {
 	if p.closed.Load() {
 		return errClosed
 	}
-	if s.instance = p.pool.takeOneSpare(); s.instance != nil {
+	if s.instance = p.pool.takeSpare(); s.instance != nil {
 		return nil
 	}
 	began := time.Now()
@@ -124,6 +143,7 @@ func (p *plugin) provide(s *slot) error {
 		return lineError{err}
 	}
 	s.instance = &instance{Instance: started}
+	p.running.Add(1)
 	p.metrics.instances.Inc()
 	p.countMemory(s.instance)
 	if s.lost {
@@ -206,7 +226,14 @@ func (p *plugin) show(i *instance, c *cycle) {
 
 // blank forgets what a guest could ask in the last call alone.
 func (p *plugin) blank(i *instance, c *cycle) {
-	i.In = abi.In{Scheduler: p.scheduler, Pod: &c.message}
+	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message}
+}
+
+func (p *plugin) schedulerOf(c *cycle) abi.Scheduler {
+	if c.binding.Load() {
+		return p.beside
+	}
+	return p.scheduler
 }
 
 func (p *plugin) repeatPreScore(s *slot, c *cycle) error {
@@ -259,6 +286,7 @@ func (p *plugin) drop(s *slot) {
 
 func (p *plugin) end(i *instance) {
 	_ = i.Close(context.Background())
+	p.running.Add(-1)
 	p.metrics.instances.Dec()
 	p.metrics.memory.Add(-float64(i.memory))
 }
@@ -294,7 +322,7 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 // askIn is ask in a locked slot whose instance is ready.
 func (p *plugin) askIn(s *slot, c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 	i := s.instance
-	in.Scheduler, in.Pod = i.In.Scheduler, i.In.Pod
+	in.Scheduler, in.Pod = p.schedulerOf(c), i.In.Pod
 	i.In = in
 	value, err := p.call(s, c, hook)
 	if err != nil {
@@ -320,6 +348,11 @@ func statusOf(hook abi.Hook, code int32, reasons []string) *fwk.Status {
 }
 
 var noReason = []string{""}
+
+// constant is the verdict of a hook that the guest has for show, or not at all.
+func (p *plugin) constant(hook abi.Hook) *fwk.Status {
+	return statusOf(hook, int32(p.guest.Constant(hook)), nil)
+}
 
 // verdict is statusOf what ask returned, for hooks that return nothing but a code.
 func verdict(hook abi.Hook, a answer, err error) *fwk.Status {

@@ -24,9 +24,9 @@ type slot struct {
 	// so that one that does not end is noticed.
 	turn     atomic.Uint64
 	instance *instance
-	lost     bool // an instance, to a trap
-	bound    bool // to a pod
-	_        [64]byte
+	lost     bool      // an instance, to a trap
+	bound    bool      // to a pod
+	_        [128]byte // what another processor writes to is not beside it
 }
 
 func (s *slot) tryLock() bool {
@@ -38,7 +38,7 @@ func (s *slot) tryLock() bool {
 // permit or binding, its own.
 type pool struct {
 	slots   []slot
-	hints   sync.Pool     // of *slot, which each processor keeps for itself
+	hints   sync.Pool     // of *slot: the one that a processor had last
 	waiting atomic.Int64  // goroutines that found no slot free
 	freed   chan struct{} // wakes them
 
@@ -54,8 +54,10 @@ func newPool(instances int) *pool {
 // lock waits for a slot. To park a goroutine and wake it takes longer than a
 // call, so it first tries for a while.
 func (p *pool) lock() *slot {
-	if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
-		return hint
+	if len(p.slots) > 1 {
+		if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
+			return hint
+		}
 	}
 	for range tries {
 		if s := p.tryLock(); s != nil {
@@ -94,7 +96,7 @@ func (p *pool) unlock(s *slot) {
 	if p.waiting.Load() > 0 {
 		p.wake()
 	}
-	if !s.bound {
+	if !s.bound && len(p.slots) > 1 {
 		p.hints.Put(s)
 	}
 }
@@ -131,22 +133,28 @@ func (p *pool) bind(pod types.UID, s *slot) {
 	s.instance = nil
 }
 
-// release takes the instance back that a pod had for itself.
-func (p *pool) release(pod types.UID) {
+// release takes the instance back that a pod had for itself. If it is not needed,
+// it is returned.
+func (p *pool) release(pod types.UID) (unneeded *instance) {
 	s := p.boundTo(pod)
 	if s == nil {
-		return
+		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.bound, pod)
-	if s.instance != nil {
-		p.spare = append(p.spare, s.instance)
+	if s.instance == nil || len(p.spare) >= maxSpare {
+		return s.instance
 	}
+	p.spare = append(p.spare, s.instance)
+	return nil
 }
 
-// takeOneSpare returns nil where there is none.
-func (p *pool) takeOneSpare() *instance {
+// maxSpare is how many instances are kept for pods to come.
+const maxSpare = 8
+
+// takeSpare returns nil where there is none.
+func (p *pool) takeSpare() *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.spare) == 0 {
@@ -155,14 +163,6 @@ func (p *pool) takeOneSpare() *instance {
 	oldest := p.spare[0]
 	p.spare = p.spare[1:]
 	return oldest
-}
-
-func (p *pool) takeSpare() []*instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	spare := p.spare
-	p.spare = nil
-	return spare
 }
 
 // all are the slots that there are now.

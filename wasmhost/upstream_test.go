@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -29,7 +30,8 @@ func startOurs(t *testing.T) scenario.Start {
 			return nil, err
 		}
 		handle := newHandle(s, notes)
-		plugin, err := wasmhost.New(scenario.Quiet(t.Context()), "wasm", &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
+		plugin, err := wasmhost.New(scenario.Quiet(t.Context()), "wasm", &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON},
+			handle)
 		if err != nil {
 			return nil, err
 		}
@@ -257,8 +259,6 @@ func (h *handle) nodes(names []string) []fwk.NodeInfo {
 
 func (h *handle) SnapshotSharedLister() fwk.SharedLister { return shared{nodes: lister{handle: h}} }
 
-func (h *handle) EventRecorder() events.EventRecorderLogger { return recorder{h.notes} }
-
 func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
 	for _, pod := range h.waiting {
 		if pod.UID == uid {
@@ -272,6 +272,8 @@ func (h *handle) RejectWaitingPod(uid types.UID) bool {
 	h.notes.Add("rejects the waiting pod %s", uid)
 	return h.GetWaitingPod(uid) != nil
 }
+
+func (h *handle) EventRecorder() minor.EventRecorder { return recorder{h.notes} }
 
 type shared struct {
 	fwk.SharedLister

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -15,11 +14,8 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/controller-manager/pkg/informerfactory"
-	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
-	"k8s.io/kubernetes/pkg/controller/resourceclaim"
-	"k8s.io/kubernetes/pkg/features"
 )
 
 const (
@@ -87,15 +83,4 @@ func startControllers(c *Cluster) (stop func(), err error) {
 		metaShared.Shutdown()
 		running.Wait()
 	}, nil
-}
-
-// newDeviceClaims is the controller of ResourceClaims. Kube-scheduler reserves
-// devices for pods, and this gives them back; it also makes claims of templates.
-func newDeviceClaims(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (*resourceclaim.Controller, error) {
-	gates := resourceclaim.Features{
-		AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
-		PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
-	}
-	return resourceclaim.NewController(klog.FromContext(ctx), gates, client, shared.Core().V1().Pods(),
-		shared.Scheduling().V1alpha2().PodGroups(), shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
 }

@@ -24,10 +24,17 @@ type WasmPlugin struct {
 	path    string // of its args in the configuration
 }
 
+// aboutGuest are the fields that an error of a guest is about, by what it says.
+var aboutGuest = map[string]*regexp.Regexp{
+	"guestConfig": regexp.MustCompile(`guestConfig: `),
+	"guestSHA256": regexp.MustCompile(`guestSHA256 asks for `),
+	"memoryLimit": regexp.MustCompile(`section memory: .* over limit of |but memoryLimit is `),
+}
+
 // field is the one of the args that an error of the guest is about.
 func (w WasmPlugin) field(err error) string {
-	for _, field := range []string{"guestConfig", "guestSHA256"} {
-		if found, _ := regexp.MatchString(field+"(: | asks for )", err.Error()); found {
+	for field, says := range aboutGuest {
+		if says.MatchString(err.Error()) {
 			return w.path + "." + field
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	testframework "k8s.io/kubernetes/pkg/scheduler/testing/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -52,7 +53,7 @@ func TestASignatureIsThePatternAndNothingElse(t *testing.T) {
 
 func sign(t *testing.T, fwk framework.Handle, p *v1.Pod) framework.PodSignature {
 	t.Helper()
-	signature := fwk.SignPod(t.Context(), p)
+	signature := minor.Sign(t.Context(), fwk, p)
 	if signature == nil {
 		t.Fatal("the pod has no signature")
 	}

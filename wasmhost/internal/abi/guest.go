@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 }
 
 func (g *Guest) compile(ctx context.Context, wasm []byte, info module, pages uint32) (err error) {
-	if g.compiled, err = g.runtime.CompileModule(ctx, wasm); err != nil {
+	if g.compiled, err = g.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), wasm); err != nil {
 		return fmt.Errorf("wasm: error compiling guest: %w", err)
 	}
 	memory, ok := g.compiled.ExportedMemories()[exportMemory]

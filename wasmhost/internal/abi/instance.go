@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -166,6 +167,27 @@ func (i *Instance) callInTime(h Hook) error {
 		return fmt.Errorf("the call took longer than callTimeout, %s", i.settings.Timeout)
 	}
 	return err
+}
+
+// DecidesBy asks the guest what it decides by. Zero is where it does not say, or
+// something else too.
+func (i *Instance) DecidesBy() (DecidesBy, error) {
+	declared := i.module.ExportedFunction(exportDecidesBy)
+	if declared == nil {
+		return 0, nil
+	}
+	d := declared.Definition()
+	if len(d.ParamTypes()) > 0 || !slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
+		return 0, fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i32)", exportDecidesBy)
+	}
+	if err := declared.CallWithStack(i, i.stack[:]); err != nil {
+		return 0, i.trap(exportDecidesBy, err)
+	}
+	by := DecidesBy(i.stack[0])
+	if by&^(ByPodAnnotations|ByNodeName) != 0 {
+		return 0, nil
+	}
+	return by, nil
 }
 
 // Out is what the guest answered in the last call, until the next one.
