@@ -188,7 +188,7 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 ##@ Measure
 
 .PHONY: bench
-bench: bin/bench ## every door on the same work, a quarter of an hour; GUESTS=a.wasm,b.wasm, ARGS=…
+bench: bin/bench ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, ARGS=…
 	bin/bench $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
 
 .PHONY: bench-quick

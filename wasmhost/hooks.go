@@ -23,7 +23,7 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	}
 	c := p.begin(state, pod)
 	if !p.active.Has(abi.PreFilter) {
-		return nil, statusOf(abi.PreFilter, int32(p.guest.Constant(abi.PreFilter)), nil)
+		return nil, p.constant(abi.PreFilter)
 	}
 	m := p.measure(state)
 	a, err := p.preFilter(c)
@@ -71,7 +71,7 @@ func (h podHooks) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod
 func (h podHooks) change(state fwk.CycleState, pod *v1.Pod, change *change) *fwk.Status {
 	p := h.p
 	if !p.active.Has(change.hook) {
-		return statusOf(change.hook, int32(p.guest.Constant(change.hook)), nil)
+		return p.constant(change.hook)
 	}
 	m := p.measure(state)
 	a, err := p.try(p.cycleFor(state, pod), change)
@@ -104,7 +104,7 @@ type filterHooks struct{ p *plugin }
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	p := f.p
 	if !p.active.Has(abi.Filter) {
-		return statusOf(abi.Filter, int32(p.guest.Constant(abi.Filter)), nil)
+		return p.constant(abi.Filter)
 	}
 	m := p.measure(state)
 	status := p.filter(p.cycleFor(state, pod), node.Node().Name)
@@ -183,7 +183,7 @@ type scoreHooks struct{ p *plugin }
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	p := h.p
 	if !p.active.Has(abi.PreScore) {
-		return statusOf(abi.PreScore, int32(p.guest.Constant(abi.PreScore)), nil)
+		return p.constant(abi.PreScore)
 	}
 	m := p.measure(state)
 	a, err := p.preScore(p.cycleFor(state, pod), nodes)
@@ -233,6 +233,9 @@ func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
 // nodes' names; the framework finds them by their place in the list.
 func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, scores fwk.NodeScoreList) *fwk.Status {
 	p := h.p
+	if !p.active.Has(abi.NormalizeScore) {
+		return p.constant(abi.NormalizeScore)
+	}
 	m := p.measure(state)
 	a, err := p.ask(p.cycleFor(state, pod), abi.NormalizeScore, abi.In{Scores: byName(scores)})
 	status := verdict(abi.NormalizeScore, a, err)

@@ -10,15 +10,17 @@ import (
 )
 
 func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
-	pl := openWith(t, "hungry", Args{MemoryLimit: 64 << 20, Instances: 1}, nil)
-	got := schedule(t.Context(), pl, pod("hungry"), "m", "m", "m", "m", "m")
-	for i, want := range []fwk.Code{fwk.Success, fwk.Success, fwk.Success, fwk.Error, fwk.Error} {
-		if got[i].Code() != want {
-			t.Errorf("call %d: %v, want %v", i, got[i], want)
+	for _, guest := range []string{"hungry", "hungry_undeclared"} {
+		pl := openWith(t, guest, Args{MemoryLimit: 64 << 20, Instances: 1}, nil)
+		got := schedule(t.Context(), pl, pod("hungry"), "m", "m", "m", "m", "m")
+		for i, want := range []fwk.Code{fwk.Success, fwk.Success, fwk.Success, fwk.Error, fwk.Error} {
+			if got[i].Code() != want {
+				t.Errorf("%s, call %d: %v, want %v", guest, i, got[i], want)
+			}
 		}
-	}
-	if got := schedule(t.Context(), pl, pod("next"), "m", "n"); !got[0].IsSuccess() || !got[1].IsSuccess() {
-		t.Errorf("the next pod: %v", got)
+		if got := schedule(t.Context(), pl, pod("next"), "m", "n"); !got[0].IsSuccess() || !got[1].IsSuccess() {
+			t.Errorf("%s, the next pod: %v", guest, got)
+		}
 	}
 }
 

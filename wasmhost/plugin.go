@@ -349,6 +349,11 @@ func statusOf(hook abi.Hook, code int32, reasons []string) *fwk.Status {
 
 var noReason = []string{""}
 
+// constant is the verdict of a hook that the guest has for show, or not at all.
+func (p *plugin) constant(hook abi.Hook) *fwk.Status {
+	return statusOf(hook, int32(p.guest.Constant(hook)), nil)
+}
+
 // verdict is statusOf what ask returned, for hooks that return nothing but a code.
 func verdict(hook abi.Hook, a answer, err error) *fwk.Status {
 	if err != nil {
