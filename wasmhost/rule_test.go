@@ -8,15 +8,7 @@ import (
 )
 
 // inside finds the plugin behind its mask.
-func inside(pl fwk.Plugin) *plugin {
-	switch pl := pl.(type) {
-	case *plugin:
-		return pl
-	case interface{ unmask() *plugin }:
-		return pl.unmask()
-	}
-	panic("no plugin of ours")
-}
+func inside(pl fwk.Plugin) *plugin { return pl.(interface{ unmask() *plugin }).unmask() }
 
 func (p *plugin) unmask() *plugin { return p }
 

@@ -3,6 +3,7 @@ package wasmhost
 import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -95,4 +96,32 @@ func (s *scheduler) WaitingPod(uid string) abi.Message {
 		return waiting.GetPod()
 	}
 	return nil
+}
+
+// logGuest writes what a guest logs.
+func logGuest(severity int32, msg string, kvs []string) {
+	values := make([]any, len(kvs))
+	for i, v := range kvs {
+		values[i] = v
+	}
+	switch {
+	case severity < abi.SeverityWarning && kvs == nil:
+		klog.Info(msg)
+	case severity < abi.SeverityWarning:
+		klog.InfoS(msg, values...)
+	case severity < abi.SeverityError:
+		klog.Warning(append([]any{msg}, values...)...)
+	case kvs == nil:
+		klog.Error(msg) // of the severity fatal, too: no guest ends the scheduler
+	default:
+		klog.ErrorS(nil, msg, values...)
+	}
+}
+
+func namesOf(nodes []fwk.NodeInfo) []string {
+	names := make([]string, len(nodes))
+	for i, node := range nodes {
+		names[i] = node.Node().Name
+	}
+	return names
 }

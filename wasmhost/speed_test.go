@@ -3,6 +3,7 @@ package wasmhost
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -70,18 +71,22 @@ func BenchmarkFilter(b *testing.B) {
 			return func(node fwk.NodeInfo) { pl.Filter(b.Context(), state, p, node) }
 		})
 	})
-	b.Run("regexp", func(b *testing.B) {
-		_, _, nodes := openStatic(b, "regex_v2.wasm", Args{})
-		reasons := []string{`node(s) didn't match the pod's node name regex "eu-west-1"`}
-		benchmarkCycles(b, 1, nodes, func() func(fwk.NodeInfo) {
-			re := regexp.MustCompile("eu-west-1")
-			return func(node fwk.NodeInfo) {
-				if !re.MatchString(node.Node().Name) {
-					_ = fwk.NewStatus(fwk.Unschedulable, reasons...)
-				}
-			}
+	for _, goroutines := range []int{1, 2} {
+		b.Run(fmt.Sprint("regexp/goroutines=", goroutines), func(b *testing.B) {
+			_, _, nodes := openStatic(b, "regex_v2.wasm", Args{})
+			benchmarkCycles(b, goroutines, nodes, func() func(fwk.NodeInfo) { return native(regexp.MustCompile("eu-west-1")) })
 		})
-	})
+	}
+}
+
+// native is a Filter in Go.
+func native(re *regexp.Regexp) func(fwk.NodeInfo) {
+	reasons := []string{fmt.Sprintf("node(s) didn't match the pod's node name regex %q", re)}
+	return func(node fwk.NodeInfo) {
+		if !re.MatchString(node.Node().Name) {
+			runtime.KeepAlive(fwk.NewStatus(fwk.Unschedulable, reasons...))
+		}
+	}
 }
 
 // benchmarkCycles tells the time of a node in cycles over all of them, begun
