@@ -58,6 +58,8 @@ func (f *fakeFramework) RunFilterPluginsWithNominatedPods(_ context.Context, _ f
 	return nil
 }
 
+func (f *fakeFramework) RunPostBindPlugins(context.Context, framework.CycleState, *v1.Pod, string) {}
+
 // goroutines is how many kube-scheduler filters with.
 const goroutines = 16
 
@@ -149,6 +151,18 @@ func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), queued(newPod("p"))) // and no end
 	detach()
 	if a, _ := r.Last("ns", "p"); a.Result != Failed || a.Message == "" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
+	r, sched := New(), newScheduler(1)
+	detach := r.Attach(sched, nil)
+	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
+	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod))
+	detach()
+	fwk.RunPostBindPlugins(t.Context(), schedframework.NewCycleState(), pod, "node-00000")
+	if a, _ := r.Last("ns", "p"); a.Result != Scheduled || a.Node != "node-00000" {
 		t.Errorf("got %+v", a)
 	}
 }
