@@ -7,6 +7,8 @@
 FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS source
 WORKDIR /src
 COPY go.mod go.sum ./
+COPY regex/go.mod regex/go.sum regex/
+COPY compat/scenario/go.mod compat/scenario/go.sum compat/scenario/
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 RUN mkdir -p /root-fs/etc/ssl/certs /root-fs/tmp \

@@ -63,10 +63,14 @@ func (o options) measure(ctx context.Context, r *report.Run, doors []door.Door, 
 		}
 	}
 	if o.has("whole") {
-		plan := o.wholePlan()
-		plan.Say = p.Say
-		if r.Whole, err = whole.Run(ctx, plan, o.wholeDoors(doors)); err != nil {
-			return err
+		for i, nodes := range o.nodes {
+			plan := o.wholePlan(nodes)
+			plan.Say = p.Say
+			results, err := whole.Run(ctx, plan, o.wholeDoors(doors, i == 0))
+			r.Whole = append(r.Whole, results...)
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,15 +16,16 @@ import (
 
 // options are what the command can be told.
 type options struct {
-	quick       bool
-	nodes, pods int // of the whole scheduler
-	guests      string
-	floors      string
-	out, doc    string
-	parts       string
-	doors       string
-	profile     string
-	args        []string
+	quick    bool
+	nodes    []int // of the whole scheduler
+	pods     int
+	guests   string
+	floors   string
+	out, doc string
+	parts    string
+	doors    string
+	profile  string
+	args     []string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -31,7 +33,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.BoolVar(&o.quick, "quick", false, "under two minutes, with few rounds: for a first look")
-	flags.IntVar(&o.nodes, "nodes", 1000, "nodes of the whole scheduler")
+	flags.Func("nodes", "nodes of the whole scheduler, one number or more, separated by commas; all but the first for v2 and native only (default 1000,5000, quick 1000)", o.setNodes)
 	flags.IntVar(&o.pods, "pods", 0, "pods of the whole scheduler (default 2000, quick 300)")
 	flags.StringVar(&o.guests, "guests", "", "further guests to measure: .wasm files, separated by commas")
 	flags.StringVar(&o.floors, "floors", "testdata/bench", "folder of the guests that are the floors")
@@ -49,7 +51,25 @@ func parse(args []string, stderr io.Writer) (options, error) {
 			o.pods = 300
 		}
 	}
+	if len(o.nodes) == 0 {
+		o.nodes = []int{1000, 5000}
+		if o.quick {
+			o.nodes = o.nodes[:1]
+		}
+	}
 	return o, o.validate(stderr)
+}
+
+func (o *options) setNodes(list string) error {
+	o.nodes = nil
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		o.nodes = append(o.nodes, n)
+	}
+	return nil
 }
 
 func (o options) validate(stderr io.Writer) (err error) {
@@ -58,8 +78,8 @@ func (o options) validate(stderr io.Writer) (err error) {
 			err = fmt.Errorf("no part %q: choose of cycle, whole and start", part)
 		}
 	}
-	if o.nodes < 1 || o.pods < 1 {
-		err = fmt.Errorf("%d nodes and %d pods: there must be some", o.nodes, o.pods)
+	if slices.Min(o.nodes) < 1 || o.pods < 1 {
+		err = fmt.Errorf("%d nodes and %d pods: there must be some", slices.Min(o.nodes), o.pods)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
@@ -85,18 +105,20 @@ func (o options) cyclePlan() cycle.Plan {
 	return plan
 }
 
-func (o options) wholePlan() whole.Plan {
-	plan := whole.Plan{Nodes: o.nodes, Pods: o.pods, Rounds: 3, Limit: 20 * time.Second}
+func (o options) wholePlan(nodes int) whole.Plan {
+	plan := whole.Plan{Nodes: nodes, Pods: o.pods, Rounds: 3, Limit: 20 * time.Second}
 	if o.quick {
 		plan.Limit = 5 * time.Second
 	}
+	plan.Limit *= time.Duration(max(1, nodes/1000))
 	return plan
 }
 
 // wholeDoors are the doors that a whole scheduler is measured with: of a quick
-// run those that a target is about.
-func (o options) wholeDoors(doors []door.Door) []door.Door {
-	if !o.quick {
+// run, and with other numbers of nodes than the first, those that a target is
+// about.
+func (o options) wholeDoors(doors []door.Door, first bool) []door.Door {
+	if !o.quick && first {
 		return doors
 	}
 	return slices.DeleteFunc(slices.Clone(doors), func(d door.Door) bool { return d.Name != "v2" && d.Name != "native-v2" })

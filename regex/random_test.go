@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	wild "wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
+	wild "wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 // What bounds the time of a cycle is counted in work, so that no busy machine

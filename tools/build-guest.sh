@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds one guest of the module in the current folder: the only place that
-# knows how. tools/README.md explains each flag.
+# Builds one guest, the module of that name in the current folder: the only place
+# that knows how. tools/README.md explains each flag.
 #
 #   tools/build-guest.sh v2 static/regex_v2.wasm
 #   tools/build-guest.sh versions    what the bytes of a guest depend on
@@ -23,7 +23,7 @@ target=$tools/guest.json
 
 # Guests contain parts of Go's library, so the Go version is pinned too; the
 # caller's own flags and workspace must not matter.
-GOTOOLCHAIN=$(sed -n 's/^toolchain //p' "$tools/go.mod")
+GOTOOLCHAIN=$(sed -n 's/^toolchain //p' "$tools/tinygo/go.mod")
 export GOTOOLCHAIN GOFLAGS=-buildvcs=false GOWORK=off
 unset GOOS GOARCH
 
@@ -60,9 +60,9 @@ output=${2:?usage: build-guest.sh v1|v2 OUTPUT.wasm}
 
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-"$tinygo" build -o "$temp/$1.wasm" -target="$target" "${flags[@]}" \
+(cd "$1" && "$tinygo" build -o "$temp/$1.wasm" -target="$target" "${flags[@]}" \
 	-scheduler=none -no-debug -opt=2 -buildmode=wasi-legacy \
-	-ldflags "-extldflags '-z stack-size=$stack --initial-memory=$memory'" "./$1"
+	-ldflags "-extldflags '-z stack-size=$stack --initial-memory=$memory'" .)
 check "$temp/$1.wasm" "$1"
 mkdir -p "$(dirname "$output")"
 cp "$temp/$1.wasm" "$output"

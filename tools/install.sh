@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs the tools that tools/go.mod pins into .tools/bin.
+# Installs the tools that go.mod here and in tinygo/ pin into .tools/bin.
 #
 #   tools/install.sh linters   staticcheck and gofumpt: need Go only
 #   tools/install.sh tinygo    TinyGo: needs LLVM 19, installed here on Debian and Ubuntu
 #
 # Each leaves a stamp of what it was made from, and does nothing while that holds.
+# Exit code 3: TinyGo cannot be had on this machine, for the reason that is printed.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -14,13 +15,18 @@ export GOFLAGS=-buildvcs=false GOWORK=off
 
 say() { echo "tools: $*" >&2; }
 die() { say "$@"; exit 1; }
+unavailable() { say "$@"; exit 3; }
 
 command -v go >/dev/null || die "go is not on PATH; install it from https://go.dev/dl/"
+
+# module prints the folder of what pins a tool. TinyGo has one of its own, so that
+# where it cannot be had the linters can.
+module() { if [ "$1" = tinygo ]; then echo tinygo; else echo .; fi; }
 
 # key prints what an installation depends on: the pins, this script, Go, and for
 # TinyGo the packages that it is linked against.
 key() {
-	cat go.mod go.sum install.sh | cksum
+	cat "$(module "$1")"/go.{mod,sum} install.sh | cksum
 	go env GOVERSION
 	if [ "$1" = tinygo ]; then
 		package_versions 2>/dev/null || command -v tinygo || true
@@ -51,17 +57,20 @@ install_packages() {
 		install -y --no-install-recommends $packages >&2
 }
 
+have_packages() {
+	package_versions >/dev/null 2>&1 || { install_packages && package_versions >/dev/null; }
+}
+
 # build_tinygo compiles TinyGo and lays out the TINYGOROOT that it looks for
 # beside itself. A module zip has no submodules, so src/net is left empty, and
 # the files are copies because TinyGo does not follow links.
 build_tinygo() {
 	local home=$out/tinygo source
 	say "building TinyGo, about a minute"
-	go mod download github.com/tinygo-org/tinygo
-	source=$(go list -m -f '{{.Dir}}' github.com/tinygo-org/tinygo)
+	source=$(cd tinygo && go list -m -f '{{.Dir}}' github.com/tinygo-org/tinygo)
 	rm -rf "$home"
 	mkdir -p "$home/bin"
-	CGO_ENABLED=1 go build -trimpath -tags llvm19 -o "$home/bin/tinygo" github.com/tinygo-org/tinygo
+	(cd tinygo && CGO_ENABLED=1 go build -trimpath -tags llvm19 -o "$home/bin/tinygo" github.com/tinygo-org/tinygo)
 	cp -R "$source/src" "$source/targets" "$home"
 	chmod -R u+w "$home"
 	mkdir -p "$home/src/net"
@@ -75,8 +84,11 @@ official() {
 }
 
 install_tinygo() {
-	local path
-	if package_versions >/dev/null 2>&1 || { install_packages && package_versions >/dev/null; }; then
+	local path downloaded=yes
+	if command -v apt-get >/dev/null; then
+		(cd tinygo && go mod download github.com/tinygo-org/tinygo) || downloaded=
+	fi
+	if [ "$downloaded" ] && have_packages; then
 		build_tinygo
 	elif path=$(official); then
 		say "using $path; its guests need not have the bytes of the committed ones (tools/README.md)"
@@ -84,14 +96,16 @@ install_tinygo() {
 		rm -f "$out/bin/tinygo"
 		printf '#!/bin/sh\nexec "%s" "$@"\n' "$path" >"$out/bin/tinygo"
 		chmod +x "$out/bin/tinygo"
+	elif [ -z "$downloaded" ]; then
+		unavailable "the source of TinyGo cannot be downloaded, see above"
 	elif command -v apt-get >/dev/null; then
-		die "TinyGo needs packages (Debian 12, Ubuntu 24.04 or newer). Run this, then make tools again:
+		unavailable "TinyGo needs packages (Debian 12, Ubuntu 24.04 or newer). Run this, then make tools again:
   sudo apt-get update && sudo apt-get install -y --no-install-recommends $packages"
 	elif command -v brew >/dev/null; then
-		die "no TinyGo 0.41 on PATH. Run this, then make tools again:
+		unavailable "no TinyGo 0.41 on PATH. Run this, then make tools again:
   brew tap tinygo-org/tools && brew install tinygo"
 	else
-		die "no TinyGo 0.41 on PATH. Install an official release, https://tinygo.org/getting-started/install/, then run: make tools"
+		unavailable "no TinyGo 0.41 on PATH. Install an official release, https://tinygo.org/getting-started/install/, then run: make tools"
 	fi
 	"$out/bin/tinygo" version >&2
 }

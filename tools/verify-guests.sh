@@ -2,8 +2,13 @@
 # Fails unless the committed guests are what their source builds to, so that
 # nobody has to trust a binary.
 #
-#   tools/verify-guests.sh                      rebuilds both guests and compares
+#   tools/verify-guests.sh                      compares with the record, rebuilds and compares
 #   tools/verify-guests.sh compare DIR BUILT…   only compares folders of guests
+#   tools/verify-guests.sh recorded             only compares guests and source with the record
+#   tools/verify-guests.sh record               writes the record: what was built from what
+#
+# The record, static/sources.txt, is compared everywhere. Where TinyGo cannot be
+# had it is all that can be; elsewhere the guests are rebuilt.
 #
 # The rebuild starts from nothing, in two copies of the source whose folders
 # have different names, so a path that creeps into a guest is found here.
@@ -12,7 +17,8 @@ set -euo pipefail
 tools=$(cd "$(dirname "$0")" && pwd)
 root=${tools%/*}
 guests="v1 v2"
-source="go.mod go.sum guest regex v1 v2" # what a guest may be made of
+source="guest regex v1 v2" # what a guest may be made of
+record=static/sources.txt
 
 describe() {
 	[ -f "$1" ] || { echo "missing"; return; }
@@ -21,6 +27,40 @@ describe() {
 
 sha256() {
 	if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d' ' -f1
+}
+
+# recorded_files lists what the record is about: the guests, the source that goes
+# into them, and how they are built. What only tests use is not among it.
+recorded_files() {
+	# shellcheck disable=SC2086 # a list
+	find $source -type f ! -name '*_test.go' ! -path '*/testdata/*' ! -path 'regex/patterns/*'
+	printf '%s\n' static/*.wasm tools/build-guest.sh tools/guest.json tools/toolchain.txt tools/tinygo/go.{mod,sum}
+}
+
+# write_record has the form that sha256sum -c reads.
+write_record() {
+	local file
+	recorded_files | LC_ALL=C sort | while read -r file; do
+		echo "$(sha256 "$file")  $file"
+	done
+}
+
+# compare_record names every file that is not what the record says.
+compare_record() {
+	local changed
+	[ -f $record ] || { echo "$record is missing; run: make guests"; return 1; }
+	write_record >"$temp/record"
+	changed=$({ diff $record "$temp/record" || true; } | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u)
+	[ -z "$changed" ] && cmp -s $record "$temp/record" && return
+	echo "The guests were not made from what is here, by $record:"
+	while read -r file; do
+		[ -n "$file" ] || continue
+		if [ ! -f "$file" ]; then echo "  $file is gone"
+		elif ! grep -q "  $file\$" $record; then echo "  $file is new"
+		else echo "  $file has changed"; fi
+	done <<<"$changed"
+	echo "Run 'make guests' and commit static/ and tools/toolchain.txt with it (CONTRIBUTING.md)."
+	return 1
 }
 
 # compare FOLDER BUILT… names every guest of FOLDER that differs from a built one.
@@ -63,14 +103,34 @@ rebuild() {
 	done
 }
 
-if [ "${1:-}" = compare ]; then
-	shift
-	compare "$@" >&2
-	exit
-fi
-
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
+
+case ${1:-} in
+compare) shift; compare "$@" >&2; exit ;;
+record) cd "$root"; write_record >"$temp/record"; cp "$temp/record" $record; exit ;;
+recorded) cd "$root"; compare_record >&2; exit ;;
+esac
+
+cd "$root"
+compare_record >&2
+echo "static/: the guests and their source are those of $record"
+
+status=0
+"$tools/install.sh" tinygo || status=$?
+if [ $status = 3 ]; then
+	cat >&2 <<-'END'
+
+	  **************************************************************************
+	  NOT REBUILT: TinyGo cannot be had here, for the reason above. Guests and
+	  source are those of the record, so nothing was changed without the other;
+	  that the one builds to the other is seen where TinyGo can be had.
+	  **************************************************************************
+
+	END
+	exit
+fi
+[ $status = 0 ] || exit $status
 
 # TinyGo's cache is new, or it could hide a change; Go's own is kept.
 GOCACHE=$(go env GOCACHE)
@@ -83,7 +143,6 @@ wait $first || failed=1
 wait $second || failed=1
 [ $failed = 0 ] || { echo "verify-guests: a guest does not build" >&2; exit 1; }
 
-cd "$root"
 if ! compare static "$temp/a" "$temp/another-longer-name" >&2; then
 	explain >&2
 	exit 1

@@ -37,18 +37,28 @@ type Plan struct {
 	Say func(what string, done float64)
 }
 
+// Part is what of a scheduling cycle is measured.
+type Part string
+
+// The parts.
+const (
+	Whole     Part = "Cycle"     // PreFilter, then Filter on one goroutine
+	PreFilter Part = "PreFilter" // and nothing else
+	Shared    Part = "Shared"    // PreFilter, then Filter on a goroutine for each processor
+)
+
 // Result is what one door came to in one case with one number of nodes.
 type Result struct {
 	Door, Case string
 	Nodes      int
-	PreFilter  bool          // only the PreFilter, not the cycle
+	Part       Part
 	Filtered   int           // nodes asked about one by one, in a cycle
 	Time       sample.Sample // ns of processors per cycle, one for each batch
 	Wall       sample.Sample // ns by the clock per cycle
 	Cycles     []int         // in each batch
 	Bytes      float64       // allocated on the host, per cycle
 	Allocs     float64       // allocations on the host, per cycle
-	Memory     int           // of the guest, in bytes, afterwards; 0: no guest
+	Memory     int           // of an instance of the guest, in bytes, afterwards; 0: no guest
 	Wrong      string        // what the door got wrong, if it did
 }
 
@@ -71,34 +81,52 @@ func Run(ctx context.Context, plan Plan, doors []door.Door) (results []Result, e
 	}
 	cases := work.Cases()
 	for i, c := range cases {
-		for _, preFilter := range []bool{false, true} {
-			if preFilter && c.Filtered && i > 0 {
-				continue // with a pattern from the cache, one is like the other
-			}
-			say := func(done float64) { plan.Say("cycles, "+c.Name, (float64(i)+done)/float64(len(cases))) }
-			r, err := runCase(ctx, plan, entrants, c, preFilter, say)
-			if err != nil {
-				return results, fmt.Errorf("case %s: %w", c.Name, err)
-			}
-			results = append(results, r...)
+		say := func(done float64) { plan.Say("cycles, "+c.Name, (float64(i)+done)/float64(len(cases))) }
+		r, err := runCase(ctx, plan, entrants, c, partsOf(c, i == 0), say)
+		if err != nil {
+			return results, fmt.Errorf("case %s: %w", c.Name, err)
 		}
+		results = append(results, r...)
 	}
 	return results, nil
 }
 
-// runCase lets the doors take turns.
-func runCase(ctx context.Context, plan Plan, entrants []*entrant, c work.Case, preFilter bool, say func(float64)) ([]Result, error) {
+func turnsOf(plan Plan, entrants []*entrant, c work.Case, parts []Part, pods []*v1.Pod) (turns []*turn, err error) {
+	for _, e := range entrants {
+		for _, part := range parts {
+			t, err := newTurn(plan, e, c, part, pods)
+			if err != nil {
+				return nil, fmt.Errorf("door %s: %w", e.door.Name, err)
+			}
+			if t != nil {
+				turns = append(turns, t)
+			}
+		}
+	}
+	return turns, nil
+}
+
+// partsOf are the parts that mean anything in a case.
+func partsOf(c work.Case, first bool) []Part {
+	parts := []Part{Whole}
+	if first || !c.Filtered { // with a pattern from the cache, one PreFilter is like the other
+		parts = append(parts, PreFilter)
+	}
+	if c.Filtered && runtime.GOMAXPROCS(0) > 1 {
+		parts = append(parts, Shared)
+	}
+	return parts
+}
+
+// runCase lets the doors take turns with each part.
+func runCase(ctx context.Context, plan Plan, entrants []*entrant, c work.Case, parts []Part, say func(float64)) ([]Result, error) {
 	ps := make([]*v1.Pod, pods)
 	for i := range ps {
 		ps[i] = work.NewPod(i, c)
 	}
-	var turns []*turn
-	for _, e := range entrants {
-		if t, err := newTurn(plan, e, c, preFilter, ps); err != nil {
-			return nil, fmt.Errorf("door %s: %w", e.door.Name, err)
-		} else if t != nil {
-			turns = append(turns, t)
-		}
+	turns, err := turnsOf(plan, entrants, c, parts, ps)
+	if err != nil {
+		return nil, err
 	}
 	for round := range plan.Rounds {
 		say(float64(round) / float64(plan.Rounds))

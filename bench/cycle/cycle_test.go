@@ -1,6 +1,8 @@
 package cycle
 
 import (
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +19,11 @@ func TestEveryDoorIsMeasuredInEveryCase(t *testing.T) {
 	results, err := Run(t.Context(), plan, doors)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, part := range []Part{Whole, PreFilter, Shared} {
+		if !slices.ContainsFunc(results, func(r Result) bool { return r.Door == "v2" && r.Part == part }) && (part != Shared || runtime.GOMAXPROCS(0) > 1) {
+			t.Errorf("v2's %s is not measured", part)
+		}
 	}
 	if want := len(plan.Nodes) * len(doors) * len(work.Cases()); len(results) < want {
 		t.Errorf("%d results, want at least %d", len(results), want)

@@ -31,6 +31,19 @@ func open(ctx context.Context, doors []door.Door, cluster *work.Cluster, s *swee
 	return entrants, nil
 }
 
+// hasPart reports whether there is such a part to the door.
+func (e *entrant) hasPart(part Part) (has bool) {
+	switch part {
+	case PreFilter:
+		_, has = e.session.(door.PreFilterer)
+	case Shared:
+		_, has = e.session.(door.Sharer)
+	default:
+		has = true
+	}
+	return has
+}
+
 func closeAll(entrants []*entrant) error {
 	var errs []error
 	for _, e := range entrants {

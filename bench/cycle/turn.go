@@ -27,8 +27,8 @@ type turn struct {
 
 // newTurn checks and warms a door up, and finds out how many cycles fill a
 // batch. It returns nil if the door has no part in the case.
-func newTurn(plan Plan, e *entrant, c work.Case, preFilter bool, pods []*v1.Pod) (*turn, error) {
-	if _, ok := e.session.(door.PreFilterer); preFilter && !ok {
+func newTurn(plan Plan, e *entrant, c work.Case, part Part, pods []*v1.Pod) (*turn, error) {
+	if !e.hasPart(part) {
 		return nil, nil
 	}
 	if plan.Skip > 0 && e.cycle > plan.Skip {
@@ -39,7 +39,7 @@ func newTurn(plan Plan, e *entrant, c work.Case, preFilter bool, pods []*v1.Pod)
 		return nil, err
 	}
 	t := &turn{entrant: e, pods: pods, buffer: make([]string, 0, len(e.cluster.Nodes))}
-	t.result = Result{Door: e.door.Name, Case: c.Name, Nodes: len(e.cluster.Nodes), PreFilter: preFilter, Wrong: wrong}
+	t.result = Result{Door: e.door.Name, Case: c.Name, Nodes: len(e.cluster.Nodes), Part: part, Wrong: wrong}
 	if wrong != "" && e.door.Role == door.Ours {
 		return nil, errWrong(wrong)
 	}
@@ -75,19 +75,24 @@ func (t *turn) calibrate(batch time.Duration) (one time.Duration, err error) {
 // run runs n cycles.
 func (t *turn) run(n int) (time.Duration, error) {
 	began := time.Now()
-	if t.result.PreFilter {
-		s := t.entrant.session.(door.PreFilterer)
-		for range n {
-			s.PreFilter(t.pod())
-		}
-		return time.Since(began), nil
-	}
 	for range n {
-		if _, err := t.entrant.session.Cycle(t.pod(), t.buffer[:0]); err != nil && t.result.Wrong == "" {
+		if err := t.once(); err != nil && t.result.Wrong == "" {
 			return 0, err
 		}
 	}
 	return time.Since(began), nil
+}
+
+func (t *turn) once() (err error) {
+	switch s := t.entrant.session; t.result.Part {
+	case PreFilter:
+		s.(door.PreFilterer).PreFilter(t.pod())
+	case Shared:
+		err = s.(door.Sharer).CycleAmong(runtime.GOMAXPROCS(0), t.pod())
+	default:
+		_, err = s.Cycle(t.pod(), t.buffer[:0])
+	}
+	return err
 }
 
 func (t *turn) pod() *v1.Pod {

@@ -59,10 +59,18 @@ type PreFilterer interface {
 	PreFilter(pod *v1.Pod)
 }
 
+// Sharer is a Session that can be asked about several nodes at the same time.
+type Sharer interface {
+	Session
+	// CycleAmong runs a cycle whose nodes are shared among goroutines. Its
+	// verdicts are dropped.
+	CycleAmong(goroutines int, pod *v1.Pod) error
+}
+
 // Guest is a Session in a guest.
 type Guest interface {
 	PreFilterer
-	// Memory is the size of the guest's memory, in bytes.
+	// Memory is the size of the memory of an instance of the guest, in bytes.
 	Memory() int
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
@@ -56,7 +56,7 @@ func ofExtender(name, about string, names bool) Door {
 // extenderSession asks with kube-scheduler's own client.
 type extenderSession struct {
 	cluster *work.Cluster
-	client  framework.Extender
+	client  fwk.Extender
 	server  *extenderServer
 }
 

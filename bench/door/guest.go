@@ -9,15 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
-	"github.com/tetratelabs/wazero/experimental"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
 	"wasmkwokwizardry.io/regex-scheduling/static"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 func init() {
@@ -63,13 +63,15 @@ func ofGuest(name string, role Role, about string, wasm []byte) Door {
 	return d
 }
 
-// guest is a guest in the host as cmd/scheduler has it: upstream's, behind the
-// wrapper that replaces a guest that trapped.
+// guest is a guest in the host of cmd/scheduler.
 type guest struct {
 	plugin
-	host   *wasmhost.Host
-	memory *memory
+	host *wasmhost.Host
+	name string
 }
+
+// opened numbers the guests, so that each has metrics of its own.
+var opened atomic.Int64
 
 func openGuest(ctx context.Context, wasm []byte, cluster *work.Cluster) (Session, error) {
 	file, err := keep(wasm)
@@ -81,17 +83,16 @@ func openGuest(ctx context.Context, wasm []byte, cluster *work.Cluster) (Session
 	if err != nil {
 		return nil, err
 	}
-	g := &guest{host: &wasmhost.Host{}, memory: &memory{}}
-	ctx = experimental.WithMemoryAllocator(ctx, g.memory)
-	pl, err := g.host.Factory("Wasm")(ctx, &runtime.Unknown{Raw: args}, cluster.Handle())
+	g := &guest{host: &wasmhost.Host{}, name: fmt.Sprintf("Wasm%d", opened.Add(1))}
+	pl, err := g.host.Factory(g.name)(ctx, &runtime.Unknown{Raw: args}, cluster.Handle())
 	if err != nil {
 		return nil, err
 	}
-	filter, ok := pl.(framework.FilterPlugin)
+	filter, ok := pl.(fwk.FilterPlugin)
 	if !ok {
 		return nil, errors.Join(errors.New("the guest has no filter"), g.host.Close())
 	}
-	g.plugin = plugin{cluster: cluster, filter: filter, prefilter: pl.(framework.PreFilterPlugin)}
+	g.plugin = plugin{cluster: cluster, filter: filter, prefilter: pl.(fwk.PreFilterPlugin)}
 	return g, nil
 }
 
@@ -108,7 +109,12 @@ func keep(wasm []byte) (file string, err error) {
 func (g *guest) PreFilter(pod *v1.Pod) { g.preFilter(pod) }
 
 // Memory implements Guest.
-func (g *guest) Memory() int { return len(g.memory.bytes) }
+func (g *guest) Memory() int {
+	if n := gauge("scheduler_wasm_guest_instances", g.name); n > 0 {
+		return int(gauge("scheduler_wasm_guest_memory_bytes", g.name) / n)
+	}
+	return 0
+}
 
 // Close implements Session.
 func (g *guest) Close() error { return g.host.Close() }

@@ -6,7 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
@@ -27,8 +27,8 @@ func ofPlugin(name, about, pluginName string, factory frameworkruntime.PluginFac
 			if err != nil {
 				return nil, err
 			}
-			prefilter, _ := pl.(framework.PreFilterPlugin)
-			return &nativePlugin{plugin{cluster: cluster, filter: pl.(framework.FilterPlugin), prefilter: prefilter}}, nil
+			prefilter, _ := pl.(fwk.PreFilterPlugin)
+			return &nativePlugin{plugin{cluster: cluster, filter: pl.(fwk.FilterPlugin), prefilter: prefilter}}, nil
 		},
 		Serve: func(context.Context) (Service, error) {
 			s := Service{Config: profile(pluginName)}
@@ -54,25 +54,25 @@ type compilePerNode struct{}
 
 const compilePerNodeName = "CompilePerNode"
 
-func newCompilePerNode(context.Context, runtime.Object, framework.Handle) (framework.Plugin, error) {
+func newCompilePerNode(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
 	return compilePerNode{}, nil
 }
 
-// Name implements framework.Plugin.
+// Name implements fwk.Plugin.
 func (compilePerNode) Name() string { return compilePerNodeName }
 
-// Filter implements framework.FilterPlugin.
-func (compilePerNode) Filter(_ context.Context, _ *framework.CycleState, pod *v1.Pod, node *framework.NodeInfo) *framework.Status {
+// Filter implements fwk.FilterPlugin.
+func (compilePerNode) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	pattern, found := pod.Annotations[regex.Annotation]
 	if !found {
 		return nil
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
 	}
 	if !re.MatchString(node.Node().Name) {
-		return framework.NewStatus(framework.UnschedulableAndUnresolvable, "node(s) didn't match "+pattern)
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) didn't match "+pattern)
 	}
 	return nil
 }

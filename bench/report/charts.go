@@ -64,7 +64,7 @@ func (r *Run) bars() (bars []plot.Bar) {
 
 func (r *Run) rates() (bars []plot.Bar) {
 	for _, w := range r.Whole {
-		if len(w.Rate) > 0 {
+		if len(w.Rate) > 0 && w.Nodes == r.Whole[0].Nodes {
 			bars = append(bars, bar(w.Door, w.Rate))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func (r *Run) onHost(nodes int) Table {
 	t := Table{
 		Title: fmt.Sprintf("Memory, prefix, %s nodes", thousands(fmt.Sprint(nodes))),
-		Head:  []string{"door", "allocations per node", "bytes per node", "guest's memory, KiB"},
+		Head:  []string{"door", "allocations per node", "bytes per node", "memory of an instance, KiB"},
 	}
 	for _, d := range r.doors() {
 		c := r.cycle(d, "prefix", nodes)
@@ -44,13 +44,16 @@ func (r *Run) preFilters() Table {
 	return t
 }
 
-func (r *Run) schedulers() Table {
+func (r *Run) schedulers(nodes int) Table {
 	t := Table{
-		Title: fmt.Sprintf("Whole scheduler, %s pods on %s nodes", thousands(fmt.Sprint(r.Whole[0].Pods)), thousands(fmt.Sprint(r.Whole[0].Nodes))),
+		Title: fmt.Sprintf("Whole scheduler, %s pods on %s nodes", thousands(fmt.Sprint(r.Whole[0].Pods)), thousands(fmt.Sprint(nodes))),
 		Head:  []string{"door", "pods/s", "spread", "cycle p50, ms", "p90, ms", "p99, ms", "max, ms", "pods not reached"},
 		Note:  "A cycle is SchedulePod: all plugins and extenders, filtering and scoring, without the binding. The API server and etcd share the machine.",
 	}
 	for _, w := range r.Whole {
+		if w.Nodes != nodes {
+			continue
+		}
 		ms := w.Latency.Scale(1e-6)
 		left := ""
 		if w.Left > 0 {

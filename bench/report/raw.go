@@ -29,14 +29,10 @@ func (r *Run) Raw(w io.Writer) {
 }
 
 func rawCycle(w io.Writer, c cycle.Result) {
-	kind := "Cycle"
-	if c.PreFilter {
-		kind = "PreFilter"
-	}
 	for i, ns := range c.Wall {
-		fmt.Fprintf(w, "Benchmark%s/door=%s/case=%s/nodes=%d-%d\t%d\t%.1f ns/op\t%.0f B/op\t%.0f allocs/op", kind, c.Door, c.Case, c.Nodes, runtime.GOMAXPROCS(0), c.Cycles[i], ns, c.Bytes, c.Allocs)
+		fmt.Fprintf(w, "Benchmark%s/door=%s/case=%s/nodes=%d-%d\t%d\t%.1f ns/op\t%.0f B/op\t%.0f allocs/op", c.Part, c.Door, c.Case, c.Nodes, runtime.GOMAXPROCS(0), c.Cycles[i], ns, c.Bytes, c.Allocs)
 		fmt.Fprintf(w, "\t%.1f cpu-ns/op", c.Time[i])
-		if !c.PreFilter {
+		if c.Part != cycle.PreFilter {
 			fmt.Fprintf(w, "\t%.1f cpu-ns/node", c.Time[i]/float64(c.Nodes))
 		}
 		if c.Memory > 0 {

@@ -29,26 +29,26 @@ const (
 
 // cycle returns a door's cycles, or nil.
 func (r *Run) cycle(door, kase string, nodes int) *cycle.Result {
-	return r.find(door, kase, nodes, false)
+	return r.find(door, kase, nodes, cycle.Whole)
 }
 
 // preFilter returns a door's PreFilters, or nil.
 func (r *Run) preFilter(door, kase string, nodes int) *cycle.Result {
-	return r.find(door, kase, nodes, true)
+	return r.find(door, kase, nodes, cycle.PreFilter)
 }
 
-func (r *Run) find(door, kase string, nodes int, preFilter bool) *cycle.Result {
+func (r *Run) find(door, kase string, nodes int, part cycle.Part) *cycle.Result {
 	for i, c := range r.Cycles {
-		if c.Door == door && c.Case == kase && c.Nodes == nodes && c.PreFilter == preFilter {
+		if c.Door == door && c.Case == kase && c.Nodes == nodes && c.Part == part {
 			return &r.Cycles[i]
 		}
 	}
 	return nil
 }
 
-func (r *Run) whole(door string) *whole.Result {
+func (r *Run) whole(door string, nodes int) *whole.Result {
 	for i, w := range r.Whole {
-		if w.Door == door {
+		if w.Door == door && w.Nodes == nodes {
 			return &r.Whole[i]
 		}
 	}
@@ -71,6 +71,16 @@ func (r *Run) doors() (names []string) {
 		}
 	}
 	return names
+}
+
+// wholeNodes are the sizes of the clusters of whole schedulers.
+func (r *Run) wholeNodes() (sizes []int) {
+	for _, w := range r.Whole {
+		if !slices.Contains(sizes, w.Nodes) {
+			sizes = append(sizes, w.Nodes)
+		}
+	}
+	return sizes
 }
 
 // nodes are the sizes of the clusters.

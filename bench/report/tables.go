@@ -15,7 +15,9 @@ func (r *Run) Tables() (tables []Table) {
 		tables = append(tables, r.perNode(small), r.perPod(), r.byTheClock(), r.onHost(small), r.preFilters())
 	}
 	if len(r.Whole) > 0 {
-		tables = append(tables, r.schedulers())
+		for _, n := range r.wholeNodes() {
+			tables = append(tables, r.schedulers(n))
+		}
 	}
 	if len(r.Starts) > 0 {
 		tables = append(tables, r.starts())
@@ -62,10 +64,10 @@ func spread(s sample.Sample) string {
 func (r *Run) perNode(nodes int) Table {
 	t := Table{
 		Title: fmt.Sprintf("A cycle, ns per node, %s nodes", thousands(fmt.Sprint(nodes))), Head: []string{"pattern"},
-		Note: "Time of the processors: median, and half the distance of the quartiles. The last columns are v2 over the two floors.",
+		Note: "Time of the processors: median, and half the distance of the quartiles. The last columns are v2 over the plugin compiled in, and over two floors.",
 	}
 	doors := r.doors()
-	t.Head = append(append(t.Head, doors...), "v2/name", "v2/reject")
+	t.Head = append(append(t.Head, doors...), "v2/native-v2", "v2/name", "v2/reject")
 	for _, c := range work.Cases() {
 		if !c.Filtered {
 			continue
@@ -74,8 +76,8 @@ func (r *Run) perNode(nodes int) Table {
 		for _, d := range doors {
 			row = append(row, timed(r.cycle(d, c.Name, nodes), 1/float64(nodes)))
 		}
-		for _, floor := range []string{"name", "reject"} {
-			row = append(row, times(ratio(r.cycle("v2", c.Name, nodes), r.cycle(floor, c.Name, nodes))))
+		for _, under := range []string{"native-v2", "name", "reject"} {
+			row = append(row, times(ratio(r.cycle("v2", c.Name, nodes), r.cycle(under, c.Name, nodes))))
 		}
 		t.add(row...)
 	}
@@ -105,16 +107,21 @@ func (r *Run) byTheClock() Table {
 	t := Table{Title: "A cycle by the clock, µs per pod, prefix", Head: []string{"nodes"}, Note: "A machine that is busy with something else stretches these."}
 	doors := r.doors()
 	t.Head = append(t.Head, doors...)
-	for _, n := range r.nodes() {
-		row := []string{thousands(fmt.Sprint(n))}
-		for _, d := range doors {
-			c := r.cycle(d, "prefix", n)
-			if c != nil {
-				c = &cycle.Result{Time: c.Wall}
+	for _, part := range []struct {
+		cycle.Part
+		about string
+	}{{cycle.Whole, ""}, {cycle.Shared, ", on all processors"}} {
+		for _, n := range r.nodes() {
+			row := []string{thousands(fmt.Sprint(n)) + part.about}
+			for _, d := range doors {
+				c := r.find(d, "prefix", n, part.Part)
+				if c != nil {
+					c = &cycle.Result{Time: c.Wall}
+				}
+				row = append(row, timed(c, 1e-3))
 			}
-			row = append(row, timed(c, 1e-3))
+			t.add(row...)
 		}
-		t.add(row...)
 	}
 	return t
 }

@@ -46,6 +46,21 @@ func Ratio(over, under Sample) Sample {
 	return ratios
 }
 
+// Mean adds samples whose values were taken in turns up, round by round, as far
+// as all of them go, and divides by their number.
+func Mean(all ...Sample) (mean Sample) {
+	for i, s := range all {
+		if i == 0 {
+			mean = make(Sample, len(s))
+		}
+		mean = mean[:min(len(mean), len(s))]
+		for round := range mean {
+			mean[round] += s[round] / float64(len(all))
+		}
+	}
+	return mean
+}
+
 // Scale multiplies every value.
 func (s Sample) Scale(factor float64) Sample {
 	scaled := make(Sample, len(s))

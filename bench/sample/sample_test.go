@@ -10,6 +10,8 @@ func TestSample(t *testing.T) {
 	for name, tt := range map[string]struct{ got, want float64 }{
 		"ratios are taken round by round":    {Ratio(Sample{2, 40, 3}, Sample{1, 20, 2}).Median(), 2},
 		"a ratio lacks the rounds one lacks": {Ratio(Sample{2, 40, 3}, Sample{1}).Quantile(1), 2},
+		"a mean is taken round by round":     {Mean(Sample{1, 3, 9}, Sample{3, 5}).Median(), 3},
+		"a mean lacks the rounds one lacks":  {Mean(Sample{1, 3, 9}, Sample{3, 5}).Quantile(1), 4},
 		"a scaled sample":                    {s.Scale(2).Median(), 6},
 		"the median":                         {s.Median(), 3},
 		"a quantile between two values":      {s.Quantile(0.9), 4.6},

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -62,9 +63,7 @@ func (b *bench) watch(ctx context.Context) (watch.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watchtools.NewRetryWatcher(now.ResourceVersion, &cache.ListWatch{WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) {
-		return pods.Watch(ctx, o)
-	}})
+	return watchtools.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: pods.Watch})
 }
 
 // schedule runs the scheduler until stop is called.
@@ -118,12 +117,12 @@ type clock struct {
 
 func (c *clock) attach(s *scheduler.Scheduler) error {
 	schedulePod := s.SchedulePod
-	s.SchedulePod = func(ctx context.Context, fwk framework.Framework, state *framework.CycleState, pod *v1.Pod) (scheduler.ScheduleResult, error) {
+	s.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		began := time.Now()
 		if c.first.IsZero() {
 			c.first = began
 		}
-		result, err := schedulePod(ctx, fwk, state, pod)
+		result, err := schedulePod(ctx, profile, state, pod)
 		c.took = append(c.took, float64(time.Since(began)))
 		return result, err
 	}

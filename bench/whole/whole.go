@@ -2,8 +2,8 @@
 // exist in the API only, pods that wait, and a real kube-scheduler that is let
 // loose on them, once with each door.
 //
-// The nodes are made Ready and big, so no kubelet (and no KWOK) takes a share of
-// the machine. What a reader must know: the API server, etcd and the scheduler
+// The nodes are made Ready and big, so no kubelet, not even a fake one, takes a
+// share of the machine. What a reader must know: the API server, etcd and the scheduler
 // share the machine, as they do on a small control plane, so pods per second are
 // bounded by all of them.
 package whole

@@ -7,21 +7,22 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // Cluster is the nodes of a cluster, as the scheduler's snapshot holds them.
 type Cluster struct {
-	framework.SharedLister // only NodeInfos works
-	Nodes                  []*v1.Node
-	Infos                  []*framework.NodeInfo
-	Names                  []string
-	byName                 map[string]*framework.NodeInfo
+	fwk.SharedLister // only NodeInfos works
+	Nodes            []*v1.Node
+	Infos            []fwk.NodeInfo
+	Names            []string
+	byName           map[string]fwk.NodeInfo
 }
 
 // NewCluster makes a cluster of n nodes. The same n gives the same nodes.
 func NewCluster(n int) *Cluster {
-	c := &Cluster{byName: map[string]*framework.NodeInfo{}}
+	c := &Cluster{byName: map[string]fwk.NodeInfo{}}
 	for i := range n {
 		node := NewNode(i)
 		info := framework.NewNodeInfo()
@@ -34,18 +35,18 @@ func NewCluster(n int) *Cluster {
 	return c
 }
 
-// NodeInfos implements framework.SharedLister.
-func (c *Cluster) NodeInfos() framework.NodeInfoLister { return lister{c: c} }
+// NodeInfos implements fwk.SharedLister.
+func (c *Cluster) NodeInfos() fwk.NodeInfoLister { return lister{c: c} }
 
-// lister is a framework.NodeInfoLister. What no door asks for panics.
+// lister is a fwk.NodeInfoLister. What no door asks for panics.
 type lister struct {
-	framework.NodeInfoLister
+	fwk.NodeInfoLister
 	c *Cluster
 }
 
-func (l lister) List() ([]*framework.NodeInfo, error) { return l.c.Infos, nil }
+func (l lister) List() ([]fwk.NodeInfo, error) { return l.c.Infos, nil }
 
-func (l lister) Get(name string) (*framework.NodeInfo, error) {
+func (l lister) Get(name string) (fwk.NodeInfo, error) {
 	if info, ok := l.c.byName[name]; ok {
 		return info, nil
 	}
@@ -53,11 +54,11 @@ func (l lister) Get(name string) (*framework.NodeInfo, error) {
 }
 
 // Handle is as much of the scheduler as a guest asks for: its snapshot.
-func (c *Cluster) Handle() framework.Handle { return handle{c: c} }
+func (c *Cluster) Handle() fwk.Handle { return handle{c: c} }
 
 type handle struct {
-	framework.Handle
+	fwk.Handle
 	c *Cluster
 }
 
-func (h handle) SnapshotSharedLister() framework.SharedLister { return h.c }
+func (h handle) SnapshotSharedLister() fwk.SharedLister { return h.c }

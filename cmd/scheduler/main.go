@@ -12,7 +12,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version"  // the build's metric
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 func main() { os.Exit(run(&wasmhost.Host{}, os.Args[1:], os.Stdout, os.Stderr)) }

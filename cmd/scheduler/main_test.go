@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 const configs = "../../testdata/scheduler/"
@@ -43,6 +43,7 @@ func command(t *testing.T, args ...string) (output string, err error) {
 var badConfigs = map[string]string{
 	"args_in_a_list.yaml":            `profiles[0].pluginConfig[0].args: must have fields: lines such as "guestURL: …" below it, indented further and without "- "`,
 	"args_of_in_tree.yaml":           `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
+	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration such as 500ms or 2s`,
 	"config_is_an_object.yaml":       "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
 	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: instantiate error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
 	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests: not a regular file",
@@ -50,9 +51,12 @@ var badConfigs = map[string]string{
 	"enabled_twice.yaml":             "plugin RegexScheduling: profile default-scheduler enables it twice under multiPoint; take one of the two away",
 	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
 	"guest_beside_args.yaml":         `profiles[0].pluginConfig[0].guestURL: unknown field: what the plugin itself reads belongs under "args:", indented further`,
+	"guest_sha256.yaml":              `plugin WasmRegexScheduling: args: guestSHA256 is "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", but must be 64 hexadecimal digits, as sha256sum prints them`,
+	"instances.yaml":                 "plugin WasmRegexScheduling: args: instances is 4, but must be 1, or 0 for as many as the guest allows",
 	"key_twice.yaml":                 `extenders: "extenders" stands on line 4 already, and may stand only once: leave this line out`,
 	"kind_missing.yaml":              "kind: is missing: it must be KubeSchedulerConfiguration",
 	"log_severity.yaml":              "plugin WasmRegexScheduling: args: logSeverity is 4, but goes from 0 (info) to 3 (fatal)",
+	"memory_limit.yaml":              "plugin WasmRegexScheduling: args: memoryLimit is 8Gi, but goes from 64Ki to 4Gi",
 	"missing_file.yaml":              "plugin WasmRegexScheduling: guest file://../../testdata/guests/missing.wasm: stat ../../testdata/guests/missing.wasm: no such file or directory",
 	"misspelt.yaml":                  `profiles[0].plugin: unknown field: do you mean "plugins"?`,
 	"native_bad_key.yaml":            `plugin RegexScheduling: args: `,
@@ -63,8 +67,10 @@ var badConfigs = map[string]string{
 	"not_multipoint.yaml":            "plugin WasmRegexScheduling: profile default-scheduler enables it under filter; a Wasm plugin must be enabled under multiPoint",
 	"not_wasm.yaml":                  "plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wat: not a Wasm module",
 	"not_yaml.yaml":                  "error converting YAML to JSON: yaml: line 1: did not find expected node content",
+	"other_guest.yaml":               "plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wasm: its SHA-256 is 4a12549734b7c26d0cde75b6205e58796be7969bb9aa8304cbb535ce1fe3ea18, but guestSHA256 asks for 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
 	"other_kind.yaml":                "kind: is ConfigMap, but must be KubeSchedulerConfiguration",
-	"scheme.yaml":                    "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with http://, https:// or file://",
+	"registry_without_tag.yaml":      "plugin WasmRegexScheduling: guest oci://registry.example/guest: the URL must be oci://registry/name:tag or oci://registry/name@sha256:…, and no password goes into it",
+	"scheme.yaml":                    "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with https://, http://, oci:// or file://",
 	"shadows_in_tree.yaml":           "plugin NodeName: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",

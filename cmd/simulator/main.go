@@ -1,6 +1,6 @@
 // Command simulator runs a whole cluster in one process, with a web page, to see
-// the regex scheduling plugin at work: etcd, kube-apiserver, KWOK and
-// kube-scheduler.
+// the regex scheduling plugin at work: etcd, kube-apiserver, fake
+// kubelets and kube-scheduler.
 package main
 
 import (

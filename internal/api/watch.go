@@ -101,11 +101,11 @@ func (s *stream) follow(ctx context.Context, kind watched, version string) error
 	lw := cache.NewListWatchFromClient(kind.client, kind.resource, metav1.NamespaceAll, fields.Everything())
 	if version == "" {
 		var err error
-		if version, err = s.list(lw, kind.resource); err != nil {
+		if version, err = s.list(ctx, lw, kind.resource); err != nil {
 			return err
 		}
 	}
-	watcher, err := watchtools.NewRetryWatcher(version, lw)
+	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, version, lw)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (s *stream) follow(ctx context.Context, kind watched, version string) error
 	}
 }
 
-func (s *stream) list(lw *cache.ListWatch, resource string) (version string, err error) {
-	list, err := lw.List(metav1.ListOptions{})
+func (s *stream) list(ctx context.Context, lw *cache.ListWatch, resource string) (version string, err error) {
+	list, err := lw.ListWithContext(ctx, metav1.ListOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ const (
 
 // startControllers runs the controllers that make deletion work. Without them a
 // namespace stays Terminating, what a deleted object owned stays, and so do the
-// pods of a deleted node, which KWOK no longer answers for.
+// devices of a deleted pod, and the pods of a deleted node, which no kubelet answers for any more.
 func startControllers(c *Cluster) (stop func(), err error) {
 	config, err := c.ClientConfig("cleanup-controllers", "system:masters")
 	if err != nil {
@@ -51,6 +51,11 @@ func startControllers(c *Cluster) (stop func(), err error) {
 		cancel()
 		return func() {}, fmt.Errorf("garbage collector: %w", err)
 	}
+	devices, err := newDeviceClaims(ctx, client, shared)
+	if err != nil {
+		cancel()
+		return func() {}, fmt.Errorf("controller of device claims: %w", err)
+	}
 	namespaces := namespace.NewNamespaceController(ctx, client, meta, client.Discovery().ServerPreferredNamespacedResources,
 		shared.Core().V1().Namespaces(), 0, corev1.FinalizerKubernetes)
 	orphans := newOrphanPods(client, shared.Core().V1())
@@ -59,6 +64,7 @@ func startControllers(c *Cluster) (stop func(), err error) {
 	for _, run := range []func(){
 		func() { namespaces.Run(ctx, controllerJob) },
 		func() { orphans.run(ctx) },
+		func() { devices.Run(ctx, controllerJob) },
 		func() { collector.Run(ctx, controllerJob, gcSyncPeriod) },
 		func() { collector.Sync(ctx, client.Discovery(), gcSyncPeriod) },
 	} {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubernetes/pkg/controlplane/reconcilers"
 )
 
-// Addresses inside the imagined cluster. Nothing routes them. Package kwok gives
+// Addresses inside the imagined cluster. Nothing routes them. Package kubelets gives
 // pods theirs from another range.
 const serviceCIDR = "10.96.0.0/16"
 
@@ -20,7 +20,7 @@ var missingControllers = []string{
 	// each pod. No container here would read it.
 	"ServiceAccount",
 	// Taints new nodes not-ready; the node lifecycle controller would take the
-	// taint off. Without capacity no pod fits a node before KWOK made it Ready.
+	// taint off. Without capacity no pod fits a node before it is made Ready.
 	"TaintNodesByCondition",
 	// Adds finalizers to volumes and claims that the protection controllers
 	// would remove.

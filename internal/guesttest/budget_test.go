@@ -7,8 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 // wildPatterns is how many random patterns the property is tried on.

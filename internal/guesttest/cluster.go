@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -25,15 +26,15 @@ func PodWithout() *v1.Pod {
 
 // Nodes are the nodes of a cluster, as the scheduler's snapshot holds them.
 type Nodes struct {
-	framework.SharedLister
-	framework.NodeInfoLister
-	list   []*framework.NodeInfo
-	byName map[string]*framework.NodeInfo
+	fwk.SharedLister
+	fwk.NodeInfoLister
+	list   []fwk.NodeInfo
+	byName map[string]fwk.NodeInfo
 }
 
 // NewNodes makes a node for each name.
 func NewNodes(names ...string) *Nodes {
-	nodes := &Nodes{byName: map[string]*framework.NodeInfo{}}
+	nodes := &Nodes{byName: map[string]fwk.NodeInfo{}}
 	for _, name := range names {
 		info := framework.NewNodeInfo()
 		info.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
@@ -44,16 +45,16 @@ func NewNodes(names ...string) *Nodes {
 }
 
 // All are the nodes, in the order of their names as given.
-func (n *Nodes) All() []*framework.NodeInfo { return n.list }
+func (n *Nodes) All() []fwk.NodeInfo { return n.list }
 
-// NodeInfos implements framework.SharedLister.
-func (n *Nodes) NodeInfos() framework.NodeInfoLister { return n }
+// NodeInfos implements fwk.SharedLister.
+func (n *Nodes) NodeInfos() fwk.NodeInfoLister { return n }
 
-// List implements framework.NodeInfoLister.
-func (n *Nodes) List() ([]*framework.NodeInfo, error) { return n.list, nil }
+// List implements fwk.NodeInfoLister.
+func (n *Nodes) List() ([]fwk.NodeInfo, error) { return n.list, nil }
 
-// Get implements framework.NodeInfoLister.
-func (n *Nodes) Get(name string) (*framework.NodeInfo, error) {
+// Get implements fwk.NodeInfoLister.
+func (n *Nodes) Get(name string) (fwk.NodeInfo, error) {
 	if info, ok := n.byName[name]; ok {
 		return info, nil
 	}
@@ -62,9 +63,9 @@ func (n *Nodes) Get(name string) (*framework.NodeInfo, error) {
 
 // handle is as much of the scheduler as a guest may ask for: its snapshot.
 type handle struct {
-	framework.Handle
+	fwk.Handle
 	nodes *Nodes
 }
 
-// SnapshotSharedLister implements framework.Handle.
-func (h handle) SnapshotSharedLister() framework.SharedLister { return h.nodes }
+// SnapshotSharedLister implements fwk.Handle.
+func (h handle) SnapshotSharedLister() fwk.SharedLister { return h.nodes }

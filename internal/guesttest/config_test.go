@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 )
 
 func annotated(key, value string) *v1.Pod {
@@ -17,7 +17,7 @@ func annotated(key, value string) *v1.Pod {
 func TestV2ReadsAnotherAnnotationIfConfigured(t *testing.T) {
 	nodes := cluster()
 	guest := Load(t, v2File, `{"annotation": "example.com/node-regex"}`, nodes)
-	if _, status := guest.PreFilter(Pod("(")); status.Code() != framework.Skip {
+	if _, status := guest.PreFilter(Pod("(")); status.Code() != fwk.Skip {
 		t.Errorf("the usual annotation: got %v, want Skip", status)
 	}
 	_, status := guest.PreFilter(annotated("example.com/node-regex", "("))

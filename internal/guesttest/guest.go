@@ -1,11 +1,10 @@
-// Package guesttest runs guests in the unmodified Wasm host plugin, as a
-// scheduler would, and looks into their memory. It is what tests and benchmarks
-// of the guests share, and no part of any binary.
+// Package guesttest runs guests in our host, as a scheduler would, and looks into
+// their memory. It is what tests of the guests share, and no part of any binary.
 package guesttest
 
 import (
 	"context"
-	"io"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,17 +12,20 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	wasm "sigs.k8s.io/kube-scheduler-wasm-extension/scheduler/plugin"
 
 	"wasmkwokwizardry.io/regex-scheduling/static"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // Guest is a guest in its host.
 type Guest struct {
-	framework.FilterPlugin
-	framework.EnqueueExtensions
-	preFilter framework.PreFilterPlugin
+	fwk.FilterPlugin
+	fwk.EnqueueExtensions
+	preFilter fwk.PreFilterPlugin
+	state     *framework.CycleState // of the cycle that is going on
 	memory    *memory
 }
 
@@ -54,33 +56,38 @@ func Start(tb testing.TB, binary []byte, config string, nodes *Nodes) (*Guest, e
 	if err := os.WriteFile(file, binary, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	memory := &memory{}
+	memory, host := &memory{}, &wasmhost.Host{}
+	tb.Cleanup(func() { _ = host.Close() })
+	// One instance, whose memory it is that is looked at.
+	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://" + file, GuestConfig: config, Instances: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
 	ctx := experimental.WithMemoryAllocator(tb.Context(), memory)
-	plugin, err := wasm.NewFromConfig(ctx, "WasmRegexScheduling",
-		wasm.PluginConfig{GuestURL: "file://" + file, GuestConfig: config}, handle{nodes: nodes})
+	plugin, err := host.Factory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, handle{nodes: nodes})
 	if err != nil {
 		return nil, err
 	}
-	tb.Cleanup(func() { _ = plugin.(io.Closer).Close() })
-	guest := &Guest{FilterPlugin: plugin.(framework.FilterPlugin), memory: memory}
-	guest.EnqueueExtensions = plugin.(framework.EnqueueExtensions)
-	guest.preFilter = plugin.(framework.PreFilterPlugin)
+	guest := &Guest{FilterPlugin: plugin.(fwk.FilterPlugin), memory: memory, state: framework.NewCycleState()}
+	guest.EnqueueExtensions = plugin.(fwk.EnqueueExtensions)
+	guest.preFilter = plugin.(fwk.PreFilterPlugin)
 	return guest, nil
 }
 
 // PreFilter begins the scheduling cycle of a pod.
-func (g *Guest) PreFilter(pod *v1.Pod) (*framework.PreFilterResult, *framework.Status) {
-	return g.preFilter.PreFilter(context.Background(), nil, pod)
+func (g *Guest) PreFilter(pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status) {
+	g.state = framework.NewCycleState()
+	return g.preFilter.PreFilter(context.Background(), g.state, pod, nil)
 }
 
 // Filter asks for the verdict on one node.
-func (g *Guest) Filter(pod *v1.Pod, node *framework.NodeInfo) *framework.Status {
-	return g.FilterPlugin.Filter(context.Background(), nil, pod, node)
+func (g *Guest) Filter(pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	return g.FilterPlugin.Filter(context.Background(), g.state, pod, node)
 }
 
 // PostFilter asks for more to say of a pod that no node suits.
-func (g *Guest) PostFilter(pod *v1.Pod) (*framework.PostFilterResult, *framework.Status) {
-	return g.FilterPlugin.(framework.PostFilterPlugin).PostFilter(context.Background(), nil, pod, nil)
+func (g *Guest) PostFilter(pod *v1.Pod) (*fwk.PostFilterResult, *fwk.Status) {
+	return g.FilterPlugin.(fwk.PostFilterPlugin).PostFilter(context.Background(), g.state, pod, framework.NewDefaultNodeToStatus())
 }
 
 // Memory is the size of the guest's memory, in bytes. It never shrinks.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 // What no annotation may exceed.
@@ -17,7 +17,7 @@ const (
 )
 
 // trapped reports whether the host says that the guest is broken.
-func trapped(status *framework.Status) bool {
+func trapped(status *fwk.Status) bool {
 	return strings.Contains(status.Message(), "wasm:") || strings.Contains(status.Message(), "wasm error")
 }
 

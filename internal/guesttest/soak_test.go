@@ -9,9 +9,9 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	fwk "k8s.io/kube-scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/guesttest/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 var (
@@ -97,7 +97,7 @@ func (s *soak) cycle(i int) {
 	case i%50 == 1:
 		s.schedule(patterns.Invalid(s.random), false)
 	case i%50 == 2:
-		if _, status := s.guest.PreFilter(s.dress(PodWithout())); status.Code() != framework.Skip {
+		if _, status := s.guest.PreFilter(s.dress(PodWithout())); status.Code() != fwk.Skip {
 			s.t.Errorf("cycle %d: a pod without annotation: %v", s.cycles, status)
 		}
 	default:
@@ -120,7 +120,7 @@ func (s *soak) schedule(pattern string, hostile bool) {
 	}
 	if !status.IsSuccess() {
 		s.refused++
-		if status.Code() != framework.UnschedulableAndUnresolvable || !(hostile || err != nil) {
+		if status.Code() != fwk.UnschedulableAndUnresolvable || !(hostile || err != nil) {
 			s.t.Errorf("cycle %d: %q: %v", s.cycles, pattern, status)
 		}
 		return
@@ -138,7 +138,7 @@ func (s *soak) schedule(pattern string, hostile bool) {
 }
 
 // verdict asks about one node, as the scheduler would.
-func (s *soak) verdict(pod *v1.Pod, node *framework.NodeInfo, result *framework.PreFilterResult, want *regexp.Regexp, hostile bool) {
+func (s *soak) verdict(pod *v1.Pod, node fwk.NodeInfo, result *fwk.PreFilterResult, want *regexp.Regexp, hostile bool) {
 	s.verdicts++
 	name := node.Node().Name
 	if !result.AllNodes() && !result.NodeNames.Has(name) {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // WasmPlugin is a plugin whose pluginConfig carries a guestURL, in a profile
@@ -24,16 +24,25 @@ type WasmPlugin struct {
 	path    string // of its args in the configuration
 }
 
+// aboutGuest are the fields that an error of a guest is about, by what it says.
+var aboutGuest = map[string]*regexp.Regexp{
+	"guestConfig": regexp.MustCompile(`guestConfig: `),
+	"guestSHA256": regexp.MustCompile(`guestSHA256 asks for `),
+	"memoryLimit": regexp.MustCompile(`section memory: .* over limit of |but memoryLimit is `),
+}
+
 // field is the one of the args that an error of the guest is about.
 func (w WasmPlugin) field(err error) string {
-	if strings.Contains(err.Error(), "guestConfig: ") {
-		return w.path + ".guestConfig"
+	for field, says := range aboutGuest {
+		if says.MatchString(err.Error()) {
+			return w.path + "." + field
+		}
 	}
 	return w.path + ".guestURL"
 }
 
 // named finds the field of the args that an error names.
-var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity) |.*unknown field "([^"]+)")`)
+var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|memoryLimit|callTimeout|instances|compilationCache) |.*unknown field "([^"]+)")`)
 
 // argsField is the field that an error of the args is about.
 func argsField(path string, err error) string {

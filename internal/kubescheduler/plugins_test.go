@@ -3,9 +3,10 @@ package kubescheduler
 import (
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 const configs = "../../testdata/scheduler/"
@@ -55,5 +56,27 @@ func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
 	}
 	if _, err := WasmPlugins(config, "WasmRegexScheduling"); err == nil {
 		t.Error("it may")
+	}
+}
+
+// TestAnErrorPointsAtItsArg makes each error by the args that it is about.
+func TestAnErrorPointsAtItsArg(t *testing.T) {
+	const guest = "guestURL: 'http://static-webserver/empty_filter.wasm', "
+	for field, args := range map[string]string{
+		"guestURL":         "guestURL: 'http://nowhere/guest.wasm'",
+		"guestConfig":      "guestConfig: '{\"colour\": \"red\"}', guestURL: 'http://static-webserver/config_refused.wasm'",
+		"logSeverity":      guest + "logSeverity: 4",
+		"guestSHA256":      guest + "guestSHA256: '" + strings.Repeat("00", 32) + "'",
+		"memoryLimit":      "memoryLimit: 1Mi, guestURL: 'http://static-webserver/regex_v2.wasm'",
+		"callTimeout":      guest + "callTimeout: soon",
+		"instances":        guest + "instances: 2",
+		"compilationCache": guest + "compilationCache: 1",
+		"guestSHA265":      guest + "guestSHA265: ''",
+	} {
+		err := Run(t.Context(), Options{Config: profileWith("Wasm", "{"+args+"}"), Transport: inProcess{}})
+		found := FieldErrors(err)
+		if len(found) != 1 || found[0].Field != "profiles[0].pluginConfig[0].args."+field {
+			t.Errorf("%s: %v points at %+v", field, err, found)
+		}
 	}
 }

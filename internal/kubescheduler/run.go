@@ -15,7 +15,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // Options say how [Run] runs a scheduler inside this process.
@@ -43,14 +43,14 @@ type Options struct {
 // is an error; those of the configuration and of the guests come before the API
 // server is contacted.
 //
-// It serves no port, elects no leader, leaves flags and the set-up of klog to the
-// process (and logs to the logger in ctx, if there is one), and can be called
-// again, even while another one runs. An API server that can't be reached is not
-// an error: the scheduler waits for it.
+// It serves no port, elects no leader, keeps no compiled guest in a directory,
+// leaves flags and the set-up of klog to the process (and logs to the logger in
+// ctx, if there is one), and can be called again, even while another one runs. An
+// API server that can't be reached is not an error: the scheduler waits for it.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout}, extra: o.Plugins}
+	s := &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout, NoCache: true}, extra: o.Plugins}
 	defer s.host.Close()
 	cc, sched, err := o.setup(ctx, s)
 	if err != nil {

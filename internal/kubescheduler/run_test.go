@@ -3,6 +3,7 @@ package kubescheduler
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -14,28 +15,32 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	featuregatetesting "k8s.io/component-base/featuregate/testing"
-	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
 // patience is how long a condition may take on a machine that is busy building.
 const patience = time.Minute
 
-// inProcess answers for a host that no resolver knows.
+// inProcess answers for a host that no resolver knows: with the guests as built,
+// and with those of tests.
 type inProcess struct{}
 
 func (inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != "static-webserver" {
 		return nil, &net.DNSError{Err: "no such host", Name: req.URL.Host} // as a resolver would
 	}
-	f, err := os.Open("../../testdata/guests" + req.URL.Path)
+	var f fs.File
+	var err error
+	if strings.HasPrefix(req.URL.Path, "/regex_") {
+		f, err = static.Files.Open(req.URL.Path[1:])
+	} else {
+		f, err = os.Open("../../testdata/guests" + req.URL.Path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -116,39 +121,6 @@ contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {ser
 	return path
 }
 
-// TestAWaitingPodIsWokenByWhatHelpsIt is the proof of the events that the
-// native plugin registers, and of the numbers in patient.wat.
-func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
-	doors := map[string]Options{
-		"native": {Config: profileWith("RegexScheduling", "{}")},
-		"wasm":   {Config: profileWith("Wasm", "{guestURL: 'http://static-webserver/patient.wasm'}"), Transport: inProcess{}},
-	}
-	for _, hints := range []bool{true, false} {
-		for door, o := range doors {
-			t.Run(fmt.Sprintf("%s, SchedulerQueueingHints=%t", door, hints), func(t *testing.T) {
-				featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerQueueingHints, hints)
-				o.Kubeconfig = cluster.Kubeconfig()
-				start(t, o)
-				testWaking(t)
-			})
-		}
-	}
-}
-
-func testWaking(t *testing.T) {
-	addNode(t, "other")
-	addPod(t, "mended", "(")
-	addPod(t, "patient", "^k")
-	waitFor(t, "mended", isPending)
-	waitFor(t, "patient", isPending)
-
-	annotate(t, "mended", "letg|other") // the guest looks for letg
-	waitFor(t, "mended", isOn("other"))
-
-	addNode(t, "k-1")
-	waitFor(t, "patient", isOn("k-1"))
-}
-
 func TestTwoSchedulersInOneProcess(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		config := fmt.Appendf(profileWith("RegexScheduling", "{}"), "    schedulerName: %s\n", name)
@@ -161,12 +133,13 @@ func TestTwoSchedulersInOneProcess(t *testing.T) {
 	}
 }
 
-func addNode(t *testing.T, name string) {
+func addNode(t *testing.T, name string, taints ...v1.Taint) {
 	t.Helper()
 	nodes := client.CoreV1().Nodes()
 	room := v1.ResourceList{v1.ResourcePods: resource.MustParse("110")}
 	node := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       v1.NodeSpec{Taints: taints},
 		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
 	}
 	if _, err := nodes.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
@@ -182,11 +155,21 @@ func addPod(t *testing.T, name, pattern string) {
 
 func addPodFor(t *testing.T, scheduler, name, pattern string) {
 	t.Helper()
-	pods := client.CoreV1().Pods("default")
-	pod := &v1.Pod{
+	pod := podFor(name, pattern)
+	pod.Spec.SchedulerName = scheduler
+	create(t, pod)
+}
+
+func podFor(name, pattern string) *v1.Pod {
+	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
-		Spec:       v1.PodSpec{SchedulerName: scheduler, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
 	}
+}
+
+func create(t *testing.T, pod *v1.Pod) {
+	t.Helper()
+	pods, name := client.CoreV1().Pods("default"), pod.Name
 	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -194,14 +177,6 @@ func addPodFor(t *testing.T, scheduler, name, pattern string) {
 		now := int64(0)
 		_ = pods.Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 	})
-}
-
-func annotate(t *testing.T, name, pattern string) {
-	t.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, pattern)
-	if _, err := client.CoreV1().Pods("default").Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
@@ -228,6 +203,15 @@ func isOn(node string) func(*v1.Pod) bool {
 func isPending(p *v1.Pod) bool {
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1.PodScheduled && strings.HasPrefix(c.Message, "0/") {
+			return true
+		}
+	}
+	return false
+}
+
+func isGated(p *v1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled && c.Reason == v1.PodReasonSchedulingGated {
 			return true
 		}
 	}

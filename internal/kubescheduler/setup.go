@@ -11,7 +11,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/native"
-	"wasmkwokwizardry.io/regex-scheduling/internal/wasmhost"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // setup is what there is to know about plugins before the scheduler starts.

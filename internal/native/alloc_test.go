@@ -5,19 +5,20 @@ package native
 import (
 	"testing"
 
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // The race detector allocates on its own account.
 func TestFilterOfANodeThatQualifiesAllocatesNothing(t *testing.T) {
-	pl, state, p := newPlugin(t, ""), framework.NewCycleState(), pod(regex.Annotation, "kubecon-.*")
-	if _, status := pl.PreFilter(t.Context(), state, p); !status.IsSuccess() {
+	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "kubecon-.*")
+	if _, status := pl.PreFilter(t.Context(), state, p, nil); !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	yes, no := node("kubecon-1"), node("other")
-	allocs := func(n *framework.NodeInfo) float64 {
+	allocs := func(n framework.NodeInfo) float64 {
 		return testing.AllocsPerRun(100, func() { pl.Filter(t.Context(), state, p, n) })
 	}
 	if got := allocs(yes); got != 0 {

@@ -5,7 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 )
 
@@ -13,14 +13,13 @@ import (
 // schedulable that this plugin has turned away. The name of a node never
 // changes, so that is a new node, and the pod's own annotation.
 //
-// An annotation has no ActionType of its own. A change of nothing else arrives
-// under a type that the framework does not export, and one that goes with a new
-// label under UpdatePodLabel alone; only the general Update has them all.
+// An annotation has no ActionType of its own. A change of nothing else arrives as
+// the general Update, and one that goes with a new label as UpdatePodLabel alone;
+// who registers Update hears of all.
 //
 // Without UpdateNodeTaint the scheduler would register it for every plugin that
-// wants to hear of new nodes, and wake all pods by it: it stands in for those new
-// nodes that are held back while they aren't ready, as long as the feature gate
-// SchedulerQueueingHints is off. With the gate on, afterNode ignores it.
+// wants to hear of new nodes, without a hint, and so wake all pods by it: once it
+// stood in for new nodes that were held back. afterNode ignores it.
 func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWithHint, error) {
 	return []framework.ClusterEventWithHint{
 		{Event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add | framework.UpdateNodeTaint}, QueueingHintFn: p.afterNode},

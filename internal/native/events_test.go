@@ -5,7 +5,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -54,27 +55,27 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 		},
 		{
 			name: "its mended annotation wakes it", pod: waiting,
-			event: framework.EventUnscheduledPodUpdate,
+			event: schedframework.EventUnscheduledPodUpdate,
 			old:   pod(key, "cncf-.*"), new: pod(key, "kubecon-.*"), want: framework.Queue,
 		},
 		{
 			name: "the removal of its annotation wakes it", pod: waiting,
-			event: framework.EventUnscheduledPodUpdate,
+			event: schedframework.EventUnscheduledPodUpdate,
 			old:   pod(key, "cncf-.*"), new: pod(), want: framework.Queue,
 		},
 		{
 			name: "an annotation that becomes empty wakes it", pod: waiting,
-			event: framework.EventUnscheduledPodUpdate,
+			event: schedframework.EventUnscheduledPodUpdate,
 			old:   pod(), new: pod(key, ""), want: framework.Queue,
 		},
 		{
 			name: "another change of it lets it wait", pod: waiting,
-			event: framework.EventUnscheduledPodUpdate,
+			event: schedframework.EventUnscheduledPodUpdate,
 			old:   pod(key, "cncf-.*"), new: labelled(pod(key, "cncf-.*")), want: framework.QueueSkip,
 		},
 		{
 			name: "a change of another pod's annotation lets it wait", pod: waiting,
-			event: framework.EventAssignedPodUpdate,
+			event: schedframework.EventAssignedPodUpdate,
 			old:   renamed(pod(key, "a")), new: renamed(pod(key, "b")), want: framework.QueueSkip,
 		},
 	}
@@ -95,7 +96,7 @@ func hint(t *testing.T, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj 
 		t.Fatal(err)
 	}
 	for _, r := range registered {
-		if !r.Event.Match(event) {
+		if !schedframework.MatchClusterEvents(r.Event, event) {
 			continue
 		}
 		got, err := r.QueueingHintFn(klog.Background(), p, oldObj, newObj)
@@ -116,7 +117,7 @@ func TestEveryKindOfPodUpdateIsHeardOf(t *testing.T) {
 		"the annotation and a label": labelled(pod(key, "b")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, event := range framework.PodSchedulingPropertiesChange(after, before) {
+			for _, event := range schedframework.PodSchedulingPropertiesChange(after, before) {
 				if got := hint(t, after, event, before, after); got != framework.Queue {
 					t.Errorf("%v: %v", event, got)
 				}

@@ -10,7 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -33,6 +33,7 @@ var (
 	_ framework.FilterPlugin      = (*Plugin)(nil)
 	_ framework.PostFilterPlugin  = (*Plugin)(nil)
 	_ framework.EnqueueExtensions = (*Plugin)(nil)
+	_ framework.SignPlugin        = (*Plugin)(nil)
 )
 
 // New makes the plugin. Its args are optional: {"annotation": "example.com/key"}
@@ -60,7 +61,7 @@ func (s *state) Clone() framework.StateData { return s }
 
 // PreFilter implements framework.PreFilterPlugin. If the pattern matches few
 // names, those are the only nodes that the scheduler looks at.
-func (p *Plugin) PreFilter(_ context.Context, cycle *framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status) {
+func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	selector, err := p.selectors.Selector(pod.Annotations)
 	if err != nil {
 		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
@@ -75,6 +76,17 @@ func (p *Plugin) PreFilter(_ context.Context, cycle *framework.CycleState, pod *
 	return nil, nil
 }
 
+// SignPod implements framework.SignPlugin: pods with equal annotations get equal
+// verdicts. Without it the scheduler would find out about each pod of a profile
+// anew, where it could go on in the list of nodes that it made for an equal one.
+func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragment, *framework.Status) {
+	var pattern any // nil where there is none, which is not the empty one
+	if value, ok := pod.Annotations[p.annotation]; ok {
+		pattern = value
+	}
+	return []framework.SignFragment{{Key: "v1.Pod.Annotations[" + p.annotation + "]", Value: pattern}}, nil
+}
+
 // PreFilterExtensions implements framework.PreFilterPlugin. The pods on a node
 // don't change its name.
 func (*Plugin) PreFilterExtensions() framework.PreFilterExtensions { return nil }
@@ -84,7 +96,7 @@ func (*Plugin) PreFilterExtensions() framework.PreFilterExtensions { return nil 
 //
 // For a node that qualifies it allocates nothing; for another one the status,
 // which can't be shared because the framework writes into it.
-func (p *Plugin) Filter(_ context.Context, cycle *framework.CycleState, _ *v1.Pod, node *framework.NodeInfo) *framework.Status {
+func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
 	data, err := cycle.Read(stateKey)
 	if err != nil {
 		return framework.AsStatus(fmt.Errorf("plugin %s: its PreFilter has not run: %w", Name, err))
@@ -103,7 +115,7 @@ func (p *Plugin) Filter(_ context.Context, cycle *framework.CycleState, _ *v1.Po
 // PostFilter implements framework.PostFilterPlugin. It tells the pod's author of
 // the regex where the scheduler, which was given names, has no reason for the
 // nodes that it did not look at.
-func (p *Plugin) PostFilter(_ context.Context, cycle *framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
+func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	data, err := cycle.Read(stateKey)
 	if err != nil { // this pod has no regex
 		return nil, framework.NewStatus(framework.Unschedulable)

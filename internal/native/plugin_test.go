@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -34,8 +35,8 @@ func pod(annotations ...string) *v1.Pod {
 	return p
 }
 
-func node(name string) *framework.NodeInfo {
-	info := framework.NewNodeInfo()
+func node(name string) framework.NodeInfo {
+	info := schedframework.NewNodeInfo()
 	info.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
 	return info
 }
@@ -85,8 +86,8 @@ func TestVerdicts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			pl, state := newPlugin(t, tt.args), framework.NewCycleState()
-			result, status := pl.PreFilter(t.Context(), state, tt.pod)
+			pl, state := newPlugin(t, tt.args), schedframework.NewCycleState()
+			result, status := pl.PreFilter(t.Context(), state, tt.pod, nil)
 			if status.Code() != tt.prefilter {
 				t.Fatalf("PreFilter: %v, want %v", status, tt.prefilter)
 			}
@@ -110,7 +111,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestFilterWithoutPreFilterIsAnError(t *testing.T) {
-	got := newPlugin(t, "").Filter(t.Context(), framework.NewCycleState(), pod(), node("a"))
+	got := newPlugin(t, "").Filter(t.Context(), schedframework.NewCycleState(), pod(), node("a"))
 	if got.Code() != framework.Error {
 		t.Errorf("got %v", got)
 	}
@@ -135,8 +136,8 @@ func TestArgs(t *testing.T) {
 }
 
 func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
-	pl, state, p := newPlugin(t, ""), framework.NewCycleState(), pod(regex.Annotation, "-[0-4][0-9]$")
-	if _, status := pl.PreFilter(t.Context(), state, p); !status.IsSuccess() {
+	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "-[0-4][0-9]$")
+	if _, status := pl.PreFilter(t.Context(), state, p, nil); !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	var wg sync.WaitGroup

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -98,13 +99,30 @@ func valueIn(message string) (value, detail string) {
 	return value, strings.TrimPrefix(message[len(invalidValue)+len(quoted):], ": ")
 }
 
-// goValue is how the API server prints a value that is not plain.
+// goValue is how the API server prints a value that has no JSON.
 var goValue = regexp.MustCompile(`(?s)^Invalid value: [\w.\[\]*&]+[({].*[)}]: `)
 
-// plain takes out of a message what is for who writes Go: the difference of two
-// structs, and values that are printed as structs, or are whole objects.
+// withoutJSON takes out of a message a value that is an object, a list, or null.
+func withoutJSON(message string) string {
+	rest, ok := strings.CutPrefix(message, invalidValue)
+	if !ok || strings.IndexAny(rest, "{[n") != 0 {
+		return message
+	}
+	var value any
+	decoder := json.NewDecoder(strings.NewReader(rest))
+	if decoder.Decode(&value) != nil {
+		return message
+	}
+	if detail, ok := strings.CutPrefix(rest[decoder.InputOffset():], ": "); ok {
+		return detail
+	}
+	return message
+}
+
+// plain takes out of a message what is for programs: the difference of two structs
+// of Go, and values that are more than a word, up to whole objects.
 func plain(message string) string {
-	message = goValue.ReplaceAllString(message, "")
+	message = withoutJSON(goValue.ReplaceAllString(message, ""))
 	if value, detail := valueIn(message); len(value) > 200 && detail != "" {
 		message = detail
 	}

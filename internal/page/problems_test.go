@@ -105,6 +105,9 @@ func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
 	}
 }
 
+// unwritable has no JSON, so that Go prints it.
+type unwritable struct{ F func() }
+
 // refused is an answer of the API server to a request with an invalid object.
 func refused(kind string, errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
@@ -140,11 +143,15 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 			`7 metadata.labels | Invalid value: "b c": must be so`,
 		},
 		{
-			"a value that Go prints", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
+			"a value that is null", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
 			"5 spec | must match",
 		},
 		{
-			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"a value that is an object", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, unwritable{F: func() {}}, "must match: it")),
 			"5 spec | must match: it",
 		},
 		{
@@ -254,7 +261,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		},
 		{
 			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
-			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with http://, https:// or file://",
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
 		},
 		{"a guestURL in wrong capitals", top + plugins + replace(guest, "guestURL", "guestUrl"), "12 " + args + `.guestUrl | plugin WasmRegexScheduling: args: unknown field "guestUrl"`},
 		{"a severity out of range", top + plugins + guest + "        logSeverity: 7\n", "13 " + args + ".logSeverity | plugin WasmRegexScheduling: args: logSeverity is 7, but goes from 0 (info) to 3 (fatal)"},

@@ -48,14 +48,14 @@ func TestEveryKindHasAManifest(t *testing.T) {
 func TestTheStartIsShownStepByStep(t *testing.T) {
 	s := NewStarting()
 	s.Say("etcd")
-	s.Say("kube-apiserver <1.32>")
+	s.Say("kube-apiserver <1.36>")
 	for path, want := range map[string]int{"/": 503, "/api/v1/export": 503, "/assets/style.css": 200} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Code != want || w.Header().Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: %d %v", path, w.Code, w.Header())
 		}
-		if path == "/" && !regexp.MustCompile(`done.*etcd(?s:.*)step.*kube-apiserver &lt;1.32&gt;`).Match(w.Body.Bytes()) {
+		if path == "/" && !regexp.MustCompile(`done.*etcd(?s:.*)step.*kube-apiserver &lt;1.36&gt;`).Match(w.Body.Bytes()) {
 			t.Errorf("the page says %s", w.Body)
 		}
 	}

@@ -39,9 +39,14 @@ func tell(pod *v1.Pod) story {
 	return tellWaiting(pod)
 }
 
+// noClaims is what the scheduler's plugin for devices says of every pod without
+// any, between the reasons and the words of preemption.
+const noClaims = " no new claims to deallocate,"
+
 func tellWaiting(pod *v1.Pod) story {
 	condition := scheduled(pod)
 	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
+	reason = strings.TrimSuffix(reason, noClaims)
 	if strings.Contains(reason, "annotation "+regex.Annotation+": ") {
 		return story{Tone: "failing", Title: "Its regex cannot be used", Reason: reason, Aside: aside}
 	}

@@ -7,6 +7,24 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
 
+func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
+	said := func(hint *recorder.Hint) string {
+		view := attemptView{Attempt: &recorder.Attempt{Hint: hint}}
+		view.Rows.All = 1
+		body, err := execute("attempt-body", view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	if got := said(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was looked at") || !strings.Contains(got, "<b>default/first</b>") {
+		t.Errorf("got %s", got)
+	}
+	if got := said(nil); strings.Contains(got, "was looked at") {
+		t.Errorf("without a hint: %s", got)
+	}
+}
+
 func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

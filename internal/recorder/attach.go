@@ -7,8 +7,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // session is one scheduler that reports to the recorder. A scheduler works on
@@ -50,12 +51,12 @@ func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) stri
 	return s.detach
 }
 
-// detach ends the attempts that will never end by themselves.
+// detach ends the attempts that will hardly end by themselves. A binding that was
+// under way may still be heard of.
 func (s *session) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for uid, rec := range s.inFlight {
-		delete(s.inFlight, uid)
+	for _, rec := range s.inFlight {
 		s.recorder.update(rec, func() {
 			rec.result, rec.message = Failed, "the scheduler was stopped during this attempt"
 		})
@@ -71,6 +72,13 @@ func (s *session) take(pod *v1.Pod) *record {
 	return rec
 }
 
+// of returns the attempt for a pod, which goes on.
+func (s *session) of(pod *v1.Pod) *record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inFlight[pod.UID]
+}
+
 func (s *session) put(rec *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +88,7 @@ func (s *session) put(rec *record) {
 // extenderKey is the name of an extender in a layout: two may have one URL.
 func extenderKey(i int) string { return fmt.Sprintf("extender %d", i) }
 
-func newLayout(profile string, fwk framework.Framework, extenders []framework.Extender, names []string) *layout {
+func newLayout(profile string, fwk schedframework.Framework, extenders []framework.Extender, names []string) *layout {
 	l := &layout{scheduler: profile, column: map[string]int{}, weights: map[string]int64{}}
 	plugins := fwk.ListPlugins()
 	for _, p := range plugins.PreFilter.Enabled {

@@ -31,15 +31,16 @@ const (
 	Errored Verdict = "Error"
 	// Skipped: it does not care about this pod.
 	Skipped Verdict = "Skipped"
-	// NotRun: it was not asked, since another plugin had decided before, or since
-	// enough nodes were found.
+	// NotRun: it was not asked, since another plugin had decided before, since
+	// enough nodes were found, or since a Hint was enough.
 	NotRun Verdict = "NotRun"
 	// LeftOut: a PreFilter decided about the node before any Filter was asked.
 	LeftOut Verdict = "LeftOut"
 )
 
 // Attempt is one try to find a node for a pod. It does not change once its
-// Result is other than Pending, but for the victims of its Preemption.
+// Result is other than Pending, but for the victims of its Preemption, and where
+// the scheduler was stopped while it bound the pod.
 type Attempt struct {
 	// ID is unique, and higher for later attempts.
 	ID uint64 `json:"id"`
@@ -61,6 +62,8 @@ type Attempt struct {
 	Message string `json:"message,omitempty"`
 	// PreFilter is in the order in which the plugins are asked.
 	PreFilter []PluginVerdict `json:"preFilter"`
+	// Hint is nil unless a single node was asked, for the sake of an earlier pod.
+	Hint *Hint `json:"hint,omitempty"`
 	// Columns are the Filter plugins of the profile, in the order in which they
 	// are asked of each node, and after them the extenders that filter.
 	Columns []Column `json:"columns"`
@@ -78,6 +81,17 @@ type Attempt struct {
 	Dropped bool `json:"dropped,omitempty"`
 
 	details *details
+}
+
+// Hint is why a single node was asked: a moment before, a pod with the same
+// signature took a node that has no room left for this one, and so the next best
+// in the list for that pod is the best for this one. The scheduler calls it
+// opportunistic batching.
+type Hint struct {
+	Node string `json:"node"`
+	// Pod is the one for which the list was made, as namespace/name: its attempt
+	// has the verdicts and scores of all nodes.
+	Pod string `json:"pod"`
 }
 
 // PluginVerdict is what a plugin said of a pod.

@@ -6,8 +6,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // cycle is what is known while the scheduler works on a pod.
@@ -19,12 +20,12 @@ type cycle struct {
 	scoring *scoring
 }
 
-type schedulePod = func(context.Context, framework.Framework, *framework.CycleState, *v1.Pod) (scheduler.ScheduleResult, error)
+type schedulePod = func(context.Context, schedframework.Framework, framework.CycleState, *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error)
 
 // schedulePod records what becomes of a pod up to the choice of a node.
 func (s *session) schedulePod(next schedulePod) schedulePod {
-	return func(ctx context.Context, fwk framework.Framework, state *framework.CycleState, pod *v1.Pod) (scheduler.ScheduleResult, error) {
-		c := s.begin(fwk, pod)
+	return func(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, pod *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+		c := s.begin(fwk, pod.Pod)
 		result, err := next(ctx, fwk, state, pod)
 		s.current.Store(nil)
 		s.recorder.update(c.rec, func() {
@@ -37,7 +38,7 @@ func (s *session) schedulePod(next schedulePod) schedulePod {
 	}
 }
 
-func (s *session) begin(fwk framework.Framework, pod *v1.Pod) *cycle {
+func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	rec := &record{
 		pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, uid: pod.UID,
 		layout: s.layouts[fwk.ProfileName()], began: time.Now(), result: Pending,
@@ -53,7 +54,7 @@ func (s *session) begin(fwk framework.Framework, pod *v1.Pod) *cycle {
 // failureHandler records why a pod was not scheduled, in the words of its event,
 // before the event is there.
 func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
-	return func(ctx context.Context, fwk framework.Framework, pod *framework.QueuedPodInfo,
+	return func(ctx context.Context, fwk schedframework.Framework, pod *schedframework.QueuedPodInfo,
 		status *framework.Status, nominating *framework.NominatingInfo, start time.Time,
 	) {
 		if rec := s.take(pod.Pod); rec != nil {
@@ -84,7 +85,7 @@ func (s *session) bound(pod *v1.Pod, node string) {
 }
 
 // look takes note of the nodes there are.
-func (s *session) look(c *cycle, fwk framework.Framework) {
+func (s *session) look(c *cycle, fwk schedframework.Framework) {
 	list, err := fwk.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
 		return // the scheduler will see it too

@@ -12,17 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
 // fakeFramework has one plugin, which every other node fails. What is not needed
 // here panics.
 type fakeFramework struct {
-	framework.Framework
+	schedframework.Framework
 	snapshot *internalcache.Snapshot
 	status   *framework.Status
 }
@@ -46,22 +47,25 @@ func (f *fakeFramework) ListPlugins() *config.Plugins {
 	return &config.Plugins{PreFilter: a, Filter: a}
 }
 
-func (f *fakeFramework) RunPreFilterPlugins(context.Context, *framework.CycleState, *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
+func (f *fakeFramework) RunPreFilterPlugins(context.Context, framework.CycleState, *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
 	return nil, nil, nil
 }
 
-func (f *fakeFramework) RunFilterPluginsWithNominatedPods(_ context.Context, _ *framework.CycleState, _ *v1.Pod, node *framework.NodeInfo) *framework.Status {
+func (f *fakeFramework) RunFilterPluginsWithNominatedPods(_ context.Context, _ framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
 	if name := node.Node().Name; name[len(name)-1]%2 == 1 {
 		return f.status
 	}
 	return nil
 }
 
+func (f *fakeFramework) RunPostBindPlugins(context.Context, framework.CycleState, *v1.Pod, string) {}
+
 // goroutines is how many kube-scheduler filters with.
 const goroutines = 16
 
 // filter asks about all nodes at once, as the scheduler does.
-func filter(ctx context.Context, fwk framework.Framework, state *framework.CycleState, pod *v1.Pod) (scheduler.ScheduleResult, error) {
+func filter(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, info *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+	pod := info.Pod
 	fwk.RunPreFilterPlugins(ctx, state, pod)
 	nodes, err := fwk.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
@@ -84,7 +88,7 @@ func newScheduler(nodes int) *scheduler.Scheduler {
 	return &scheduler.Scheduler{
 		Profiles:    profile.Map{"default-scheduler": newFakeFramework(nodes)},
 		SchedulePod: filter,
-		FailureHandler: func(context.Context, framework.Framework, *framework.QueuedPodInfo, *framework.Status, *framework.NominatingInfo, time.Time) {
+		FailureHandler: func(context.Context, schedframework.Framework, *schedframework.QueuedPodInfo, *framework.Status, *framework.NominatingInfo, time.Time) {
 		},
 	}
 }
@@ -92,9 +96,13 @@ func newScheduler(nodes int) *scheduler.Scheduler {
 // one does what the scheduler does with a pod.
 func one(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) {
 	fwk := sched.Profiles["default-scheduler"]
-	_, err := sched.SchedulePod(ctx, fwk, framework.NewCycleState(), pod)
-	info := &framework.QueuedPodInfo{PodInfo: &framework.PodInfo{Pod: pod}}
+	info := queued(pod)
+	_, err := sched.SchedulePod(ctx, fwk, schedframework.NewCycleState(), info)
 	sched.FailureHandler(ctx, fwk, info, framework.AsStatus(err), nil, time.Now())
+}
+
+func queued(pod *v1.Pod) *schedframework.QueuedPodInfo {
+	return &schedframework.QueuedPodInfo{PodInfo: &schedframework.PodInfo{Pod: pod}}
 }
 
 func newPod(name string) *v1.Pod {
@@ -140,9 +148,21 @@ func TestManyFiltersAtOnce(t *testing.T) {
 func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	r, sched := New(), newScheduler(1)
 	detach := r.Attach(sched, nil)
-	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], framework.NewCycleState(), newPod("p")) // and no end
+	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), queued(newPod("p"))) // and no end
 	detach()
 	if a, _ := r.Last("ns", "p"); a.Result != Failed || a.Message == "" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
+	r, sched := New(), newScheduler(1)
+	detach := r.Attach(sched, nil)
+	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
+	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod))
+	detach()
+	fwk.RunPostBindPlugins(t.Context(), schedframework.NewCycleState(), pod, "node-00000")
+	if a, _ := r.Last("ns", "p"); a.Result != Scheduled || a.Node != "node-00000" {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
 )
 
 // recordedExtender reports what an extender says.
@@ -15,7 +15,7 @@ type recordedExtender struct {
 	key, name string
 }
 
-func (e *recordedExtender) Filter(pod *v1.Pod, nodes []*framework.NodeInfo) ([]*framework.NodeInfo, extenderv1.FailedNodesMap, extenderv1.FailedNodesMap, error) {
+func (e *recordedExtender) Filter(pod *v1.Pod, nodes []framework.NodeInfo) ([]framework.NodeInfo, extenderv1.FailedNodesMap, extenderv1.FailedNodesMap, error) {
 	left, failed, unresolvable, err := e.Extender.Filter(pod, nodes)
 	if e.session.current.Load() == nil || !e.IsFilter() {
 		return left, failed, unresolvable, err
@@ -36,7 +36,7 @@ func (e *recordedExtender) Filter(pod *v1.Pod, nodes []*framework.NodeInfo) ([]*
 const silent = "the extender left it out without a reason"
 
 // compare records the nodes that went in and did not come out again.
-func (e *recordedExtender) compare(nodes, left []*framework.NodeInfo, failed, unresolvable extenderv1.FailedNodesMap) {
+func (e *recordedExtender) compare(nodes, left []framework.NodeInfo, failed, unresolvable extenderv1.FailedNodesMap) {
 	out := make(map[string]bool, len(left))
 	for _, node := range left {
 		out[node.Node().Name] = true
@@ -51,14 +51,14 @@ func (e *recordedExtender) compare(nodes, left []*framework.NodeInfo, failed, un
 	}
 }
 
-func (e *recordedExtender) set(node *framework.NodeInfo, status *framework.Status) {
+func (e *recordedExtender) set(node framework.NodeInfo, status *framework.Status) {
 	if place, ok := e.session.nodes.find(node); ok {
 		e.session.cells[place] = status
 	}
 }
 
 // Prioritize is called for all extenders side by side.
-func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []*framework.NodeInfo) (*extenderv1.HostPriorityList, int64, error) {
+func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []framework.NodeInfo) (*extenderv1.HostPriorityList, int64, error) {
 	list, weight, err := e.Extender.Prioritize(pod, nodes)
 	c := e.session.current.Load()
 	if err == nil && list != nil && c != nil && e.IsPrioritizer() {
@@ -70,7 +70,7 @@ func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []*framework.NodeInfo) 
 }
 
 // perPriority is what the scheduler makes of a point from an extender.
-const perPriority = framework.MaxNodeScore / extenderv1.MaxExtenderPriority
+const perPriority = framework.MaxScore / extenderv1.MaxExtenderPriority
 
 func (s *session) addPriorities(c *cycle, name string, weight int64, list extenderv1.HostPriorityList) {
 	if c.scoring == nil {

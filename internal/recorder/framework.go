@@ -6,27 +6,30 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // recordedFramework reports what the plugins of a profile say. The plugins
 // themselves are given the framework in it: what preemption tries out is not
 // recorded.
 type recordedFramework struct {
-	framework.Framework
+	schedframework.Framework
 	session *session
 	raw     *rawScores
+	listed  types.NamespacedName // the pod for which the scheduler made its list of nodes
 }
 
-func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state *framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
+func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
 	c := f.session.current.Load()
 	if c != nil {
 		f.session.look(c, f.Framework)
 	}
 	result, status, limiting := f.Framework.RunPreFilterPlugins(ctx, state, pod)
 	if c != nil {
-		verdict := newPreFilter(c.rec.layout, state.SkipFilterPlugins, limiting, status)
+		verdict := newPreFilter(c.rec.layout, state.GetSkipFilterPlugins(), limiting, status)
 		f.session.recorder.update(c.rec, func() { c.rec.preFilter = verdict })
 		c.leaveOut(result, status, limiting)
 	}
@@ -78,7 +81,7 @@ func (c *cycle) leaveOut(result *framework.PreFilterResult, status *framework.St
 
 // RunFilterPluginsWithNominatedPods is called for many nodes at once, each in a
 // cell of its own.
-func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state *framework.CycleState, pod *v1.Pod, node *framework.NodeInfo) *framework.Status {
+func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
 	status := f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if place, ok := f.session.nodes.placeOf(node); ok {
 		if f.session.cells[place] = status; status.IsSuccess() {
@@ -88,14 +91,18 @@ func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Contex
 	return status
 }
 
-func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
-	result, status := f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
-	verdict := f.postFilter(status)
-	f.session.mu.Lock()
-	rec := f.session.inFlight[pod.UID]
-	f.session.mu.Unlock()
+func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
+	rec := f.session.of(pod)
 	if rec != nil {
-		f.session.recorder.update(rec, func() { rec.postFilter, rec.nominated = verdict, nominated(result) })
+		f.session.recorder.update(rec, func() { rec.makesRoom = true })
+	}
+	result, status := f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	if rec != nil {
+		verdict := f.postFilter(status)
+		f.session.recorder.update(rec, func() {
+			rec.postFilter, rec.nominated = verdict, nominated(result)
+			rec.makesRoom = rec.nominated != ""
+		})
 	}
 	return result, status
 }
@@ -109,7 +116,8 @@ func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict 
 	if status.IsRejected() {
 		verdict.Verdict = Rejected
 	}
-	if status.Plugin() != "" {
+	// Unschedulable has the reasons of all the plugins, under the name of the first.
+	if status.Code() != framework.Unschedulable {
 		verdict.Plugin = status.Plugin()
 	}
 	return verdict
@@ -123,7 +131,7 @@ func (f *recordedFramework) onlyPostFilter() string {
 	return ""
 }
 
-func (f *recordedFramework) RunScorePlugins(ctx context.Context, state *framework.CycleState, pod *v1.Pod, nodes []*framework.NodeInfo) ([]framework.NodePluginScores, *framework.Status) {
+func (f *recordedFramework) RunScorePlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) ([]framework.NodePluginScores, *framework.Status) {
 	c := f.session.current.Load()
 	raw := f.raw.begin()
 	result, status := f.Framework.RunScorePlugins(ctx, state, pod, nodes)
@@ -133,12 +141,27 @@ func (f *recordedFramework) RunScorePlugins(ctx context.Context, state *framewor
 	return result, status
 }
 
-func (f *recordedFramework) RunPostBindPlugins(ctx context.Context, state *framework.CycleState, pod *v1.Pod, node string) {
+// StoreScheduleResults is called when a node is chosen. If it is the one that was
+// hinted at, no other was asked, and it comes from the list for a pod before.
+func (f *recordedFramework) StoreScheduleResults(ctx context.Context, signature framework.PodSignature, hinted, chosen string, others schedframework.SortedScoredNodes, cycle int64) {
+	f.Framework.StoreScheduleResults(ctx, signature, hinted, chosen, others, cycle)
+	c := f.session.current.Load()
+	switch {
+	case c == nil:
+	case hinted == chosen:
+		hint := &Hint{Node: hinted, Pod: f.listed.String()}
+		f.session.recorder.update(c.rec, func() { c.rec.hint = hint })
+	default:
+		f.listed = c.rec.pod
+	}
+}
+
+func (f *recordedFramework) RunPostBindPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) {
 	f.Framework.RunPostBindPlugins(ctx, state, pod, node)
 	f.session.bound(pod, node)
 }
 
-var _ framework.Framework = (*recordedFramework)(nil)
+var _ schedframework.Framework = (*recordedFramework)(nil)
 
 // raw are scores as the plugins gave them, by plugin and in the order of nodes.
 type raw struct {

@@ -1,11 +1,16 @@
 package recorder
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/klog/v2"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // Preemption is how room was made for a pod that no node had room for.
@@ -34,38 +39,44 @@ const preempted = "Preempted"
 // watchVictims listens to the events that a profile's plugins send, since the
 // framework hands on the node alone. It does so before they are queued: none is
 // missed, and none comes late. Without the private field no victim is known.
-func (s *session) watchVictims(fwk framework.Framework) {
-	if recorder := private[events.EventRecorder](fwk, "eventRecorder"); recorder != nil && *recorder != nil {
+func (s *session) watchVictims(fwk schedframework.Framework) {
+	if recorder := private[events.EventRecorderLogger](fwk, "eventRecorder"); recorder != nil && *recorder != nil {
 		*recorder = watchedEvents{*recorder, s.recorder}
 	}
 }
 
 type watchedEvents struct {
-	events.EventRecorder
+	events.EventRecorderLogger
 	attempts *Recorder
+}
+
+// WithLogger is how plugins ask for the recorder, so it hands on the listener.
+func (w watchedEvents) WithLogger(logger klog.Logger) events.EventRecorderLogger {
+	return watchedEvents{w.EventRecorderLogger.WithLogger(logger), w.attempts}
 }
 
 func (w watchedEvents) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
 	if reason == preempted {
 		victim, _ := regarding.(*v1.Pod)
-		preemptor, _ := related.(*v1.Pod)
+		preemptor, _ := related.(metav1.Object) // a pod, in a type of the plugin's own
 		if victim != nil && preemptor != nil {
 			w.attempts.pushedOut(preemptor, victim)
 		}
 	}
-	w.EventRecorder.Eventf(regarding, related, eventtype, reason, action, note, args...)
+	w.EventRecorderLogger.Eventf(regarding, related, eventtype, reason, action, note, args...)
 }
 
-// pushedOut adds a victim to the newest attempt for a pod: there is no next one
-// before its preemption is through.
-func (r *Recorder) pushedOut(preemptor, victim *v1.Pod) {
+// pushedOut adds a victim to the newest attempt for a pod that made room: with the
+// last victim gone the next attempt may begin before its event is sent.
+func (r *Recorder) pushedOut(preemptor metav1.Object, victim *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.pods[types.NamespacedName{Namespace: preemptor.Namespace, Name: preemptor.Name}]
-	if len(kept) == 0 || kept[len(kept)-1].uid != preemptor.UID {
-		return
+	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
+	for _, rec := range slices.Backward(kept) {
+		if rec.uid == preemptor.GetUID() && rec.makesRoom {
+			rec.victims = append(rec.victims, victim.Namespace+"/"+victim.Name)
+			r.changed.Send()
+			return
+		}
 	}
-	rec := kept[len(kept)-1]
-	rec.victims = append(rec.victims, victim.Namespace+"/"+victim.Name)
-	r.changed.Send()
 }

@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // rawScores learns the scores before they are normalized, which the framework
@@ -21,7 +22,7 @@ func (r *rawScores) begin() *raw {
 
 // watchNormalizing puts an observer before each NormalizeScore of a profile.
 // Without the private field the raw scores are shown as the normalized ones.
-func watchNormalizing(fwk framework.Framework) *rawScores {
+func watchNormalizing(fwk schedframework.Framework) *rawScores {
 	scores := &rawScores{}
 	plugins := private[[]framework.ScorePlugin](fwk, "scorePlugins")
 	if plugins == nil {
@@ -53,7 +54,7 @@ type watchedNormalize struct {
 	of watchedScore
 }
 
-func (w watchedNormalize) NormalizeScore(ctx context.Context, state *framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
+func (w watchedNormalize) NormalizeScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
 	if scores := w.of.scores.current.Load(); scores != nil {
 		scores.add(w.of.Name(), list)
 	}
@@ -71,7 +72,7 @@ func (r *raw) add(plugin string, list framework.NodeScoreList) {
 }
 
 // newScoring packs the scores of the plugins.
-func (s *session) newScoring(l *layout, nodes []*framework.NodeInfo, result []framework.NodePluginScores, raw *raw) *scoring {
+func (s *session) newScoring(l *layout, nodes []framework.NodeInfo, result []framework.NodePluginScores, raw *raw) *scoring {
 	packed := &scoring{nodes: make([]int32, len(nodes))}
 	for i, node := range nodes {
 		packed.nodes[i], _ = s.nodes.find(node)

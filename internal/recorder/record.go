@@ -22,8 +22,10 @@ type record struct {
 	node, message string
 
 	preFilter  preFilter
+	hint       *Hint
 	postFilter *PluginVerdict
-	nominated  string   // the node that PostFilter named
+	makesRoom  bool     // PostFilter is at work, or has named a node
+	nominated  string   // the node that it named
 	victims    []string // of preemption; appended to only
 	details    *details
 
@@ -82,7 +84,7 @@ func (r *record) attempt() Attempt {
 	a := Attempt{
 		ID: r.id, Number: r.number, Namespace: r.pod.Namespace, Name: r.pod.Name, UID: string(r.uid),
 		Scheduler: r.layout.scheduler, Time: r.began, Duration: r.took, Result: r.result,
-		Node: r.node, Message: r.message, PostFilter: r.postFilter, Preemption: r.preemption(),
+		Node: r.node, Message: r.message, PostFilter: r.postFilter, Preemption: r.preemption(), Hint: r.hint,
 		PreFilter:    r.preFilter.verdicts(r.layout.preFilter),
 		Columns:      append([]Column{}, r.layout.columns...),
 		ScoreColumns: []ScoreColumn{},

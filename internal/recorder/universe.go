@@ -1,6 +1,6 @@
 package recorder
 
-import "k8s.io/kubernetes/pkg/scheduler/framework"
+import "k8s.io/kube-scheduler/framework"
 
 // universe is a list of all nodes, shared by the attempts that were made while
 // there were those. Only names are kept for longer than the current cycle.
@@ -16,17 +16,17 @@ const nodeNameBytes = 24
 
 // snapshot is the scheduler's list of nodes, and the places of nodes in it.
 type snapshot struct {
-	list     []*framework.NodeInfo
+	list     []framework.NodeInfo
 	universe *universe
-	place    map[*framework.NodeInfo]int32
+	place    map[framework.NodeInfo]int32
 	byName   map[string]int32
 }
 
-func newSnapshot(list []*framework.NodeInfo) *snapshot {
+func newSnapshot(list []framework.NodeInfo) *snapshot {
 	s := &snapshot{
 		list:     list,
 		universe: &universe{names: make([]string, len(list))},
-		place:    make(map[*framework.NodeInfo]int32, len(list)),
+		place:    make(map[framework.NodeInfo]int32, len(list)),
 		byName:   make(map[string]int32, len(list)),
 	}
 	for i, node := range list {
@@ -41,12 +41,12 @@ func newSnapshot(list []*framework.NodeInfo) *snapshot {
 // is reports whether this is what was made of a list. The scheduler makes a new
 // list when nodes come and go, and only then; the old one is held here, so that a
 // new one can't be in its place in memory.
-func (s *snapshot) is(list []*framework.NodeInfo) bool {
+func (s *snapshot) is(list []framework.NodeInfo) bool {
 	return s != nil && len(s.list) == len(list) && (len(list) == 0 || &s.list[0] == &list[0])
 }
 
 // placeOf returns the place of a node of the scheduler's own list.
-func (s *snapshot) placeOf(node *framework.NodeInfo) (int32, bool) {
+func (s *snapshot) placeOf(node framework.NodeInfo) (int32, bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -56,7 +56,7 @@ func (s *snapshot) placeOf(node *framework.NodeInfo) (int32, bool) {
 
 // find returns the place of a node. Extenders make NodeInfos of their own, which
 // only their names lead back from.
-func (s *snapshot) find(node *framework.NodeInfo) (int32, bool) {
+func (s *snapshot) find(node framework.NodeInfo) (int32, bool) {
 	if i, ok := s.place[node]; ok {
 		return i, true
 	}

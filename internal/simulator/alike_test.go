@@ -41,20 +41,20 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			addPodOf(t, "p", "cncf-", "", "")
 			attempt(t, "p", recorder.Unschedulable)
 		}, outcome{message: `0/2 nodes are available: 2 node(s) didn't match the pod's node name regex "cncf-". ` +
-			`preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.`}},
+			`no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.`}},
 		{"a pod whose few names no node bears", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "p", "^cncf-[12]$", "", "")
 			attempt(t, "p", recorder.Unschedulable)
 		}, outcome{message: `0/1 nodes are available: 1 node(s) didn't satisfy plugin(s) [RegexScheduling]. ` +
-			`preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling., ` +
+			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling., ` +
 			`only nodes that match the pod's node name regex "^cncf-[12]$" were considered`}},
 		{"an invalid regex", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "p", "(", "", "")
 			attempt(t, "p", recorder.Unschedulable)
 		}, outcome{message: `0/1 nodes are available: annotation scheduler.wasmkwokwizardry.io/regex: missing closing ): "(". ` +
-			`preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`}},
+			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`}},
 		{"a pod with nobody to push out", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "first", "kubecon-", "", "1")
@@ -62,22 +62,21 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			addPodOf(t, "p", "kubecon-", "", "1")
 			attempt(t, "p", recorder.Unschedulable)
 		}, outcome{message: `0/1 nodes are available: 1 Insufficient cpu. ` +
-			`preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.`}},
+			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.`}},
 		{"a pod that pushes another out", func(t *testing.T) {
 			addRoom(t, "kubecon-1", "kubecon-2")
 			addPodOf(t, "low", "kubecon-1", "", "1")
 			attempt(t, "low", recorder.Scheduled)
 			addPodOf(t, "p", "kubecon-1", "alike-high", "1")
 			attempt(t, "p", recorder.Scheduled)
-		}, outcome{node: "kubecon-1", nominated: "kubecon-1"}},
+		}, outcome{node: "kubecon-1"}},
 		{"a pod whose volume is not there, after one with a regex", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "other", "^secret-[12]$", "", "")
 			attempt(t, "other", recorder.Unschedulable)
 			addPodOf(t, "p", "^public-[12]$", "", "", "nowhere")
 			attempt(t, "p", recorder.Unschedulable)
-		}, outcome{message: `0/1 nodes are available: persistentvolumeclaim "nowhere" not found. ` +
-			`preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`}},
+		}, outcome{message: `0/1 nodes are available: persistentvolumeclaim "nowhere" not found. not found`}}, // DynamicResources' PostFilter without its PreFilter
 		{"a nomination to a node that was cordoned since", func(t *testing.T) {
 			addRoom(t, "kubecon-1", "kubecon-2")
 			addPodOf(t, "first", "kubecon-2", "alike-high", "1")
@@ -97,7 +96,7 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil { // which tries it again
 				t.Fatal(err)
 			}
-		}, outcome{message: `0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: ` +
+		}, outcome{message: `0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: ` +
 			`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

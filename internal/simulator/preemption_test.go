@@ -49,12 +49,16 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 			if last := attempt(t, "high", recorder.Scheduled); last.Preemption != nil {
 				t.Errorf("the attempt that found a node: got %+v", last.Preemption)
 			}
-			for _, a := range sim.Recorder().Attempts("default", "high") {
-				if a.Preemption != nil && a.Preemption.Node == "full" && slices.Equal(a.Preemption.Victims, []string{"default/low"}) {
-					return
+			defer func() {
+				if t.Failed() {
+					t.Log(postFilters("high"))
 				}
-			}
-			t.Errorf("no attempt names node and victim: %s", postFilters("high"))
+			}()
+			eventually(t, "an attempt names node and victim", func() bool { // which is told of beside the next attempt
+				return slices.ContainsFunc(sim.Recorder().Attempts("default", "high"), func(a recorder.Attempt) bool {
+					return a.Preemption != nil && a.Preemption.Node == "full" && slices.Equal(a.Preemption.Victims, []string{"default/low"})
+				})
+			})
 		})
 	}
 }

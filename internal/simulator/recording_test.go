@@ -56,6 +56,16 @@ func reset(t *testing.T) func() {
 // addNodes makes nodes, and returns once the scheduler knows them all.
 func addNodes(t *testing.T, names ...string) {
 	t.Helper()
+	makeNodes(t, names...)
+	// The scheduler hears of them in its own time, but begins with all there are.
+	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeNodes makes nodes, for pods that wait for them.
+func makeNodes(t *testing.T, names ...string) {
+	t.Helper()
 	for _, name := range names {
 		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
@@ -71,10 +81,6 @@ func addNodes(t *testing.T, names ...string) {
 		}
 		return true
 	})
-	// The scheduler hears of them in its own time, but begins with all there are.
-	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func addPod(t *testing.T, name, pattern string) {
@@ -190,7 +196,7 @@ func TestWhyAPodIsNowhere(t *testing.T) {
 			if len(a.Scores()) > 0 {
 				t.Errorf("got scores %+v", a.Scores())
 			}
-			if said := a.PostFilter; said == nil || said.Plugin != "DefaultPreemption" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "preemption: 0/1 nodes are available") {
+			if said := a.PostFilter; said == nil || said.Plugin != "" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "no new claims to deallocate, preemption: 0/1 nodes are available") {
 				t.Errorf("PostFilter said %+v", said)
 			}
 		})
@@ -230,9 +236,9 @@ func TestEachAttemptIsKept(t *testing.T) {
 	if first := attempt(t, "p", recorder.Unschedulable); first.Total != 0 || len(first.Nodes()) != 0 {
 		t.Errorf("without nodes: got %+v", first)
 	}
-	addNodes(t, "early")
+	makeNodes(t, "early")
 	eventually(t, "a second attempt", func() bool { return len(sim.Recorder().Attempts("default", "p")) > 1 })
-	addNodes(t, "late")
+	makeNodes(t, "late")
 	last := attempt(t, "p", recorder.Scheduled)
 	all := sim.Recorder().Attempts("default", "p")
 	if last.Node != "late" || last.Number != len(all) || all[0].ID != last.ID || all[len(all)-1].Number != 1 {

@@ -27,6 +27,9 @@ var clusterWide = []schema.GroupVersionResource{
 	{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"},
 	{Group: "storage.k8s.io", Version: "v1", Resource: "csidrivers"},
 	{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"},
+	{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattributesclasses"},
+	{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses"},
+	{Group: "resource.k8s.io", Version: "v1", Resource: "resourceslices"},
 	{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
 	{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"},
 }

@@ -1,7 +1,6 @@
 // Package simulator puts a whole cluster into this process: a control plane,
-// KWOK in the place of kubelets, the web server of the guests, and a
-// kube-scheduler that uses one of the doors, whose configuration can be changed
-// while everything else goes on.
+// fake kubelets, the web server of the guests, and a kube-scheduler that uses one
+// of the doors, whose configuration can be changed while everything else goes on.
 //
 // It wires what the packages beside it do. It has no page and no HTTP API: those
 // stand on it.
@@ -24,7 +23,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/internal/kwok"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 )
@@ -49,7 +48,7 @@ type Config struct {
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
-	// KWOK complains of, few at a time. Nil drops them.
+	// the kubelets warn of, few at a time. Nil drops them.
 	Warnings io.Writer
 }
 
@@ -64,7 +63,7 @@ type Simulator struct {
 	recorder  *recorder.Recorder
 	changes   broadcast.Signal
 
-	cancel  context.CancelCauseFunc // ends KWOK and the scheduler
+	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
 
 	stopping sync.Once
@@ -121,8 +120,8 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	go s.endWithCluster()
-	cfg.Progress("KWOK: nodes become Ready, bound pods Running")
-	if err := s.startKWOK(); err != nil {
+	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
+	if err := s.startKubelets(); err != nil {
 		return err
 	}
 	if err := s.startCaches(ctx); err != nil {
@@ -158,12 +157,12 @@ func (s *Simulator) endWithCluster() {
 	s.cancel(fmt.Errorf("the control plane has ended: %w", s.cluster.Err()))
 }
 
-func (s *Simulator) startKWOK() error {
-	config, err := s.cluster.ClientConfig("kwok", "system:masters")
+func (s *Simulator) startKubelets() error {
+	config, err := s.cluster.ClientConfig("kubelets", "system:masters")
 	if err != nil {
 		return err
 	}
-	return kwok.Start(s.running, config, kwokWarnings{s.warnings})
+	return kubelets.Start(s.running, config, kubeletWarnings{s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.

@@ -14,7 +14,7 @@ type statusClient[T any] interface {
 
 // putStatus restores the statuses that nobody here would bring about again: the
 // room of nodes that were there already, and which volume belongs to which
-// claim. Those of pods come from KWOK and the scheduler.
+// claim. Those of pods come from the kubelets and the scheduler.
 func putStatus[T any, P object[T]](ctx context.Context, c client[T], from P, created *T) error {
 	switch to := any(created).(type) {
 	case *v1.Node:

@@ -1,19 +1,15 @@
 package simulator
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// How many warnings a person is shown in a while. KWOK tries again what fails,
-// for each of a thousand nodes.
+// How many warnings a person is shown in a while. The kubelets try again what
+// fails, for each of a thousand nodes.
 const (
 	warningsShown = 5
 	warningsWhile = time.Minute
@@ -55,38 +51,10 @@ func (w *warnings) say(format string, args ...any) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// kwokWarnings takes the lines that KWOK logs, which are JSON, and says them.
-type kwokWarnings struct{ *warnings }
+// kubeletWarnings takes what the fake kubelets warn of, and says it.
+type kubeletWarnings struct{ *warnings }
 
-func (w kwokWarnings) Write(line []byte) (int, error) {
-	var fields map[string]any
-	if json.Unmarshal(line, &fields) != nil {
-		w.say("KWOK: %s", line)
-	} else if !outrun.MatchString(fmt.Sprint(fields["err"])) {
-		w.say("KWOK: %s", readable(fields))
-	}
+func (w kubeletWarnings) Write(line []byte) (int, error) {
+	w.say("fake kubelets: %s", line)
 	return len(line), nil
-}
-
-// outrun is what the API server answers of an object that is gone, or another,
-// since KWOK looked at it. There is nothing to be done about it, and a reset brings
-// it about for every pod.
-var outrun = regexp.MustCompile(`\b(pods|nodes|leases\.coordination\.k8s\.io) "[^"]*" not found$|Operation cannot be fulfilled on `)
-
-// readable is a line of log/slog for people: what happened and why, then to what.
-func readable(fields map[string]any) string {
-	message := fmt.Sprint(fields["msg"])
-	if err, ok := fields["err"]; ok {
-		message += fmt.Sprint(": ", err)
-	}
-	var about []string
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains([]string{"time", "level", "source", "msg", "err"}, name) {
-			about = append(about, fmt.Sprintf("%s %v", name, fields[name]))
-		}
-	}
-	if len(about) > 0 {
-		message += " (" + strings.Join(about, ", ") + ")"
-	}
-	return message
 }

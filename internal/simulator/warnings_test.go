@@ -68,24 +68,8 @@ func TestWarningsAreFew(t *testing.T) {
 	(&warnings{now: time.Now}).say("to nobody")
 }
 
-func TestALineOfKWOKIsMadeReadable(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"time":"2026-11-22T00:00:00Z","level":"ERROR","source":{"function":"f","line":1},"msg":"failed to apply stage","node":"a","stage":"init","err":"it is\nrefused"}`: "warning: KWOK: failed to apply stage: it is refused (node a, stage init)\n",
-		`{"level":"WARN","msg":"node not found in cache"}`: "warning: KWOK: node not found in cache\n",
-		"no JSON": "warning: KWOK: no JSON\n",
-		`{"level":"ERROR","msg":"failed to apply stage","err":"failed to delete pod p-0: pods \"p-0\" not found","pod":"default/p-0"}`:           "",
-		`{"level":"ERROR","msg":"Failed to sync lease","err":"Operation cannot be fulfilled on leases.coordination.k8s.io \"n\": StorageError"}`: "",
-		`{"level":"ERROR","msg":"lease namespace not found, retrying in 1 second","err":"namespaces \"kube-node-lease\" not found"}`:             "warning: KWOK: lease namespace not found, retrying in 1 second: namespaces \"kube-node-lease\" not found\n",
-	} {
-		var out said
-		if _, err := (kwokWarnings{&warnings{to: &out, now: time.Now}}).Write([]byte(line + "\n")); err != nil || out.String() != want {
-			t.Errorf("got %q, want %q, %v", &out, want, err)
-		}
-	}
-}
-
-// TestWhatKWOKComplainsOfIsSaid forbids what KWOK does to a node.
-func TestWhatKWOKComplainsOfIsSaid(t *testing.T) {
+// TestWhatTheKubeletsWarnOfIsSaid forbids what they do to a node.
+func TestWhatTheKubeletsWarnOfIsSaid(t *testing.T) {
 	t.Cleanup(reset(t))
 	forbid(t, "forbidden")
 	listen()
@@ -95,7 +79,7 @@ func TestWhatKWOKComplainsOfIsSaid(t *testing.T) {
 	}
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		for line := range strings.Lines(console.String()) {
-			if strings.HasPrefix(line, "warning: KWOK: ") && strings.Contains(line, "no status for you") && strings.Contains(line, "node forbidden") {
+			if strings.HasPrefix(line, "warning: fake kubelets: ") && strings.Contains(line, "no status for you") && strings.Contains(line, "node forbidden") {
 				return true, nil
 			}
 		}
@@ -106,7 +90,7 @@ func TestWhatKWOKComplainsOfIsSaid(t *testing.T) {
 	}
 }
 
-// TestAResetIsNoReasonForWarnings: KWOK runs after pods that are gone.
+// TestAResetIsNoReasonForWarnings: the kubelets look at pods that are about to go.
 func TestAResetIsNoReasonForWarnings(t *testing.T) {
 	t.Cleanup(reset(t))
 	in := func() *Snapshot {
@@ -121,7 +105,7 @@ func TestAResetIsNoReasonForWarnings(t *testing.T) {
 		return in
 	}
 	listen()
-	for range 3 { // what KWOK says of one round, it has said when the next one's pods run
+	for range 3 { // what is said of one round, has been said when the next one's pods run
 		if err := sim.Import(t.Context(), in(), nil); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		},
 		{
 			"a level left out", configuration, "profiles:\n- plugins:\n    enabled: []\n",
-			"3 profiles[0].plugins.enabled: unknown field: it belongs deeper, under one of bind, filter, multiPoint, permit, postBind, postFilter, preBind, preEnqueue, preFilter, preScore, queueSort, reserve, score",
+			"3 profiles[0].plugins.enabled: unknown field: it belongs deeper, under one of bind, filter, multiPoint, permit, placementGenerate, placementScore, postBind, postFilter, preBind, preEnqueue, preFilter, preScore, queueSort, reserve, score",
 		},
 		{
 			"a guest beside args", configuration, "profiles:\n- pluginConfig:\n  - name: a\n    guestURL: b\n",

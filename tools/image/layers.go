@@ -4,14 +4,15 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/pem"
 	"io"
 	"os"
 	"time"
 
-	"github.com/breml/rootcerts/embedded"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
 // user is who the binary runs as: the "nonroot" of other images without a base.
@@ -35,9 +36,21 @@ func baseEntries() []entry {
 		{name: "etc/passwd", mode: 0o644, data: []byte("root:x:0:0:root:/:/nologin\nnonroot:x:" + user + ":" + user + ":nonroot:/tmp:/nologin\n")},
 		{name: "etc/ssl/", mode: 0o755},
 		{name: "etc/ssl/certs/", mode: 0o755},
-		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: []byte(embedded.MozillaCACertificatesPEM())},
+		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: authorities()},
 		{name: "tmp/", mode: 0o1777},
 	}
+}
+
+// authorities is Mozilla's list. Those that it trusts within limits only are left
+// out: a file of certificates cannot tell the limits.
+func authorities() []byte {
+	var list []byte
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			list = append(list, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
+		}
+	}
+	return list
 }
 
 func binaryEntry(path, name string) (entry, error) {

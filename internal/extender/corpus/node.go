@@ -44,7 +44,7 @@ func Node(i int) corev1.Node {
 			NodeInfo: corev1.NodeSystemInfo{
 				MachineID: fmt.Sprintf("%032x", i), SystemUUID: string(uid(i)), BootID: string(uid(i + 1)),
 				KernelVersion: "6.1.0-28-amd64", OSImage: "Debian GNU/Linux 12 (bookworm)", Architecture: "amd64",
-				ContainerRuntimeVersion: "containerd://1.7.24", KubeletVersion: "v1.32.5", OperatingSystem: "linux",
+				ContainerRuntimeVersion: "containerd://1.7.24", KubeletVersion: "v1.36.1", OperatingSystem: "linux",
 			},
 			Images: images(i),
 		},

@@ -9,9 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
@@ -30,10 +31,10 @@ func asScheduler(t *testing.T, url string, change func(*schedulerapi.Extender)) 
 }
 
 // nodeInfos are n nodes as the scheduler has them.
-func nodeInfos(n int) (all []*framework.NodeInfo) {
+func nodeInfos(n int) (all []framework.NodeInfo) {
 	for i := range n {
 		node := corpus.Node(i)
-		info := framework.NewNodeInfo()
+		info := schedframework.NewNodeInfo()
 		info.SetNode(&node)
 		all = append(all, info)
 	}
@@ -41,7 +42,7 @@ func nodeInfos(n int) (all []*framework.NodeInfo) {
 }
 
 // outcome is what the scheduler makes of the answer to filter, as text.
-func outcome(t *testing.T, e framework.Extender, pod *corev1.Pod, nodes []*framework.NodeInfo) string {
+func outcome(t *testing.T, e framework.Extender, pod *corev1.Pod, nodes []framework.NodeInfo) string {
 	t.Helper()
 	passed, failed, unresolvable, err := e.Filter(pod, nodes)
 	if err != nil {
@@ -58,9 +59,9 @@ func outcome(t *testing.T, e framework.Extender, pod *corev1.Pod, nodes []*frame
 // three match, none does, and an invalid regex; with full nodes and names.
 func TestKubeSchedulersOwnClient(t *testing.T) {
 	address := start(t, config.TLS{})
-	var nodes []*framework.NodeInfo
+	var nodes []framework.NodeInfo
 	for _, name := range []string{"node-abcde", "kubecon-1", "kubecon-2"} {
-		info := framework.NewNodeInfo()
+		info := schedframework.NewNodeInfo()
 		info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}})
 		nodes = append(nodes, info)
 	}

@@ -142,7 +142,7 @@ func TestAnAlgorithmCanHaveEverythingThatCame(t *testing.T) {
 	}
 	for i, name := range r.Names {
 		node, err := r.Node(i)
-		if err != nil || node.Name != name || node.Status.NodeInfo.KubeletVersion != "v1.32.5" {
+		if err != nil || node.Name != name || node.Status.NodeInfo.KubeletVersion != "v1.36.1" {
 			t.Fatalf("node %d, %s: %v %+v", i, name, err, node)
 		}
 	}

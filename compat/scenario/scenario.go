@@ -1,0 +1,148 @@
+// Package scenario says what is asked of a guest and writes down what a host
+// answers, so that two hosts, each with a Kubernetes of its own, can be held
+// against each other: the upstream one in compat/, ours in wasmhost/.
+//
+// A scenario is data (testdata/scenarios), its transcript a text beside it. What
+// differs between versions of Kubernetes and not between hosts is not in it: the
+// numbers of events, and the bytes of objects, which are told by their names.
+package scenario
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// Scenario is one guest, and what is asked of it, in this order.
+type Scenario struct {
+	About string `json:"about"`
+	// Guest is a file, by its path in the repository.
+	Guest string `json:"guest"`
+	Args  Args   `json:"args"`
+	// Waiting are pods that wait for their permit.
+	Waiting []string `json:"waiting"`
+	Calls   []Call   `json:"calls"`
+
+	// Cluster is what the scheduler has seen.
+	Cluster Cluster `json:"-"`
+}
+
+// Args are those of the plugin's args that both hosts know.
+type Args struct {
+	GuestURL    string `json:"guestURL"`
+	GuestConfig string `json:"guestConfig,omitempty"`
+	LogSeverity int32  `json:"logSeverity,omitempty"`
+}
+
+// Call is a hook, called for one pod: once, or once for each node.
+type Call struct {
+	Hook  string   `json:"hook"`
+	Pod   string   `json:"pod"`
+	Nodes []string `json:"nodes"` // empty: all, for hooks that have nodes
+	// Target is the pod that is added or removed.
+	Target   string           `json:"target"`
+	Statuses map[string]int   `json:"statuses"`
+	Scores   map[string]int64 `json:"scores"`
+	// Reads is what the bytes of the reason are: pod, node, nodes, images, or size
+	// (of what did not fit); else they are a text.
+	Reads string `json:"reads"`
+}
+
+// Cluster holds the objects of all scenarios.
+type Cluster struct {
+	Nodes []v1.Node `json:"nodes"`
+	Pods  []v1.Pod  `json:"pods"`
+}
+
+// Pod returns a pod by its name.
+func (c Cluster) Pod(name string) *v1.Pod {
+	i := slices.IndexFunc(c.Pods, func(pod v1.Pod) bool { return pod.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &c.Pods[i]
+}
+
+func (c Cluster) nodeNames() []string {
+	var names []string
+	for _, node := range c.Nodes {
+		names = append(names, node.Name)
+	}
+	return names
+}
+
+// Files lists the files of scenarios in a folder, which has objects.yaml too.
+func Files(folder string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == objects })
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no scenarios in %s", folder)
+	}
+	return files, err
+}
+
+const objects = "objects.yaml"
+
+// Read returns the scenarios of a file, one of each of its documents.
+func Read(file string) ([]Scenario, error) {
+	var cluster Cluster
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(file), objects))
+	if err == nil {
+		err = yaml.UnmarshalStrict(data, &cluster)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", objects, err)
+	}
+	data, err = os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var scenarios []Scenario
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return scenarios, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		s := Scenario{Cluster: cluster}
+		if err := yaml.UnmarshalStrict(document, &s); err != nil {
+			return nil, fmt.Errorf("%s, scenario %d: %w", file, len(scenarios)+1, err)
+		}
+		if err := s.check(); err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", file, s.About, err)
+		}
+		scenarios = append(scenarios, s)
+	}
+}
+
+// check fails if a call is of something that is not there.
+func (s Scenario) check() error {
+	var missing []string
+	for _, call := range s.Calls {
+		if _, known := hooks[call.Hook]; !known {
+			missing = append(missing, "hook "+call.Hook)
+		}
+		for _, name := range []string{call.Pod, call.Target} {
+			if name != "" && s.Cluster.Pod(name) == nil {
+				missing = append(missing, "pod "+name)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("there is no %s", strings.Join(missing, ", no "))
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+// Package compat is the upstream host as referee: it runs the scenarios of
+// testdata/scenarios through the host of kube-scheduler-wasm-extension, unmodified,
+// in a module of its own, because that host ends at an older Kubernetes. The
+// transcripts beside the scenarios are what it answered; the tests of wasmhost
+// hold ours against them.
+package compat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	upstream "sigs.k8s.io/kube-scheduler-wasm-extension/scheduler/plugin"
+
+	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
+)
+
+// start makes the upstream plugin of a scenario.
+func start(s scenario.Scenario, args scenario.Args, notes *scenario.Notes) (scenario.Host, error) {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	handle := newHandle(s, notes)
+	plugin, err := upstream.PluginFactory("wasm")(scenario.Quiet(context.Background()),
+		&runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
+	if err != nil {
+		return nil, err
+	}
+	return &host{plugin: plugin, handle: handle, state: framework.NewCycleState()}, nil
+}
+
+// host asks the upstream plugin as the framework would.
+type host struct {
+	plugin framework.Plugin
+	handle *handle
+	state  *framework.CycleState
+}
+
+// Ask implements scenario.Host.
+func (h *host) Ask(q scenario.Question) scenario.Answer {
+	ctx := scenario.Quiet(context.Background())
+	switch q.Hook {
+	case "enqueue", "prefilter", "addpod", "removepod", "filter", "postfilter":
+		return h.askFilter(ctx, q)
+	case "prescore", "score", "normalizescore":
+		return h.askScore(ctx, q)
+	}
+	return h.askBinding(ctx, q)
+}
+
+func (h *host) askFilter(ctx context.Context, q scenario.Question) scenario.Answer {
+	switch q.Hook {
+	case "enqueue":
+		if p, ok := h.plugin.(framework.EnqueueExtensions); ok {
+			events, err := p.EventsToRegister(ctx)
+			return scenario.Answer{Status: told(framework.AsStatus(err)), Events: named(events)}
+		}
+	case "prefilter":
+		if p, ok := h.plugin.(framework.PreFilterPlugin); ok {
+			h.state = framework.NewCycleState()
+			result, status := p.PreFilter(ctx, h.state, q.Pod)
+			return scenario.Answer{Status: told(status), NodeNames: names(result)}
+		}
+	case "addpod", "removepod":
+		if p, ok := h.plugin.(framework.PreFilterPlugin); ok && p.PreFilterExtensions() != nil {
+			target, _ := framework.NewPodInfo(q.Target)
+			ask := p.PreFilterExtensions().AddPod
+			if q.Hook == "removepod" {
+				ask = p.PreFilterExtensions().RemovePod
+			}
+			return scenario.Answer{Status: told(ask(ctx, h.state, q.Pod, target, h.handle.node(q.Node)))}
+		}
+	case "filter":
+		if p, ok := h.plugin.(framework.FilterPlugin); ok {
+			return scenario.Answer{Status: told(p.Filter(ctx, h.state, q.Pod, h.handle.node(q.Node)))}
+		}
+	case "postfilter":
+		if p, ok := h.plugin.(framework.PostFilterPlugin); ok {
+			return postFiltered(p.PostFilter(ctx, h.state, q.Pod, statuses(q.Statuses)))
+		}
+	}
+	return scenario.Answer{Missing: true}
+}
+
+func (h *host) askScore(ctx context.Context, q scenario.Question) scenario.Answer {
+	p, ok := h.plugin.(framework.ScorePlugin)
+	switch {
+	case q.Hook == "prescore":
+		if p, ok := h.plugin.(framework.PreScorePlugin); ok {
+			return scenario.Answer{Status: told(p.PreScore(ctx, h.state, q.Pod, h.handle.nodes(q.Nodes)))}
+		}
+	case q.Hook == "score" && ok:
+		score, status := h.score(ctx, q)
+		return scenario.Answer{Score: score, Status: told(status)}
+	case q.Hook == "normalizescore" && ok && p.ScoreExtensions() != nil:
+		var list framework.NodeScoreList
+		for name, score := range q.Scores {
+			list = append(list, framework.NodeScore{Name: name, Score: score})
+		}
+		status := p.ScoreExtensions().NormalizeScore(ctx, h.state, q.Pod, list)
+		scores := map[string]int64{}
+		for _, one := range list {
+			scores[one.Name] = one.Score
+		}
+		return scenario.Answer{Scores: scores, Status: told(status)}
+	}
+	return scenario.Answer{Missing: true}
+}
+
+// score gives the plugin what it takes: the node's name in Kubernetes 1.32, the
+// node from 1.33 on.
+func (h *host) score(ctx context.Context, q scenario.Question) (int64, *framework.Status) {
+	switch p := h.plugin.(type) {
+	case interface {
+		Score(context.Context, *framework.CycleState, *v1.Pod, string) (int64, *framework.Status)
+	}:
+		return p.Score(ctx, h.state, q.Pod, q.Node)
+	case interface {
+		Score(context.Context, *framework.CycleState, *v1.Pod, *framework.NodeInfo) (int64, *framework.Status)
+	}:
+		return p.Score(ctx, h.state, q.Pod, h.handle.node(q.Node))
+	}
+	return 0, framework.AsStatus(fmt.Errorf("%T scores neither nodes nor names", h.plugin))
+}
+
+func (h *host) askBinding(ctx context.Context, q scenario.Question) scenario.Answer {
+	reserve, reserves := h.plugin.(framework.ReservePlugin)
+	permit, permits := h.plugin.(framework.PermitPlugin)
+	preBind, preBinds := h.plugin.(framework.PreBindPlugin)
+	bind, binds := h.plugin.(framework.BindPlugin)
+	postBind, postBinds := h.plugin.(framework.PostBindPlugin)
+	switch {
+	case q.Hook == "reserve" && reserves:
+		return scenario.Answer{Status: told(reserve.Reserve(ctx, h.state, q.Pod, q.Node))}
+	case q.Hook == "unreserve" && reserves:
+		reserve.Unreserve(ctx, h.state, q.Pod, q.Node)
+		return scenario.Answer{}
+	case q.Hook == "permit" && permits:
+		status, timeout := permit.Permit(ctx, h.state, q.Pod, q.Node)
+		return scenario.Answer{Status: told(status), Timeout: timeout}
+	case q.Hook == "prebind" && preBinds:
+		return scenario.Answer{Status: told(preBind.PreBind(ctx, h.state, q.Pod, q.Node))}
+	case q.Hook == "bind" && binds:
+		return scenario.Answer{Status: told(bind.Bind(ctx, h.state, q.Pod, q.Node))}
+	case q.Hook == "postbind" && postBinds:
+		postBind.PostBind(ctx, h.state, q.Pod, q.Node)
+		return scenario.Answer{}
+	}
+	return scenario.Answer{Missing: true}
+}
+
+// told is a status as the transcript has it. A guest that did not come back is
+// seen by the stack of Wasm functions in the reason.
+func told(status *framework.Status) *scenario.Status {
+	reason := status.Message()
+	return &scenario.Status{
+		Code: status.Code().String(), Reason: reason, Trap: strings.Contains(reason, "wasm stack trace:"),
+	}
+}
+
+func named(events []framework.ClusterEventWithHint) []scenario.Event {
+	var all []scenario.Event
+	for _, event := range events {
+		all = append(all, scenario.Event{
+			Resource: string(event.Event.Resource), Actions: scenario.Actions(uint64(event.Event.ActionType)),
+		})
+	}
+	return all
+}
+
+func names(result *framework.PreFilterResult) []string {
+	if result == nil || result.NodeNames == nil {
+		return nil
+	}
+	return slices.Sorted(slices.Values(sets.List(result.NodeNames)))
+}
+
+func statuses(codes map[string]int) *framework.NodeToStatus {
+	byNode := map[string]*framework.Status{}
+	for name, code := range codes {
+		byNode[name] = framework.NewStatus(framework.Code(code))
+	}
+	return framework.NewNodeToStatus(byNode, framework.NewStatus(framework.UnschedulableAndUnresolvable))
+}
+
+func postFiltered(result *framework.PostFilterResult, status *framework.Status) scenario.Answer {
+	answer := scenario.Answer{Status: told(status)}
+	if result != nil && result.NominatingInfo != nil {
+		answer.Nominated, answer.Mode = result.NominatedNodeName, int(result.NominatingMode)
+	}
+	return answer
+}

@@ -1,0 +1,58 @@
+package deploy
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// TestAPodGetsItsDeviceWithJustTheSchedulersRights asks for devices in both ways:
+// by a claim, and as for CPU.
+func TestAPodGetsItsDeviceWithJustTheSchedulersRights(t *testing.T) {
+	addNode(t, "kubecon-1", 10)
+	addNode(t, "kubecon-2", 10)
+	addDevices(t, "kubecon-2", "first", "second")
+	runScheduler(t, "native", nil)
+
+	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}
+	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu"}}}
+	_, err := client.ResourceV1().ResourceClaims("default").Create(t.Context(), claim, metav1.CreateOptions{})
+	must(t, err)
+	claiming := podFor("claiming", "kubecon-")
+	claiming.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
+	addPod(t, claiming)
+	waitForNode(t, "claiming", "kubecon-2")
+
+	counting := podFor("counting", "kubecon-")
+	one := corev1.ResourceList{"example.com/gpu": resource.MustParse("1")}
+	counting.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: one, Limits: one}
+	addPod(t, counting)
+	waitForNode(t, "counting", "kubecon-2")
+}
+
+// addDevices gives a node devices of a class of its own.
+func addDevices(t *testing.T, node string, names ...string) {
+	t.Helper()
+	devices := client.ResourceV1()
+	class := &resourcev1.DeviceClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "gpu"},
+		Spec:       resourcev1.DeviceClassSpec{ExtendedResourceName: ptr.To("example.com/gpu")},
+	}
+	_, err := devices.DeviceClasses().Create(t.Context(), class, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() { _ = devices.DeviceClasses().Delete(context.Background(), "gpu", metav1.DeleteOptions{}) })
+	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: resourcev1.ResourceSliceSpec{
+		Driver: "gpu.example.com", NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, ResourceSliceCount: 1},
+	}}
+	for _, name := range names {
+		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: name})
+	}
+	_, err = devices.ResourceSlices().Create(t.Context(), slice, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() { _ = devices.ResourceSlices().Delete(context.Background(), node, metav1.DeleteOptions{}) })
+}

@@ -1,0 +1,31 @@
+package deploy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/static"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+// TestTheGuestIsPinned compares the digest in the configuration with the guest
+// that static-webserver serves under its URL.
+func TestTheGuestIsPinned(t *testing.T) {
+	var c struct {
+		Profiles []struct {
+			PluginConfig []struct{ Args wasmhost.Args }
+		}
+	}
+	must(t, yaml.Unmarshal([]byte(configOf(t, mustRender(t, "scheduler/wasm"))), &c))
+	args := c.Profiles[0].PluginConfig[0].Args
+	wasm, err := static.Files.ReadFile(path.Base(args.GuestURL))
+	must(t, err)
+	sum := sha256.Sum256(wasm)
+	if is := hex.EncodeToString(sum[:]); args.GuestSHA256 != is {
+		t.Errorf("%s has the digest %s, but deploy/scheduler/wasm/config.yaml says guestSHA256: %s", path.Base(args.GuestURL), is, args.GuestSHA256)
+	}
+}

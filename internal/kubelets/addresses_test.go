@@ -1,0 +1,105 @@
+package kubelets
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/cache"
+)
+
+var four = netip.MustParsePrefix("10.9.0.0/30")
+
+func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
+	pods, a := noPods()
+	var given []string
+	for i := range 4 {
+		given = append(given, taken(t, a, put(t, pods, fmt.Sprint(i), "")))
+	}
+	if want := []string{"10.9.0.1", "10.9.0.2", "10.9.0.3", "10.9.0.0"}; !slices.Equal(given, want) {
+		t.Errorf("given %s, want %s", given, want)
+	}
+	fifth := put(t, pods, "4", "")
+	if ip, err := a.take(four, fifth); err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
+		t.Errorf("a fifth of four: %q, %v", ip, err)
+	}
+	for i, ip := range given { // they say what they have
+		a.said(put(t, pods, fmt.Sprint(i), ip))
+	}
+	if ip, err := a.take(four, fifth); err == nil {
+		t.Errorf("a fifth of four: %q", ip)
+	}
+	drop(t, pods, "1")
+	if ip := taken(t, a, fifth); ip != "10.9.0.2" {
+		t.Errorf("given %s, want that of the pod that is gone", ip)
+	}
+}
+
+func TestAnAddressIsFreeOnceThePodThatWasGivenItIsAnother(t *testing.T) {
+	pods, a := noPods()
+	for i := range 4 {
+		taken(t, a, put(t, pods, fmt.Sprint(i), ""))
+	}
+	drop(t, pods, "2")
+	again := put(t, pods, "2", "")
+	if ip := taken(t, a, again); ip != "10.9.0.3" {
+		t.Errorf("given %s, want that of its former self", ip)
+	}
+}
+
+func TestAnAddressThatAPodBringsIsTaken(t *testing.T) {
+	pods, a := noPods()
+	put(t, pods, "old", "10.9.0.1")
+	if ip := taken(t, a, put(t, pods, "young", "")); ip != "10.9.0.2" {
+		t.Errorf("given %s, want the next one", ip)
+	}
+}
+
+func TestRangesAreCountedOneByOne(t *testing.T) {
+	pods, a := noPods()
+	pod := put(t, pods, "pod", "")
+	for in, want := range map[string]string{"10.8.0.0/16": "10.8.0.1", "10.8.1.7/24": "10.8.1.1", "fd00::/64": "fd00::1"} {
+		if ip, err := a.take(netip.MustParsePrefix(in), pod); err != nil || ip != want {
+			t.Errorf("of %s: %s, %v, want %s", in, ip, err, want)
+		}
+	}
+}
+
+func noPods() (cache.Indexer, *addresses) {
+	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
+	return pods, newAddresses(pods)
+}
+
+func taken(t *testing.T, a *addresses, pod *v1.Pod) string {
+	t.Helper()
+	ip, err := a.take(four, pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ip
+}
+
+// put adds or changes a pod.
+func put(t *testing.T, pods cache.Indexer, name, ip string) *v1.Pod {
+	t.Helper()
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: uuid.NewUUID()}, Status: v1.PodStatus{PodIP: ip}}
+	if old, exists, _ := pods.Get(pod); exists {
+		pod.UID = old.(*v1.Pod).UID
+	}
+	if err := pods.Update(pod); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+func drop(t *testing.T, pods cache.Indexer, name string) {
+	t.Helper()
+	if err := pods.Delete(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}); err != nil {
+		t.Fatal(err)
+	}
+}

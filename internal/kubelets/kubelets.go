@@ -1,0 +1,125 @@
+package kubelets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/connrotation"
+)
+
+// kubelets are those of all nodes of a cluster.
+type kubelets struct {
+	client    kubernetes.Interface
+	nodes     corelisters.NodeLister
+	pods      corelisters.PodLister
+	podIndex  cache.Indexer // of the same pods
+	addresses *addresses
+}
+
+// Start makes every node of the cluster Ready and every bound pod Running, now
+// and until ctx is done. It returns once all that exist are about to be looked
+// at. config's identity must be allowed to list and watch nodes and pods, to
+// update their status, to delete pods, and to write leases. What fails is tried
+// again, and said to logs, one Write each, until ctx is done; nil drops it.
+func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
+	connections := connrotation.NewDialer((&net.Dialer{}).DialContext)
+	client, err := newClient(config, connections)
+	if err != nil {
+		return fmt.Errorf("client of the kubelets: %w", err)
+	}
+	if logs == nil {
+		logs = io.Discard
+	}
+	warnings := log.New(logs, "", 0)
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(slim))
+	nodes, pods := factory.Core().V1().Nodes(), factory.Core().V1().Pods()
+	index := pods.Informer().GetIndexer()
+	if err := index.AddIndexers(podIndexers); err != nil {
+		return fmt.Errorf("index pods: %w", err)
+	}
+	k := &kubelets{client, nodes.Lister(), pods.Lister(), index, newAddresses(index)}
+
+	nodeQueue, podQueue := newQueue("node", k.reportNode, warnings), newQueue("pod", k.reportPod, warnings)
+	podsKnown, err := watch(pods.Informer(), warnings, podQueue.add, podQueue.add)
+	if err != nil {
+		return fmt.Errorf("watch pods: %w", err)
+	}
+	nodesKnown, err := watch(nodes.Informer(), warnings, func(node any) {
+		nodeQueue.add(node)
+		k.podsOf(node.(*v1.Node).Name, podQueue.add) // they may have been there before it
+	}, nodeQueue.add)
+	if err != nil {
+		return fmt.Errorf("watch nodes: %w", err)
+	}
+
+	factory.StartWithContext(ctx)
+	context.AfterFunc(ctx, func() {
+		nodeQueue.stop()
+		podQueue.stop()
+		factory.Shutdown()
+		connections.CloseAll()
+	})
+	if !cache.WaitFor(ctx, "", podsKnown, nodesKnown) {
+		return fmt.Errorf("list nodes and pods: %w", context.Cause(ctx))
+	}
+	// Not before all pods are known: theirs are the addresses that are taken.
+	nodeQueue.start(ctx)
+	podQueue.start(ctx)
+	return nil
+}
+
+// newClient has connections of its own, so that they can be closed at the end.
+func newClient(config *rest.Config, connections *connrotation.Dialer) (kubernetes.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.Dial = connections.DialContext
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	return kubernetes.NewForConfig(config)
+}
+
+// slim leaves out what nobody here reads, and what need not be sent back.
+func slim(object any) (any, error) {
+	if o, ok := object.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+	}
+	return object, nil
+}
+
+// isUsual reports that a watch ended as watches do.
+func isUsual(err error) bool {
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// watch has what appears and what changes handled. The result is done once all
+// that was there at first has been.
+func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, changes func(any)) (cache.DoneChecker, error) {
+	err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+		if ctx.Err() == nil && !isUsual(err) {
+			warnings.Printf("watch %s: %v; trying again", r.TypeDescription(), err)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    appears,
+		UpdateFunc: func(_, object any) { changes(object) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return registration.HasSyncedChecker(), nil
+}

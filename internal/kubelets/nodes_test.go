@@ -1,0 +1,102 @@
+package kubelets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+)
+
+// A node that is deleted and made again at once meets the status that was just
+// being written for its former self.
+func TestNodesThatAreMadeAgainAreReadyAndHaveRoom(t *testing.T) {
+	const nodes, rounds = 50, 10
+	name := func(i int) string { return fmt.Sprintf("again-%d", i) }
+	for round := range rounds {
+		inParallel(nodes, func(i int) {
+			for range round % 4 { // some live for a moment only
+				makeNode(t, name(i))
+				deleteNode(t, name(i))
+			}
+			makeNode(t, name(i))
+		})
+		for i := range nodes {
+			usableNode(t, name(i))
+		}
+		inParallel(nodes, func(i int) { deleteNode(t, name(i)) })
+	}
+}
+
+func TestAThousandNodesAreMadeAgain(t *testing.T) {
+	const nodes = 1000
+	name := func(i int) string { return fmt.Sprintf("thousand-%d", i) }
+	for range 2 {
+		inParallel(nodes, func(i int) { makeNode(t, name(i)) })
+		for i := range nodes {
+			usableNode(t, name(i))
+		}
+		inParallel(nodes, func(i int) { deleteNode(t, name(i)) })
+	}
+}
+
+// What a successor is said to have must be its own.
+func TestANodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
+	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("5")}
+	for range 30 {
+		makeNode(t, "shrinks")
+		deleteNode(t, "shrinks")
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "shrinks"}, Status: corev1.NodeStatus{Capacity: small, Allocatable: small}}
+		if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if node := usableNode(t, "shrinks"); node.Status.Allocatable.Pods().Value() != 5 {
+			t.Fatalf("allocatable %v, want 5 pods", node.Status.Allocatable)
+		}
+		deleteNode(t, "shrinks")
+	}
+}
+
+func TestARoomThatIsTakenAwayComesBack(t *testing.T) {
+	newNode(t, "emptied")
+	for _, patch := range []string{
+		`{"status":{"allocatable":null,"capacity":null}}`,
+		`{"status":{"allocatable":null}}`,
+		`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`,
+	} {
+		usableNode(t, "emptied")
+		_, err := client.CoreV1().Nodes().Patch(t.Context(), "emptied", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	usableNode(t, "emptied")
+}
+
+// usableNode waits until pods can be scheduled to a node.
+func usableNode(t *testing.T, name string) (node *corev1.Node) {
+	t.Helper()
+	eventually.Succeeds(t, "node "+name+" is ready and has room", func(ctx context.Context) (err error) {
+		if node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if node.Status.Allocatable.Pods().IsZero() || node.Status.Capacity.Pods().IsZero() {
+			err = fmt.Errorf("allocatable %v, capacity %v", node.Status.Allocatable, node.Status.Capacity)
+		}
+		return errors.Join(err, readiness(node))
+	})
+	return node
+}
+
+func deleteNode(t testing.TB, name string) {
+	t.Helper()
+	if err := client.CoreV1().Nodes().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,131 @@
+package kubelets
+
+import (
+	"context"
+	"net/netip"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
+	"k8s.io/utils/ptr"
+)
+
+// Addresses that nothing routes, outside the range of the control plane's
+// services. podCIDR is for the pods of nodes that have no range of their own.
+var (
+	podCIDR = netip.MustParsePrefix("10.244.0.0/14")
+	nodeIP  = "10.0.0.1"
+)
+
+// What pods are found by.
+const (
+	byNode    = "node"
+	byAddress = "address"
+)
+
+var podIndexers = cache.Indexers{
+	byNode:    podIndex(func(pod *v1.Pod) string { return pod.Spec.NodeName }),
+	byAddress: podIndex(func(pod *v1.Pod) string { return pod.Status.PodIP }),
+}
+
+func podIndex(by func(*v1.Pod) string) cache.IndexFunc {
+	return func(pod any) ([]string, error) {
+		if value := by(pod.(*v1.Pod)); value != "" {
+			return []string{value}, nil
+		}
+		return nil, nil
+	}
+}
+
+// podsOf calls do with each pod that is bound to a node.
+func (k *kubelets) podsOf(node string, do func(pod any)) {
+	pods, err := k.podIndex.ByIndex(byNode, node)
+	if err != nil {
+		panic(err) // there is such an index
+	}
+	for _, pod := range pods {
+		do(pod)
+	}
+}
+
+// reportPod does what is to be done next for a pod, if it is bound to a node that
+// exists. Those of a node that is gone have no kubelet.
+func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
+	pod, err := k.pods.Pods(name.Namespace).Get(name.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	node, err := k.nodes.Get(pod.Spec.NodeName)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return k.removePod(ctx, pod)
+	case !isOver(pod) && !isRunning(pod):
+		return k.runPod(ctx, node, pod)
+	case !isOver(pod) && isOfJob(pod):
+		return k.updatePod(ctx, pod, succeed)
+	}
+	k.addresses.said(pod)
+	return nil
+}
+
+// removePod ends the wait for a kubelet that would stop the containers. Once that
+// is over, a pod that is still there is left to whoever put finalizers on it.
+func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
+	if ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0 {
+		return nil
+	}
+	return k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: ptr.To[int64](0),
+		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
+	})
+}
+
+func (k *kubelets) runPod(ctx context.Context, node *v1.Node, pod *v1.Pod) error {
+	hostIP := hostIP(node)
+	podIP, err := k.podIP(node, pod, hostIP)
+	if err != nil {
+		return err
+	}
+	return k.updatePod(ctx, pod, func(pod *v1.Pod) { run(pod, hostIP, podIP) })
+}
+
+// podIP is what the pod has already, or a new one.
+func (k *kubelets) podIP(node *v1.Node, pod *v1.Pod, hostIP string) (string, error) {
+	switch {
+	case pod.Status.PodIP != "":
+		return pod.Status.PodIP, nil
+	case pod.Spec.HostNetwork:
+		return hostIP, nil
+	}
+	cidr, err := netip.ParsePrefix(node.Spec.PodCIDR)
+	if err != nil {
+		cidr = podCIDR
+	}
+	return k.addresses.take(cidr, pod)
+}
+
+func hostIP(node *v1.Node) string {
+	ips, err := nodeutil.GetNodeHostIPs(node)
+	if err != nil {
+		return nodeIP // its status is not written yet
+	}
+	return ips[0].String()
+}
+
+func (k *kubelets) updatePod(ctx context.Context, pod *v1.Pod, change func(*v1.Pod)) error {
+	pod = pod.DeepCopy()
+	change(pod)
+	_, err := k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	return err
+}

@@ -1,0 +1,371 @@
+package kubelets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+)
+
+func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
+	newNode(t, "kubecon-2")
+	makePod(t, "kubecon-2", "web")
+	pod := podIn(t, v1.PodRunning, "web")
+	if ip, err := netip.ParseAddr(pod.Status.PodIP); err != nil || !podCIDR.Contains(ip) {
+		t.Errorf("address %q: %v, want one of %s", pod.Status.PodIP, err, podCIDR)
+	}
+	if pod.Status.HostIP != nodeIP || pod.Status.StartTime.IsZero() {
+		t.Errorf("status %+v: no address of the node, or no time", pod.Status)
+	}
+	for _, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
+		if got := condition(pod, kind); got != v1.ConditionTrue {
+			t.Errorf("%s is %q", kind, got)
+		}
+	}
+	if s := pod.Status.ContainerStatuses; len(s) != 1 || s[0].Name != "main" || !s[0].Ready || s[0].State.Running == nil {
+		t.Errorf("container statuses %+v", s)
+	}
+	deletePod(t, "web", nil)
+	noPod(t, "web")
+}
+
+func TestInitContainersHaveEndedAndSidecarsRun(t *testing.T) {
+	newNode(t, "kubecon-init")
+	createPod(t, "kubecon-init", "sidecar", func(pod *v1.Pod) {
+		pod.Spec.InitContainers = []v1.Container{
+			{Name: "first", Image: "example.com/first"},
+			{Name: "beside", Image: "example.com/beside", RestartPolicy: ptr.To(v1.ContainerRestartPolicyAlways)},
+		}
+		pod.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+	})
+	t.Cleanup(func() { removePod(t, "sidecar") })
+	pod := podIn(t, v1.PodRunning, "sidecar")
+	s := pod.Status.InitContainerStatuses
+	if len(s) != 2 || s[0].State.Terminated == nil || !s[0].Ready || s[1].State.Running == nil || !s[1].Ready {
+		t.Errorf("init container statuses %+v", s)
+	}
+	if got := condition(pod, "example.com/gate"); got != v1.ConditionTrue {
+		t.Errorf("the readiness gate is %q", got)
+	}
+}
+
+func TestAPodOfAJobSucceeds(t *testing.T) {
+	newNode(t, "kubecon-job")
+	createPod(t, "kubecon-job", "work", func(pod *v1.Pod) {
+		pod.Spec.RestartPolicy = v1.RestartPolicyNever
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: newJob(t, "work")}}
+	})
+	pod := podIn(t, v1.PodSucceeded, "work")
+	if s := pod.Status.ContainerStatuses; len(s) != 1 || s[0].State.Terminated == nil || s[0].State.Terminated.ExitCode != 0 || s[0].Ready {
+		t.Errorf("container statuses %+v", s)
+	}
+	if condition(pod, v1.PodReady) != v1.ConditionFalse || pod.Status.PodIP == "" || pod.Status.StartTime.IsZero() {
+		t.Errorf("status %+v", pod.Status)
+	}
+	deletePod(t, "work", nil)
+	noPod(t, "work")
+}
+
+// newJob makes one that really is there, or the garbage collector would end what
+// it owns.
+func newJob(t *testing.T, name string) types.UID {
+	t.Helper()
+	jobs := client.BatchV1().Jobs("default")
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{Template: v1.PodTemplateSpec{Spec: v1.PodSpec{
+		RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}},
+	}}}}
+	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := jobs.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	return job.UID
+}
+
+func TestAPodThatFailedStaysFailed(t *testing.T) {
+	newNode(t, "kubecon-fail")
+	makePod(t, "kubecon-fail", "fails")
+	t.Cleanup(func() { removePod(t, "fails") })
+	podIn(t, v1.PodRunning, "fails")
+	patchPodStatus(t, "fails", `{"status":{"phase":"Failed","reason":"Evicted"}}`)
+	makePod(t, "kubecon-fail", "after")
+	t.Cleanup(func() { removePod(t, "after") })
+	podIn(t, v1.PodRunning, "after") // so the other one has been looked at
+	if pod := podIn(t, v1.PodFailed, "fails"); pod.Status.Reason != "Evicted" {
+		t.Errorf("status %+v", pod.Status)
+	}
+}
+
+func TestAPodThatIsSentBackToPendingRunsAgain(t *testing.T) {
+	newNode(t, "kubecon-back")
+	makePod(t, "kubecon-back", "back")
+	t.Cleanup(func() { removePod(t, "back") })
+	before := podIn(t, v1.PodRunning, "back").Status.PodIP
+	patchPodStatus(t, "back", `{"status":{"phase":"Pending"}}`)
+	if after := podIn(t, v1.PodRunning, "back").Status.PodIP; after != before {
+		t.Errorf("address %s, before that %s", after, before)
+	}
+}
+
+func TestAPodWithoutANodeStaysPending(t *testing.T) {
+	makePod(t, "", "waiting")
+	t.Cleanup(func() { removePod(t, "waiting") })
+	newNode(t, "kubecon-3")
+	makePod(t, "kubecon-3", "bound")
+	t.Cleanup(func() { removePod(t, "bound") })
+	podIn(t, v1.PodRunning, "bound") // so the other one has been looked at
+	podIn(t, v1.PodPending, "waiting")
+}
+
+// A pod without a node is cleaned up after some seconds. Should that come before
+// the node does, as on a very busy machine, there is another try.
+func TestAPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
+	for try := range 10 {
+		name := fmt.Sprintf("early-%d", try)
+		makePod(t, name, name)
+		newNode(t, name)
+		gone := false
+		eventually.Succeeds(t, "the pod runs, or is gone", func(ctx context.Context) error {
+			pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+			if gone = apierrors.IsNotFound(err); gone {
+				return nil
+			}
+			if err == nil && pod.Status.Phase != v1.PodRunning {
+				err = fmt.Errorf("status %+v", pod.Status)
+			}
+			return err
+		})
+		if !gone {
+			removePod(t, name)
+			return
+		}
+	}
+	t.Error("it was always gone before its node was there")
+}
+
+func TestWhoPutAFinalizerOnAPodDecidesWhenItGoes(t *testing.T) {
+	newNode(t, "kubecon-final")
+	createPod(t, "kubecon-final", "kept", func(pod *v1.Pod) { pod.Finalizers = []string{"example.com/keep"} })
+	podIn(t, v1.PodRunning, "kept")
+	deletePod(t, "kept", nil)
+	pods := client.CoreV1().Pods("default")
+	eventually.Succeeds(t, "the kubelet is done with the pod", func(ctx context.Context) error {
+		pod, err := pods.Get(ctx, "kept", metav1.GetOptions{})
+		if err == nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
+			err = fmt.Errorf("grace period %v", pod.DeletionGracePeriodSeconds)
+		}
+		return err
+	})
+	if _, err := pods.Patch(t.Context(), "kept", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	noPod(t, "kept")
+}
+
+func TestAPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
+	node := &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "kubecon-net"},
+		Spec:       v1.NodeSpec{PodCIDR: "10.9.0.0/24", PodCIDRs: []string{"10.9.0.0/24"}},
+		Status:     v1.NodeStatus{Addresses: []v1.NodeAddress{{Type: v1.NodeInternalIP, Address: "10.1.2.3"}}},
+	}
+	if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeNode(t, "kubecon-net") })
+	createPod(t, "kubecon-net", "on-host", func(pod *v1.Pod) { pod.Spec.HostNetwork = true })
+	t.Cleanup(func() { removePod(t, "on-host") })
+	makePod(t, "kubecon-net", "in-range")
+	t.Cleanup(func() { removePod(t, "in-range") })
+	if pod := podIn(t, v1.PodRunning, "on-host"); pod.Status.PodIP != "10.1.2.3" || pod.Status.HostIP != "10.1.2.3" {
+		t.Errorf("addresses %s on %s", pod.Status.PodIP, pod.Status.HostIP)
+	}
+	if pod := podIn(t, v1.PodRunning, "in-range"); !strings.HasPrefix(pod.Status.PodIP, "10.9.0.") {
+		t.Errorf("address %s, want one of the node's range", pod.Status.PodIP)
+	}
+}
+
+// A pod that is deleted and made again at once meets the status that was just
+// being written for its former self.
+func TestPodsThatAreMadeAgainRunAndHaveAddressesOfTheirOwn(t *testing.T) {
+	const pods, rounds = 50, 8
+	newNode(t, "kubecon-again")
+	name := func(i int) string { return fmt.Sprintf("again-%d", i) }
+	for round := range rounds {
+		inParallel(pods, func(i int) {
+			for range round % 4 { // some live for a moment only
+				makePod(t, "kubecon-again", name(i))
+				removePod(t, name(i))
+			}
+			makePod(t, "kubecon-again", name(i))
+		})
+		addressesOf(t, name, pods)
+		inParallel(pods, func(i int) { removePod(t, name(i)) })
+	}
+}
+
+func TestPodsKeepTheirAddressesOverARestart(t *testing.T) {
+	const pods = 50
+	newNode(t, "kubecon-restart")
+	old, young := func(i int) string { return fmt.Sprintf("old-%d", i) }, func(i int) string { return fmt.Sprintf("young-%d", i) }
+	inParallel(pods, func(i int) { makePod(t, "kubecon-restart", old(i)) })
+	makePod(t, "kubecon-restart", "leaves")
+	podIn(t, v1.PodRunning, "leaves")
+	before := addressesOf(t, old, pods)
+	restart(t, admin, func() {
+		inParallel(pods, func(i int) { makePod(t, "kubecon-restart", young(i)) })
+		deletePod(t, "leaves", nil) // which nobody sees
+	})
+	after := addressesOf(t, young, pods)
+	for i := range pods {
+		if now := podIn(t, v1.PodRunning, old(i)).Status.PodIP; now != before[i] || slices.Contains(after, now) {
+			t.Errorf("pod %s had %s, has %s, and the younger have %s", old(i), before[i], now, after)
+		}
+	}
+	noPod(t, "leaves")
+	inParallel(pods, func(i int) { removePod(t, old(i)); removePod(t, young(i)) })
+}
+
+func TestWhatFailsIsSaidAndTriedAgain(t *testing.T) {
+	const pods = 20
+	logs.take()
+	failing := rest.CopyConfig(admin)
+	failing.Wrap(func(next http.RoundTripper) http.RoundTripper { return &firstFails{next: next} })
+	restart(t, failing, func() {})
+	defer restart(t, admin, func() {})
+	newNode(t, "kubecon-fails")
+	usableNode(t, "kubecon-fails")
+	name := func(i int) string { return fmt.Sprintf("tried-%d", i) }
+	inParallel(pods, func(i int) { makePod(t, "kubecon-fails", name(i)) })
+	addressesOf(t, name, pods)
+	inParallel(pods, func(i int) { deletePod(t, name(i), nil) })
+	for i := range pods {
+		noPod(t, name(i))
+	}
+	text := logs.take()
+	for what, want := range map[string]int{"pod default/tried-": 2 * pods, "node kubecon-fails: ": 2} { // run and remove, lease and status
+		if got := strings.Count(text, what); got < want || !strings.Contains(text, errNoLuck.Error()) {
+			t.Errorf("%d lines about %s, want %d in\n%s", got, what, want, text)
+		}
+	}
+}
+
+// firstFails lets a write pass only when it is tried again.
+type firstFails struct {
+	next  http.RoundTripper
+	tried sync.Map
+}
+
+var errNoLuck = errors.New("no luck this time")
+
+func (f *firstFails) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		if _, again := f.tried.LoadOrStore(request.Method+request.URL.Path, true); !again {
+			return nil, errNoLuck
+		}
+	}
+	return f.next.RoundTrip(request)
+}
+
+// addressesOf waits until all pods run, and returns their addresses, of which no
+// two may be the same.
+func addressesOf(t *testing.T, name func(int) string, pods int) (addresses []string) {
+	t.Helper()
+	for i := range pods {
+		ip := podIn(t, v1.PodRunning, name(i)).Status.PodIP
+		if slices.Contains(addresses, ip) {
+			t.Errorf("%s twice in %s", ip, addresses)
+		}
+		addresses = append(addresses, ip)
+	}
+	return addresses
+}
+
+// podIn waits until a pod is in a phase.
+func podIn(t *testing.T, phase v1.PodPhase, name string) (pod *v1.Pod) {
+	t.Helper()
+	eventually.Succeeds(t, fmt.Sprintf("pod %s is %s", name, phase), func(ctx context.Context) (err error) {
+		if pod, err = client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{}); err == nil && pod.Status.Phase != phase {
+			err = fmt.Errorf("status %+v", pod.Status)
+		}
+		return err
+	})
+	return pod
+}
+
+func noPod(t *testing.T, name string) {
+	t.Helper()
+	eventually.Succeeds(t, "pod "+name+" is gone", func(ctx context.Context) error {
+		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is there: %v, %w", pod, err)
+	})
+}
+
+func condition(pod *v1.Pod, kind v1.PodConditionType) v1.ConditionStatus {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == kind {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+func patchPodStatus(t *testing.T, name, patch string) {
+	t.Helper()
+	_, err := client.CoreV1().Pods("default").Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func makePod(t testing.TB, node, name string) {
+	t.Helper()
+	createPod(t, node, name, func(*v1.Pod) {})
+}
+
+func createPod(t testing.TB, node, name string, change func(*v1.Pod)) {
+	t.Helper()
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       v1.PodSpec{NodeName: node, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
+	}
+	change(pod)
+	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// removePod leaves nothing to the next run of a test: it does not wait for a
+// kubelet.
+func removePod(t testing.TB, name string) {
+	t.Helper()
+	deletePod(t, name, ptr.To[int64](0))
+}
+
+func deletePod(t testing.TB, name string, grace *int64) {
+	t.Helper()
+	if err := client.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}); err != nil {
+		t.Error(err)
+	}
+}

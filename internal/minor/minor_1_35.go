@@ -1,0 +1,33 @@
+//go:build kubernetes_1_35
+
+package minor
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// PreFlight implements PreBindPreFlight for a plugin that embeds it, and that has
+// no more to say there than a status.
+type PreFlight struct{ Status func() *fwk.Status }
+
+// PreBindPreFlight implements fwk.PreBindPlugin.
+func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, string) *fwk.Status {
+	return p.Status()
+}
+
+// Ask asks a plugin before PreBind, for tests.
+func Ask(ctx context.Context, plugin fwk.PreBindPlugin, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	return plugin.PreBindPreFlight(ctx, state, pod, node)
+}
+
+// EventRecorder is what a fwk.Handle returns, for handles that tests make.
+type EventRecorder = events.EventRecorder
+
+// Sign asks a profile for the signature of a pod.
+func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature {
+	return profile.SignPod(ctx, pod, false)
+}

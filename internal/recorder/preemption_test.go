@@ -1,0 +1,55 @@
+package recorder
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// noEvents takes what the listener hands on.
+type noEvents struct{}
+
+func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
+func (e noEvents) WithLogger(klog.Logger) events.EventRecorderLogger                           { return e }
+
+// wrapped is how DefaultPreemption hands on the pod that it makes room for.
+type wrapped struct{ *v1.Pod }
+
+// preempting has a PostFilter that makes room on node-00000.
+type preempting struct{ *fakeFramework }
+
+func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v1.Pod, framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
+	return schedframework.NewPostFilterResultWithNominatedNode("node-00000"), nil
+}
+
+// TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom: preemption goes on
+// beside the next attempts, which may be through before its last event.
+func TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
+	r, sched := New(), newScheduler(2)
+	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
+	defer r.Attach(sched, nil)()
+	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
+	if _, err := sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod)); err == nil {
+		t.Fatal("a node fits")
+	}
+	fwk.RunPostFilterPlugins(t.Context(), schedframework.NewCycleState(), pod, nil)
+	listener := watchedEvents{noEvents{}, r}
+	listener.Eventf(newPod("early"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
+	one(t.Context(), sched, pod)
+	listener.WithLogger(klog.Background()).Eventf(newPod("late"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
+
+	attempts := r.Attempts("ns", "p")
+	if len(attempts) != 2 || attempts[0].Preemption != nil {
+		t.Fatalf("got %+v", attempts)
+	}
+	if made := attempts[1].Preemption; made == nil || made.Node != "node-00000" || !slices.Equal(made.Victims, []string{"ns/early", "ns/late"}) {
+		t.Errorf("got %+v", made)
+	}
+}

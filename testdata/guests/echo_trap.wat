@@ -1,0 +1,17 @@
+;; A guest that traps in every hook.
+(module $echo_trap
+  (memory (export "memory") 1 1)
+  (func (export "prefilter") (result i32) (unreachable))
+  (func (export "addpod") (result i32) (unreachable))
+  (func (export "removepod") (result i32) (unreachable))
+  (func (export "filter") (result i32) (unreachable))
+  (func (export "postfilter") (result i64) (unreachable))
+  (func (export "prescore") (result i32) (unreachable))
+  (func (export "score") (result i64) (unreachable))
+  (func (export "normalizescore") (result i32) (unreachable))
+  (func (export "reserve") (result i32) (unreachable))
+  (func (export "unreserve") (unreachable))
+  (func (export "permit") (result i64) (unreachable))
+  (func (export "prebind") (result i32) (unreachable))
+  (func (export "bind") (result i32) (unreachable))
+  (func (export "postbind") (unreachable)))

@@ -1,0 +1,204 @@
+package wasmhost
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+)
+
+// binder is a plugin whose guest takes part in binding.
+type binder interface {
+	fwk.PreFilterPlugin
+	fwk.FilterPlugin
+	fwk.ReservePlugin
+	fwk.PermitPlugin
+	fwk.PreBindPlugin
+	fwk.BindPlugin
+	fwk.PostBindPlugin
+}
+
+// passing is a pod on its way.
+type passing struct {
+	t     *testing.T
+	guest binder
+	state fwk.CycleState
+	pod   *v1.Pod
+}
+
+// begins schedules a pod up to the end of its Permit.
+func begins(t *testing.T, guest binder, name string) passing {
+	p := passing{t, guest, framework.NewCycleState(), pod(name)}
+	preFilter(t.Context(), guest, p.state, p.pod)
+	p.guest.Reserve(t.Context(), p.state, p.pod, "n")
+	if status, _ := p.guest.Permit(t.Context(), p.state, p.pod, "n"); !status.IsSuccess() {
+		t.Error(status)
+	}
+	return p
+}
+
+func (p passing) preBind() string {
+	return p.guest.PreBind(p.t.Context(), p.state, p.pod, "n").Message()
+}
+
+func (p passing) postBind()  { p.guest.PostBind(p.t.Context(), p.state, p.pod, "n") }
+func (p passing) unreserve() { p.guest.Unreserve(p.t.Context(), p.state, p.pod, "n") }
+
+func TestAPodInBindingKeepsItsInstance(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	a := begins(t, guest, "first.")
+	b := begins(t, guest, "second")
+	next := framework.NewCycleState()
+	preFilter(t.Context(), guest, next, pod("third."))
+	if got := b.preBind(); got != "secondRPB" {
+		t.Errorf("the second pod: %q", got)
+	}
+	if got := a.preBind(); got != "first.RPB" {
+		t.Errorf("the first pod: %q", got)
+	}
+	if got := guest.Filter(t.Context(), next, pod("third."), node("n")).Message(); got != "third." {
+		t.Errorf("the pod that is being scheduled: %q", got)
+	}
+	if log := logged(t, func() { a.unreserve() }); !strings.Contains(log, "first.RPB") {
+		t.Errorf("Unreserve is told %q", log)
+	}
+}
+
+func TestNoInstanceIsLostToPodsThatAreBound(t *testing.T) {
+	for _, name := range []string{"remember_permit", "filter_permit_active"} {
+		guest := open(t, name).(binder)
+		for range 10 {
+			a, b := begins(t, guest, "first."), begins(t, guest, "second")
+			b.postBind()
+			a.unreserve()
+		}
+		pool := inside(guest).pool
+		if len(pool.bound) > 0 || len(pool.spare) > 2 {
+			t.Errorf("%s: %d bound, %d spare", name, len(pool.bound), len(pool.spare))
+		}
+	}
+}
+
+func TestInstancesOfABurstOfPodsAreEnded(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	var pods []passing
+	for i := range 3 * maxSpare {
+		pods = append(pods, begins(t, guest, fmt.Sprintf("p%05d", i)))
+	}
+	for i, p := range pods {
+		if got, want := p.preBind(), fmt.Sprintf("p%05dRPB", i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.postBind()
+	}
+	if n := inside(guest).running.Load(); n > maxSpare+1 {
+		t.Errorf("%d instances are left", n)
+	}
+}
+
+func TestAPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	for range 10 {
+		begins(t, guest, "first.")
+	}
+	if pool := inside(guest).pool; len(pool.bound)+len(pool.spare) > 2 {
+		t.Errorf("%d bound, %d spare", len(pool.bound), len(pool.spare))
+	}
+}
+
+func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
+	guest := open(t, "reserve_count").(binder)
+	first := begins(t, guest, "first.")
+	tell := func() string {
+		return guest.Filter(t.Context(), framework.NewCycleState(), pod("next"), node("n")).Message()
+	}
+	if got := tell(); got != "1" {
+		t.Errorf("while it is reserved: %q", got)
+	}
+	first.unreserve()
+	if got := tell(); got != "0" {
+		t.Errorf("after that: %q", got)
+	}
+}
+
+func TestAHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	if status := guest.Bind(t.Context(), nil, pod("web"), "n"); !status.IsSkip() {
+		t.Errorf("bind: %v", status)
+	}
+	if status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), nil, pod("web"), "n"); !status.IsSkip() {
+		t.Errorf("prebind: %v", status)
+	}
+}
+
+// logged is what klog writes during a call.
+func logged(t *testing.T, call func()) string {
+	t.Helper()
+	var buffer bytes.Buffer
+	state := klog.CaptureState()
+	defer state.Restore()
+	klog.LogToStderr(false)
+	klog.SetOutput(&buffer)
+	call()
+	klog.Flush()
+	return buffer.String()
+}
+
+func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
+	const all = 4
+	for severity := range int32(all) {
+		for _, letter := range []string{"o", "p"} { // log, logs
+			for of := range int32(all) {
+				text := string('0'+rune(of)) + "key\x00value\x00"
+				guest := openWith(t, "mirror", Args{GuestConfig: letter + text, LogSeverity: severity}, aHandle()).(everyHook)
+				state := framework.NewCycleState()
+				log := logged(t, func() { guest.PreFilter(t.Context(), state, pod("web"), nil) })
+				if shown := strings.Contains(log, "key"); shown != (of >= severity) {
+					t.Errorf("%s of severity %d, from %d on: %q", letter, of, severity, log)
+				}
+				if kvs := strings.Contains(log, `key="value"`); letter == "p" && of >= severity && of != 1 && (!kvs || !strings.Contains(log, "0123")) {
+					t.Errorf("keys and values: %q", log)
+				}
+			}
+		}
+	}
+}
+
+// In the binding cycle a guest is told of the nodes that the informers know: the
+// snapshot is being renewed meanwhile.
+func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
+	h := &informedHandle{handle: *aHandle(), factory: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}
+	informed := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"from": "the informer"}}}
+	if err := h.factory.Core().V1().Nodes().Informer().GetStore().Add(informed); err != nil {
+		t.Fatal(err)
+	}
+	for config, want := range map[string]string{
+		"ia": marshalled(informed), "j": marshalled(&v1.NodeList{Items: []v1.Node{*informed}}), "ka": "null",
+	} {
+		guest, p, state := openWith(t, "mirror", Args{GuestConfig: config}, h).(everyHook), pod("web"), framework.NewCycleState()
+		if _, status := guest.PreFilter(t.Context(), state, p, nil); status.Message() == want {
+			t.Errorf("%s: the scheduling cycle has it from the informer", config)
+		}
+		guest.Permit(t.Context(), state, p, "a")
+		if got := guest.PreBind(t.Context(), state, p, "a").Message(); got != want {
+			t.Errorf("%s: got %q, want %q", config, got, want)
+		}
+	}
+}
+
+type informedHandle struct {
+	handle
+	factory informers.SharedInformerFactory
+}
+
+func (h *informedHandle) SharedInformerFactory() informers.SharedInformerFactory { return h.factory }

@@ -1,0 +1,166 @@
+package wasmhost
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// elsewhere makes calls in another instance than those outside of it.
+func elsewhere(p *plugin, call func()) {
+	s := p.pool.lock()
+	defer p.pool.unlock(s)
+	call()
+}
+
+// openTwo starts a guest with two slots, whatever the number of processors is.
+func openTwo(t *testing.T, guest string) fwk.Plugin {
+	pl := open(t, guest)
+	p := inside(pl)
+	elsewhere(p, func() { // the first instance moves
+		first := p.pool.all()[0].instance
+		p.pool = newPool(2)
+		p.pool.slots[0].instance = first
+	})
+	return pl
+}
+
+func TestAnInstanceThatHasNotSeenTheCycleGetsPreFilterFirst(t *testing.T) {
+	pl := openTwo(t, "remember")
+	p := inside(pl)
+	for _, name := range []string{"first.", "second", "third."} {
+		state, aPod := framework.NewCycleState(), pod(name)
+		preFilter(t.Context(), pl, state, aPod)
+		ask := func() string { return pl.(fwk.FilterPlugin).Filter(t.Context(), state, aPod, node("n")).Message() }
+		if got := ask(); got != name {
+			t.Errorf("one instance remembers %q, want %q", got, name)
+		}
+		elsewhere(p, func() {
+			if got := ask(); got != name {
+				t.Errorf("the other remembers %q, want %q", got, name)
+			}
+		})
+	}
+	if p.pool.slots[0].instance == nil || p.pool.slots[1].instance == nil {
+		t.Error("but only one was used")
+	}
+}
+
+func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
+	pl := openTwo(t, "remember")
+	base, p := framework.NewCycleState(), pod("target")
+	preFilter(t.Context(), pl, base, p)
+	tell := func(state fwk.CycleState) string {
+		here := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
+		elsewhere(inside(pl), func() {
+			if there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message(); there != here {
+				t.Errorf("instances disagree: %q and %q", here, there)
+			}
+		})
+		return here
+	}
+	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
+	change := func(state fwk.CycleState, hook func(string) *fwk.Status, other string) {
+		if status := hook(other); !status.IsSuccess() {
+			t.Error(status)
+		}
+	}
+	add := func(state fwk.CycleState) func(string) *fwk.Status {
+		return func(other string) *fwk.Status {
+			return extensions.AddPod(t.Context(), state, p, podInfo(pod(other)), node("n"))
+		}
+	}
+	remove := func(state fwk.CycleState) func(string) *fwk.Status {
+		return func(other string) *fwk.Status {
+			return extensions.RemovePod(t.Context(), state, p, podInfo(pod(other)), node("n"))
+		}
+	}
+	one, two := base.Clone(), base.Clone()
+	change(one, remove(one), "x")
+	change(two, add(two), "y")
+	change(one, add(one), "z")
+	three := one.Clone()
+	change(three, remove(three), "w")
+	for name, tt := range map[string]struct {
+		state fwk.CycleState
+		want  string
+	}{
+		"what was cloned": {base, "target"}, "one clone": {one, "target-x+z"},
+		"another": {two, "target+y"}, "a clone of a clone": {three, "target-x+z-w"},
+	} {
+		if got := tell(tt.state); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
+	pl := openTwo(t, "remember_score")
+	state, p := framework.NewCycleState(), pod("web")
+	preFilter(t.Context(), pl, state, p)
+	if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, []fwk.NodeInfo{node("a"), node("b")}); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	score := func() int64 {
+		score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
+		if !status.IsSuccess() {
+			t.Error(status)
+		}
+		return score
+	}
+	want := int64(len(`["a","b"]`))
+	if got := score(); got != want {
+		t.Errorf("got %d, want %d", got, want)
+	}
+	elsewhere(inside(pl), func() {
+		if got := score(); got != want {
+			t.Errorf("in the other instance: got %d, want %d", got, want)
+		}
+	})
+}
+
+// Sixteen goroutines ask of one cycle after another, as the scheduler does.
+func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
+	pl := open(t, "remember").(fwk.FilterPlugin)
+	for i := range 200 {
+		state, p := framework.NewCycleState(), pod(fmt.Sprintf("p%05d", i))
+		preFilter(t.Context(), pl, state, p)
+		var group sync.WaitGroup
+		for range 16 {
+			group.Go(func() {
+				for range 5 {
+					if got := pl.Filter(t.Context(), state, p, node("n")).Message(); got != p.Name {
+						t.Errorf("%s is told of %q", p.Name, got)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+func TestThePodIsMarshalledAtMostTwiceInACycle(t *testing.T) {
+	m := podMessage{pod: pod("web")}
+	var told []string
+	for range 3 {
+		buffer := make([]byte, m.Size())
+		if _, err := m.MarshalToSizedBuffer(buffer); err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, string(buffer))
+		m.pod = renamed(m.pod) // a change would be seen
+	}
+	if told[0] != marshalled(pod("web")) || told[1] != marshalled(renamed(pod("web"))) || told[2] != told[1] {
+		t.Errorf("%q", told)
+	}
+}
+
+func renamed(p *v1.Pod) *v1.Pod {
+	p = p.DeepCopy()
+	p.Name = string(p.Name[0]+1) + p.Name[1:]
+	return p
+}

@@ -1,0 +1,147 @@
+package wasmhost
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/util"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// resources are what guests call by number.
+var resources = [...]fwk.EventResource{
+	fwk.Pod, fwk.Node, fwk.PersistentVolume, fwk.PersistentVolumeClaim,
+	"", // PodSchedulingContext, which no cluster has any more: its events never come
+	fwk.ResourceClaim, fwk.StorageClass, fwk.CSINode, fwk.CSIDriver, fwk.CSIStorageCapacity, fwk.WildCard,
+}
+
+// actions are the bits of a guest's ActionType. They are those of Kubernetes 1.32
+// and 1.33, for which guests are made; the framework has moved its own since.
+var actions = [...]fwk.ActionType{
+	fwk.Add,
+	fwk.Delete,
+	fwk.UpdateNodeAllocatable,
+	fwk.UpdateNodeLabel,
+	fwk.UpdateNodeTaint,
+	fwk.UpdateNodeCondition,
+	fwk.UpdateNodeAnnotation,
+	fwk.UpdatePodLabel,
+	fwk.UpdatePodScaleDown,
+	fwk.UpdatePodToleration,
+	fwk.UpdatePodSchedulingGatesEliminated,
+	fwk.UpdatePodGeneratedResourceClaim,
+	fwk.Update, // of what has no bit of its own: the framework sends it as Update
+}
+
+const (
+	guestAll    = 1<<len(actions) - 1
+	guestUpdate = guestAll &^ (1<<0 | 1<<1) // but Add and Delete
+)
+
+// translate makes an event of the framework of a guest's.
+func translate(resource, action uint32) (fwk.ClusterEvent, error) {
+	if int(resource) >= len(resources) {
+		return fwk.ClusterEvent{}, fmt.Errorf("resource %d does not exist", resource)
+	}
+	if action > guestAll {
+		return fwk.ClusterEvent{}, fmt.Errorf("action type %#x for resource %d: its bits go from %#x to %#x", action, resource, 1, 1<<(len(actions)-1))
+	}
+	event := fwk.ClusterEvent{Resource: resources[resource]}
+	switch {
+	case action == guestAll:
+		event.ActionType = fwk.All
+		return event, nil
+	case event.Resource != fwk.Pod && event.Resource != fwk.Node && action&guestUpdate != 0:
+		// Of other resources there are no updates but those of anything. The
+		// framework asked for one bit in common there once, and now for all.
+		event.ActionType = fwk.Update
+	}
+	for bit, translated := range actions {
+		if action&(1<<bit) != 0 {
+			event.ActionType |= translated
+		}
+	}
+	return event, nil
+}
+
+// allEvents are for guests that name none.
+var allEvents = []fwk.ClusterEvent{
+	{Resource: fwk.Pod, ActionType: fwk.All},
+	{Resource: fwk.Node, ActionType: fwk.All},
+	{Resource: fwk.CSINode, ActionType: fwk.All},
+	{Resource: fwk.PersistentVolume, ActionType: fwk.All},
+	{Resource: fwk.PersistentVolumeClaim, ActionType: fwk.All},
+	{Resource: fwk.StorageClass, ActionType: fwk.All},
+}
+
+// decodeEvents reads pairs of little-endian numbers: resource and action type.
+func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, err error) {
+	for ; len(encoded) >= 8; encoded = encoded[8:] {
+		event, err := translate(binary.LittleEndian.Uint32(encoded), binary.LittleEndian.Uint32(encoded[4:]))
+		if err != nil {
+			return nil, fmt.Errorf("wasm: enqueue error: %w", err)
+		}
+		if event.Resource != "" {
+			events = append(events, event)
+		}
+	}
+	if len(events) == 0 {
+		return allEvents, nil
+	}
+	return events, nil
+}
+
+// eventsOf asks a guest for the events that may help its pods.
+//
+// A guest can't give hints. Without any, the scheduler's own note in a pod's
+// status, that it found no node, would count as an update of the pod and have it
+// tried again at once, with its backoff doubled. So updates of pods get a hint.
+func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
+	var encoded []byte
+	if p.active.Has(abi.Enqueue) {
+		i.In = abi.In{Scheduler: p.scheduler}
+		if _, err := i.Call(abi.Enqueue); err != nil {
+			return nil, err
+		}
+		encoded = i.Out().ClusterEvents
+	}
+	events, err := decodeEvents(encoded)
+	if err != nil {
+		return nil, err
+	}
+	hinted := make([]fwk.ClusterEventWithHint, len(events))
+	for n, event := range events {
+		hinted[n].Event = event
+		if event.Resource == fwk.Pod {
+			hinted[n].QueueingHintFn = unlessItsStatus
+		}
+	}
+	return hinted, nil
+}
+
+// unlessItsStatus wakes a pod by all events of pods but a change of its own
+// status alone, which the scheduler ignores too where it works without hints.
+func unlessItsStatus(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
+	before, after, err := util.As[*v1.Pod](oldObj, newObj)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	if before == nil || after == nil || after.UID != pod.UID || !reflect.DeepEqual(substance(before), substance(after)) {
+		return fwk.Queue, nil
+	}
+	return fwk.QueueSkip, nil
+}
+
+// substance is a pod without what no scheduling depends on, as isPodUpdated in
+// the scheduler's queue sees it.
+func substance(pod *v1.Pod) v1.Pod {
+	s := *pod
+	s.ResourceVersion, s.Generation, s.ManagedFields, s.Finalizers = "", 0, nil, nil
+	s.Status = v1.PodStatus{ResourceClaimStatuses: pod.Status.ResourceClaimStatuses}
+	return s
+}

@@ -1,0 +1,154 @@
+package wasmhost
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// The numbers on the left are the ABI's; how the framework numbers its own is its
+// affair.
+func TestActionTypesAreTranslated(t *testing.T) {
+	tests := []struct {
+		name     string
+		resource uint32
+		action   uint32
+		want     fwk.ClusterEvent
+	}{
+		{"a pod is added", 0, 1 << 0, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Add}},
+		{"a pod is deleted", 0, 1 << 1, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}},
+		{"a node's allocatable", 1, 1 << 2, fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeAllocatable}},
+		{"a node's labels", 1, 1 << 3, fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeLabel}},
+		{"a node's taints", 1, 1 << 4, fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeTaint}},
+		{"a node's conditions", 1, 1 << 5, fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeCondition}},
+		{"a node's annotations", 1, 1 << 6, fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeAnnotation}},
+		{"a pod's labels", 0, 1 << 7, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodLabel}},
+		{"a pod is scaled down", 0, 1 << 8, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown}},
+		{"a pod's tolerations", 0, 1 << 9, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodToleration}},
+		{"a pod's gates", 0, 1 << 10, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodSchedulingGatesEliminated}},
+		{"a pod's claims", 0, 1 << 11, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodGeneratedResourceClaim}},
+		{"anything else of a pod", 0, 1 << 12, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}},
+		{"any update of a pod", 0, 1<<13 - 4, fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}},
+		{"all of a node", 1, 1<<13 - 1, fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.All}},
+		{"all of all", 10, 1<<13 - 1, fwk.ClusterEvent{Resource: fwk.WildCard, ActionType: fwk.All}},
+		{"what older SDKs call all of a node", 1, 1<<6 - 1, fwk.ClusterEvent{
+			Resource: fwk.Node, ActionType: fwk.Add | fwk.Delete | fwk.UpdateNodeAllocatable | fwk.UpdateNodeLabel | fwk.UpdateNodeTaint | fwk.UpdateNodeCondition,
+		}},
+		{"a volume has but one kind of update", 2, 1 << 2, fwk.ClusterEvent{Resource: fwk.PersistentVolume, ActionType: fwk.Update}},
+		{"a claim is added", 3, 1 << 0, fwk.ClusterEvent{Resource: fwk.PersistentVolumeClaim, ActionType: fwk.Add}},
+		{"a resource claim", 5, 1 << 0, fwk.ClusterEvent{Resource: fwk.ResourceClaim, ActionType: fwk.Add}},
+		{"a storage class", 6, 1 << 0, fwk.ClusterEvent{Resource: fwk.StorageClass, ActionType: fwk.Add}},
+		{"a CSI node", 7, 1 << 0, fwk.ClusterEvent{Resource: fwk.CSINode, ActionType: fwk.Add}},
+		{"a CSI driver", 8, 1 << 0, fwk.ClusterEvent{Resource: fwk.CSIDriver, ActionType: fwk.Add}},
+		{"a CSI storage capacity", 9, 1 << 0, fwk.ClusterEvent{Resource: fwk.CSIStorageCapacity, ActionType: fwk.Add}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := translate(tt.resource, tt.action)
+			if err != nil || got != tt.want {
+				t.Errorf("got %+v %v, want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// That the framework's matching has the meaning that the translation counts on.
+func TestAnAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
+	before, after := pod("web"), pod("web")
+	after.Annotations = map[string]string{"key": "value"}
+	happened := framework.PodSchedulingPropertiesChange(after, before)
+	for action, want := range map[uint32]bool{1 << 12: true, 1<<13 - 4: true, 1<<13 - 1: true, 1 << 7: false, 1 << 0: false} {
+		waits, err := translate(0, action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.ContainsFunc(happened, func(e fwk.ClusterEvent) bool { return framework.MatchClusterEvents(waits, e) })
+		if got != want {
+			t.Errorf("%#x: %v is matched by %v: %v, want %v", action, happened, waits, got, want)
+		}
+	}
+}
+
+func encoded(pairs ...uint32) string {
+	var b []byte
+	for _, n := range pairs {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	return string(b)
+}
+
+func TestAGuestNamesItsEvents(t *testing.T) {
+	for config, want := range map[string][]fwk.ClusterEvent{
+		"z" + encoded(1, 1, 0, 2):             {{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}},
+		"z" + encoded(1, 1, 4, 1) + "cut off": {{Resource: fwk.Node, ActionType: fwk.Add}}, // 4 is no more
+		"z":                                   allEvents,
+		"a":                                   allEvents, // it names none
+	} {
+		events, err := mirror(t, nil, config).EventsToRegister(t.Context())
+		var got []fwk.ClusterEvent
+		for _, e := range events {
+			got = append(got, e.Event)
+			if (e.QueueingHintFn != nil) != (e.Event.Resource == fwk.Pod) {
+				t.Errorf("hint of %v", e.Event)
+			}
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: got %v %v, want %v", config, got, err, want)
+		}
+	}
+}
+
+func TestEventsThatDoNotExistAreAnErrorThatNamesTheGuest(t *testing.T) {
+	for config, want := range map[string]string{
+		"z" + encoded(0, 1<<13): "wasm: enqueue error: action type 0x2000 for resource 0: its bits go from 0x1 to 0x1000",
+		"z" + encoded(11, 1):    "wasm: enqueue error: resource 11 does not exist",
+	} {
+		h := &Host{}
+		defer h.Close()
+		guestURL := "file://" + guests + "mirror.wasm"
+		err := h.Check(t.Context(), "Wasm", Args{GuestURL: guestURL, GuestConfig: config})
+		if !strings.HasPrefix(message(err), "plugin Wasm: guest "+guestURL) || !strings.HasSuffix(message(err), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestAPodIsNotWokenByItsOwnStatus(t *testing.T) {
+	events, err := open(t, "patient").(fwk.EnqueueExtensions).EventsToRegister(t.Context())
+	if err != nil || len(events) != 2 {
+		t.Fatalf("%v, %v", events, err)
+	}
+	change := func(name string, how func(*v1.Pod)) *v1.Pod {
+		p := pod(name)
+		p.ResourceVersion = "2"
+		how(p)
+		return p
+	}
+	status := func(p *v1.Pod) { p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled}} }
+	annotation := func(p *v1.Pod) { p.Annotations = map[string]string{"key": "value"} }
+	tests := []struct {
+		name     string
+		old, new any
+		want     fwk.QueueingHint
+	}{
+		{"its status lets it wait", pod("web"), change("web", status), fwk.QueueSkip},
+		{"its annotation wakes it", pod("web"), change("web", annotation), fwk.Queue},
+		{"both wake it", pod("web"), change("web", func(p *v1.Pod) { status(p); annotation(p) }), fwk.Queue},
+		{"another pod's status wakes it: the guest may look at that", pod("db"), change("db", status), fwk.Queue},
+		{"another pod's end wakes it", pod("db"), nil, fwk.Queue},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := events[0].QueueingHintFn(klog.Background(), pod("web"), tt.old, tt.new)
+			if err != nil || got != tt.want {
+				t.Errorf("got %v %v, want %v", got, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package wasmhost
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/wat"
+)
+
+const guests = "../testdata/guests/"
+
+// readGuest returns the bytes of a guest of testdata.
+func readGuest(t *testing.T, name string) []byte {
+	t.Helper()
+	wasm, err := os.ReadFile(guests + name + ".wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, guests) }
+
+// open starts a guest of testdata through a Host.
+func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Args{}, nil) }
+
+func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plugin {
+	t.Helper()
+	h := &Host{}
+	t.Cleanup(func() { h.Close() })
+	args.GuestURL = "file://" + guests + guest + ".wasm"
+	pl, err := h.open(t.Context(), t.Name(), args, handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl
+}
+
+func pod(name string) *v1.Pod {
+	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+}
+
+func node(name string) fwk.NodeInfo {
+	info := framework.NewNodeInfo()
+	info.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	return info
+}
+
+// schedule runs a cycle of one pod over nodes and returns their statuses.
+func schedule(ctx context.Context, pl fwk.Plugin, p *v1.Pod, nodes ...string) []*fwk.Status {
+	state := framework.NewCycleState()
+	_, _ = preFilter(ctx, pl, state, p)
+	var statuses []*fwk.Status
+	for _, name := range nodes {
+		statuses = append(statuses, pl.(fwk.FilterPlugin).Filter(ctx, state, p, node(name)))
+	}
+	return statuses
+}
+
+func preFilter(ctx context.Context, pl fwk.Plugin, state fwk.CycleState, p *v1.Pod) (*fwk.PreFilterResult, *fwk.Status) {
+	return pl.(fwk.PreFilterPlugin).PreFilter(ctx, state, p, nil)
+}
+
+func codes(statuses []*fwk.Status) (codes []fwk.Code) {
+	for _, status := range statuses {
+		codes = append(codes, status.Code())
+	}
+	return codes
+}

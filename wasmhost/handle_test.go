@@ -1,0 +1,81 @@
+package wasmhost
+
+import (
+	"errors"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+)
+
+// handle is as much of the scheduler as a guest may ask for.
+type handle struct {
+	fwk.Handle
+	nodes    nodes
+	waiting  types.UID
+	rejected []types.UID
+	events   []string
+}
+
+func (h *handle) SnapshotSharedLister() fwk.SharedLister { return lister{nodes: h.nodes} }
+
+func (h *handle) RejectWaitingPod(uid types.UID) bool {
+	h.rejected = append(h.rejected, uid)
+	return uid == h.waiting
+}
+
+func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
+	if uid != h.waiting {
+		return nil
+	}
+	return waitingPod{name: string(uid)}
+}
+
+func (h *handle) EventRecorder() minor.EventRecorder { return recorder{handle: h} }
+
+type waitingPod struct {
+	fwk.WaitingPod
+	name string
+}
+
+func (w waitingPod) GetPod() *v1.Pod { return pod(w.name) }
+
+type recorder struct {
+	minor.EventRecorder
+	handle *handle
+}
+
+func (r recorder) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
+	about := func(o runtime.Object) string {
+		ref := o.(*v1.ObjectReference)
+		return ref.APIVersion + " " + ref.Kind + " " + ref.Namespace + "/" + ref.Name + " " + string(ref.UID) + " " + ref.ResourceVersion
+	}
+	r.handle.events = append(r.handle.events, fmt.Sprint(
+		about(regarding), ", ", about(related), ", ", eventtype, ", ", reason, ", ", action, ", ", fmt.Sprintf(note, args...)))
+}
+
+type lister struct {
+	fwk.SharedLister
+	nodes nodes
+}
+
+func (l lister) NodeInfos() fwk.NodeInfoLister { return l.nodes }
+
+type nodes []fwk.NodeInfo
+
+func (n nodes) List() ([]fwk.NodeInfo, error)                                 { return n, nil }
+func (n nodes) HavePodsWithAffinityList() ([]fwk.NodeInfo, error)             { panic("not asked") }
+func (n nodes) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) { panic("not asked") }
+
+func (n nodes) Get(name string) (fwk.NodeInfo, error) {
+	for _, info := range n {
+		if info.Node().Name == name {
+			return info, nil
+		}
+	}
+	return nil, errors.New("not found")
+}

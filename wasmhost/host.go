@@ -1,0 +1,218 @@
+// Package wasmhost puts Wasm guests into kube-scheduler: those that are made for
+// sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
+//
+//	app.NewSchedulerCommand(app.WithPlugin(name, wasmhost.PluginFactory(name)))
+//
+// Guests are fetched with a timeout, a size limit and any transport, their args
+// decoded strictly, and whatever is wrong with one is told on a single line that
+// names plugin, URL and cause.
+//
+// A guest has as many instances as it can use, but no more than there are
+// processors (see rule.go), each of which has seen the cycle that it is called
+// for (see cycle.go). One that traps costs the pod that met the trap an Error; the
+// instance is dropped, and the next call gets another.
+//
+// The package is a thin adapter between the framework of the scheduler and
+// internal/abi, which runs the guests. It knows nothing of what they decide.
+package wasmhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+)
+
+// What a [Host] does unless told otherwise.
+const (
+	DefaultTimeout  = 10 * time.Second
+	DefaultMaxBytes = 64 << 20
+)
+
+// Host fetches guests and makes plugins of them. The zero value is ready to use.
+// A Host fetches each URL once and remembers the bytes, and compiles them once,
+// so that all profiles run the same program; use a new Host for each start of a
+// scheduler.
+type Host struct {
+	// Transport carries http and https. Nil is http.DefaultTransport.
+	Transport http.RoundTripper
+	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
+	Timeout time.Duration
+	// MaxBytes bounds a guest's size. Zero is DefaultMaxBytes.
+	MaxBytes int64
+	// NoCache ignores [Args.CompilationCache], which names a directory to write
+	// to: for a process that anyone may configure.
+	NoCache bool
+
+	mu       sync.Mutex
+	fetched  map[string][]byte // by URL
+	compiled map[programKey]*compiled
+	checked  map[identity][]*plugin // started, and not yet handed out
+	plugins  map[*plugin]struct{}   // all that are open
+	caches   caches
+	watch    watch
+}
+
+// identity is what two plugins must have in common to be interchangeable.
+type identity struct {
+	name string
+	args Args
+}
+
+// PluginFactory returns what the scheduler's registry needs to make the plugin
+// of this name from its args, by a Host of its own.
+func PluginFactory(name string) frameworkruntime.PluginFactory { return new(Host).Factory(name) }
+
+// New makes a plugin of this name, whose args are a *runtime.Unknown with JSON
+// or YAML in it, as in [Args]. It is an io.Closer too.
+func New(ctx context.Context, name string, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+	return PluginFactory(name)(ctx, args, handle)
+}
+
+func (h *Host) timeout() time.Duration {
+	if h.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return h.Timeout
+}
+
+func (h *Host) maxBytes() int64 {
+	if h.MaxBytes == 0 {
+		return DefaultMaxBytes
+	}
+	return h.MaxBytes
+}
+
+// Factory returns what the scheduler's registry needs to make the plugin of
+// this name from its args.
+func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
+	return func(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		args, err := DecodeArgs(obj)
+		if err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
+		}
+		return h.open(ctx, name, args, handle)
+	}
+}
+
+// Check fetches a guest and starts it, to find out before anything else happens
+// whether it can be used. The plugin of that name and args that is made first
+// goes on with it, so that a guest is started once.
+func (h *Host) Check(ctx context.Context, name string, args Args) error {
+	p, err := h.start(ctx, name, args)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checked == nil {
+		h.checked = map[identity][]*plugin{}
+	}
+	id := identity{name, args}
+	h.checked[id] = append(h.checked[id], p)
+	return nil
+}
+
+// Close stops all guests that the Host has started.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	plugins := h.plugins
+	h.plugins, h.checked = nil, nil
+	h.mu.Unlock()
+	var errs []error
+	for p := range plugins {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(append(errs, h.caches.close(context.Background()))...)
+}
+
+var _ io.Closer = (*Host)(nil)
+
+func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Handle) (fwk.Plugin, error) {
+	p := h.claim(identity{name, args})
+	if p == nil {
+		var err error
+		if p, err = h.start(ctx, name, args); err != nil {
+			return nil, err
+		}
+	}
+	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+	if !p.signs() {
+		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: the guest does not say what it decides by",
+			"plugin", name, "guest", p.url)
+	}
+	return mask(p), nil
+}
+
+// claim takes a plugin that Check has started.
+func (h *Host) claim(id identity) *plugin {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	waiting := h.checked[id]
+	if len(waiting) == 0 {
+		return nil
+	}
+	h.checked[id] = waiting[1:]
+	return waiting[0]
+}
+
+// start makes a plugin with one instance of its guest.
+func (h *Host) start(ctx context.Context, name string, args Args) (*plugin, error) {
+	p, err := h.newPlugin(ctx, name, args)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, redact(args.GuestURL), lineError{err})
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.plugins == nil {
+		h.plugins = map[*plugin]struct{}{}
+	}
+	h.plugins[p] = struct{}{}
+	return p, nil
+}
+
+// forget is for a plugin that was closed.
+func (h *Host) forget(p *plugin) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.plugins, p)
+}
+
+// guest returns the bytes behind a URL.
+func (h *Host) guest(ctx context.Context, args Args) ([]byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	wasm, ok := h.fetched[args.GuestURL]
+	if !ok {
+		var err error
+		if wasm, err = h.fetch(ctx, args.GuestURL); err != nil {
+			return nil, err
+		}
+		if h.fetched == nil {
+			h.fetched = map[string][]byte{}
+		}
+		h.fetched[args.GuestURL] = wasm
+	}
+	return wasm, checkDigest(wasm, args.GuestSHA256)
+}
+
+// redact hides the password that a URL may carry.
+func redact(guestURL string) string {
+	u, err := url.Parse(guestURL)
+	if err != nil {
+		return OneLine(guestURL)
+	}
+	if u.User == nil {
+		return guestURL
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,147 @@
+package wasmhost
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/component-base/metrics/legacyregistry"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+func TestAGuestIsStartedOnceForItsCheckAndItsPlugin(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	args := Args{GuestURL: "file://" + guests + "remember.wasm"}
+	for range 2 { // two profiles have it
+		if err := h.Check(t.Context(), "Wasm", args); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := map[fwk.Plugin]bool{}
+	for range 3 { // and another is made without a check
+		pl, err := h.open(t.Context(), "Wasm", args, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[inside(pl)] = true
+	}
+	if len(made) != 3 || len(h.plugins) != 3 || len(h.compiled) != 1 {
+		t.Errorf("%d plugins of %d that were started, %d compiled guests", len(made), len(h.plugins), len(h.compiled))
+	}
+}
+
+func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	args := Args{GuestURL: fileURL("regex_v2")}
+	pl, err := h.open(t.Context(), "Wasm", args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args.GuestConfig = "no object"
+	if err := h.Check(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
+		t.Errorf("the other guest: %v", err)
+	}
+	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+		t.Errorf("the first: %v", status)
+	}
+}
+
+func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
+	h := &Host{}
+	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(h.Close(), h.Close()); err != nil {
+		t.Error(err)
+	}
+	if len(h.plugins)+len(h.checked)+len(h.compiled)+len(h.watch.plugins) > 0 {
+		t.Errorf("%d plugins, %d checked, %d compiled, %d watched", len(h.plugins), len(h.checked), len(h.compiled), len(h.watch.plugins))
+	}
+}
+
+func TestATrapInEnqueueStopsTheStart(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	err := h.Check(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
+	var trap *abi.Trap
+	if !errors.As(err, &trap) || !strings.HasSuffix(message(err), "wasm: enqueue error: wasm error: unreachable (in enqueue)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOthersMakeAPluginWithNew(t *testing.T) {
+	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://` + guests + `error_filter.wasm"}`)}
+	pl, err := New(t.Context(), "Wasm", args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := schedule(t.Context(), pl, pod("web"), "a")[0]; got.Message() != "no such luck" {
+		t.Errorf("got %v", got)
+	}
+	if err := inside(pl).Close(); err != nil {
+		t.Error(err)
+	}
+	if h := inside(pl).host; len(h.compiled) > 0 {
+		t.Error("the guest is still compiled")
+	}
+}
+
+func TestTheMetricsTellOfAGuest(t *testing.T) {
+	pl := openWith(t, "trap_filter", Args{Instances: 1}, nil)
+	state, p := framework.NewCycleState(), pod("web")
+	state.SetRecordPluginMetrics(true)
+	for _, name := range []string{"a", "b", "trap"} {
+		pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(name))
+	}
+	schedule(t.Context(), pl, p, "a") // not measured, and in another instance
+	labels := `{plugin="` + t.Name() + `"}`
+	hook := `{code="%",hook="filter",plugin="` + t.Name() + `"}`
+	want := map[string]string{
+		"scheduler_wasm_call_duration_seconds_count" + strings.Replace(hook, "%", "Success", 1): "2",
+		"scheduler_wasm_call_duration_seconds_count" + strings.Replace(hook, "%", "Error", 1):   "1",
+		"scheduler_wasm_guest_instances" + labels:                                               "1",
+		"scheduler_wasm_guest_memory_bytes" + labels:                                            "65536",
+		"scheduler_wasm_guest_traps_total" + labels:                                             "1",
+		"scheduler_wasm_guest_replacements_total" + labels:                                      "1",
+	}
+	got := gathered(t)
+	for series, value := range want {
+		if got[series] != value {
+			t.Errorf("%s is %q, want %s", series, got[series], value)
+		}
+	}
+	if err := inside(pl).Close(); err != nil {
+		t.Error(err)
+	}
+	for _, series := range []string{"scheduler_wasm_guest_instances", "scheduler_wasm_guest_memory_bytes"} {
+		if got := gathered(t)[series+labels]; got != "0" {
+			t.Errorf("after the end %s is %q", series, got)
+		}
+	}
+}
+
+// gathered is what stands on /metrics, by series.
+func gathered(t *testing.T) map[string]string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	legacyregistry.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	series := map[string]string{}
+	for line := range strings.Lines(w.Body.String()) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "} "); ok {
+			n, err := strconv.ParseFloat(value, 64)
+			if err == nil {
+				series[name+"}"] = strconv.FormatFloat(n, 'f', -1, 64)
+			}
+		}
+	}
+	return series
+}

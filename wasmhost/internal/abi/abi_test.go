@@ -1,0 +1,182 @@
+package abi
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+const guests = "../../../testdata/guests/"
+
+func compile(t *testing.T, guest string) *Guest {
+	t.Helper()
+	wasm, err := os.ReadFile(guests + guest + ".wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close(t.Context()) })
+	return g
+}
+
+func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
+	for guest, want := range map[string]Set{
+		"every_hook":       0,
+		"empty_filter":     0,
+		"remember":         Of(PreFilter, AddPod, RemovePod, Filter),
+		"reserve_count":    Of(Reserve, Unreserve, Filter),
+		"trap_enqueue":     Of(Enqueue),
+		"filter_and_score": Of(Filter, Score),
+	} {
+		if got := compile(t, guest).Active(); got != want {
+			t.Errorf("%s: %b, want %b", guest, got, want)
+		}
+	}
+	g := compile(t, "every_hook")
+	if g.Constant(Bind) != 5 || g.Constant(Score) != 0 || !g.Exports().Has(Bind) {
+		t.Errorf("bind is %d, score %d", g.Constant(Bind), g.Constant(Score))
+	}
+}
+
+func TestConstant(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		body []byte
+		want uint64
+		ok   bool
+	}{
+		{"nothing", []byte{0, 0x0b}, 0, true},
+		{"a nop", []byte{0, 0x01, 0x0b}, 0, true},
+		{"i32.const 5", []byte{0, 0x41, 5, 0x0b}, 5, true},
+		{"i32.const -1", []byte{0, 0x41, 0x7f, 0x0b}, 0xffffffff, true},
+		{"i64.const 1<<32", []byte{0, 0x42, 0x80, 0x80, 0x80, 0x80, 0x10, 0x0b}, 1 << 32, true},
+		{"i64.const -1", []byte{0, 0x42, 0x7f, 0x0b}, 1<<64 - 1, true},
+		{"return", []byte{0, 0x41, 5, 0x0f, 0x0b}, 5, true},
+		{"unreachable", []byte{0, 0x00, 0x0b}, 0, false},
+		{"a local", []byte{1, 1, 0x7f, 0x20, 0, 0x0b}, 0, false},
+		{"a call", []byte{0, 0x10, 1, 0x0b}, 0, false},
+	} {
+		if got, ok := constant(tt.body); got != tt.want && tt.ok || ok != tt.ok {
+			t.Errorf("%s: %d %v", tt.name, got, ok)
+		}
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	files, _ := filepath.Glob(guests + "*.wasm")
+	for _, file := range files {
+		wasm, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(wasm)
+	}
+	f.Fuzz(func(_ *testing.T, wasm []byte) { inspect(wasm) }) // it must not panic
+}
+
+func TestTheGuestsOfThisProjectStart(t *testing.T) {
+	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
+		wasm, err := static.Files.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close(t.Context())
+		for range 3 { // of one compiled module
+			i, err := g.Start(t.Context(), Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size := i.MemorySize(); size > 8<<20 {
+				t.Errorf("%s: an instance has %d bytes", file, size)
+			}
+			if err := i.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestAnInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
+	g := compile(t, "start_trap")
+	for range 2 {
+		_, err := g.Start(t.Context(), Settings{})
+		var trap *Trap
+		if !errors.As(err, &trap) || trap.Hook != "instantiate" || !strings.Contains(err.Error(), "wasm error: unreachable (in ") {
+			t.Errorf("got %v", err)
+		}
+	}
+	whole := compile(t, "trap_filter")
+	i, err := whole.Start(t.Context(), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := whole.Start(t.Context(), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.In.NodeName = "trap"
+	if _, err := i.Call(Filter); err == nil {
+		t.Error("no trap")
+	}
+	_ = i.Close(t.Context())
+	j.In.NodeName = "a"
+	if _, err := j.Call(Filter); err != nil {
+		t.Errorf("the other instance: %v", err)
+	}
+}
+
+func TestTerminated(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": nil, "a\x00": {"a"}, "a\x00b\x00": {"a", "b"}, "\x00\x00a\x00": {"a"}, "a": nil, "a\x00rest": {"a"},
+	} {
+		if got := terminated([]byte(text)); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEqualReasonsAreOneString(t *testing.T) {
+	var r reasons
+	a, b := r.of([]byte("a")), r.of([]byte("b"))
+	if &a[0] != &r.of([]byte("a"))[0] || &b[0] != &r.of([]byte("b"))[0] || a[0] != "a" || b[0] != "b" {
+		t.Error("they are not")
+	}
+	for i := range 10 * maxReasons {
+		r.of([]byte(strings.Repeat("x", i)))
+	}
+	if len(r.known) > maxReasons {
+		t.Errorf("%d are remembered", len(r.known))
+	}
+}
+
+func TestFrames(t *testing.T) {
+	trace := "\n\tmain.parse(i32,i32) i32\n\t\t/src/main.go:7:1\n\t.(*regexp.Regexp).match(i32)\n\t.$22()\n\tfilter() i32\n\nGo runtime stack trace:\n\tgoroutine 1\n"
+	if got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestWhatAGuestPrintsIsBounded(t *testing.T) {
+	var p printed
+	for range 100 {
+		if n, err := p.Write(make([]byte, 1000)); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if len(p.kept) != maxPrinted {
+		t.Errorf("%d bytes are kept", len(p.kept))
+	}
+}

@@ -1,0 +1,184 @@
+package abi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
+
+// Options say how a guest is compiled.
+type Options struct {
+	// MemoryLimit bounds the memory of each instance, in bytes. Where it is not a
+	// whole number of pages, it is the next lower one.
+	MemoryLimit int64
+	// Interruptible guests can be bounded in time (see [Settings.Timeout]). The
+	// checks that this takes make them several times slower.
+	Interruptible bool
+	// Cache keeps compiled code. Nil keeps none.
+	Cache wazero.CompilationCache
+}
+
+// Guest is a compiled guest.
+type Guest struct {
+	runtime   wazero.Runtime
+	compiled  wazero.CompiledModule
+	allocator *limitedAllocator // nil where wazero's own does
+	started   atomic.Uint64     // instances, for their names
+
+	exports   Set
+	constants [hooks]uint64
+	constant  Set
+	handle    bool
+}
+
+// Compile compiles a guest and checks that there is something to call in it.
+func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
+	info, pages := inspect(wasm), uint32(o.MemoryLimit/pageSize)
+	g := &Guest{}
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible).WithMemoryLimitPages(max(pages, info.maxPages))
+	if info.maxPages > pages { // wazero would refuse it for what it may never ask for
+		g.allocator = &limitedAllocator{limit: uint64(pages) * pageSize}
+	}
+	if o.Cache != nil {
+		config = config.WithCompilationCache(o.Cache)
+	}
+	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	if err := g.compile(ctx, wasm, info, pages); err != nil {
+		_ = g.runtime.Close(ctx)
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *Guest) compile(ctx context.Context, wasm []byte, info module, pages uint32) (err error) {
+	if g.compiled, err = g.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), wasm); err != nil {
+		return fmt.Errorf("wasm: error compiling guest: %w", err)
+	}
+	memory, ok := g.compiled.ExportedMemories()[exportMemory]
+	if !ok {
+		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
+	}
+	if memory.Min() > pages {
+		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but memoryLimit is %d", uint64(memory.Min())*pageSize, uint64(pages)*pageSize)
+	}
+	if err := g.findHooks(info); err != nil {
+		return err
+	}
+	return g.link(ctx)
+}
+
+func (g *Guest) findHooks(info module) error {
+	found := g.compiled.ExportedFunctions()
+	for h := range hooks {
+		f, ok := found[h.String()]
+		if !ok {
+			continue
+		}
+		if len(f.ParamTypes()) > 0 || !slices.Equal(f.ResultTypes(), exports[h].results) {
+			return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (%s)", h, types(exports[h].results))
+		}
+		g.exports |= Of(h)
+		if value, ok := info.constants[h.String()]; ok {
+			g.constants[h] = value
+			g.constant |= Of(h)
+		}
+	}
+	switch {
+	case g.exports == 0:
+		return errors.New("wasm: guest does not export any plugin functions")
+	case g.exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
+		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
+	}
+	return nil
+}
+
+func types(of []api.ValueType) string {
+	var names []string
+	for _, t := range of {
+		names = append(names, api.ValueTypeName(t))
+	}
+	return strings.Join(names, ", ")
+}
+
+// link provides the modules that the guest imports from.
+func (g *Guest) link(ctx context.Context) error {
+	linked := map[string]bool{}
+	for _, f := range g.compiled.ImportedFunctions() {
+		module, name, _ := f.Import()
+		g.handle = g.handle || module == moduleScheduler && strings.HasPrefix(name, "handle.")
+		if linked[module] {
+			continue
+		}
+		linked[module] = true
+		var err error
+		if module == wasi_snapshot_preview1.ModuleName {
+			_, err = wasi_snapshot_preview1.Instantiate(ctx, g.runtime)
+		} else if functions, ok := hostModules[module]; ok {
+			err = functions.instantiate(ctx, g.runtime, module)
+		}
+		if err != nil {
+			return fmt.Errorf("wasm: error instantiating %s: %w", module, err)
+		}
+	}
+	return nil
+}
+
+// Exports are the hooks that the guest exports.
+func (g *Guest) Exports() Set { return g.exports }
+
+// Active are those of them that do something: what the others return is known
+// (see [Guest.Constant]), and to call them is a waste of time.
+func (g *Guest) Active() Set { return g.exports &^ g.constant }
+
+// Constant is what a hook returns that does nothing else. Of a hook that the
+// guest does not export it is zero.
+func (g *Guest) Constant(h Hook) uint64 { return g.constants[h] }
+
+// UsesHandle reports whether the guest may act on the scheduler: it imports a
+// function of the framework's handle.
+func (g *Guest) UsesHandle() bool { return g.handle }
+
+// Close frees the guest and all its instances, none of which may be running.
+func (g *Guest) Close(ctx context.Context) error { return g.runtime.Close(ctx) }
+
+// name is unique: a module of the same name could not be instantiated.
+func (g *Guest) name() string { return strconv.FormatUint(g.started.Add(1), 10) }
+
+// limitedAllocator gives memory to guests that declare that they could need more
+// than they may have.
+type limitedAllocator struct{ limit uint64 }
+
+// Allocate implements experimental.MemoryAllocator.
+func (a *limitedAllocator) Allocate(_, _ uint64) experimental.LinearMemory {
+	return &limitedMemory{limit: a.limit}
+}
+
+type limitedMemory struct {
+	bytes []byte
+	limit uint64
+}
+
+// Reallocate implements experimental.LinearMemory. Nil is what memory.grow
+// returns -1 for.
+func (m *limitedMemory) Reallocate(size uint64) []byte {
+	if size > m.limit {
+		return nil
+	}
+	if size > uint64(len(m.bytes)) {
+		m.bytes = append(m.bytes, make([]byte, size-uint64(len(m.bytes)))...)
+	}
+	return m.bytes
+}
+
+// Free implements experimental.LinearMemory.
+func (m *limitedMemory) Free() {}

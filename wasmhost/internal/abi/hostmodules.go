@@ -1,0 +1,229 @@
+package abi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// hostFunction is a function that guests import. stack holds the parameters,
+// and then the result.
+type hostFunction struct {
+	call    func(i *Instance, stack []uint64)
+	params  int // all i32
+	returns bool
+}
+
+type hostModule map[string]hostFunction
+
+// hostModules are all functions that guests may import, but for WASI's. Most are
+// (buf, limit) -> size: what does not fit within limit bytes is not written, and
+// the guest asks again with as many bytes as size says. Those that answer are
+// (buf, size) -> ().
+var hostModules = map[string]hostModule{
+	moduleAPI: {
+		"node":     {node, 4, true}, // name, its size, buf, limit
+		"nodeList": {nodeList, 2, true},
+	},
+	moduleKlog: {
+		"log":      {logText, 3, false},   // severity, text, its size
+		"logs":     {logValues, 5, false}, // and keys and values, their size
+		"severity": {logSeverity, 0, true},
+	},
+	moduleScheduler: {
+		"get_config":       {getConfig, 2, true},
+		"currentPod":       {currentPod, 2, true},
+		"targetPod":        {targetPod, 2, true},
+		"currentNodeName":  {currentNodeName, 2, true},
+		"filteredNodeList": {filteredNodeList, 2, true},
+		"nodeToStatusMap":  {nodeToStatusMap, 2, true},
+		"nodeScoreList":    {nodeScoreList, 2, true},
+		"nodeImageStates":  {nodeImageStates, 4, true}, // name, its size, buf, limit
+
+		"result.cluster_events":        {resultClusterEvents, 2, false},
+		"result.node_names":            {resultNodeNames, 2, false},
+		"result.nominated_node_name":   {resultNominatedNodeName, 2, false},
+		"result.status_reason":         {resultStatusReason, 2, false},
+		"result.normalized_score_list": {resultNormalizedScoreList, 2, false},
+
+		"handle.eventrecorder.eventf": {eventf, 2, false},
+		"handle.reject_waiting_pod":   {rejectWaitingPod, 4, false}, // uid, its size, buf, limit
+		"handle.get_waiting_pod":      {getWaitingPod, 4, false},    // uid, its size, buf, limit
+	},
+}
+
+func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, name string) error {
+	builder := runtime.NewHostModuleBuilder(name)
+	for _, function := range slices.Sorted(maps.Keys(m)) {
+		f := m[function]
+		var results []api.ValueType
+		if f.returns {
+			results = []api.ValueType{i32}
+		}
+		call := api.GoModuleFunc(func(ctx context.Context, caller api.Module, stack []uint64) {
+			i := instanceOf(ctx)
+			if i.memory == nil { // it is just starting
+				i.memory = caller.Memory()
+			}
+			f.call(i, stack)
+		})
+		builder = builder.NewFunctionBuilder().WithGoModuleFunction(call, slices.Repeat([]api.ValueType{i32}, f.params), results).Export(function)
+	}
+	_, err := builder.Instantiate(ctx)
+	return err
+}
+
+func node(i *Instance, stack []uint64) {
+	name := string(i.read(stack[0], stack[1], "the node's name"))
+	stack[0] = i.writeMessage(i.In.Scheduler.Node(name), stack[2], stack[3])
+}
+
+func nodeList(i *Instance, stack []uint64) {
+	nodes, err := i.In.Scheduler.Nodes()
+	if err != nil {
+		panic(err)
+	}
+	stack[0] = i.writeMessage(nodes, stack[0], stack[1])
+}
+
+func nodeImageStates(i *Instance, stack []uint64) {
+	name := string(i.read(stack[0], stack[1], "the node's name"))
+	stack[0] = i.writeJSON(i.In.Scheduler.ImageStates(name), stack[2], stack[3])
+}
+
+func getConfig(i *Instance, stack []uint64) {
+	stack[0] = i.writeString(i.settings.Config, stack[0], stack[1])
+}
+
+func currentPod(i *Instance, stack []uint64) {
+	stack[0] = i.writeMessage(i.In.Pod, stack[0], stack[1])
+}
+
+func targetPod(i *Instance, stack []uint64) {
+	stack[0] = i.writeMessage(i.In.Target, stack[0], stack[1])
+}
+
+func currentNodeName(i *Instance, stack []uint64) {
+	stack[0] = i.writeString(i.In.NodeName, stack[0], stack[1])
+}
+
+func filteredNodeList(i *Instance, stack []uint64) {
+	names := []string{}
+	if i.In.FilteredNodes != nil {
+		names = i.In.FilteredNodes()
+	}
+	stack[0] = i.writeJSON(names, stack[0], stack[1])
+}
+
+func nodeToStatusMap(i *Instance, stack []uint64) {
+	codes := map[string]int{}
+	if i.In.Statuses != nil {
+		codes = i.In.Statuses()
+	}
+	stack[0] = i.writeJSON(codes, stack[0], stack[1])
+}
+
+func nodeScoreList(i *Instance, stack []uint64) {
+	scores := i.In.Scores
+	if scores == nil {
+		scores = map[string]int64{}
+	}
+	stack[0] = i.writeJSON(scores, stack[0], stack[1])
+}
+
+func resultClusterEvents(i *Instance, stack []uint64) {
+	i.out.ClusterEvents = slices.Clone(i.read(stack[0], stack[1], "the cluster events"))
+}
+
+func resultNodeNames(i *Instance, stack []uint64) {
+	i.out.NodeNames = terminated(i.read(stack[0], stack[1], "the nodes' names"))
+}
+
+func resultNominatedNodeName(i *Instance, stack []uint64) {
+	i.out.NominatedNode = string(i.read(stack[0], stack[1], "the nominated node's name"))
+}
+
+func resultStatusReason(i *Instance, stack []uint64) {
+	if reason, ok := i.memory.Read(uint32(stack[0]), uint32(stack[1])); ok {
+		i.out.Reasons = i.reasons.of(reason)
+	} else {
+		i.out.Reasons = []string{"BUG: out of memory reading message"}
+	}
+}
+
+func resultNormalizedScoreList(i *Instance, stack []uint64) {
+	var scores map[string]int64
+	if err := json.Unmarshal(i.read(stack[0], stack[1], "the normalized scores"), &scores); err != nil {
+		panic(err)
+	}
+	i.out.Scores = scores
+}
+
+func eventf(i *Instance, stack []uint64) {
+	var event Event
+	if err := json.Unmarshal(i.read(stack[0], stack[1], "the event"), &event); err != nil {
+		panic(err)
+	}
+	if !i.Quiet {
+		i.In.Scheduler.Eventf(event)
+	}
+}
+
+// The answer is a little-endian uint64, 1 or 0.
+func rejectWaitingPod(i *Instance, stack []uint64) {
+	uid := string(i.read(stack[0], stack[1], "the pod's UID"))
+	rejected := uint64(0)
+	if !i.Quiet && i.In.Scheduler.RejectWaitingPod(uid) {
+		rejected = 1
+	}
+	i.memory.WriteUint64Le(uint32(stack[2]), rejected)
+}
+
+// Where no such pod waits, eight zero bytes are written.
+func getWaitingPod(i *Instance, stack []uint64) {
+	pod := i.In.Scheduler.WaitingPod(string(i.read(stack[0], stack[1], "the pod's UID")))
+	if pod == nil {
+		i.memory.WriteUint64Le(uint32(stack[2]), 0)
+		return
+	}
+	if i.writeMessage(pod, stack[2], stack[3]) == 0 {
+		panic(errors.New("the waiting pod is empty"))
+	}
+}
+
+// What klog calls them.
+const (
+	SeverityInfo = iota
+	SeverityWarning
+	SeverityError
+	SeverityFatal
+)
+
+func logSeverity(i *Instance, stack []uint64) { stack[0] = uint64(uint32(i.settings.LogSeverity)) }
+
+func logText(i *Instance, stack []uint64) { i.log(int32(stack[0]), stack[1], stack[2], 0, 0) }
+
+func logValues(i *Instance, stack []uint64) {
+	i.log(int32(stack[0]), stack[1], stack[2], stack[3], stack[4])
+}
+
+// log never fails: what is out of range is not worth a trap.
+func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
+	if severity < i.settings.LogSeverity || i.Quiet || i.settings.Log == nil {
+		return
+	}
+	text, ok := i.memory.Read(uint32(msg), uint32(msgSize))
+	if !ok {
+		return
+	}
+	values, ok := i.memory.Read(uint32(kvs), uint32(kvsSize))
+	if !ok {
+		return
+	}
+	i.settings.Log(severity, string(text), terminated(values))
+}

@@ -1,0 +1,227 @@
+package abi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Message is what can be handed to a guest in protobuf, as the types of
+// k8s.io/api can.
+type Message interface {
+	Size() int
+	// MarshalToSizedBuffer fills a buffer that has Size bytes.
+	MarshalToSizedBuffer([]byte) (int, error)
+}
+
+// Settings are what an instance knows from its start.
+type Settings struct {
+	// Config is what get_config returns.
+	Config string
+	// LogSeverity is the least severity that the guest logs: 0 info to 3 fatal.
+	LogSeverity int32
+	// Log writes what the guest logs, kvs being keys and values in turn.
+	Log func(severity int32, msg string, kvs []string)
+	// Timeout bounds each call of an interruptible guest. Zero is no bound.
+	Timeout time.Duration
+}
+
+// Scheduler is what a guest may ask whatever the call is.
+type Scheduler interface {
+	// Node is nil where there is none of that name.
+	Node(name string) Message
+	Nodes() (Message, error)
+	// ImageStates is what JSON is made of.
+	ImageStates(node string) any
+	Eventf(Event)
+	RejectWaitingPod(uid string) bool
+	// WaitingPod is nil where none of that UID waits.
+	WaitingPod(uid string) Message
+}
+
+// Event is an event that a guest sends, as it encodes it in JSON.
+type Event struct {
+	RegardingReference Reference
+	RelatedReference   Reference
+	Eventtype          string
+	Reason             string
+	Action             string
+	Note               string
+}
+
+// Reference names an object.
+type Reference struct {
+	Kind            string
+	APIVersion      string
+	Name            string
+	Namespace       string
+	UID             string
+	ResourceVersion string
+}
+
+// In is what a guest may ask in one call. What is zero is not to be had there.
+type In struct {
+	Scheduler     Scheduler
+	Pod           Message
+	Target        Message         // the pod that is added or removed
+	NodeName      string          // of the node that is looked at
+	FilteredNodes func() []string // the names of those that passed
+	Statuses      func() map[string]int
+	Scores        map[string]int64
+}
+
+// Out is what a guest answered in one call, beside the number that it returned.
+type Out struct {
+	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
+	// may change.
+	Reasons       []string
+	ClusterEvents []byte
+	NodeNames     []string
+	NominatedNode string
+	Scores        map[string]int64 // nil where none were normalized
+}
+
+// Instance is a guest that runs. It is for one goroutine at a time.
+//
+// It is the context of its own calls: host functions find it at once there,
+// where a chain of contexts would have to be walked.
+type Instance struct {
+	// In is for the caller to set before a call.
+	In In
+	// Quiet drops what the guest logs and the events that it sends: the call only
+	// repeats for this instance what another has seen.
+	Quiet bool
+
+	module    api.Module
+	memory    api.Memory
+	functions [hooks]api.Function
+	settings  Settings
+	stack     [1]uint64
+	printed   printed
+	out       Out
+	reasons   reasons
+}
+
+// Start makes an instance and runs its start function. The values in ctx, of
+// which wazero knows some, are for that only.
+func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
+	i := &Instance{settings: s}
+	ctx = context.WithValue(ctx, instanceKey{}, i)
+	if g.allocator != nil {
+		ctx = experimental.WithMemoryAllocator(ctx, g.allocator)
+	}
+	if s.Timeout > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
+		defer cancel()
+	}
+	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed)
+	module, err := g.runtime.InstantiateModule(ctx, g.compiled, config)
+	if err != nil {
+		return nil, i.trap("instantiate", err)
+	}
+	if module.IsClosed() { // it exited, with 0
+		return nil, i.trap("instantiate", errors.New("module closed with exit_code(0)"))
+	}
+	i.printed.reset()
+	i.module, i.memory = module, module.Memory()
+	for h := range hooks {
+		if g.exports.Has(h) {
+			i.functions[h] = module.ExportedFunction(h.String())
+		}
+	}
+	return i, nil
+}
+
+// Call calls a hook that the guest exports. An error is a [Trap]: the instance
+// is then in no defined state, and of no use but to be closed.
+func (i *Instance) Call(h Hook) (uint64, error) {
+	i.out = Out{}
+	i.stack[0] = 0
+	var err error
+	if i.settings.Timeout > 0 {
+		err = i.callInTime(h)
+	} else {
+		err = i.functions[h].CallWithStack(i, i.stack[:])
+	}
+	if err != nil {
+		return 0, i.trap(h.String(), err)
+	}
+	if i.printed.kept != nil {
+		i.printed.reset()
+	}
+	return i.stack[0], nil
+}
+
+func (i *Instance) callInTime(h Hook) error {
+	ctx, cancel := context.WithTimeout(i, i.settings.Timeout)
+	defer cancel()
+	err := i.functions[h].CallWithStack(ctx, i.stack[:])
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the call took longer than callTimeout, %s", i.settings.Timeout)
+	}
+	return err
+}
+
+// DecidesBy asks the guest what it decides by. Zero is where it does not say, or
+// something else too.
+func (i *Instance) DecidesBy() (DecidesBy, error) {
+	declared := i.module.ExportedFunction(exportDecidesBy)
+	if declared == nil {
+		return 0, nil
+	}
+	d := declared.Definition()
+	if len(d.ParamTypes()) > 0 || !slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
+		return 0, fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i32)", exportDecidesBy)
+	}
+	if err := declared.CallWithStack(i, i.stack[:]); err != nil {
+		return 0, i.trap(exportDecidesBy, err)
+	}
+	by := DecidesBy(i.stack[0])
+	if by&^(ByPodAnnotations|ByNodeName) != 0 {
+		return 0, nil
+	}
+	return by, nil
+}
+
+// Out is what the guest answered in the last call, until the next one.
+func (i *Instance) Out() *Out { return &i.out }
+
+// MemorySize is the size of the instance's memory, in bytes.
+func (i *Instance) MemorySize() uint32 { return i.memory.Size() }
+
+// Close ends the instance.
+func (i *Instance) Close(ctx context.Context) error { return i.module.Close(ctx) }
+
+type instanceKey struct{}
+
+// instanceOf finds the instance that calls a host function.
+func instanceOf(ctx context.Context) *Instance {
+	if i, ok := ctx.(*Instance); ok {
+		return i
+	}
+	return ctx.Value(instanceKey{}).(*Instance)
+}
+
+// Deadline implements context.Context.
+func (i *Instance) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Done implements context.Context.
+func (i *Instance) Done() <-chan struct{} { return nil }
+
+// Err implements context.Context.
+func (i *Instance) Err() error { return nil }
+
+// Value implements context.Context.
+func (i *Instance) Value(key any) any {
+	if _, ok := key.(instanceKey); ok {
+		return i
+	}
+	return nil
+}

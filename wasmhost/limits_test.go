@@ -1,0 +1,73 @@
+package wasmhost
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
+	for _, guest := range []string{"hungry", "hungry_undeclared"} {
+		pl := openWith(t, guest, Args{MemoryLimit: 64 << 20, Instances: 1}, nil)
+		got := schedule(t.Context(), pl, pod("hungry"), "m", "m", "m", "m", "m")
+		for i, want := range []fwk.Code{fwk.Success, fwk.Success, fwk.Success, fwk.Error, fwk.Error} {
+			if got[i].Code() != want {
+				t.Errorf("%s, call %d: %v, want %v", guest, i, got[i], want)
+			}
+		}
+		if got := schedule(t.Context(), pl, pod("next"), "m", "n"); !got[0].IsSuccess() || !got[1].IsSuccess() {
+			t.Errorf("%s, the next pod: %v", guest, got)
+		}
+	}
+}
+
+func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	err := h.Check(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
+	if want := "wasm: guest needs 196608 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
+	pl := openWith(t, "endless", Args{CallTimeout: Duration(50 * time.Millisecond)}, nil)
+	got := schedule(t.Context(), pl, pod("endless"), "quick", "endless")
+	if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 50ms" {
+		t.Errorf("got %v", got)
+	}
+	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
+		t.Errorf("the next pod: %v", got)
+	}
+}
+
+func TestACallThatDoesNotEndIsUnhealthy(t *testing.T) {
+	h := &Host{}
+	h.watch.after = 100 * time.Millisecond
+	defer h.Close()
+	// The timeout is there to end the test, not the call.
+	args := Args{GuestURL: "file://" + guests + "endless.wasm", CallTimeout: Duration(time.Minute)}
+	pl, err := h.open(t.Context(), "Endless", args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Healthy(); err != nil {
+		t.Errorf("at first: %v", err)
+	}
+	go pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		err := h.Healthy()
+		if err != nil {
+			if want := "plugin Endless: a call of guest " + args.GuestURL + " has not returned for "; !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a call has not ended for 20 s, and the host is healthy")
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package wasmhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// plugin is a guest as the framework sees it. What of it shows is decided by
+// mask.
+type plugin struct {
+	name      string
+	url       string // as it may be shown
+	host      *Host
+	guest     *compiled
+	active    abi.Set
+	sharing   sharing
+	settings  abi.Settings
+	ctx       context.Context // of the start, for the values in it
+	key       fwk.StateKey
+	scheduler abi.Scheduler // as scheduling cycles see it
+	beside    abi.Scheduler // as binding cycles do, which run beside those
+	events    []fwk.ClusterEventWithHint
+	metrics   pluginMetrics
+
+	decidesBy abi.DecidesBy // zero for a guest that does not say
+
+	pool      *pool
+	last      atomic.Pointer[begun]
+	beginning sync.Mutex
+	closed    atomic.Bool
+	running   atomic.Int64 // instances
+}
+
+var errClosed = errors.New("the guest is closed")
+
+func (h *Host) newPlugin(ctx context.Context, name string, args Args) (*plugin, error) {
+	wasm, err := h.guest(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	guest, err := h.compile(ctx, wasm, args)
+	if err != nil {
+		return nil, err
+	}
+	p := &plugin{
+		name: name, url: redact(args.GuestURL), host: h, guest: guest, active: guest.Active(),
+		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
+		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
+	}
+	p.settings = abi.Settings{
+		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, Timeout: time.Duration(args.CallTimeout),
+	}
+	p.pool = newPool(p.sharing.instances())
+	if err := p.startFirst(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	h.watch.add(p)
+	return p, nil
+}
+
+// startFirst makes the first instance, so that a guest that cannot start does
+// not get as far as a pod.
+func (p *plugin) startFirst() error {
+	s := p.pool.lock()
+	defer p.pool.unlock(s)
+	if err := p.provide(s); err != nil {
+		return fmt.Errorf("failed to create a guest pool: %w", err)
+	}
+	var err error
+	if p.events, err = p.eventsOf(s.instance); err != nil {
+		return err
+	}
+	p.decidesBy, err = s.instance.DecidesBy()
+	return err
+}
+
+// Name implements fwk.Plugin.
+func (p *plugin) Name() string { return p.name }
+
+// Close implements io.Closer. It waits for calls that are under way; if one does
+// not end, its guest is left as it is.
+func (p *plugin) Close() error {
+	if p.closed.Swap(true) {
+		return nil
+	}
+	p.host.forget(p)
+	p.host.watch.remove(p)
+	deadline := time.Now().Add(closePatience)
+	for p.running.Load() > 0 { // more than once, if an instance moved meanwhile
+		if time.Now().After(deadline) {
+			return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
+		}
+		p.endIdle()
+	}
+	return p.host.release(p.guest)
+}
+
+// endIdle ends the instances that are not being called.
+func (p *plugin) endIdle() {
+	busy := false
+	for _, s := range p.pool.all() {
+		if !s.tryLock() {
+			busy = true
+			continue
+		}
+		p.drop(s)
+		p.pool.unlock(s)
+	}
+	for i := p.pool.takeSpare(); i != nil; i = p.pool.takeSpare() {
+		p.end(i)
+	}
+	if busy {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// closePatience is how long Close waits for calls.
+const closePatience = 5 * time.Second
+
+// provide sees to it that there is an instance in a locked slot.
+func (p *plugin) provide(s *slot) error {
+	if s.instance != nil {
+		return nil
+	}
+	if p.closed.Load() {
+		return errClosed
+	}
+	if s.instance = p.pool.takeSpare(); s.instance != nil {
+		return nil
+	}
+	began := time.Now()
+	started, err := p.guest.Start(p.ctx, p.settings)
+	if err != nil {
+		return lineError{err}
+	}
+	s.instance = &instance{Instance: started}
+	p.running.Add(1)
+	p.metrics.instances.Inc()
+	p.countMemory(s.instance)
+	if s.lost {
+		s.lost = false
+		p.metrics.replacements.Inc()
+		klog.FromContext(p.ctx).Info("Replaced the Wasm guest", "plugin", p.name, "guest", p.url, "took", time.Since(began))
+	}
+	return nil
+}
+
+// drop closes the instance of a locked slot.
+func (p *plugin) drop(s *slot) {
+	if s.instance != nil {
+		p.end(s.instance)
+		s.instance = nil
+	}
+}
+
+func (p *plugin) end(i *instance) {
+	_ = i.Close(context.Background())
+	p.running.Add(-1)
+	p.metrics.instances.Dec()
+	p.metrics.memory.Add(-float64(i.memory))
+}
+
+// countMemory tells the metrics how big an instance is.
+func (p *plugin) countMemory(i *instance) {
+	if size := i.MemorySize(); size != i.memory {
+		p.metrics.memory.Add(float64(size) - float64(i.memory))
+		i.memory = size
+	}
+}

@@ -1,0 +1,180 @@
+package wasmhost
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// instance is one of a guest's.
+type instance struct {
+	*abi.Instance
+	seen   seen
+	memory uint32 // as the metrics have it, in bytes
+}
+
+// slot is where an instance lives. Whoever has locked it may call the instance,
+// make it if there is none, and throw it away.
+type slot struct {
+	// turn is even while the slot is free. It tells one call from the next, too,
+	// so that one that does not end is noticed.
+	turn     atomic.Uint64
+	instance *instance
+	lost     bool      // an instance, to a trap
+	bound    bool      // to a pod
+	_        [128]byte // what another processor writes to is not beside it
+}
+
+func (s *slot) tryLock() bool {
+	turn := s.turn.Load()
+	return turn%2 == 0 && s.turn.CompareAndSwap(turn, turn+1)
+}
+
+// pool hands out instances: to scheduling cycles, any that is free; to a pod in
+// permit or binding, its own.
+type pool struct {
+	slots   []slot
+	hints   sync.Pool     // of *slot: the one that a processor had last
+	waiting atomic.Int64  // goroutines that found no slot free
+	freed   chan struct{} // wakes them
+
+	mu    sync.Mutex
+	bound map[types.UID]*slot // with their pods, until they are bound
+	spare []*instance         // came back from there, the oldest first
+}
+
+func newPool(instances int) *pool {
+	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), bound: map[types.UID]*slot{}}
+}
+
+// lock waits for a slot. To park a goroutine and wake it takes longer than a
+// call, so it first tries for a while.
+func (p *pool) lock() *slot {
+	if len(p.slots) > 1 {
+		if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
+			return hint
+		}
+	}
+	for range tries {
+		if s := p.tryLock(); s != nil {
+			return s
+		}
+		for range pause {
+		}
+	}
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	for {
+		if s := p.tryLock(); s != nil {
+			return s
+		}
+		<-p.freed
+	}
+}
+
+const (
+	tries = 300
+	pause = 100 // rounds of a loop that does nothing, between two tries
+)
+
+func (p *pool) tryLock() *slot {
+	for i := range p.slots {
+		if p.slots[i].tryLock() {
+			return &p.slots[i]
+		}
+	}
+	return nil
+}
+
+// unlock gives a slot back.
+func (p *pool) unlock(s *slot) {
+	s.turn.Add(1)
+	if p.waiting.Load() > 0 {
+		p.wake()
+	}
+	if !s.bound && len(p.slots) > 1 {
+		p.hints.Put(s)
+	}
+}
+
+func (p *pool) wake() {
+	select {
+	case p.freed <- struct{}{}:
+	default: // somebody is being woken
+	}
+}
+
+// boundTo locks the slot that a pod has to itself, if there is one.
+func (p *pool) boundTo(pod types.UID) *slot {
+	p.mu.Lock()
+	s := p.bound[pod]
+	p.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	for !s.tryLock() { // the calls for a pod come one after another
+		time.Sleep(10 * time.Microsecond)
+	}
+	return s
+}
+
+// bind gives the instance of a locked slot to a pod, for itself.
+func (p *pool) bind(pod types.UID, s *slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.bound[pod]; ok || s.instance == nil {
+		return
+	}
+	p.bound[pod] = &slot{instance: s.instance, bound: true}
+	s.instance = nil
+}
+
+// release takes the instance back that a pod had for itself. If it is not needed,
+// it is returned.
+func (p *pool) release(pod types.UID) (unneeded *instance) {
+	s := p.boundTo(pod)
+	if s == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.bound, pod)
+	if s.instance == nil || len(p.spare) >= maxSpare {
+		return s.instance
+	}
+	p.spare = append(p.spare, s.instance)
+	return nil
+}
+
+// maxSpare is how many instances are kept for pods to come.
+const maxSpare = 8
+
+// takeSpare returns nil where there is none.
+func (p *pool) takeSpare() *instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.spare) == 0 {
+		return nil
+	}
+	oldest := p.spare[0]
+	p.spare = p.spare[1:]
+	return oldest
+}
+
+// all are the slots that there are now.
+func (p *pool) all() []*slot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make([]*slot, 0, len(p.slots)+len(p.bound))
+	for i := range p.slots {
+		all = append(all, &p.slots[i])
+	}
+	for _, s := range p.bound {
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package wasmhost
+
+import (
+	"context"
+	"os"
+	"testing"
+)
+
+// fileURL is the URL of a guest that the project ships.
+func fileURL(guest string) string { return "file://../static/" + guest + ".wasm" }
+
+func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
+	dir := t.TempDir()
+	var before os.FileInfo
+	for start := range 2 {
+		var lines []string
+		h := &Host{}
+		args := Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}
+		if err := h.Check(listening(t, &lines), "Wasm", args); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		files := kept(t, dir)
+		if len(files) != 1 || len(lines) != 0 {
+			t.Fatalf("start %d: kept %v, said %q", start, files, lines)
+		}
+		after, err := os.Stat(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && !os.SameFile(before, after) {
+			t.Errorf("start %d: compiled anew", start)
+		}
+		before = after
+	}
+}
+
+func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
+	dir := t.TempDir()
+	h := &Host{NoCache: true}
+	defer h.Close()
+	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if files := kept(t, dir); len(files) > 0 {
+		t.Errorf("kept %v", files)
+	}
+}
+
+// BenchmarkStart is from the args to a guest that waits for calls.
+func BenchmarkStart(b *testing.B) {
+	for _, guest := range []string{"regex_v2", "regex_v1"} {
+		for name, args := range map[string]Args{
+			"first":  {GuestURL: fileURL(guest)},
+			"second": {GuestURL: fileURL(guest), CompilationCache: b.TempDir()},
+		} {
+			b.Run(guest+"/"+name, func(b *testing.B) {
+				startAndStop(b, args) // for the cache
+				for b.Loop() {
+					startAndStop(b, args)
+				}
+			})
+		}
+	}
+}
+
+func startAndStop(b *testing.B, args Args) {
+	h := &Host{}
+	if err := h.Check(context.Background(), "Wasm", args); err != nil {
+		b.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

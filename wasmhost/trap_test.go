@@ -1,0 +1,137 @@
+package wasmhost
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/component-base/metrics/testutil"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+func TestATrapCostsThePodThatMetItAndNobodyElse(t *testing.T) {
+	const ok, failed = fwk.Success, fwk.Error
+	pl := open(t, "trap_filter")
+	for _, cycle := range []struct {
+		pod   string
+		nodes []string
+		want  []fwk.Code
+	}{
+		{"before", []string{"a", "b"}, []fwk.Code{ok, ok}},
+		{"unlucky", []string{"a", "trap", "b"}, []fwk.Code{ok, failed, failed}},
+		{"after", []string{"a", "b"}, []fwk.Code{ok, ok}},
+	} {
+		if got := codes(schedule(t.Context(), pl, pod(cycle.pod), cycle.nodes...)); !slices.Equal(got, cycle.want) {
+			t.Errorf("%s: %v, want %v", cycle.pod, got, cycle.want)
+		}
+	}
+	for name, counter := range map[string]interface {
+		Inc()
+		Add(float64)
+	}{"traps": traps.WithLabelValues(t.Name()), "replacements": replacements.WithLabelValues(t.Name())} {
+		if got, err := testutil.GetCounterMetricValue(counter); got != 1 || err != nil {
+			t.Errorf("%v %s counted, want 1 (%v)", got, name, err)
+		}
+	}
+}
+
+func TestAnotherCycleGoesOnWhileOneTraps(t *testing.T) {
+	pl := open(t, "trap_filter").(fwk.FilterPlugin)
+	mine, other := framework.NewCycleState(), framework.NewCycleState()
+	preFilter(t.Context(), pl, mine, pod("mine"))
+	preFilter(t.Context(), pl, other, pod("other"))
+	if status := pl.Filter(t.Context(), other, pod("other"), node("trap")); status.Code() != fwk.Error {
+		t.Fatal(status)
+	}
+	if status := pl.Filter(t.Context(), mine, pod("mine"), node("a")); !status.IsSuccess() {
+		t.Error(status)
+	}
+}
+
+func TestThePodThatHitATrapIsRetriedWithANewGuest(t *testing.T) {
+	pl := open(t, "trap_filter")
+	schedule(t.Context(), pl, pod("unlucky"), "trap")
+	if got := schedule(t.Context(), pl, pod("unlucky"), "a"); !got[0].IsSuccess() {
+		t.Errorf("got %v", got[0])
+	}
+}
+
+func TestEveryPreFilterAfterATrapGetsANewGuest(t *testing.T) {
+	pl := openWith(t, "trap_prefilter", Args{Instances: 1}, nil)
+	for i, want := range []fwk.Code{fwk.Success, fwk.Error, fwk.Success, fwk.Error} {
+		if _, got := preFilter(t.Context(), pl, nil, pod("p")); got.Code() != want {
+			t.Errorf("call %d: %v, want %v", i, got.Code(), want)
+		}
+	}
+}
+
+func TestATrapIsToldOnOneLineWithTheGuestsFunctions(t *testing.T) {
+	pl := open(t, "trap_filter")
+	got := schedule(t.Context(), pl, pod("unlucky"), "trap")[0].AsError()
+	if want := "wasm: filter error: wasm error: unreachable (in filter)"; message(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAnErrorThatTheGuestAnswersIsNoTrap(t *testing.T) {
+	pl := open(t, "error_filter")
+	got := schedule(t.Context(), pl, pod("p"), "a")[0]
+	if got.Code() != fwk.Error || got.Message() != "no such luck" {
+		t.Errorf("got %v %q", got.Code(), got.Message())
+	}
+	if n, _ := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); n != 0 {
+		t.Errorf("%v traps counted", n)
+	}
+}
+
+func TestATrapWhileScoresAreNormalizedIsAnError(t *testing.T) {
+	pl := open(t, "trap_normalizescore")
+	extensions := pl.(fwk.ScorePlugin).ScoreExtensions()
+	status := extensions.NormalizeScore(t.Context(), nil, pod("p"), fwk.NodeScoreList{{Name: "a", Score: 1}})
+	if status.Code() != fwk.Error || !strings.HasPrefix(status.Message(), "wasm: normalizescore error") {
+		t.Errorf("got %v", status)
+	}
+	if _, status := pl.(fwk.ScorePlugin).Score(t.Context(), nil, pod("other"), node("a")); !status.IsSuccess() {
+		t.Errorf("the next pod: %v", status)
+	}
+}
+
+func TestParallelCallsSurviveATrap(t *testing.T) {
+	pl := open(t, "trap_filter")
+	unlucky, state := pod("unlucky"), framework.NewCycleState()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, name := range []string{"a", "trap", "b"} {
+				pl.(fwk.FilterPlugin).Filter(t.Context(), state, unlucky, node(name))
+			}
+		})
+	}
+	wg.Wait()
+	if got := schedule(t.Context(), pl, pod("after"), "a"); !got[0].IsSuccess() {
+		t.Errorf("after the trap: %v", got[0])
+	}
+}
+
+func TestAClosedGuestAnswersWithAnError(t *testing.T) {
+	pl := open(t, "trap_filter")
+	for range 2 {
+		if err := pl.(io.Closer).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := schedule(t.Context(), pl, pod("p"), "a")[0]; got.AsError() != errClosed {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
+	pl := open(t, "filter_permit")
+	schedule(t.Context(), pl, pod("unlucky"), "a", "trap")
+	if got := schedule(t.Context(), pl, pod("after"), "b")[0]; !got.IsSuccess() {
+		t.Errorf("after the trap: %v", got)
+	}
+}
