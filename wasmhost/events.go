@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -43,7 +44,8 @@ const (
 	guestUpdate = guestAll &^ (1<<0 | 1<<1) // but Add and Delete
 )
 
-// translate makes an event of the framework of a guest's.
+// translate makes an event of the framework of a guest's. It fails for what is
+// not in the ABI, and so never comes.
 func translate(resource, action uint32) (fwk.ClusterEvent, error) {
 	if int(resource) >= len(resources) {
 		return fwk.ClusterEvent{}, fmt.Errorf("resource %d does not exist", resource)
@@ -80,20 +82,21 @@ var allEvents = []fwk.ClusterEvent{
 }
 
 // decodeEvents reads pairs of little-endian numbers: resource and action type.
-func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, err error) {
+// unknown says which of them are left out.
+func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
+	var left []error
 	for ; len(encoded) >= 8; encoded = encoded[8:] {
 		event, err := translate(binary.LittleEndian.Uint32(encoded), binary.LittleEndian.Uint32(encoded[4:]))
 		if err != nil {
-			return nil, fmt.Errorf("wasm: enqueue error: %w", err)
-		}
-		if event.Resource != "" {
+			left = append(left, err)
+		} else if event.Resource != "" {
 			events = append(events, event)
 		}
 	}
 	if len(events) == 0 {
-		return allEvents, nil
+		events = allEvents
 	}
-	return events, nil
+	return events, errors.Join(left...)
 }
 
 // eventsOf asks a guest for the events that may help its pods.
@@ -110,9 +113,9 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 		}
 		encoded = i.Out().ClusterEvents
 	}
-	events, err := decodeEvents(encoded)
-	if err != nil {
-		return nil, err
+	events, unknown := decodeEvents(encoded)
+	if unknown != nil {
+		klog.FromContext(p.ctx).Error(lineError{unknown}, "The guest waits for events that do not exist; the others wake its pods", "plugin", p.name, "guest", p.url)
 	}
 	hinted := make([]fwk.ClusterEventWithHint, len(events))
 	for n, event := range events {

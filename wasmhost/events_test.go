@@ -87,6 +87,7 @@ func TestAGuestNamesItsEvents(t *testing.T) {
 	for config, want := range map[string][]fwk.ClusterEvent{
 		"z" + encoded(1, 1, 0, 2):             {{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}},
 		"z" + encoded(1, 1, 4, 1) + "cut off": {{Resource: fwk.Node, ActionType: fwk.Add}}, // 4 is no more
+		"z" + encoded(99, 1):                  allEvents, // nothing that is known
 		"z":                                   allEvents,
 		"a":                                   allEvents, // it names none
 	} {
@@ -104,17 +105,18 @@ func TestAGuestNamesItsEvents(t *testing.T) {
 	}
 }
 
-func TestEventsThatDoNotExistAreAnErrorThatNamesTheGuest(t *testing.T) {
-	for config, want := range map[string]string{
-		"z" + encoded(0, 1<<13): "wasm: enqueue error: action type 0x2000 for resource 0: its bits go from 0x1 to 0x1000",
-		"z" + encoded(11, 1):    "wasm: enqueue error: resource 11 does not exist",
+func TestEventsThatDoNotExistAreLeftOutAndLogged(t *testing.T) {
+	for wrong, want := range map[string]string{
+		encoded(0, 1<<13): "action type 0x2000 for resource 0: its bits go from 0x1 to 0x1000",
+		encoded(11, 1):    "resource 11 does not exist",
 	} {
-		h := &Host{}
-		defer h.Close()
-		guestURL := "file://" + guests + "mirror.wasm"
-		err := h.Check(t.Context(), "Wasm", Args{GuestURL: guestURL, GuestConfig: config})
-		if !strings.HasPrefix(message(err), "plugin Wasm: guest "+guestURL) || !strings.HasSuffix(message(err), want) {
-			t.Errorf("got %v, want %s", err, want)
+		var events []fwk.ClusterEventWithHint
+		log := logged(t, func() { events, _ = mirror(t, nil, "z"+wrong+encoded(1, 1)).EventsToRegister(t.Context()) })
+		if !strings.Contains(log, want) || !strings.Contains(log, "mirror.wasm") {
+			t.Errorf("logged %q, want %q and the guest", log, want)
+		}
+		if len(events) != 1 || events[0].Event != (fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}) {
+			t.Errorf("%s: events %v", want, events)
 		}
 	}
 }

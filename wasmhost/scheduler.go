@@ -1,6 +1,10 @@
 package wasmhost
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -110,12 +114,23 @@ func logGuest(severity int32, msg string, kvs []string) {
 	case severity < abi.SeverityWarning:
 		klog.InfoS(msg, values...)
 	case severity < abi.SeverityError:
-		klog.Warning(append([]any{msg}, values...)...)
+		klog.Warning(msg + inPairs(kvs)) // klog has no structured warnings
 	case kvs == nil:
 		klog.Error(msg) // of the severity fatal, too: no guest ends the scheduler
 	default:
 		klog.ErrorS(nil, msg, values...)
 	}
+}
+
+// inPairs writes keys and values as klog does.
+func inPairs(kvs []string) string {
+	var b strings.Builder
+	for pair := range slices.Chunk(kvs, 2) {
+		if len(pair) == 2 {
+			fmt.Fprintf(&b, " %s=%q", pair[0], pair[1])
+		}
+	}
+	return b.String()
 }
 
 func namesOf(nodes []fwk.NodeInfo) []string {
