@@ -26,6 +26,9 @@ type Args struct {
 	// GuestSHA256 is the digest that the guest must have, in 64 hexadecimal
 	// digits. Empty is any.
 	GuestSHA256 string `json:"guestSHA256,omitempty"`
+	// GuestSizeLimit bounds the size of the guest, in bytes, up to MaxGuestSize.
+	// Zero is the limit of the Host.
+	GuestSizeLimit Quantity `json:"guestSizeLimit,omitempty"`
 	// MemoryLimit bounds the memory of each instance of the guest, in bytes: from
 	// MinMemory to MaxMemory, in whole pages of 64 KiB. Zero is DefaultMemory.
 	MemoryLimit Quantity `json:"memoryLimit,omitempty"`
@@ -39,6 +42,9 @@ type Args struct {
 	// start. It is made where it is missing. Empty keeps nothing.
 	CompilationCache string `json:"compilationCache,omitempty"`
 }
+
+// MaxGuestSize is the most that [Args.GuestSizeLimit] may be, in bytes.
+const MaxGuestSize = 1 << 30
 
 // What [Args.MemoryLimit] may be, in bytes.
 const (
@@ -98,6 +104,8 @@ func (a Args) validate() error {
 		return fmt.Errorf("args: logSeverity is %d, but goes from 0 (info) to 3 (fatal)", a.LogSeverity)
 	case a.GuestSHA256 != "" && (notHex != nil || len(a.GuestSHA256) != 64):
 		return fmt.Errorf("args: guestSHA256 is %q, but must be 64 hexadecimal digits, as sha256sum prints them", a.GuestSHA256)
+	case a.GuestSizeLimit < 0 || a.GuestSizeLimit > MaxGuestSize:
+		return fmt.Errorf("args: guestSizeLimit is %s, but goes up to 1Gi", a.GuestSizeLimit)
 	case a.MemoryLimit != 0 && (a.MemoryLimit < MinMemory || a.MemoryLimit > MaxMemory):
 		return fmt.Errorf("args: memoryLimit is %s, but goes from 64Ki to 4Gi", a.MemoryLimit)
 	case a.CallTimeout < 0:

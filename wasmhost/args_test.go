@@ -54,9 +54,9 @@ func TestDecodeArgs(t *testing.T) {
 		},
 		{
 			name: "limits and trust",
-			args: raw(`"guestSHA256":"` + digest + `","memoryLimit":"64Mi","callTimeout":"1m30s","instances":1,"compilationCache":"/var/cache"`),
+			args: raw(`"guestSHA256":"` + digest + `","guestSizeLimit":"2Mi","memoryLimit":"64Mi","callTimeout":"1m30s","instances":1,"compilationCache":"/var/cache"`),
 			want: Args{
-				GuestURL: good, GuestSHA256: digest, MemoryLimit: 64 << 20,
+				GuestURL: good, GuestSHA256: digest, GuestSizeLimit: 2 << 20, MemoryLimit: 64 << 20,
 				CallTimeout: Duration(90 * time.Second), Instances: 1, CompilationCache: "/var/cache",
 			},
 		},
@@ -79,6 +79,11 @@ func TestDecodeArgs(t *testing.T) {
 			name: "a digest with another algorithm's name before it",
 			args: raw(`"guestSHA256":"sha256:` + digest[7:] + `"`),
 			err:  `args: guestSHA256 is "sha256:` + digest[7:] + `", but must be 64 hexadecimal digits, as sha256sum prints them`,
+		},
+		{
+			name: "a guest of any size",
+			args: raw(`"guestSizeLimit":"2Gi"`),
+			err:  `args: guestSizeLimit is 2Gi, but goes up to 1Gi`,
 		},
 		{
 			name: "memory that is no quantity",

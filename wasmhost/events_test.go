@@ -87,7 +87,7 @@ func TestAGuestNamesItsEvents(t *testing.T) {
 	for config, want := range map[string][]fwk.ClusterEvent{
 		"z" + encoded(1, 1, 0, 2):             {{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}},
 		"z" + encoded(1, 1, 4, 1) + "cut off": {{Resource: fwk.Node, ActionType: fwk.Add}}, // 4 is no more
-		"z" + encoded(99, 1):                  allEvents, // nothing that is known
+		"z" + encoded(99, 1):                  allEvents,                                   // nothing that is known
 		"z":                                   allEvents,
 		"a":                                   allEvents, // it names none
 	} {

@@ -19,17 +19,17 @@ const maxRedirects = 5
 // fetch reads a guest whole and checks that it is a Wasm module. Its errors say
 // nothing of what was found instead: whoever may name a guest, as everybody who
 // reaches a simulator may, is not thereby allowed to read files or other servers.
-func (h *Host) fetch(ctx context.Context, guestURL string) ([]byte, error) {
+func (h *Host) fetch(ctx context.Context, guestURL string, limit int64) ([]byte, error) {
 	scheme, _, _ := strings.Cut(guestURL, "://")
 	var wasm []byte
 	var err error
 	switch scheme {
 	case "http", "https":
-		wasm, err = h.download(ctx, guestURL)
+		wasm, err = h.download(ctx, guestURL, limit)
 	case "oci":
-		wasm, err = h.pull(ctx, strings.TrimPrefix(guestURL, "oci://"))
+		wasm, err = h.pull(ctx, strings.TrimPrefix(guestURL, "oci://"), limit)
 	case "file":
-		wasm, err = h.readFile(strings.TrimPrefix(guestURL, "file://"))
+		wasm, err = readFile(strings.TrimPrefix(guestURL, "file://"), limit)
 	default:
 		return nil, errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
@@ -39,7 +39,7 @@ func (h *Host) fetch(ctx context.Context, guestURL string) ([]byte, error) {
 	return wasm, checkMagic(wasm)
 }
 
-func (h *Host) readFile(path string) ([]byte, error) {
+func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func (h *Host) readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return h.read(f, info.Size())
+	return read(f, info.Size(), limit)
 }
 
 // download is done, body and all, within the timeout.
-func (h *Host) download(ctx context.Context, guestURL string) ([]byte, error) {
+func (h *Host) download(ctx context.Context, guestURL string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.timeout())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, guestURL, nil)
@@ -73,7 +73,7 @@ func (h *Host) download(ctx context.Context, guestURL string) ([]byte, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answered %s", status(resp.StatusCode))
 	}
-	wasm, err := h.read(resp.Body, resp.ContentLength)
+	wasm, err := read(resp.Body, resp.ContentLength, limit)
 	if err != nil {
 		return nil, h.explain(ctx, err)
 	}
@@ -82,19 +82,25 @@ func (h *Host) download(ctx context.Context, guestURL string) ([]byte, error) {
 
 // read reads r to its end, but never more than the limit. size is what r is
 // announced to hold, or -1.
-func (h *Host) read(r io.Reader, size int64) ([]byte, error) {
-	limit := h.maxBytes()
-	if size > limit {
-		return nil, ourErrorf("over the limit of %s: %d bytes", mebibytes(limit), size)
+func read(r io.Reader, size, limit int64) ([]byte, error) {
+	if err := checkSize(size, limit); err != nil {
+		return nil, err
 	}
 	wasm, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(wasm)) > limit {
-		return nil, ourErrorf("over the limit of %s", mebibytes(limit))
+		return nil, ourErrorf("over guestSizeLimit, %s", mebibytes(limit))
 	}
 	return wasm, nil
+}
+
+func checkSize(size, limit int64) error {
+	if size > limit {
+		return ourErrorf("over guestSizeLimit, %s: %d bytes", mebibytes(limit), size)
+	}
+	return nil
 }
 
 func (h *Host) explain(ctx context.Context, err error) error {

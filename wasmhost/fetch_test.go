@@ -61,7 +61,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 				w.Header().Set("Content-Length", "1048577")
 				_, _ = w.Write([]byte(magic))
 			},
-			want: "over the limit of 1 MiB: 1048577 bytes",
+			want: "over guestSizeLimit, 1 MiB: 1048577 bytes",
 		},
 		{
 			name: "it turns out to be too large",
@@ -72,7 +72,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 					}
 				}
 			},
-			want: "over the limit of 1 MiB",
+			want: "over guestSizeLimit, 1 MiB",
 		},
 		{
 			name:    "it is a web page",
@@ -208,6 +208,19 @@ func TestATransportOfTheProcessResolvesTheGuest(t *testing.T) {
 	h := &Host{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}}
 	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	guestURL := "file://" + guests + "empty_filter.wasm"
+	if err := h.Check(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
+		t.Fatal(err)
+	}
+	err := h.Check(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: 10})
+	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
+		t.Errorf("got %v, want …%s…", err, want)
 	}
 }
 

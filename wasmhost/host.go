@@ -47,7 +47,8 @@ type Host struct {
 	Transport http.RoundTripper
 	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
 	Timeout time.Duration
-	// MaxBytes bounds a guest's size. Zero is DefaultMaxBytes.
+	// MaxBytes bounds a guest's size where its args do not. Zero is
+	// DefaultMaxBytes.
 	MaxBytes int64
 	// NoCache ignores [Args.CompilationCache], which names a directory to write
 	// to: for a process that anyone may configure.
@@ -85,11 +86,15 @@ func (h *Host) timeout() time.Duration {
 	return h.Timeout
 }
 
-func (h *Host) maxBytes() int64 {
-	if h.MaxBytes == 0 {
-		return DefaultMaxBytes
+// sizeLimit bounds the size of a guest, in bytes.
+func (h *Host) sizeLimit(args Args) int64 {
+	switch {
+	case args.GuestSizeLimit != 0:
+		return int64(args.GuestSizeLimit)
+	case h.MaxBytes != 0:
+		return h.MaxBytes
 	}
-	return h.MaxBytes
+	return DefaultMaxBytes
 }
 
 // Factory returns what the scheduler's registry needs to make the plugin of
@@ -194,13 +199,16 @@ func (h *Host) guest(ctx context.Context, args Args) ([]byte, error) {
 	wasm, ok := h.fetched[args.GuestURL]
 	if !ok {
 		var err error
-		if wasm, err = h.fetch(ctx, args.GuestURL); err != nil {
+		if wasm, err = h.fetch(ctx, args.GuestURL, h.sizeLimit(args)); err != nil {
 			return nil, err
 		}
 		if h.fetched == nil {
 			h.fetched = map[string][]byte{}
 		}
 		h.fetched[args.GuestURL] = wasm
+	}
+	if err := checkSize(int64(len(wasm)), h.sizeLimit(args)); err != nil { // another plugin's limit was higher
+		return nil, err
 	}
 	return wasm, checkDigest(wasm, args.GuestSHA256)
 }

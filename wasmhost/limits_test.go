@@ -33,6 +33,16 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	}
 }
 
+// Wazero would refuse it first, in words that name no arg.
+func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	err := h.Check(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: 1 << 20})
+	if want := "but memoryLimit is 1048576"; !strings.HasSuffix(message(err), want) {
+		t.Errorf("got %v, want …%s", err, want)
+	}
+}
+
 func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: Duration(50 * time.Millisecond)}, nil)
 	got := schedule(t.Context(), pl, pod("endless"), "quick", "endless")

@@ -27,22 +27,22 @@ var errReference = errors.New("the URL must be oci://registry/name:tag or oci://
 
 // pull fetches a guest from a registry: the one Wasm layer of an image. It is
 // done within the timeout.
-func (h *Host) pull(ctx context.Context, image string) ([]byte, error) {
+func (h *Host) pull(ctx context.Context, image string, limit int64) ([]byte, error) {
 	ref, err := name.ParseReference(image, name.StrictValidation)
 	if err != nil {
 		return nil, errReference
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.timeout())
 	defer cancel()
-	w := &wire{transport: h.Transport, limit: h.maxBytes()}
-	wasm, err := h.pullLayer(ctx, ref, w)
+	w := &wire{transport: h.Transport, limit: limit}
+	wasm, err := pullLayer(ctx, ref, w)
 	if err != nil {
 		return nil, h.explainPull(ctx, err, w)
 	}
 	return wasm, nil
 }
 
-func (h *Host) pullLayer(ctx context.Context, ref name.Reference, w *wire) ([]byte, error) {
+func pullLayer(ctx context.Context, ref name.Reference, w *wire) ([]byte, error) {
 	puller, err := remote.NewPuller(
 		remote.WithTransport(w),
 		remote.WithAuthFromKeychain(keychain{}),
@@ -60,8 +60,8 @@ func (h *Host) pullLayer(ctx context.Context, ref name.Reference, w *wire) ([]by
 	if err != nil {
 		return nil, err
 	}
-	if layer.Size > h.maxBytes() {
-		return nil, ourErrorf("over the limit of %s: %d bytes", mebibytes(h.maxBytes()), layer.Size)
+	if err := checkSize(layer.Size, w.limit); err != nil {
+		return nil, err
 	}
 	blob, err := puller.Layer(ctx, ref.Context().Digest(layer.Digest.String()))
 	if err != nil {
@@ -229,7 +229,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		err = ourErrorf("over the limit of %s", mebibytes(b.wire.limit))
+		err = ourErrorf("over guestSizeLimit, %s", mebibytes(b.wire.limit))
 	}
 	if err != nil && err != io.EOF {
 		return n, b.wire.keep(b.ctx, err)

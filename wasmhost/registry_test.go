@@ -112,7 +112,7 @@ func TestAGuestFromARegistry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &Host{Timeout: time.Minute}
-			if wasm, err := h.fetch(t.Context(), "oci://"+r.host+"/"+image); err != nil || string(wasm) != program {
+			if wasm, err := h.fetch(t.Context(), "oci://"+r.host+"/"+image, 1<<20); err != nil || string(wasm) != program {
 				t.Errorf("got %q, %v", wasm, err)
 			}
 		})
@@ -134,7 +134,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 		{"a digest that it does not have", "oci://" + r.host + "/guest" + unknown, "the registry answered 404 Not Found"},
 		{"a container's image", "oci://" + r.host + "/alpine:3", "the image has 0 layers of type application/wasm, but must have one"},
 		{"two programs", "oci://" + r.host + "/two:v1", "the image has 2 layers of type application/wasm, but must have one"},
-		{"one that is too large", "oci://" + r.host + "/large:v1", "over the limit of 1 MiB: 1048580 bytes"},
+		{"one that is too large", "oci://" + r.host + "/large:v1", "over guestSizeLimit, 1 MiB: 1048580 bytes"},
 		{"what is no Wasm", "oci://" + r.host + "/text:v1", "not a Wasm module"},
 		{"one of several", "oci://" + r.host + "/index:v1", "it is an index of images: name the one with the guest by its digest, @sha256:…"},
 		{"neither tag nor digest", "oci://" + r.host + "/guest", errReference.Error()},
@@ -144,8 +144,8 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := &Host{Timeout: time.Minute, MaxBytes: 1 << 20}
-			if _, err := h.fetch(t.Context(), tt.url); message(err) != tt.want {
+			h := &Host{Timeout: time.Minute}
+			if _, err := h.fetch(t.Context(), tt.url, 1<<20); message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -205,9 +205,9 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 		{name: "another layer", before: at("/blobs/", say(200, secret)), want: errLayer},
 		{name: "another layer of the same size", before: at("/blobs/", say(200, strings.ToUpper(program))), want: errLayer},
 		{
-			name: "a manifest without an end", before: at("/manifests/", forever), want: "over the limit of 1 MiB",
+			name: "a manifest without an end", before: at("/manifests/", forever), want: "over guestSizeLimit, 1 MiB",
 		},
-		{name: "a layer without an end", before: at("/blobs/", forever), want: "over the limit of 1 MiB"},
+		{name: "a layer without an end", before: at("/blobs/", forever), want: "over guestSizeLimit, 1 MiB"},
 		{
 			name: "a challenge that is none", before: at("/v2/", challenge(secret)),
 			want: "the registry answered 401 Unauthorized: it wants other credentials than the docker config has",
@@ -239,11 +239,11 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 			if tt.byDigest {
 				url = "oci://" + r.host + "/guest@" + digest
 			}
-			h := &Host{Timeout: time.Minute, MaxBytes: 1 << 20}
+			h := &Host{Timeout: time.Minute}
 			if strings.Contains(tt.want, "not fetched within 1s") {
 				h.Timeout = time.Second
 			}
-			if _, err := h.fetch(t.Context(), url); message(err) != tt.want {
+			if _, err := h.fetch(t.Context(), url, 1<<20); message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -316,7 +316,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 			} {
 				logInWith(t, login.config)
 				h := &Host{Timeout: time.Minute}
-				if _, err := h.fetch(t.Context(), "oci://"+r.host+"/guest:v1"); message(err) != login.want {
+				if _, err := h.fetch(t.Context(), "oci://"+r.host+"/guest:v1", 1<<20); message(err) != login.want {
 					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
 				}
 			}
@@ -327,7 +327,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 func TestADockerConfigThatCannotBeRead(t *testing.T) {
 	r := newRegistry(t, nil)
 	logInWith(t, `{"auths":[]}`)
-	_, err := (&Host{Timeout: time.Minute}).fetch(t.Context(), "oci://"+r.host+"/guest:v1")
+	_, err := (&Host{Timeout: time.Minute}).fetch(t.Context(), "oci://"+r.host+"/guest:v1", 1<<20)
 	if want := "reading the docker config: "; !strings.HasPrefix(message(err), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}
@@ -346,7 +346,7 @@ func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
 		h := &Host{Transport: refusing{&schemes}, Timeout: time.Minute}
-		if _, err := h.fetch(t.Context(), "oci://"+host+"/guest:v1"); err == nil {
+		if _, err := h.fetch(t.Context(), "oci://"+host+"/guest:v1", 1<<20); err == nil {
 			t.Errorf("%s: no error", host)
 		}
 		if got := strings.Join(schemes, " "); got != "https" {

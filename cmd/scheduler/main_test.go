@@ -143,7 +143,7 @@ func TestAGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
 			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 			"not fetched within 2s: context deadline exceeded",
 		},
-		{"it is over 64 MiB", endless, "over the limit of 64 MiB"},
+		{"it is over 64 MiB", endless, "over guestSizeLimit, 64 MiB"},
 		{
 			"it is a web page",
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html><body>Welcome") },

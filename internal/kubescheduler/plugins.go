@@ -28,7 +28,9 @@ type WasmPlugin struct {
 var aboutGuest = map[string]*regexp.Regexp{
 	"guestConfig": regexp.MustCompile(`guestConfig: `),
 	"guestSHA256": regexp.MustCompile(`guestSHA256 asks for `),
-	"memoryLimit": regexp.MustCompile(`section memory: .* over limit of |but memoryLimit is `),
+	"memoryLimit": regexp.MustCompile(`but memoryLimit is `),
+
+	"guestSizeLimit": regexp.MustCompile(`over guestSizeLimit`),
 }
 
 // field is the one of the args that an error of the guest is about.
@@ -42,7 +44,7 @@ func (w WasmPlugin) field(err error) string {
 }
 
 // named finds the field of the args that an error names.
-var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|memoryLimit|callTimeout|instances|compilationCache) |.*unknown field "([^"]+)")`)
+var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|guestSizeLimit|memoryLimit|callTimeout|instances|compilationCache) |.*unknown field "([^"]+)")`)
 
 // argsField is the field that an error of the args is about.
 func argsField(path string, err error) string {

@@ -67,6 +67,7 @@ func TestAnErrorPointsAtItsArg(t *testing.T) {
 		"guestConfig":      "guestConfig: '{\"colour\": \"red\"}', guestURL: 'http://static-webserver/config_refused.wasm'",
 		"logSeverity":      guest + "logSeverity: 4",
 		"guestSHA256":      guest + "guestSHA256: '" + strings.Repeat("00", 32) + "'",
+		"guestSizeLimit":   guest + "guestSizeLimit: 10",
 		"memoryLimit":      "memoryLimit: 1Mi, guestURL: 'http://static-webserver/regex_v2.wasm'",
 		"callTimeout":      guest + "callTimeout: soon",
 		"instances":        guest + "instances: 2",

@@ -45,7 +45,7 @@ type Guest struct {
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	info, pages := inspect(wasm), uint32(o.MemoryLimit/pageSize)
 	g := &Guest{}
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible).WithMemoryLimitPages(max(pages, info.maxPages))
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible).WithMemoryLimitPages(max(pages, info.minPages, info.maxPages))
 	if info.maxPages > pages { // wazero would refuse it for what it may never ask for
 		g.allocator = &limitedAllocator{limit: uint64(pages) * pageSize}
 	}

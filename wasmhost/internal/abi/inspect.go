@@ -10,9 +10,9 @@ type module struct {
 	// constants are what the hooks return whose body does nothing else. Guests on
 	// the SDK export every hook, and those that they do not implement are such.
 	constants map[string]uint64
-	// maxPages is how big the memory may become by its own declaration. Zero is
-	// where it says nothing.
-	maxPages uint32
+	// minPages and maxPages are how big the memory is at once, and how big it may
+	// become, by its own declaration. maxPages is zero where it says nothing.
+	minPages, maxPages uint32
 }
 
 // The sections of a module that count here, and the one kind of export.
@@ -55,7 +55,7 @@ func inspect(wasm []byte) (m module) {
 			imported = section.importedFunctions()
 		case sectionMemory:
 			if section.uint() > 0 {
-				m.maxPages = section.limits()
+				m.minPages, m.maxPages = section.limits()
 			}
 		case sectionExport:
 			exported = section.exportedFunctions()
@@ -152,14 +152,14 @@ func (r *reader) int() (v int64) {
 
 func (r *reader) name() string { return string(r.bytes(r.uint())) }
 
-// limits skips the limits of a memory or table, and returns the upper one.
-func (r *reader) limits() uint32 {
+// limits reads the limits of a memory or table.
+func (r *reader) limits() (lower, upper uint32) {
 	flags := r.byte()
-	r.uint()
-	if flags&limitsHaveMax == 0 {
-		return 0
+	lower = uint32(min(r.uint(), 1<<16))
+	if flags&limitsHaveMax != 0 {
+		upper = uint32(min(r.uint(), 1<<16))
 	}
-	return uint32(min(r.uint(), 1<<16))
+	return lower, upper
 }
 
 func (r *reader) importedFunctions() (functions int) {
