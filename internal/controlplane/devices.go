@@ -1,5 +1,3 @@
-//go:build !kubernetes_1_35
-
 package controlplane
 
 import (
@@ -20,6 +18,5 @@ func newDeviceClaims(ctx context.Context, client kubernetes.Interface, shared in
 		AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
 		PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
 	}
-	return resourceclaim.NewController(klog.FromContext(ctx), gates, client, shared.Core().V1().Pods(),
-		shared.Scheduling().V1alpha2().PodGroups(), shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
+	return claimController(klog.FromContext(ctx), gates, client, shared)
 }

@@ -15,6 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
 )
 
 // TestWhatWasRefusedSpoilsNothingForTheNext sends, over one connection, bodies
@@ -66,7 +67,7 @@ func alternate(t *testing.T, c net.Conn, refused map[string]int, good string) {
 
 // TestAHandshakeThatFailsIsLogged by a client that speaks no TLS.
 func TestAHandshakeThatFailsIsLogged(t *testing.T) {
-	var log lockedBuffer
+	var log testlog.Log
 	s := startTLS(t, "")
 	e, err := extender.New(extender.Options{Config: s.Config(), Logger: logging.New(&log, logging.Text, new(logging.Levels))})
 	must(t, err)

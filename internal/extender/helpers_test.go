@@ -126,21 +126,3 @@ func eventually(t testing.TB, what string, holds func() bool) {
 		time.Sleep(time.Millisecond)
 	}
 }
-
-// lockedBuffer is a log that is read while it is written.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
-}

@@ -8,6 +8,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
 )
 
 func TestThePagesSayWhatThisIs(t *testing.T) {
@@ -54,7 +55,7 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 
 // TestAMistypedVerbShows in the log, once in a while, and in the metrics.
 func TestAMistypedVerbShows(t *testing.T) {
-	var log lockedBuffer
+	var log testlog.Log
 	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, new(logging.Levels))})
 	must(t, err)
 	t.Cleanup(e.Close)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,13 +14,14 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
 )
 
 var (
 	admin  *rest.Config
 	client kubernetes.Interface
 	stop   context.CancelFunc // ends the kubelets that run
-	logs   said               // what they warn of
+	logs   testlog.Log        // what they warn of
 )
 
 func TestMain(m *testing.M) {
@@ -66,25 +65,6 @@ func restart(t testing.TB, config *rest.Config, between func()) {
 	if err := startAll(config); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// said keeps what is written to it.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) take() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.text.Reset()
-	return s.text.String()
 }
 
 func TestANodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {

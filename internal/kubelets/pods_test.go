@@ -246,7 +246,7 @@ func TestPodsKeepTheirAddressesOverARestart(t *testing.T) {
 
 func TestWhatFailsIsSaidAndTriedAgain(t *testing.T) {
 	const pods = 20
-	logs.take()
+	logs.Take()
 	failing := rest.CopyConfig(admin)
 	failing.Wrap(func(next http.RoundTripper) http.RoundTripper { return &firstFails{next: next} })
 	restart(t, failing, func() {})
@@ -260,7 +260,7 @@ func TestWhatFailsIsSaidAndTriedAgain(t *testing.T) {
 	for i := range pods {
 		noPod(t, name(i))
 	}
-	text := logs.take()
+	text := logs.Take()
 	for what, want := range map[string]int{"pod default/tried-": 2 * pods, "node kubecon-fails: ": 2} { // run and remove, lease and status
 		if got := strings.Count(text, what); got < want || !strings.Contains(text, errNoLuck.Error()) {
 			t.Errorf("%d lines about %s, want %d in\n%s", got, what, want, text)

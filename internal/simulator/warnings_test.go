@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,41 +15,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
 )
 
-// said is what warnings have said so far.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 // console is where the simulator of all tests warns.
-var console said
+var console testlog.Log
 
 // listen forgets what was said and how often, so that the next warning is there.
 func listen() {
 	sim.warnings.mu.Lock()
 	defer sim.warnings.mu.Unlock()
 	sim.warnings.since, sim.warnings.written = time.Time{}, 0
-	console.mu.Lock()
-	defer console.mu.Unlock()
-	console.text.Reset()
+	console.Take()
 }
 
 func TestWarningsAreFew(t *testing.T) {
-	var out said
+	var out testlog.Log
 	now := time.Unix(1000, 0)
 	w := &warnings{to: &out, now: func() time.Time { return now }}
 	for range 1000 {

@@ -10,39 +10,21 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/command"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
 )
 
 const patience = time.Minute
 
-// output is what a program writes, for several goroutines.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // try runs the program to its end.
 func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	var out, err output
+	var out, err testlog.Log
 	status = command.Main(t.Context(), nil, "v1.2.3", args, &out, &err)
 	return status, out.String(), err.String()
 }
@@ -82,7 +64,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 type program struct {
 	*testing.T
 	path   string // of its configuration
-	log    output
+	log    testlog.Log
 	hangup chan os.Signal
 	url    string
 }
