@@ -31,8 +31,8 @@ LDFLAGS := $(call ldflags,$(firstword $(MINORS)))
 # they cannot be had, they are left out, loudly.
 MODULES := . regex guest tools compat/scenario
 PINNED  := v1 v2 compat
-SERVED   = $(shell for module in $(PINNED); do (cd $$module && go mod download >/dev/null 2>&1) && echo $$module || \
-	echo "*** NOT CHECKED: $$module/: cannot be had here: $$(cd $$module && go mod download 2>&1 | head -1)" >&2; done)
+SERVED   = $(shell for module in $(PINNED); do said=$$(cd $$module && go mod download 2>&1) && echo $$module || \
+	echo "*** NOT CHECKED: $$module/: cannot be had here: $$(echo "$$said" | head -1)" >&2; done)
 
 GO_FILES = $(shell find . -name '*.go' -not -path './.*')
 

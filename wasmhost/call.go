@@ -151,7 +151,7 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 // askIn is ask in a locked slot whose instance is ready.
 func (p *plugin) askIn(s *slot, c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 	i := s.instance
-	in.Scheduler, in.Pod = p.schedulerOf(c), i.In.Pod
+	in.Scheduler, in.Pod = p.schedulerOf(c), &c.message
 	i.In = in
 	value, err := p.call(s, c, hook)
 	if err != nil {

@@ -69,14 +69,7 @@ func (h podHooks) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod
 }
 
 func (h podHooks) change(state fwk.CycleState, pod *v1.Pod, change *change) *fwk.Status {
-	p := h.p
-	if !p.active.Has(change.hook) {
-		return p.constant(change.hook)
-	}
-	m := p.measure(state)
-	a, err := p.try(p.cycleFor(state, pod), change)
-	status := verdict(change.hook, a, err)
-	m.done(change.hook, status)
+	_, status := h.p.judge(state, change.hook, func() (answer, error) { return h.p.try(h.p.cycleFor(state, pod), change) })
 	return status
 }
 
@@ -181,14 +174,7 @@ type scoreHooks struct{ p *plugin }
 
 // PreScore implements fwk.PreScorePlugin.
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
-	p := h.p
-	if !p.active.Has(abi.PreScore) {
-		return p.constant(abi.PreScore)
-	}
-	m := p.measure(state)
-	a, err := p.preScore(p.cycleFor(state, pod), nodes)
-	status := verdict(abi.PreScore, a, err)
-	m.done(abi.PreScore, status)
+	_, status := h.p.judge(state, abi.PreScore, func() (answer, error) { return h.p.preScore(h.p.cycleFor(state, pod), nodes) })
 	return status
 }
 
@@ -209,15 +195,9 @@ func (p *plugin) preScore(c *cycle, nodes []fwk.NodeInfo) (answer, error) {
 
 // Score implements fwk.ScorePlugin.
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
-	p := h.p
-	if !p.active.Has(abi.Score) {
-		value := p.guest.Constant(abi.Score)
-		return int64(int32(value >> 32)), statusOf(abi.Score, int32(value), nil)
-	}
-	m := p.measure(state)
-	a, err := p.ask(p.cycleFor(state, pod), abi.Score, abi.In{NodeName: node.Node().Name})
-	status := verdict(abi.Score, a, err)
-	m.done(abi.Score, status)
+	a, status := h.p.judge(state, abi.Score, func() (answer, error) {
+		return h.p.ask(h.p.cycleFor(state, pod), abi.Score, abi.In{NodeName: node.Node().Name})
+	})
 	return int64(int32(a.value >> 32)), status
 }
 

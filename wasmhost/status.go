@@ -29,6 +29,19 @@ func (p *plugin) constant(hook abi.Hook) *fwk.Status {
 	return statusOf(hook, int32(p.guest.Constant(hook)), nil)
 }
 
+// judge makes a measured call and puts its answer in the framework's words. A
+// hook that the guest has for show is not called, and not measured.
+func (p *plugin) judge(state fwk.CycleState, hook abi.Hook, ask func() (answer, error)) (answer, *fwk.Status) {
+	if !p.active.Has(hook) {
+		return answer{value: p.guest.Constant(hook)}, p.constant(hook)
+	}
+	m := p.measure(state)
+	a, err := ask()
+	status := verdict(hook, a, err)
+	m.done(hook, status)
+	return a, status
+}
+
 // verdict is statusOf what ask returned, for hooks that return nothing but a code.
 func verdict(hook abi.Hook, a answer, err error) *fwk.Status {
 	if err != nil {
