@@ -140,7 +140,7 @@ test: chromium prometheus ## every test, in a real browser and against a real Pr
 .PHONY: test-minors
 test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
 	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
-		./wasmhost/... ./internal/native ./internal/guesttest ./internal/kubescheduler ./cmd/scheduler &&) true
+		./wasmhost/... ./plugin ./internal/guesttest ./internal/kubescheduler ./cmd/scheduler &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -208,7 +208,7 @@ bench-extender: ## the extender against the least that a server can do
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots
-	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./internal/page/browsertest
+	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./internal/simulator/page/browsertest
 
 ##@ Change
 

@@ -17,7 +17,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // schedulerUser is who the pods of the scheduler are to the API.

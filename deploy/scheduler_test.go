@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )

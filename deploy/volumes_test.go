@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // TestVolumesThatWaitForTheirConsumer are bound by the scheduler before the pod

@@ -11,7 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/wat"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/wat"
 )
 
 const guests = "../testdata/guests/"

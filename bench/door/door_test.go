@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
-	"wasmkwokwizardry.io/regex-scheduling/internal/wat"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/wat"
 )
 
 const floors = "../../testdata/bench"

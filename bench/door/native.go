@@ -10,7 +10,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/bench/work"
-	"wasmkwokwizardry.io/regex-scheduling/internal/native"
+	native "wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 

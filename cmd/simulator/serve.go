@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/api"
-	"wasmkwokwizardry.io/regex-scheduling/internal/page"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/walkthrough"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/walkthrough"
 )
 
 // serve runs a simulator and its servers until ctx is done, or someone asks for

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {

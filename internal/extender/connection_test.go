@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // TestWhatWasRefusedSpoilsNothingForTheNext sends, over one connection, bodies

@@ -8,7 +8,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 func TestThePagesSayWhatThisIs(t *testing.T) {

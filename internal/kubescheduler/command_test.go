@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/native"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -88,7 +88,7 @@ func WasmPlugins(config []byte, extra ...string) ([]WasmPlugin, error) {
 
 // compiledIn are the names that no guest may have.
 func compiledIn(extra []string) sets.Set[string] {
-	return sets.KeySet(plugins.NewInTreeRegistry()).Insert(native.Name).Insert(extra...)
+	return sets.KeySet(plugins.NewInTreeRegistry()).Insert(plugin.Name).Insert(extra...)
 }
 
 func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/native"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 )
 
 // profile is as much of a profile as decides which plugins are Wasm. The rest
@@ -32,11 +32,11 @@ type profile struct {
 func (p profile) enabled() map[string]sets.Set[string] {
 	names := map[string]sets.Set[string]{}
 	for point, set := range p.Plugins {
-		for _, plugin := range set.Enabled {
-			if names[plugin.Name] == nil {
-				names[plugin.Name] = sets.New[string]()
+		for _, enabled := range set.Enabled {
+			if names[enabled.Name] == nil {
+				names[enabled.Name] = sets.New[string]()
 			}
-			names[plugin.Name].Insert(point)
+			names[enabled.Name].Insert(point)
 		}
 	}
 	return names
@@ -64,12 +64,12 @@ func (p profile) checkOnce() error {
 	var errs []error
 	for _, point := range slices.Sorted(maps.Keys(p.Plugins)) {
 		seen := sets.New[string]()
-		for i, plugin := range p.Plugins[point].Enabled {
-			if seen.Has(plugin.Name) {
+		for i, enabled := range p.Plugins[point].Enabled {
+			if seen.Has(enabled.Name) {
 				errs = append(errs, about(p.path("plugins.%s.enabled[%d].name", point, i),
-					fmt.Errorf("plugin %s: profile %s enables it twice under %s; take one of the two away", plugin.Name, p.SchedulerName, point)))
+					fmt.Errorf("plugin %s: profile %s enables it twice under %s; take one of the two away", enabled.Name, p.SchedulerName, point)))
 			}
-			seen.Insert(plugin.Name)
+			seen.Insert(enabled.Name)
 		}
 	}
 	return together(errs...)
@@ -78,10 +78,10 @@ func (p profile) checkOnce() error {
 // checkNative makes the native plugin once, for the sake of its errors.
 func (p profile) checkNative() error {
 	for i, config := range p.PluginConfig {
-		if config.Name != native.Name || hasGuest(config.Args) {
+		if config.Name != plugin.Name || hasGuest(config.Args) {
 			continue // the latter is told of by checkName
 		}
-		if _, err := native.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {
+		if _, err := plugin.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {
 			return about(argsField(p.path("pluginConfig[%d].args", i), err), err)
 		}
 	}

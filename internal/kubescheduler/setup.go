@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/native"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -38,9 +38,9 @@ func (s *setup) read(ctx context.Context, configuration []byte) error {
 		return err
 	}
 	var errs []error
-	for _, plugin := range wasm {
-		if err := s.host.Check(ctx, plugin.Name, plugin.Args); err != nil {
-			errs = append(errs, about(plugin.field(err), err))
+	for _, guest := range wasm {
+		if err := s.host.Check(ctx, guest.Name, guest.Args); err != nil {
+			errs = append(errs, about(guest.field(err), err))
 		}
 	}
 	s.wasm = wasm
@@ -49,17 +49,17 @@ func (s *setup) read(ctx context.Context, configuration []byte) error {
 
 // register is an app.Option.
 func (s *setup) register(registry frameworkruntime.Registry) error {
-	if err := app.WithPlugin(native.Name, native.New)(registry); err != nil {
+	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
 	if err := registry.Merge(s.extra); err != nil {
 		return err
 	}
-	for _, plugin := range s.wasm {
-		if _, ok := registry[plugin.Name]; ok {
+	for _, guest := range s.wasm {
+		if _, ok := registry[guest.Name]; ok {
 			continue // another profile has it too; its args come with the profile
 		}
-		if err := registry.Register(plugin.Name, s.host.Factory(plugin.Name)); err != nil {
+		if err := registry.Register(guest.Name, s.host.Factory(guest.Name)); err != nil {
 			return err
 		}
 	}

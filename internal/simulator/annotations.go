@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/native"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -52,8 +52,8 @@ func annotations(config []byte, scheduler string) []string {
 			args[config.Name] = config.Args
 		}
 		for _, set := range p.Plugins {
-			for _, plugin := range set.Enabled {
-				if key := annotationOf(plugin.Name, args[plugin.Name]); key != "" {
+			for _, enabled := range set.Enabled {
+				if key := annotationOf(enabled.Name, args[enabled.Name]); key != "" {
 					keys = append(keys, key)
 				}
 			}
@@ -70,7 +70,7 @@ func annotations(config []byte, scheduler string) []string {
 
 // annotationOf is the key that a plugin with these args reads, or "".
 func annotationOf(name string, args json.RawMessage) string {
-	if name == native.Name {
+	if name == plugin.Name {
 		return keyIn(args)
 	}
 	var guest struct{ GuestURL, GuestConfig string }

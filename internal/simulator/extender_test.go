@@ -17,7 +17,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 // Every way in which an extender can fail keeps a pod waiting, with a reason

@@ -9,7 +9,7 @@ import (
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubelets"
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 )
 

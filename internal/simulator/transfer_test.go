@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 func atoi(t *testing.T, s string) int {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // console is where the simulator of all tests warns.

@@ -16,7 +16,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/command"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 const patience = time.Minute

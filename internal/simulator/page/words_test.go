@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 func TestAHintNamesItsNodeAndItsPod(t *testing.T) {

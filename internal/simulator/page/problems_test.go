@@ -217,7 +217,7 @@ profiles:
 	guest = `  pluginConfig:
     - name: WasmRegexScheduling
       args:
-        guestURL: file://../../testdata/guests/empty_filter.wasm
+        guestURL: file://../../../testdata/guests/empty_filter.wasm
 `
 	extender = `extenders:
 - urlPrefix: http://extender:8000/
@@ -247,12 +247,12 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		},
 		{
 			"a guest that is not there", top + plugins + replace(guest, "empty_filter", "nope"),
-			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../testdata/guests/nope.wasm: stat ../../testdata/guests/nope.wasm: no such file or directory",
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../testdata/guests/nope.wasm: stat ../../../testdata/guests/nope.wasm: no such file or directory",
 		},
 		{
 			"two guests that are not there", top + plugins + "        - name: Other\n" + replace(guest, "empty_filter", "nope") + strings.NewReplacer("  pluginConfig:\n", "", "WasmRegexScheduling", "Other", "empty_filter", "neither").Replace(guest),
-			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../testdata/guests/nope.wasm: stat ../../testdata/guests/nope.wasm: no such file or directory\n" +
-				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../testdata/guests/neither.wasm: stat ../../testdata/guests/neither.wasm: no such file or directory",
+			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../testdata/guests/nope.wasm: stat ../../../testdata/guests/nope.wasm: no such file or directory\n" +
+				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../../testdata/guests/neither.wasm: stat ../../../testdata/guests/neither.wasm: no such file or directory",
 		},
 		{
 			"two profiles with a mistake each", top + plugins + "- schedulerName: b\n" + plugins,
@@ -261,7 +261,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		},
 		{
 			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
-			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
 		},
 		{"a guestURL in wrong capitals", top + plugins + replace(guest, "guestURL", "guestUrl"), "12 " + args + `.guestUrl | plugin WasmRegexScheduling: args: unknown field "guestUrl"`},
 		{"a severity out of range", top + plugins + guest + "        logSeverity: 7\n", "13 " + args + ".logSeverity | plugin WasmRegexScheduling: args: logSeverity is 7, but goes from 0 (info) to 3 (fatal)"},

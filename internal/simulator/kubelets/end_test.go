@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // What Start starts, and what that starts, has the labels of who called it.

@@ -1,7 +1,7 @@
-// Package native is the policy as a plugin compiled into the scheduler: the
+// Package plugin is the policy as a plugin compiled into the scheduler: the
 // baseline that the Wasm guests and the extender are measured against. It decides
 // exactly as guest v2 does, in the words of package regex.
-package native
+package plugin
 
 import (
 	"context"

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 // Simulator is what the page shows and drives. See [simulator.Simulator].

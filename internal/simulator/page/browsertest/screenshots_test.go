@@ -11,7 +11,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
 )
 
 // screenshots is the directory that the environment asks for pictures in.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/internal/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 var (

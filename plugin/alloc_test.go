@@ -1,6 +1,6 @@
 //go:build !race
 
-package native
+package plugin
 
 import (
 	"testing"

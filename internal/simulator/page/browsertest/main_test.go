@@ -13,9 +13,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/api"
-	"wasmkwokwizardry.io/regex-scheduling/internal/page"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
 )
 
 // These are there for all tests: one simulator, its page, and one browser.

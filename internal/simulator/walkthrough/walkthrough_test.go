@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/walkthrough"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/walkthrough"
 )
 
 // The steps of the walkthrough, through every door, on a cluster that is as
