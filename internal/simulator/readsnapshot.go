@@ -44,7 +44,7 @@ func ReadSnapshot(r io.Reader) (*Snapshot, []Notice, error) {
 	}
 	in.SchedulerConfig = config
 	if in.Source != nil {
-		in.notices = append(in.notices, in.Source.NotIn...)
+		in.notices = append(in.notices, in.Source.Notes...)
 	}
 	in.notices = append(in.notices, in.noticesOfMissing()...)
 	return &in.Snapshot, append(in.notices, left...), nil
@@ -183,7 +183,7 @@ func (in *reading) isWhole() error {
 	for _, kind := range Kinds {
 		var err error
 		at := 0
-		kind.each(&in.Snapshot, func(o metav1.Object) {
+		kind.Each(&in.Snapshot, func(o metav1.Object) {
 			if err == nil && o.GetName() == "" && o.GetGenerateName() == "" {
 				err = fmt.Errorf("%s %d has no metadata.name: perhaps the file is cut off", kind.Title, at+1)
 			}
