@@ -15,12 +15,12 @@ import (
 func readSnapshot(o *options) (*simulator.Snapshot, error) {
 	file, err := os.Open(o.from)
 	if err != nil {
-		return nil, fmt.Errorf("--from: %w", err)
+		return nil, err
 	}
 	defer file.Close()
 	snapshot, notices, err := simulator.ReadSnapshot(file)
 	if err != nil {
-		return nil, fmt.Errorf("--from %s: %w", o.from, err)
+		return nil, fmt.Errorf("%s: %w", o.from, err)
 	}
 	if o.objectsOnly {
 		snapshot.SchedulerConfig = nil

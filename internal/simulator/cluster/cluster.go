@@ -7,7 +7,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,6 +86,9 @@ func Read(ctx context.Context, o Options) (*simulator.Snapshot, error) {
 	onlyOn(s, selector)
 	slim(s, append([]string{regex.Annotation}, o.Annotations...))
 	withoutIdleOwners(s)
+	if !selector.Empty() {
+		onlyTheirPods(s)
+	}
 	// The order in which a scheduler would have met them.
 	slices.SortStableFunc(s.Pods, func(a, b v1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	s.Source.Objects = s.Objects()
@@ -93,8 +98,10 @@ func Read(ctx context.Context, o Options) (*simulator.Snapshot, error) {
 // config finds the cluster in a kubeconfig, and what it is called there.
 func (o Options) config() (*rest.Config, string, error) {
 	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
-	if err != nil {
+	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	} else if err != nil {
+		return nil, "", fmt.Errorf("%s is no kubeconfig: %w", o.Kubeconfig, err)
 	}
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
 		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)

@@ -3,6 +3,7 @@ package cluster
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
@@ -35,6 +36,31 @@ func withoutIdleOwners(s *simulator.Snapshot) {
 				}
 			}
 			o.SetOwnerReferences(here)
+		})
+	}
+}
+
+// onlyTheirPods keeps controllers from making up for the pods of other nodes: sets
+// of replicas are as large as the pods that are here, and deployments and stateful
+// sets, which would not be content with that, are left out.
+func onlyTheirPods(s *simulator.Snapshot) {
+	pods := map[types.UID]int32{}
+	each(s, "Pod", func(o metav1.Object) {
+		for _, owner := range o.GetOwnerReferences() {
+			pods[owner.UID]++
+		}
+	})
+	for i := range s.ReplicaSets {
+		s.ReplicaSets[i].Spec.Replicas = ptr.To(pods[s.ReplicaSets[i].UID])
+		s.ReplicaSets[i].OwnerReferences = nil
+	}
+	for i := range s.ReplicationControllers {
+		s.ReplicationControllers[i].Spec.Replicas = ptr.To(pods[s.ReplicationControllers[i].UID])
+	}
+	if len(s.Deployments)+len(s.StatefulSets) > 0 {
+		s.Deployments, s.StatefulSets = nil, nil
+		s.Source.Notes = append(s.Source.Notes, simulator.Notice{
+			About: "deployments, statefulsets", Reason: "left out, since they would make the pods anew that are on other nodes",
 		})
 	}
 }
