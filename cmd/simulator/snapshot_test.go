@@ -78,16 +78,20 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 			t.Errorf("a copy without a file says %s", out)
 		}
 	})
-	out := session(t, []string{"--door", "native", "--from", file}, func(base string) {
-		same(base)
-		if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml"`) || !strings.Contains(status, `"taken":"20`) {
-			t.Errorf("the status is %s", status)
-		}
-		send(t, "PUT", base+"/api/v1/reset", "", 202)
-		same(base)
-	})
-	if !strings.Contains(out, "this is a copy of regex-scheduling") {
-		t.Errorf("it says %s", out)
+	r := runSimulator(t, "--door", "native", "--from", file)
+	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
+	same(base)
+	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml"`) || !strings.Contains(status, `"taken":"20`) {
+		t.Errorf("the status is %s", status)
+	}
+	if _, page := get(t, base+"/"); !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
+		t.Errorf("the page does not say whose copy this is: %s", page)
+	}
+	send(t, "PUT", base+"/api/v1/reset", "", 202)
+	same(base)
+	send(t, "POST", base+"/api/v1/stop", "", 202)
+	if code := <-r.done; code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
+		t.Errorf("it ended with %d: %s", code, r.out)
 	}
 	text, err := os.ReadFile(nameless)
 	if err != nil || bytes.Contains(text, []byte("kubecon")) || bytes.Contains(text, []byte("team")) {

@@ -87,7 +87,10 @@ type header struct {
 func (in *reading) document(raw []byte) error {
 	var is header
 	if err := json.Unmarshal(raw, &is); err != nil {
-		return unmarshal(raw, &in.Snapshot) // says what is wrong
+		if plainly := unmarshal(raw, &in.Snapshot); plainly != nil {
+			return plainly
+		}
+		return err
 	}
 	switch {
 	case is.Kind == "" && (is.Items != nil || is.APIVersion != ""):
@@ -135,7 +138,7 @@ func (in *reading) object(raw []byte, is header) error {
 func (in *reading) export(raw []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return unmarshal(raw, &in.Snapshot)
+		return err
 	}
 	for field := range fields {
 		if _, ok := snapshotFields[field]; ok {
