@@ -120,18 +120,18 @@ func (c *crew) health() []metrics.Algorithm {
 // misfits say why a form of request is not for a mode, if so.
 var misfits = map[config.Mode]func(wire.Form) string{
 	config.Auto: func(wire.Form) string { return "" },
-	config.V1: func(form wire.Form) string {
+	config.FullNodes: func(form wire.Form) string {
 		if form == wire.Full {
 			return ""
 		}
-		return "this extender answers requests with full nodes (mode v1), and this one has " + form.String() +
+		return "this extender answers requests with full nodes (mode full-nodes), and this one has " + form.String() +
 			": set nodeCacheCapable: false in the scheduler's configuration"
 	},
-	config.V2: func(form wire.Form) string {
+	config.Names: func(form wire.Form) string {
 		if form == wire.Names {
 			return ""
 		}
-		return "this extender answers requests with node names (mode v2), and this one has " + form.String() +
+		return "this extender answers requests with node names (mode names), and this one has " + form.String() +
 			": set nodeCacheCapable: true in the scheduler's configuration"
 	},
 }

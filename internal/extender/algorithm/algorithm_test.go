@@ -46,7 +46,7 @@ var (
 )
 
 func TestAChainAsksEachAboutTheNodesThatAreLeft(t *testing.T) {
-	args := &algorithm.Args{Names: []string{"1", "2", "3", "4"}, Raw: func(i int) []byte { return []byte(`{"metadata":{"name":"` + string(rune('1'+i)) + `"}}`) }}
+	args := &algorithm.Args{Names: []string{"1", "2", "3", "4"}}
 	first, all := &scripted{failures: []*algorithm.Failure{nil, no, nil, nil}}, &scripted{}
 	third, last := &scripted{failures: []*algorithm.Failure{never, nil, nil}}, &scripted{failures: []*algorithm.Failure{nil, no}}
 	c := chain(first, all, third, last)

@@ -179,13 +179,13 @@ func TestAFileThatIsEmptiedInPlaceIsRefused(t *testing.T) {
 }
 
 func TestFlagsWinAfterAReloadToo(t *testing.T) {
-	p := start(t, "mode: v1", "--algorithm=nop")
+	p := start(t, "mode: full-nodes", "--algorithm=nop")
 	p.write("mode: v2\nalgorithm: lucky")
-	p.eventually("the new mode", func() bool { return strings.Contains(p.get("/"), "mode: v2, filter: nop") })
+	p.eventually("the new mode", func() bool { return strings.Contains(p.get("/"), "mode: names, filter: nop") })
 }
 
 func TestAHangupReadsTheFilesAgain(t *testing.T) {
-	p := start(t, "algorithm: lucky\nalgorithms: {lucky: {config: {seed: 1, stable: true, cycleGap: 1h}}}")
+	p := start(t, "algorithm: lucky\nalgorithms: {lucky: {config: {seed: 1}}}")
 	ask := func() string {
 		response, err := http.Post(p.url+"/prioritize", "application/json", bytes.NewReader(corpus.Names("", 50)))
 		if err != nil {

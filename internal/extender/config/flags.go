@@ -24,7 +24,7 @@ func NewFlags(set *pflag.FlagSet) *Flags {
 	f := &Flags{set: set, take: map[string]func(*Config){}}
 	v, d := &f.values, Default()
 	f.text(&v.Listen, "listen", d.Listen, "address to serve on", func(c *Config) { c.Listen = v.Listen })
-	f.text((*string)(&v.Mode), "mode", string(d.Mode), "requests to answer: auto, v1 (full nodes) or v2 (names)", func(c *Config) { c.Mode = v.Mode })
+	f.text((*string)(&v.Mode), "mode", string(d.Mode), "requests to answer: auto, full-nodes or names", func(c *Config) { c.Mode = v.Mode })
 	f.text(&v.Algorithm, "algorithm", "", "algorithm for both verbs", func(c *Config) {
 		c.Filter, c.Prioritize = []string{v.Algorithm}, []string{v.Algorithm}
 	})

@@ -68,6 +68,9 @@ func (c *Config) decode(data []byte) error {
 // Complete fills in what follows from the rest, down to the defaults of each
 // algorithm, and validates. It must be called on a Config that was not loaded.
 func (c *Config) Complete() error {
+	if mode, renamed := formerly[c.Mode]; renamed {
+		c.Mode = mode
+	}
 	both := c.Algorithm
 	c.Algorithm = ""
 	if c.Filter == nil {

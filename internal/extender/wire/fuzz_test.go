@@ -3,11 +3,12 @@ package wire_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/wire"
 )
@@ -44,16 +45,20 @@ var texts = []string{
 // FuzzRead checks that Read accepts the JSON that encoding/json accepts and no
 // other, reads it alike, and that the answers are JSON.
 func FuzzRead(f *testing.F) {
-	cases, err := filepath.Glob("../../../testdata/extender/golden/*/request.json")
+	cases, err := filepath.Glob("../../../testdata/extender/golden/*.txtar")
 	if err != nil || len(cases) == 0 {
 		f.Fatalf("no cases: %v", err)
 	}
 	for _, path := range cases {
-		data, err := os.ReadFile(path)
+		archive, err := txtar.ParseFile(path)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
+		for _, file := range archive.Files {
+			if file.Name == "request.json" {
+				f.Add(file.Data)
+			}
+		}
 	}
 	for _, text := range texts {
 		f.Add([]byte(text))

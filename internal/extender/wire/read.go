@@ -61,11 +61,7 @@ func (r *reader) read() error {
 }
 
 func (r *reader) finish() {
-	r.request.Pod.Raw = r.request.bytes(r.pod)
 	r.memory.names = r.memory.arena.appendTo(r.memory.names[:0])
-	if r.request.Form == Full {
-		r.request.Raw = r.request.rawNode
-	}
 	if r.request.Form != Neither {
 		r.request.Names = r.memory.names
 	}

@@ -35,8 +35,6 @@ func (r *reader) podMetadata() error {
 	}{
 		{name: "name", read: r.textInto(&pod.Name)},
 		{name: "namespace", read: r.textInto(&pod.Namespace)},
-		{name: "uid", read: r.textInto(&pod.UID)},
-		{name: "resourceVersion", read: r.textInto(&pod.ResourceVersion)},
 		{name: "annotations", read: r.annotations},
 	}
 	return r.object(func(key []byte) error {

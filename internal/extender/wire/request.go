@@ -40,5 +40,3 @@ type Request struct {
 type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end:s.end] }
-
-func (r *Request) rawNode(i int) []byte { return r.bytes(r.memory.nodes[i]) }
