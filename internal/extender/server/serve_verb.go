@@ -39,7 +39,6 @@ func (s *Server) verbHandler(v *verb) http.Handler {
 			return
 		}
 		defer b.Release()
-		defer c.release()
 		if refused := c.ask(r, b); refused != nil {
 			c.refuse(w, refused)
 			return
@@ -51,14 +50,6 @@ func (s *Server) verbHandler(v *verb) http.Handler {
 
 // past is a deadline that is over.
 var past = time.Unix(1, 0)
-
-// release gives back the memory of the request. An algorithm that panicked may
-// still use it, so that memory is left to it.
-func (c *call) release() {
-	if c.request != nil && c.outcome != outcomePanic {
-		c.request.Release()
-	}
-}
 
 // admit refuses a request of which nothing needs to be read.
 func (c *call) admit(r *http.Request) *refusal {

@@ -57,8 +57,8 @@ func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, failures %d:\ngot  %+v\nwant %+v", name, which, got, want)
 			}
-			if answer.Passed != passed || answer.Failed != len(r.Names)-passed {
-				t.Errorf("%s, failures %d: %d passed, %d failed; want %d to pass", name, which, answer.Passed, answer.Failed, passed)
+			if answer.Passed != passed {
+				t.Errorf("%s, failures %d: %d passed, want %d", name, which, answer.Passed, passed)
 			}
 		}
 	}
