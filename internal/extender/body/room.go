@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// grace is how long a request may take to arrive, and its answer to leave,
-// before others come first.
-const grace = time.Second
-
 // AwaitClient says that the request goes on as fast as its client: that the
 // body arrives, as in Read, or the answer leaves. If that takes long and others
 // need the memory, cut is called, once and from any goroutine, to end it.
