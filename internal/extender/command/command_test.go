@@ -46,7 +46,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 	for want, args := range map[string][]string{
 		"unknown flag: --listn":            {"--listn=1"},
 		"takes flags only":                 {"serve"},
-		"-v: \"loud\" is no level":         {"-v=loud"},
+		"\"loud\" is no level":             {"-v=loud"},
 		"no such file or directory":        {"--config=missing.yaml"},
 		"there is nothing in it":           {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port": {"--listen=x"},

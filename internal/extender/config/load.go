@@ -12,17 +12,16 @@ import (
 )
 
 // Load returns the configuration of the file, or of no file if path is empty,
-// with the flags that were given put over it. It is complete and valid. flags
-// may be nil.
-func Load(path string, flags *Flags) (*Config, error) {
+// with the flags that were given put over it. It is complete and valid.
+func Load(path string, flags Flags) (*Config, error) {
 	c := Default()
 	if path != "" {
 		if err := c.readFile(path); err != nil {
 			return nil, err
 		}
 	}
-	if flags != nil {
-		flags.apply(c)
+	if err := flags.apply(c); err != nil {
+		return nil, err
 	}
 	if err := c.Complete(); err != nil {
 		if path != "" {
