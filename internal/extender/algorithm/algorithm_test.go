@@ -108,11 +108,7 @@ func build(c config, _ algorithm.Env) (algorithm.Algorithm, error) {
 
 func TestARegisteredAlgorithmGetsItsConfig(t *testing.T) {
 	for raw, want := range map[string]int64{"": 3, "null": 3, "{}": 3, `{"size":5}`: 5} {
-		c, err := algorithm.Resolve("registry-test", []byte(raw))
-		if err != nil {
-			t.Fatalf("%q: %v", raw, err)
-		}
-		a, err := algorithm.New("registry-test", c, algorithm.Env{Logger: logr.Discard()})
+		a, err := algorithm.New("registry-test", []byte(raw), algorithm.Env{Logger: logr.Discard()})
 		if err != nil {
 			t.Fatal(err)
 		}

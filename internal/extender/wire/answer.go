@@ -121,6 +121,8 @@ func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, un
 	comma := ""
 	_ = w.WriteByte('{')
 	seen := make(map[string]struct{})
+	var last *algorithm.Failure
+	var reason []byte // of last
 	for i, failure := range failures {
 		if failure == nil || failure.Unresolvable != unresolvable {
 			continue
@@ -131,8 +133,11 @@ func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, un
 		seen[r.Names[i]] = struct{}{}
 		_, _ = w.WriteString(comma)
 		writeString(w, r.Names[i])
-		_ = w.WriteByte(':')
-		writeString(w, failure.Reason)
+		if failure != last {
+			last, reason = failure, []byte{':'}
+			reason, _ = jsontext.AppendQuote(reason, failure.Reason)
+		}
+		_, _ = w.Write(reason)
 		comma = ","
 	}
 	_ = w.WriteByte('}')
