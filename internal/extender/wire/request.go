@@ -24,10 +24,6 @@ const (
 	Both
 )
 
-func (f Form) String() string {
-	return [...]string{"neither nodes nor node names", "full nodes", "node names", "both nodes and node names"}[f]
-}
-
 // A Request is an ExtenderArgs that was read by Read. It is good as long as the
 // body does not change.
 type Request struct {
