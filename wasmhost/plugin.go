@@ -34,6 +34,7 @@ type plugin struct {
 	decidesBy abi.DecidesBy // zero for a guest that does not say
 
 	pool      *pool
+	encoder   encoder
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
