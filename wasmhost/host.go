@@ -151,9 +151,8 @@ func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Hand
 		}
 	}
 	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
-	if !p.signs() {
-		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: the guest does not say what it decides by",
-			"plugin", name, "guest", p.url)
+	if why := p.unsigned(); why != "" {
+		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: "+why, "plugin", name, "guest", p.url)
 	}
 	return mask(p), nil
 }
