@@ -116,9 +116,6 @@ ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
 
-.PHONY: binaries
-binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
-
 .PHONY: images
 images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's)
 
