@@ -25,7 +25,7 @@ const (
 type Algorithm interface {
 	// Filter returns a failure for each node that may not run the pod and nil
 	// for each other, in the order of args.Names; or a nil slice if all may.
-	// Failures may be shared. An error keeps the pod pending and is shown to
+	// Failures may be shared, the slice not. An error keeps the pod pending and is shown to
 	// its owner, so it names the pod and how to mend it.
 	Filter(ctx context.Context, args *Args) ([]*Failure, error)
 
