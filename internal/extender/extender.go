@@ -137,10 +137,7 @@ func (e *Extender) use(c *config.Config) error {
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
-	if e.current != nil {
-		next.inherit(e.current)
-	}
-	next.start(e.panicked)
+	next.start(e.current, e.panicked)
 	e.server.Use(&server.Setup{Config: c, Filter: next.chain(c.Filter), Prioritize: next.chain(c.Prioritize), Health: next.health})
 	if e.levels != nil {
 		e.levels.Set(c.Loggers)

@@ -44,22 +44,16 @@ type Failure struct {
 	Unresolvable bool
 }
 
-// A Runner is an Algorithm that works in the background. Run is called once,
-// before the first request, and returns soon after ctx is done; requests may
-// still come after that.
-type Runner interface {
-	Run(ctx context.Context)
-}
-
-// An Heir is an Algorithm that can go on with what others know that were in use
-// before a reload. Inherit is called before Run and before the first request,
-// for each of them, of whatever kind; they still run.
-type Heir interface {
+// A Worker is an Algorithm that works in the background. Requests never wait for
+// that.
+type Worker interface {
+	// Inherit goes on with what another knows that was in use before a reload. It
+	// is called before Run, for each of them, of whatever kind; they still run.
 	Inherit(from Algorithm)
-}
-
-// A Reporter is an Algorithm that can be unwell. Requests are answered anyway.
-type Reporter interface {
+	// Run is called once, before the first request, and returns soon after ctx is
+	// done; requests may still come after that.
+	Run(ctx context.Context)
+	// Health may be bad. Requests are answered anyway.
 	Health() Health
 }
 
