@@ -140,7 +140,7 @@ test: chromium prometheus ## every test, in a real browser and against a real Pr
 .PHONY: test-minors
 test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
 	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
-		./wasmhost/... ./plugin ./internal/guesttest ./internal/kubescheduler ./cmd/scheduler &&) true
+		./wasmhost/... ./plugin ./static ./internal/kubescheduler ./cmd/scheduler &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -200,7 +200,7 @@ bin/bench: FORCE
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes
-	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./internal/guesttest -soak.time 0 $(ARGS)
+	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.time 0 $(ARGS)
 
 .PHONY: bench-extender
 bench-extender: ## the extender against the least that a server can do

@@ -1,23 +1,16 @@
-package guesttest
+package static_test
 
 import (
 	"strings"
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-func annotated(key, value string) *v1.Pod {
-	pod := PodWithout()
-	pod.Annotations = map[string]string{key: value}
-	return pod
-}
-
 func TestV2ReadsAnotherAnnotationIfConfigured(t *testing.T) {
 	nodes := cluster()
-	guest := Load(t, v2File, `{"annotation": "example.com/node-regex"}`, nodes)
-	if _, status := guest.PreFilter(Pod("(")); status.Code() != fwk.Skip {
+	guest := load(t, v2File, `{"annotation": "example.com/node-regex"}`, nodes)
+	if _, status := guest.PreFilter(podWith("(")); status.Code() != fwk.Skip {
 		t.Errorf("the usual annotation: got %v, want Skip", status)
 	}
 	_, status := guest.PreFilter(annotated("example.com/node-regex", "("))
@@ -32,7 +25,7 @@ func TestV2DoesNotStartWithABadConfig(t *testing.T) {
 		`{"annotation": "a b"}`: `guestConfig: annotation key "a b" must have a name`,
 		`annotation: a`:         `guestConfig: want a JSON object`,
 	} {
-		_, err := Start(t, Read(t, v2File), config, nil)
+		_, err := start(t, read(t, v2File), config, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", config, err, want)
 		}

@@ -1,4 +1,4 @@
-package guesttest
+package static_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
@@ -23,15 +24,15 @@ func trapped(status *fwk.Status) bool {
 
 func TestHostilePatternsHarmNobodyElse(t *testing.T) {
 	for _, file := range []string{v1File, v2File} {
-		nodes := NewNodes(append(patterns.LongNames(50), "kubecon-1", "other")...)
-		guest := Load(t, file, "", nodes)
+		nodes := nodesNamed(append(patterns.LongNames(50), "kubecon-1", "other")...)
+		guest := load(t, file, "", nodes)
 		for name, pattern := range patterns.Hostile() {
 			t.Run(file+": "+name, func(t *testing.T) {
-				pod := Pod(pattern)
+				pod := podWith(pattern)
 				if _, status := guest.PreFilter(pod); trapped(status) {
 					t.Fatalf("PreFilter: %v", status)
 				}
-				for _, node := range nodes.All() {
+				for _, node := range nodes.Nodes {
 					if status := guest.Filter(pod, node); trapped(status) {
 						t.Fatalf("Filter: %v", status)
 					}
@@ -50,11 +51,11 @@ func TestHostilePatternsHarmNobodyElse(t *testing.T) {
 	}
 }
 
-func mustServeAnInnocentPod(t *testing.T, guest *Guest, nodes *Nodes) {
+func mustServeAnInnocentPod(t *testing.T, guest *guest, nodes *snapshot.Handle) {
 	t.Helper()
-	pod := Pod("^kubecon-")
+	pod := podWith("^kubecon-")
 	guest.PreFilter(pod)
-	all := nodes.All()
+	all := nodes.Nodes
 	yes, no := guest.Filter(pod, all[len(all)-2]), guest.Filter(pod, all[len(all)-1])
 	if !yes.IsSuccess() || !no.IsRejected() {
 		t.Fatalf("an innocent pod afterwards: %v and %v", yes, no)

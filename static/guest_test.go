@@ -1,6 +1,4 @@
-// Package guesttest runs guests in our host, as a scheduler would, and looks into
-// their memory. It is what tests of the guests share, and no part of any binary.
-package guesttest
+package static_test
 
 import (
 	"context"
@@ -12,16 +10,21 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// Guest is a guest in its host.
-type Guest struct {
+// guest is a guest in its host, as a scheduler runs it, whose memory can be looked
+// into.
+type guest struct {
 	fwk.FilterPlugin
 	fwk.EnqueueExtensions
 	preFilter fwk.PreFilterPlugin
@@ -29,18 +32,18 @@ type Guest struct {
 	memory    *memory
 }
 
-// Load starts a guest of static/, by file name, and ends it with the test.
-func Load(tb testing.TB, file, config string, nodes *Nodes) *Guest {
+// load starts a guest of static/, by file name, and ends it with the test.
+func load(tb testing.TB, file, config string, nodes *snapshot.Handle) *guest {
 	tb.Helper()
-	guest, err := Start(tb, Read(tb, file), config, nodes)
+	guest, err := start(tb, read(tb, file), config, nodes)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return guest
 }
 
-// Read returns the bytes of a guest of static/.
-func Read(tb testing.TB, file string) []byte {
+// read returns the bytes of a guest of static/.
+func read(tb testing.TB, file string) []byte {
 	tb.Helper()
 	binary, err := fs.ReadFile(static.Files, file)
 	if err != nil {
@@ -49,8 +52,8 @@ func Read(tb testing.TB, file string) []byte {
 	return binary
 }
 
-// Start starts a guest from its bytes. The error is what the host says.
-func Start(tb testing.TB, binary []byte, config string, nodes *Nodes) (*Guest, error) {
+// start starts a guest from its bytes. The error is what the host says.
+func start(tb testing.TB, binary []byte, config string, nodes *snapshot.Handle) (*guest, error) {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "guest.wasm")
 	if err := os.WriteFile(file, binary, 0o600); err != nil {
@@ -64,38 +67,38 @@ func Start(tb testing.TB, binary []byte, config string, nodes *Nodes) (*Guest, e
 		tb.Fatal(err)
 	}
 	ctx := experimental.WithMemoryAllocator(tb.Context(), memory)
-	plugin, err := host.Factory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, handle{nodes: nodes})
+	plugin, err := host.Factory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, nodes)
 	if err != nil {
 		return nil, err
 	}
-	guest := &Guest{FilterPlugin: plugin.(fwk.FilterPlugin), memory: memory, state: framework.NewCycleState()}
-	guest.EnqueueExtensions = plugin.(fwk.EnqueueExtensions)
-	guest.preFilter = plugin.(fwk.PreFilterPlugin)
-	return guest, nil
+	g := &guest{FilterPlugin: plugin.(fwk.FilterPlugin), memory: memory, state: framework.NewCycleState()}
+	g.EnqueueExtensions = plugin.(fwk.EnqueueExtensions)
+	g.preFilter = plugin.(fwk.PreFilterPlugin)
+	return g, nil
 }
 
 // PreFilter begins the scheduling cycle of a pod.
-func (g *Guest) PreFilter(pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status) {
+func (g *guest) PreFilter(pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status) {
 	g.state = framework.NewCycleState()
 	return g.preFilter.PreFilter(context.Background(), g.state, pod, nil)
 }
 
 // Filter asks for the verdict on one node.
-func (g *Guest) Filter(pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+func (g *guest) Filter(pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	return g.FilterPlugin.Filter(context.Background(), g.state, pod, node)
 }
 
 // PostFilter asks for more to say of a pod that no node suits.
-func (g *Guest) PostFilter(pod *v1.Pod) (*fwk.PostFilterResult, *fwk.Status) {
+func (g *guest) PostFilter(pod *v1.Pod) (*fwk.PostFilterResult, *fwk.Status) {
 	return g.FilterPlugin.(fwk.PostFilterPlugin).PostFilter(context.Background(), g.state, pod, framework.NewDefaultNodeToStatus())
 }
 
 // Memory is the size of the guest's memory, in bytes. It never shrinks.
-func (g *Guest) Memory() int { return len(g.memory.bytes) }
+func (g *guest) Memory() int { return len(g.memory.bytes) }
 
 // StackUsed is how deep the guest's stack ever got, in bytes. The stack is the
 // first thing in the guest's memory and grows towards address 0, from stackSize.
-func (g *Guest) StackUsed(stackSize int) int {
+func (g *guest) StackUsed(stackSize int) int {
 	for i, b := range g.memory.bytes[:stackSize] {
 		if b != 0 {
 			return stackSize - i
@@ -121,3 +124,23 @@ func (m *memory) Reallocate(size uint64) []byte {
 
 // Free implements experimental.LinearMemory.
 func (m *memory) Free() {}
+
+func podWith(pattern string) *v1.Pod { return annotated(regex.Annotation, pattern) }
+
+func annotated(key, value string) *v1.Pod {
+	pod := podWithout()
+	pod.Annotations = map[string]string{key: value}
+	return pod
+}
+
+func podWithout() *v1.Pod {
+	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: types.UID("web")}}
+}
+
+func nodesNamed(names ...string) *snapshot.Handle {
+	var nodes []*v1.Node
+	for _, name := range names {
+		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return snapshot.Of(nodes...)
+}

@@ -1,4 +1,4 @@
-package guesttest
+package static_test
 
 import (
 	"flag"
@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
@@ -62,8 +63,8 @@ func TestSoakOfDifferingPatternsPodsAndNodes(t *testing.T) {
 type soak struct {
 	t        *testing.T
 	random   *rand.Rand
-	clusters []*Nodes
-	guest    *Guest
+	clusters []*snapshot.Handle
+	guest    *guest
 	cycles   int
 	verdicts int
 	matches  int
@@ -76,9 +77,9 @@ type soak struct {
 func newSoak(t *testing.T) *soak {
 	s := &soak{t: t, random: rand.New(rand.NewPCG(3, 4))}
 	for range 200 {
-		s.clusters = append(s.clusters, NewNodes(patterns.Names(s.random, 3)...))
+		s.clusters = append(s.clusters, nodesNamed(patterns.Names(s.random, 3)...))
 	}
-	s.guest = Load(t, v2File, "", s.clusters[0])
+	s.guest = load(t, v2File, "", s.clusters[0])
 	return s
 }
 
@@ -97,7 +98,7 @@ func (s *soak) cycle(i int) {
 	case i%50 == 1:
 		s.schedule(patterns.Invalid(s.random), false)
 	case i%50 == 2:
-		if _, status := s.guest.PreFilter(s.dress(PodWithout())); status.Code() != fwk.Skip {
+		if _, status := s.guest.PreFilter(s.dress(podWithout())); status.Code() != fwk.Skip {
 			s.t.Errorf("cycle %d: a pod without annotation: %v", s.cycles, status)
 		}
 	default:
@@ -109,7 +110,7 @@ func (s *soak) cycle(i int) {
 // up without one, for what it costs.
 func (s *soak) schedule(pattern string, hostile bool) {
 	want, err := regexp.Compile(pattern)
-	pod := s.dress(Pod(pattern))
+	pod := s.dress(podWith(pattern))
 	began := time.Now()
 	result, status := s.guest.PreFilter(pod)
 	if took := time.Since(began); took > s.slowest {
@@ -132,7 +133,7 @@ func (s *soak) schedule(pattern string, hostile bool) {
 	if !result.AllNodes() {
 		s.finite++
 	}
-	for _, node := range s.clusters[s.random.IntN(len(s.clusters))].All() {
+	for _, node := range s.clusters[s.random.IntN(len(s.clusters))].Nodes {
 		s.verdict(pod, node, result, want, hostile)
 	}
 }

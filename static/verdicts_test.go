@@ -1,4 +1,4 @@
-package guesttest
+package static_test
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 // cluster is the one of the walkthrough.
-func cluster() *Nodes { return NewNodes("node-x7k2p", "kubecon-1", "kubecon-2") }
+func cluster() *snapshot.Handle { return nodesNamed("node-x7k2p", "kubecon-1", "kubecon-2") }
 
 // verdict is a status as the guests' specification words it.
 type verdict struct {
@@ -32,27 +33,27 @@ func said(status *fwk.Status) verdict { return verdict{status.Code(), status.Mes
 const refusal = "annotation " + regex.Annotation + ": "
 
 func TestV2AnswersPreFilter(t *testing.T) {
-	guest := Load(t, v2File, "", cluster())
+	guest := load(t, v2File, "", cluster())
 	tests := []struct {
 		name string
 		pod  *v1.Pod
 		want verdict
 	}{
-		{"a pod without annotations is skipped", PodWithout(), verdict{code: fwk.Skip}},
+		{"a pod without annotations is skipped", podWithout(), verdict{code: fwk.Skip}},
 		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), verdict{code: fwk.Skip}},
-		{"a pattern is accepted", Pod("kubecon-.*"), verdict{}},
-		{"the empty pattern is accepted", Pod(""), verdict{}},
-		{"an alternation of 100 names is accepted", Pod(patterns.HundredNames()), verdict{}},
+		{"a pattern is accepted", podWith("kubecon-.*"), verdict{}},
+		{"the empty pattern is accepted", podWith(""), verdict{}},
+		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), verdict{}},
 		{
-			"an invalid pattern makes the pod wait", Pod(`kubecon-.*\`),
+			"an invalid pattern makes the pod wait", podWith(`kubecon-.*\`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
 		},
 		{
-			"the fragment at fault is named", Pod(`kubecon-**`),
+			"the fragment at fault is named", podWith(`kubecon-**`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `invalid nested repetition operator "**": "kubecon-**"`},
 		},
 		{
-			"a costly pattern makes the pod wait", Pod(`.{0,1000}a.{0,1000}b.{0,1000}c`),
+			"a costly pattern makes the pod wait", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly: with its repeats written out ` +
 				`it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`},
 		},
@@ -76,20 +77,20 @@ func TestGuestsAnswerFilter(t *testing.T) {
 		node   int
 		v1, v2 verdict
 	}{
-		{"no annotation admits any node", PodWithout(), 0, verdict{}, verdict{}},
-		{"a node that matches", Pod("kubecon-.*"), 1, verdict{}, verdict{}},
-		{"a pattern may match anywhere", Pod("con"), 2, verdict{}, verdict{}},
-		{"the empty pattern admits any node", Pod(""), 0, verdict{}, verdict{}},
-		{"case counts", Pod("KUBECON"), 1, mismatch(fwk.Unschedulable, "KUBECON"), mismatch(fwk.UnschedulableAndUnresolvable, "KUBECON")},
-		{"case may be ignored", Pod("(?i)KUBECON"), 1, verdict{}, verdict{}},
-		{"a node that does not match", Pod("kubecon-.*"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
-		{"no node matches", Pod("cncf-.*"), 2, mismatch(fwk.Unschedulable, "cncf-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "cncf-.*")},
-		{"an invalid pattern", Pod(`kubecon-.*\`), 1, verdict{fwk.Error, refused}, verdict{fwk.UnschedulableAndUnresolvable, refused}},
+		{"no annotation admits any node", podWithout(), 0, verdict{}, verdict{}},
+		{"a node that matches", podWith("kubecon-.*"), 1, verdict{}, verdict{}},
+		{"a pattern may match anywhere", podWith("con"), 2, verdict{}, verdict{}},
+		{"the empty pattern admits any node", podWith(""), 0, verdict{}, verdict{}},
+		{"case counts", podWith("KUBECON"), 1, mismatch(fwk.Unschedulable, "KUBECON"), mismatch(fwk.UnschedulableAndUnresolvable, "KUBECON")},
+		{"case may be ignored", podWith("(?i)KUBECON"), 1, verdict{}, verdict{}},
+		{"a node that does not match", podWith("kubecon-.*"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
+		{"no node matches", podWith("cncf-.*"), 2, mismatch(fwk.Unschedulable, "cncf-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "cncf-.*")},
+		{"an invalid pattern", podWith(`kubecon-.*\`), 1, verdict{fwk.Error, refused}, verdict{fwk.UnschedulableAndUnresolvable, refused}},
 	}
-	guest1, guest2 := Load(t, v1File, "", nodes), Load(t, v2File, "", nodes)
+	guest1, guest2 := load(t, v1File, "", nodes), load(t, v2File, "", nodes)
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			node := nodes.All()[tc.node]
+			node := nodes.Nodes[tc.node]
 			guest1.PreFilter(tc.pod) // as the host does; v1 has nothing to say there
 			if got := said(guest1.Filter(tc.pod, node)); got != tc.v1 {
 				t.Errorf("v1: got %+v, want %+v", got, tc.v1)
@@ -108,14 +109,14 @@ func mismatch(code fwk.Code, pattern string) verdict {
 
 func TestV2LimitsTheCycleToFewNames(t *testing.T) {
 	nodes := cluster()
-	guest := Load(t, v2File, "", nodes)
+	guest := load(t, v2File, "", nodes)
 	for pattern, want := range map[string][]string{
 		`^(kubecon-1|kubecon-3)$`: {"kubecon-1", "kubecon-3"},
 		`^node-[1-5]$`:            {"node-1", "node-2", "node-3", "node-4", "node-5"},
 		`^kubecon-`:               nil,
 		`^KUBECON$`:               nil, // no node can be called that; an empty list would mean all
 	} {
-		pod := Pod(pattern)
+		pod := podWith(pattern)
 		result, status := guest.PreFilter(pod)
 		if !status.IsSuccess() || result.AllNodes() != (want == nil) || want != nil && !result.NodeNames.Equal(sets.New(want...)) {
 			t.Errorf("%s: got %v, %v", pattern, result, status)
@@ -132,9 +133,9 @@ func TestV2LimitsTheCycleToFewNames(t *testing.T) {
 // that the guest does.
 func TestV2FiltersWherePreFilterIsNotCalled(t *testing.T) {
 	nodes := cluster()
-	guest := Load(t, v2File, "", nodes)
+	guest := load(t, v2File, "", nodes)
 	for i, want := range []bool{false, true, true} {
-		if got := guest.Filter(Pod("kubecon-.*"), nodes.All()[i]).IsSuccess(); got != want {
+		if got := guest.Filter(podWith("kubecon-.*"), nodes.Nodes[i]).IsSuccess(); got != want {
 			t.Errorf("node %d: got %v", i, got)
 		}
 		guest.state = framework.NewCycleState()
@@ -143,25 +144,25 @@ func TestV2FiltersWherePreFilterIsNotCalled(t *testing.T) {
 
 func TestV2ForgetsTheLastPod(t *testing.T) {
 	nodes := cluster()
-	guest := Load(t, v2File, "", nodes)
+	guest := load(t, v2File, "", nodes)
 	for _, pattern := range []string{"kubecon-1", "kubecon-2", "(", "kubecon-1"} {
-		pod := Pod(pattern)
+		pod := podWith(pattern)
 		guest.PreFilter(pod)
-		for _, node := range nodes.All() {
+		for _, node := range nodes.Nodes {
 			if got, want := guest.Filter(pod, node).IsSuccess(), node.Node().Name == pattern; got != want {
 				t.Errorf("%s on %s: got %v", pattern, node.Node().Name, got)
 			}
 		}
 	}
-	pod := PodWithout()
+	pod := podWithout()
 	guest.PreFilter(pod)
-	if status := guest.Filter(pod, nodes.All()[0]); !status.IsSuccess() {
+	if status := guest.Filter(pod, nodes.Nodes[0]); !status.IsSuccess() {
 		t.Errorf("a pod without annotation, after one with: %v", status)
 	}
 }
 
 func TestV2NamesTheEventsThatHelp(t *testing.T) {
-	events, err := Load(t, v2File, "", nil).EventsToRegister(t.Context())
+	events, err := load(t, v2File, "", nil).EventsToRegister(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,20 +181,20 @@ func TestAPodWithAMegabyteOfAnnotations(t *testing.T) {
 	nodes := cluster()
 	for _, file := range []string{v1File, v2File} {
 		t.Run(file, func(t *testing.T) {
-			guest := Load(t, file, "", nodes)
-			pod := Pod("kubecon-.*")
+			guest := load(t, file, "", nodes)
+			pod := podWith("kubecon-.*")
 			pod.Annotations["example.com/before"] = strings.Repeat("a", 1<<19)
 			pod.Annotations["zexample.com/after"] = strings.Repeat("z", 1<<19)
 			guest.PreFilter(pod)
 			for i, want := range []bool{false, true, true} {
-				if got := guest.Filter(pod, nodes.All()[i]).IsSuccess(); got != want {
+				if got := guest.Filter(pod, nodes.Nodes[i]).IsSuccess(); got != want {
 					t.Errorf("node %d: got %v", i, got)
 				}
 			}
-			pod = Pod(strings.Repeat("a", 1<<20))
+			pod = podWith(strings.Repeat("a", 1<<20))
 			_, status := guest.PreFilter(pod)
 			if status.IsSuccess() {
-				status = guest.Filter(pod, nodes.All()[0])
+				status = guest.Filter(pod, nodes.Nodes[0])
 			}
 			if message := status.Message(); !strings.Contains(message, "too long: at most 2048 bytes, not 1048576") || len(message) > 500 {
 				t.Errorf("a megabyte of pattern: %.600s", message)

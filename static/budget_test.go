@@ -1,4 +1,4 @@
-package guesttest
+package static_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
@@ -23,14 +24,14 @@ func TestNoPatternThatTheBudgetAcceptsHarmsAGuest(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	random := rand.New(rand.NewPCG(7, 8))
-	nodes := NewNodes(append(patterns.LongNames(1000), "kubecon-1", "other")...)
-	guest := Load(t, v2File, "", nodes)
+	nodes := nodesNamed(append(patterns.LongNames(1000), "kubecon-1", "other")...)
+	guest := load(t, v2File, "", nodes)
 	plain, worst := cost(t, guest, nodes, "^kubecon-"), times{}
 	accepted := 0
 	for i := range wildPatterns {
 		pattern := patterns.Wild(random)
 		if _, err := regex.Default.Compile(pattern); err != nil {
-			if _, status := guest.PreFilter(Pod(pattern)); trapped(status) || status.Message() != err.Error() {
+			if _, status := guest.PreFilter(podWith(pattern)); trapped(status) || status.Message() != err.Error() {
 				t.Fatalf("%q is refused with %v, in the guest with %v", pattern, err, status)
 			}
 			continue
@@ -47,7 +48,7 @@ func TestNoPatternThatTheBudgetAcceptsHarmsAGuest(t *testing.T) {
 	used := guest.StackUsed(stackSize)
 	t.Logf("%d of %d patterns accepted; memory %d bytes, stack %d bytes", accepted, wildPatterns, guest.Memory(), used)
 	t.Logf("worst PreFilter %v, a plain one from the cache %v: %.100q", worst.prefilter, plain.prefilter, worst.slow)
-	t.Logf("worst Filter %v per node, of %d, a plain one %v: %.100q", worst.filter, len(nodes.All()), plain.filter, worst.slowFilter)
+	t.Logf("worst Filter %v per node, of %d, a plain one %v: %.100q", worst.filter, len(nodes.Nodes), plain.filter, worst.slowFilter)
 	if accepted < wildPatterns/10 || accepted > wildPatterns*9/10 {
 		t.Error("so this proves little")
 	}
@@ -84,7 +85,7 @@ func (a times) and(b times) times {
 
 // again takes the times of patterns that mean the same, and that no cache knows
 // yet, so that one busy moment of the machine is not taken for the pattern's.
-func again(t *testing.T, guest *Guest, nodes *Nodes, pattern string) times {
+func again(t *testing.T, guest *guest, nodes *snapshot.Handle, pattern string) times {
 	best := times{prefilter: time.Hour, filter: time.Hour}
 	for range 4 {
 		pattern += "(?:)"
@@ -97,22 +98,22 @@ func again(t *testing.T, guest *Guest, nodes *Nodes, pattern string) times {
 }
 
 // cost runs the cycle of a pattern, which must not trap.
-func cost(t *testing.T, guest *Guest, nodes *Nodes, pattern string) times {
+func cost(t *testing.T, guest *guest, nodes *snapshot.Handle, pattern string) times {
 	t.Helper()
-	pod := Pod(pattern)
+	pod := podWith(pattern)
 	began := time.Now()
 	if _, status := guest.PreFilter(pod); !status.IsSuccess() {
 		t.Fatalf("%q: %v", pattern, status)
 	}
 	between := time.Now()
 	filterAll(t, guest, nodes, pod)
-	perNode := time.Since(between) / time.Duration(len(nodes.All()))
+	perNode := time.Since(between) / time.Duration(len(nodes.Nodes))
 	return times{between.Sub(began), perNode, pattern, pattern}
 }
 
-func filterAll(t *testing.T, guest *Guest, nodes *Nodes, pod *v1.Pod) {
+func filterAll(t *testing.T, guest *guest, nodes *snapshot.Handle, pod *v1.Pod) {
 	t.Helper()
-	for _, node := range nodes.All() {
+	for _, node := range nodes.Nodes {
 		if status := guest.Filter(pod, node); trapped(status) {
 			t.Fatalf("%q on %s: %v", pod.Annotations[regex.Annotation], node.Node().Name, status)
 		}
