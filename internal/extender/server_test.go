@@ -116,8 +116,7 @@ func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
 	e := start(t, configure(t, "filter: [test-waits]\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
 	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
-	e.stop()
-	if err := <-e.done; err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
+	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
 		t.Errorf("serving ended with %v", err)
 	}
 }
