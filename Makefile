@@ -212,7 +212,7 @@ bench-quick: bin/bench.test bin/performance ## a first look, under two minutes o
 		-test.benchtime 5ms -rounds 3 -nodes 1000$(comma)5000 -pods 300)
 
 .PHONY: bench-extender
-bench-extender: BENCH = Cycle/case=(prefix|none)//door=(extender|http)
+bench-extender: BENCH = ^BenchmarkCycle/case=(prefix|none)//door=(extender|http)
 bench-extender: bench ## the extender beside the least that a server can do
 
 bin/bench.test: FORCE
