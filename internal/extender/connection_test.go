@@ -13,7 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 

@@ -27,13 +27,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func read(t testing.TB, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must(t, err)
-	return data
-}
-
 func loadConfig(t testing.TB, path string) *config.Config {
 	t.Helper()
 	c, err := config.Load(path, nil)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
 // secured is a running extender with TLS.
