@@ -40,8 +40,9 @@ func BenchmarkParallelCycle(b *testing.B) {
 	for _, o := range openAll(b, doors, nodes) {
 		inProcess := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { _, ok := o.sessions[d].(sharer); return !ok })
 		inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", cases[0].name, len(o.names)), inProcess, func(b *testing.B, d *door) {
+			s := o.sessions[d].(sharer)
 			for i := 0; b.Loop(); i++ {
-				if err := o.sessions[d].(sharer).CycleAmong(runtime.GOMAXPROCS(0), pods[i%len(pods)]); err != nil {
+				if err := s.CycleAmong(runtime.GOMAXPROCS(0), pods[i%len(pods)]); err != nil {
 					b.Fatal(err)
 				}
 			}

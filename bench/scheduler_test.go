@@ -35,7 +35,7 @@ const limit = 20 * time.Second
 // no kubelet, not even a fake one, takes a share of the machine.
 func BenchmarkScheduler(b *testing.B) {
 	doors := slices.DeleteFunc(allDoors(b), func(d *door) bool { return d.serve == nil })
-	for _, n := range nodes {
+	for _, n := range worthAScheduler() {
 		cluster := sync.OnceValues(func() (*wholeCluster, error) { return newWholeCluster(b, n) })
 		inTurns(b, *rounds/6, fmt.Sprintf("case=all/nodes=%d", n), doors, func(b *testing.B, d *door) {
 			c, err := cluster()

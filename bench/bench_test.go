@@ -57,6 +57,14 @@ func usual() int {
 	return nodes[0]
 }
 
+// worthAScheduler are the sizes that a whole scheduler is measured with.
+func worthAScheduler() []int {
+	if big := slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n < 1000 }); len(big) > 0 {
+		return big
+	}
+	return nodes
+}
+
 // inTurns runs a sub-benchmark for each door in each round, each round from
 // another door on.
 func inTurns(b *testing.B, rounds int, what string, doors []*door, measure func(b *testing.B, d *door)) {
