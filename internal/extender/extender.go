@@ -4,7 +4,7 @@
 //
 // The rooms: command (the command line), config (what it can be told), server
 // (HTTP), wire (the requests and answers), body (their memory), algorithm (what
-// it can decide), certs, logging and metrics. corpus is for tests.
+// it can decide), certs, logging and metrics.
 package extender
 
 import (

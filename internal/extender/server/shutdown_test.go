@@ -17,8 +17,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/metrics"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 const patience = time.Minute
