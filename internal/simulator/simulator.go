@@ -23,6 +23,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
@@ -56,7 +57,7 @@ type Config struct {
 type Simulator struct {
 	cluster   *controlplane.Cluster
 	web       *guestserver.Server
-	extender  *extenderServer
+	extender  *extender.Running
 	transport *http.Transport // for the names of our own servers
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
@@ -210,7 +211,7 @@ func (s *Simulator) stop() error {
 		errs = append(errs, s.cluster.Stop())
 	}
 	if s.extender != nil {
-		errs = append(errs, s.extender.stop())
+		errs = append(errs, s.extender.Stop())
 	}
 	if s.web != nil {
 		errs = append(errs, s.web.Close())
