@@ -3,6 +3,7 @@ package deploy
 import (
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -75,12 +76,15 @@ func ofKind[T any](t *testing.T, rendered []*unstructured.Unstructured, kind str
 	return all
 }
 
+// clusterWide are the kinds of ours that are in no namespace.
+var clusterWide = regexp.MustCompile("^(ClusterRole|ValidatingAdmissionPolicy)(Binding)?$")
+
 func TestEverythingGoesIntoOneNamespace(t *testing.T) {
 	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
 		for _, object := range rendered {
 			switch {
 			case object.GetNamespace() == namespace, object.GetKind() == "Namespace":
-			case strings.HasPrefix(object.GetKind(), "ClusterRole") && strings.HasPrefix(object.GetName(), namespace):
+			case clusterWide.MatchString(object.GetKind()) && strings.HasPrefix(object.GetName(), namespace):
 			default:
 				t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())
 			}
