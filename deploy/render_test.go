@@ -17,7 +17,11 @@ import (
 
 // render is kubectl kustomize.
 func render(folder string) ([]*unstructured.Unstructured, error) {
-	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	return renderOn(filesys.MakeFsOnDisk(), folder)
+}
+
+func renderOn(files filesys.FileSystem, folder string) ([]*unstructured.Unstructured, error) {
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +48,22 @@ func forEachFolder(t *testing.T, test func(t *testing.T, rendered []*unstructure
 	}
 }
 
+// foldersWithKustomization are those that can be applied: components cannot, by
+// themselves.
 func foldersWithKustomization(t *testing.T) (folders []string) {
 	t.Helper()
+	for _, folder := range foldersWith(t, "kustomization.yaml") {
+		if filepath.Base(filepath.Dir(folder)) != "components" {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
+func foldersWith(t *testing.T, file string) (folders []string) {
+	t.Helper()
 	must(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if filepath.Base(path) == "kustomization.yaml" {
+		if filepath.Base(path) == file {
 			folders = append(folders, filepath.Dir(path))
 		}
 		return err
