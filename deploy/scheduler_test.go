@@ -25,7 +25,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -53,7 +52,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
 			Kubeconfig: kubeconfig,
 			Config:     []byte(strings.NewReplacer(replace...).Replace(text)),
-			Transport:  webserver.Names(names),
+			Transport:  guestserver.Names(names),
 			Ready:      func() { close(ready) },
 		})
 	}()
