@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
@@ -61,7 +60,7 @@ type Simulator struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
-	changes   broadcast.Signal
+	changes   signal
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -89,9 +88,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
+	s.recorder = recorder.New(s.changes.send)
 	if s.initial == nil {
 		var err error
 		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
