@@ -81,7 +81,7 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/extender bin/simulator ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator
+build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator, bin/kubectl-regex
 
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
@@ -125,6 +125,10 @@ $(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
 
 $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
 	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAGGED)',$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
+
+.PHONY: krew
+krew: ## kubectl-regex for six platforms, and its manifest for krew, in bin/krew; TAG=v… RELEASES=… (where they are downloaded from)
+	@tools/krew.sh $(TAG) $(or $(RELEASES),https://registry.example/regex-scheduling/releases)
 
 ##@ Check
 
