@@ -24,6 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
 	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 )
 
@@ -44,6 +45,9 @@ type Config struct {
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
+	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
+	// the annotations of kube-scheduler-simulator.
+	ResultAnnotations bool
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -126,6 +130,9 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	}
 	if err := s.startCaches(ctx); err != nil {
 		return err
+	}
+	if cfg.ResultAnnotations {
+		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {
