@@ -52,12 +52,15 @@ start-simulator-wasm: bin/simulator ## a cluster with the Wasm plugin, its page 
 	bin/simulator --door $(or $(DOOR),v2) $(ARGS)
 
 .PHONY: start-simulator-extender
-start-simulator-extender: bin/simulator ## the same, with the HTTP extender
+start-simulator-extender: bin/simulator ## the same, with the HTTP extender that is sent full nodes
 	bin/simulator --door extender $(ARGS)
 
-.PHONY: start-simulator-extender-v2
-start-simulator-extender-v2: bin/simulator ## the same, with the HTTP extender that is sent names only
-	bin/simulator --door extender-v2 $(ARGS)
+.PHONY: start-simulator-extender-names
+start-simulator-extender-names: bin/simulator ## the same, with the HTTP extender that is sent names only
+	bin/simulator --door extender-names $(ARGS)
+
+.PHONY: start-simulator-extender-v2 # what start-simulator-extender-names was called
+start-simulator-extender-v2: start-simulator-extender-names
 
 .PHONY: start-simulator
 start-simulator: bin/simulator ## the same, with no plugin: pick one at the page
@@ -73,7 +76,7 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 
 .PHONY: walkthrough
 walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
-	@for door in $(or $(DOOR),v1 v2 native extender extender-v2); do \
+	@for door in $(or $(DOOR),v1 v2 native extender extender-names); do \
 		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
 		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
 	done
@@ -112,9 +115,6 @@ TAGGED    = $(TAG)$(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
 ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
-
-.PHONY: binaries
-binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
 
 .PHONY: images
 images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's)
