@@ -30,7 +30,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"brief":      brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
-	"turn":       turnOf,
 	"postFilter": postFilter,
 }).ParseFS(templateFiles, "templates/*.html"))
 
