@@ -112,7 +112,10 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {
-		last, _ := sim.Recorder().Last("team", "second")
+		var last recorder.Attempt
+		if all := sim.Recorder().Attempts("team", "second"); len(all) > 0 {
+			last = all[0]
+		}
 		if last.Result != recorder.Unschedulable || !strings.Contains(last.Message, "cannot allocate all claims") {
 			return fmt.Errorf("the other pod is %s: %s", last.Result, last.Message)
 		}
