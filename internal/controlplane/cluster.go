@@ -98,7 +98,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if err := c.api.waitReady(ctx, c.admin); err != nil {
 		return err
 	}
-	cfg.Progress("starting the controllers that clean up after deletions")
+	cfg.Progress("starting the controllers of workloads, volumes and deletion")
 	if c.stopControllers, err = startControllers(c); err != nil {
 		return err
 	}
