@@ -12,97 +12,76 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 )
 
-// controllerJob is how many workers each controller has.
-const controllerJob = 2
+// workers is how many objects each controller looks at at once.
+const workers = 2
 
-// controllers are those of kube-controller-manager that run here, and what they share.
+// controller is one of kube-controller-manager's.
+type controller struct {
+	// account is its service account in kube-system, to which the API server
+	// binds the rights that it needs.
+	account string
+	// make adds its loops to those that run.
+	make func(ctx context.Context, r *controllers, as identity) error
+}
+
+// identity is how a controller speaks to the API server.
+type identity struct {
+	kubernetes.Interface
+	metadata metadata.Interface
+}
+
+// controllers are controllers that run, and what they share.
 type controllers struct {
-	cluster    *Cluster
 	shared     informers.SharedInformerFactory
 	metaShared metadatainformer.SharedInformerFactory
-	started    chan struct{} // closed once the informers are
+	started    chan struct{} // closed once these are
 	loops      []func(context.Context)
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
 }
 
-// controller is one of them.
-type controller struct {
-	// account is its service account in kube-system, which has the rights that
-	// the API server binds to each controller's. It is the identity that it has
-	// in any cluster whose kube-controller-manager uses those.
-	account string
-	// make adds its loops. It may use c until then, and its client for ever.
-	make func(ctx context.Context, c *controllers, client kubernetes.Interface, config *rest.Config) error
-}
-
-// startControllers runs what is in cleaning, workloads and volumes. Their
-// informers are shared, under the identity of kube-controller-manager itself.
-func startControllers(cluster *Cluster) (stop func(), err error) {
+// startControllers runs controllers until stop. Their informers are shared, and
+// have the identity of kube-controller-manager itself.
+func startControllers(which []controller, as func(user string, groups ...string) (identity, error)) (*controllers, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &controllers{cluster: cluster, started: make(chan struct{})}
-	if err := c.make(ctx); err != nil {
+	r := &controllers{started: make(chan struct{}), cancel: cancel}
+	if err := r.make(ctx, which, as); err != nil {
 		cancel()
-		return func() {}, err
+		return nil, err
 	}
-	var running sync.WaitGroup
-	for _, loop := range c.loops {
-		running.Go(func() { loop(ctx) })
+	for _, loop := range r.loops {
+		r.running.Go(func() { loop(ctx) })
 	}
-	c.shared.Start(ctx.Done())
-	c.metaShared.Start(ctx.Done())
-	close(c.started)
-	return func() {
-		cancel()
-		c.shared.Shutdown()
-		c.metaShared.Shutdown()
-		running.Wait()
-	}, nil
+	r.shared.Start(ctx.Done())
+	r.metaShared.Start(ctx.Done())
+	close(r.started)
+	return r, nil
 }
 
-func (c *controllers) make(ctx context.Context) error {
-	if err := c.share(); err != nil {
-		return fmt.Errorf("informers of the controllers: %w", err)
+func (r *controllers) make(ctx context.Context, which []controller, as func(user string, groups ...string) (identity, error)) error {
+	manager, err := as("system:kube-controller-manager")
+	if err != nil {
+		return err
 	}
-	for _, group := range [][]controller{cleaning, workloads, volumes} {
-		for _, one := range group {
-			config, err := c.identity(one.account)
-			if err != nil {
-				return err
-			}
-			client, err := kubernetes.NewForConfig(config)
-			if err != nil {
-				return fmt.Errorf("client of %s: %w", one.account, err)
-			}
-			if err := one.make(ctx, c, client, config); err != nil {
-				return fmt.Errorf("%s: %w", one.account, err)
-			}
+	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(withoutManagedFields))
+	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(withoutManagedFields))
+	for _, one := range which {
+		// A certificate stands in for the token of the account, so that there need be no such object.
+		client, err := as(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
+		if err != nil {
+			return err
+		}
+		if err := one.make(ctx, r, client); err != nil {
+			return fmt.Errorf("controller %s: %w", one.account, err)
 		}
 	}
 	return nil
 }
 
-// share makes the informers.
-func (c *controllers) share() error {
-	config, err := c.cluster.ClientConfig("system:kube-controller-manager")
-	if err != nil {
-		return err
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	meta, err := metadata.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	c.shared = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(withoutManagedFields))
-	c.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(meta, 0, metadatainformer.WithTransform(withoutManagedFields))
-	return nil
-}
-
-// withoutManagedFields drops a third of each object, that no controller reads.
+// withoutManagedFields drops a third of each object, which no controller reads.
 func withoutManagedFields(object any) (any, error) {
 	if o, ok := object.(metav1.Object); ok {
 		o.SetManagedFields(nil)
@@ -110,19 +89,46 @@ func withoutManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-var _ cache.TransformFunc = withoutManagedFields
-
-// identity is that of a service account of kube-system. It has a certificate in
-// place of a token, so that there need be no such object.
-func (c *controllers) identity(account string) (*rest.Config, error) {
-	return c.cluster.ClientConfig(serviceaccount.MakeUsername(metav1.NamespaceSystem, account),
-		serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
-}
-
-// run adds a loop to those that run until the end.
-func (c *controllers) run(loop func(context.Context)) { c.loops = append(c.loops, loop) }
+// run adds a loop that runs until the end.
+func (r *controllers) run(loop func(context.Context)) { r.loops = append(r.loops, loop) }
 
 // work adds a loop of workers.
-func (c *controllers) work(loop func(ctx context.Context, workers int)) {
-	c.run(func(ctx context.Context) { loop(ctx, controllerJob) })
+func (r *controllers) work(loop func(ctx context.Context, workers int)) {
+	r.run(func(ctx context.Context) { loop(ctx, workers) })
+}
+
+// stop waits until the last worker has ended.
+func (r *controllers) stop() {
+	r.cancel()
+	r.shared.Shutdown()
+	r.metaShared.Shutdown()
+	r.running.Wait()
+}
+
+// identities are those that were given out, so that controllers that run again
+// keep their connections.
+type identities struct {
+	config func(user string, groups ...string) (*rest.Config, error)
+	given  map[string]identity
+}
+
+// get makes the identity of a user, or returns the one there is.
+func (i identities) get(user string, groups ...string) (identity, error) {
+	if known, ok := i.given[user]; ok {
+		return known, nil
+	}
+	config, err := i.config(user, groups...)
+	if err != nil {
+		return identity{}, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return identity{}, fmt.Errorf("client of %s: %w", user, err)
+	}
+	meta, err := metadata.NewForConfig(config)
+	if err != nil {
+		return identity{}, fmt.Errorf("client of %s: %w", user, err)
+	}
+	i.given[user] = identity{client, meta}
+	return i.given[user], nil
 }

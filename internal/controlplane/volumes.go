@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/controller/volume/ephemeral"
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
 )
@@ -17,14 +15,14 @@ const volumeResync = 15 * time.Second
 // volumes are the controllers of claims. The binder has none of the volume plugins
 // that are compiled into Kubernetes: they would make and delete files of this machine.
 var volumes = []controller{
-	{"persistent-volume-binder", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		core := c.shared.Core().V1()
+	{"persistent-volume-binder", func(ctx context.Context, r *controllers, as identity) error {
+		core := r.shared.Core().V1()
 		binder, err := persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{
-			KubeClient:                client,
+			KubeClient:                as,
 			SyncPeriod:                volumeResync,
 			VolumeInformer:            core.PersistentVolumes(),
 			ClaimInformer:             core.PersistentVolumeClaims(),
-			ClassInformer:             c.shared.Storage().V1().StorageClasses(),
+			ClassInformer:             r.shared.Storage().V1().StorageClasses(),
 			PodInformer:               core.Pods(),
 			NodeInformer:              core.Nodes(),
 			EnableDynamicProvisioning: true,
@@ -32,16 +30,16 @@ var volumes = []controller{
 		if err != nil {
 			return err
 		}
-		c.run(binder.Run)
+		r.run(binder.Run)
 		return nil
 	}},
-	{"ephemeral-volume-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		core := c.shared.Core().V1()
-		claims, err := ephemeral.NewController(ctx, client, core.Pods(), core.PersistentVolumeClaims())
+	{"ephemeral-volume-controller", func(ctx context.Context, r *controllers, as identity) error {
+		core := r.shared.Core().V1()
+		claims, err := ephemeral.NewController(ctx, as, core.Pods(), core.PersistentVolumeClaims())
 		if err != nil {
 			return err
 		}
-		c.work(claims.Run)
+		r.work(claims.Run)
 		return nil
 	}},
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
@@ -23,51 +21,51 @@ const (
 
 // workloads are the controllers that make pods.
 var workloads = []controller{
-	{"deployment-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		apps := c.shared.Apps().V1()
-		one, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), c.shared.Core().V1().Pods(), client)
+	{"deployment-controller", func(ctx context.Context, r *controllers, as identity) error {
+		apps := r.shared.Apps().V1()
+		one, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), r.shared.Core().V1().Pods(), as)
 		if err != nil {
 			return err
 		}
-		c.work(one.Run)
+		r.work(one.Run)
 		return nil
 	}},
-	{"replicaset-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		c.work(replicaset.NewReplicaSetController(ctx, c.shared.Apps().V1().ReplicaSets(), c.shared.Core().V1().Pods(),
-			client, replicaset.BurstReplicas).Run)
+	{"replicaset-controller", func(ctx context.Context, r *controllers, as identity) error {
+		r.work(replicaset.NewReplicaSetController(ctx, r.shared.Apps().V1().ReplicaSets(), r.shared.Core().V1().Pods(),
+			as, replicaset.BurstReplicas).Run)
 		return nil
 	}},
-	{"statefulset-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		core, apps := c.shared.Core().V1(), c.shared.Apps().V1()
-		c.work(statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(),
-			apps.ControllerRevisions(), client).Run)
+	{"statefulset-controller", func(ctx context.Context, r *controllers, as identity) error {
+		core, apps := r.shared.Core().V1(), r.shared.Apps().V1()
+		r.work(statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(),
+			apps.ControllerRevisions(), as).Run)
 		return nil
 	}},
-	{"daemon-set-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		core, apps := c.shared.Core().V1(), c.shared.Apps().V1()
+	{"daemon-set-controller", func(ctx context.Context, r *controllers, as identity) error {
+		core, apps := r.shared.Core().V1(), r.shared.Apps().V1()
 		one, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(),
-			client, flowcontrol.NewBackOff(daemonRetryAfter, daemonRetryAtMost))
+			as, flowcontrol.NewBackOff(daemonRetryAfter, daemonRetryAtMost))
 		if err != nil {
 			return err
 		}
-		c.work(one.Run)
+		r.work(one.Run)
 		return nil
 	}},
-	{"job-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		one, err := jobController(ctx, client, c.shared)
+	{"job-controller", func(ctx context.Context, r *controllers, as identity) error {
+		one, err := jobController(ctx, as, r.shared)
 		if err != nil {
 			return err
 		}
-		c.work(one.Run)
+		r.work(one.Run)
 		return nil
 	}},
-	{"cronjob-controller", func(ctx context.Context, c *controllers, client kubernetes.Interface, _ *rest.Config) error {
-		batch := c.shared.Batch().V1()
-		one, err := cronjob.NewControllerV2(ctx, batch.Jobs(), batch.CronJobs(), client)
+	{"cronjob-controller", func(ctx context.Context, r *controllers, as identity) error {
+		batch := r.shared.Batch().V1()
+		one, err := cronjob.NewControllerV2(ctx, batch.Jobs(), batch.CronJobs(), as)
 		if err != nil {
 			return err
 		}
-		c.work(one.Run)
+		r.work(one.Run)
 		return nil
 	}},
 }
