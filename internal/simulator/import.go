@@ -31,13 +31,16 @@ const parallelism = 16
 // Owner references are dropped, but for those to owners that are still there: the
 // others have other UIDs here, and the garbage collector would delete what they
 // own.
+//
+// Controllers wait until all of it is there, so that none makes the pods of a
+// ReplicaSet that come after it, or takes a claim for lost before its volume.
 func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
 		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
 			return fmt.Errorf("import: scheduler configuration: %w", err)
 		}
 	}
-	return s.importAll(ctx, in, progress)
+	return s.held(func() error { return s.importAll(ctx, in, progress) })
 }
 
 // importAll imports the objects of a snapshot.
