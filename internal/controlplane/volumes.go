@@ -8,9 +8,10 @@ import (
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
 )
 
-// volumeResync is how often claims and volumes are looked at that nothing has
-// happened to, as upstream.
-const volumeResync = 15 * time.Second
+// volumeResync is how often claims are looked at that nothing has happened to: so
+// long one may wait for a volume that was made after it. Upstream it is 15 seconds,
+// in which a person at the page gives up.
+const volumeResync = 2 * time.Second
 
 // volumes are the controllers of claims. The binder has none of the volume plugins
 // that are compiled into Kubernetes: they would make and delete files of this machine.

@@ -25,6 +25,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/volumes"
 	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 )
 
@@ -62,6 +63,7 @@ type Simulator struct {
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
 	changes   broadcast.Signal
+	volumes   func() // waits for the end of those who make volumes
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -127,6 +129,9 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if err := s.startCaches(ctx); err != nil {
 		return err
 	}
+	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings}); err != nil {
+		return err
+	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {
 			return err
@@ -162,7 +167,7 @@ func (s *Simulator) startKubelets() error {
 	if err != nil {
 		return err
 	}
-	return kubelets.Start(s.running, config, kubeletWarnings{s.warnings})
+	return kubelets.Start(s.running, config, warningsOf{"fake kubelets", s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -202,6 +207,9 @@ func (s *Simulator) stop() error {
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()
 	s.stopScheduler()
+	if s.volumes != nil {
+		s.volumes()
+	}
 	if s.informers != nil {
 		s.informers.Shutdown()
 	}
