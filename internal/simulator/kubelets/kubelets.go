@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,7 @@ type kubelets struct {
 	pods      corelisters.PodLister
 	podIndex  cache.Indexer // of the same pods
 	addresses *addresses
+	later     func(pod any, wait time.Duration) // looks at a pod after a while
 }
 
 // Start makes every node of the cluster Ready and every bound pod Running, now
@@ -52,9 +54,10 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 	if err := index.AddIndexers(podIndexers); err != nil {
 		return fmt.Errorf("index pods: %w", err)
 	}
-	k := &kubelets{client, nodes.Lister(), pods.Lister(), index, newAddresses(index)}
+	k := &kubelets{client: client, nodes: nodes.Lister(), pods: pods.Lister(), podIndex: index, addresses: newAddresses(index)}
 
 	nodeQueue, podQueue := reconcile.NewQueue("node", k.reportNode, warnings), reconcile.NewQueue("pod", k.reportPod, warnings)
+	k.later = podQueue.AddAfter
 	podsKnown, err := watch(pods.Informer(), warnings, podQueue.Add, podQueue.Add)
 	if err != nil {
 		return fmt.Errorf("watch pods: %w", err)
