@@ -52,12 +52,15 @@ start-simulator-wasm: bin/simulator ## a cluster with the Wasm plugin, its page 
 	bin/simulator --door $(or $(DOOR),v2) $(ARGS)
 
 .PHONY: start-simulator-extender
-start-simulator-extender: bin/simulator ## the same, with the HTTP extender
+start-simulator-extender: bin/simulator ## the same, with the HTTP extender that is sent full nodes
 	bin/simulator --door extender $(ARGS)
 
-.PHONY: start-simulator-extender-v2
-start-simulator-extender-v2: bin/simulator ## the same, with the HTTP extender that is sent names only
-	bin/simulator --door extender-v2 $(ARGS)
+.PHONY: start-simulator-extender-names
+start-simulator-extender-names: bin/simulator ## the same, with the HTTP extender that is sent names only
+	bin/simulator --door extender-names $(ARGS)
+
+.PHONY: start-simulator-extender-v2 # what start-simulator-extender-names was called
+start-simulator-extender-v2: start-simulator-extender-names
 
 .PHONY: start-simulator
 start-simulator: bin/simulator ## the same, with no plugin: pick one at the page
@@ -73,7 +76,7 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 
 .PHONY: walkthrough
 walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
-	@for door in $(or $(DOOR),v1 v2 native extender extender-v2); do \
+	@for door in $(or $(DOOR),v1 v2 native extender extender-names); do \
 		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
 		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
 	done
@@ -81,7 +84,7 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/extender bin/simulator ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator
+build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator, bin/kubectl-regex
 
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
@@ -113,9 +116,6 @@ ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
 
-.PHONY: binaries
-binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
-
 .PHONY: images
 images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's)
 
@@ -125,6 +125,10 @@ $(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
 
 $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
 	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAGGED)',$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
+
+.PHONY: krew
+krew: ## kubectl-regex for six platforms, and its manifest for krew, in bin/krew; TAG=v… RELEASES=… (where they are downloaded from)
+	@tools/krew.sh $(TAG) $(or $(RELEASES),https://registry.example/regex-scheduling/releases)
 
 ##@ Check
 
@@ -140,7 +144,7 @@ test: chromium prometheus ## every test, in a real browser and against a real Pr
 .PHONY: test-minors
 test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
 	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
-		./wasmhost/... ./plugin ./internal/guesttest ./internal/kubescheduler ./cmd/scheduler &&) true
+		./wasmhost/... ./plugin ./static ./internal/kubescheduler ./cmd/scheduler &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -187,24 +191,40 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 
 ##@ Measure
 
+# What is measured is a filter, as -bench of go test takes it. The numbers are in
+# bin/bench.txt, for benchstat too.
+BENCH ?=
+empty :=
+comma := ,
+guests = $(subst $(empty) ,$(comma),$(abspath $(subst $(comma), ,$(GUESTS))))
+define run-bench
+	@cd bench && ../bin/bench.test -test.run '^$$' -test.timeout 0 $(1) $(if $(GUESTS),-guests '$(guests)') \
+		>../bin/bench.txt || { grep -A9 FAIL ../bin/bench.txt >&2; exit 1; }
+	@bin/performance $(ARGS) bin/bench.txt
+endef
+
 .PHONY: bench
-bench: bin/bench ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, ARGS=…
-	bin/bench $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
+bench: bin/bench.test bin/performance ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
+	$(call run-bench,-test.bench '$(or $(BENCH),.)' -test.benchtime 10ms -rounds 20)
 
 .PHONY: bench-quick
-bench-quick: bin/bench ## the same with few rounds, under two minutes on a quiet machine
-	bin/bench -quick $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
+bench-quick: bin/bench.test bin/performance ## a first look, under two minutes on a quiet machine
+	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|none)|Start|Scheduler///door=(none|v2|native)$$)' \
+		-test.benchtime 5ms -rounds 3 -nodes 1000$(comma)5000 -pods 300)
 
-bin/bench: FORCE
-	go build $(LDFLAGS) -o $@ ./bench
+.PHONY: bench-extender
+bench-extender: BENCH = ^BenchmarkCycle/case=(prefix|none)//door=(extender|http)
+bench-extender: bench ## the extender beside the least that a server can do
+
+bin/bench.test: FORCE
+	go test $(LDFLAGS) -c -o $@ ./bench
+
+bin/performance: FORCE
+	cd tools && go build -o ../$@ ./performance
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes
-	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./internal/guesttest -soak.time 0 $(ARGS)
-
-.PHONY: bench-extender
-bench-extender: ## the extender against the least that a server can do
-	go run ./bench/extender $(ARGS)
+	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.time 0 $(ARGS)
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots
