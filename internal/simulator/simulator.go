@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
@@ -45,6 +46,9 @@ type Config struct {
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
+	// Prepare, which may be nil, gets each scheduler before it runs, with the
+	// recorder attached.
+	Prepare func(*scheduler.Scheduler)
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -61,6 +65,7 @@ type Simulator struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
+	prepare   func(*scheduler.Scheduler)
 	changes   broadcast.Signal
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
@@ -89,7 +94,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
 	if s.initial == nil {
