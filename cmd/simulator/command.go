@@ -50,7 +50,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o))
+	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o), newCompare())
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,6 +77,12 @@ func run(t *testing.T, o Options) *Result {
 		o.Pods = Pending
 	}
 	o.Warnings = t.Output()
+	began, last := time.Now(), sync.Map{}
+	o.Progress = func(p Progress) {
+		if before, _ := last.Swap(p.Side, p.Step); before != p.Step {
+			t.Logf("%4.1fs %s %s", time.Since(began).Seconds(), p.Side, p.Step)
+		}
+	}
 	result, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
