@@ -22,7 +22,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/scheduler"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
@@ -66,7 +65,7 @@ type Simulator struct {
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
 	prepare   func(*scheduler.Scheduler)
-	changes   broadcast.Signal
+	changes   signal
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -94,9 +93,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
+	s.recorder = recorder.New(s.changes.send)
 	if s.initial == nil {
 		var err error
 		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {

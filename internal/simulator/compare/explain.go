@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -123,22 +124,23 @@ func alone(o Outcome) (reason, plugin string) {
 	return o.Message, plugin
 }
 
-func rowOf(attempt *recorder.Attempt, node string) (recorder.NodeVerdict, bool) {
+// rowOf is what an attempt has of a node.
+func rowOf(attempt *recorder.Attempt, node string) (recorder.Group, bool) {
 	if attempt != nil {
-		for _, row := range attempt.Nodes() {
-			if row.Node == node {
-				return row, true
+		for _, group := range attempt.Groups {
+			if slices.Contains(group.Nodes(), node) {
+				return group, true
 			}
 		}
 	}
-	return recorder.NodeVerdict{}, false
+	return recorder.Group{}, false
 }
 
-func against(row recorder.NodeVerdict) bool {
+func against(row recorder.Group) bool {
 	return row.Verdict == recorder.Rejected || row.Verdict == recorder.Errored || row.Verdict == recorder.LeftOut
 }
 
-func pluginOf(attempt *recorder.Attempt, row recorder.NodeVerdict) string {
+func pluginOf(attempt *recorder.Attempt, row recorder.Group) string {
 	if row.Column >= 0 && row.Column < len(attempt.Columns) {
 		return attempt.Columns[row.Column].Name
 	}

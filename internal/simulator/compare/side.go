@@ -82,15 +82,16 @@ func (s *side) scheduler() *steering {
 // attempted takes note of an attempt that has ended. What it keeps of that the
 // recorder may drop.
 func (s *side) attempted(pod types.NamespacedName) {
-	last, ok := s.sim.Recorder().Last(pod.Namespace, pod.Name)
-	if !ok {
-		return
+	attempts := s.sim.Recorder().Attempts(pod.Namespace, pod.Name)
+	if len(attempts) == 0 {
+		return // it was reset
 	}
+	last := attempts[0]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.seen[pod]
 	s.ended++
-	s.seen[pod] = seen{last: last, took: before.took + last.Duration, victims: s.victims(pod)}
+	s.seen[pod] = seen{last: last, took: before.took + last.Duration, victims: victims(attempts)}
 	if before.last.Result != last.Result || before.last.Message != last.Message || before.last.UID != last.UID {
 		s.changed = time.Now()
 	}
@@ -98,8 +99,8 @@ func (s *side) attempted(pod types.NamespacedName) {
 
 // victims are the pods that were pushed out for a pod. They come one by one, and
 // so are all there only when the pod is tried again.
-func (s *side) victims(pod types.NamespacedName) (all []string) {
-	for _, attempt := range s.sim.Recorder().Attempts(pod.Namespace, pod.Name) {
+func victims(attempts []recorder.Attempt) (all []string) {
+	for _, attempt := range attempts {
 		if attempt.Preemption != nil {
 			all = append(all, attempt.Preemption.Victims...)
 		}

@@ -30,17 +30,16 @@ type head struct {
 	index int
 }
 
-// row is a node, with a cell for each head.
+// row is a node of a group, with a cell for each head.
 type row struct {
-	recorder.NodeVerdict
-	By    string // who was against it
+	recorder.Group
+	Node  string
 	Cells []recorder.Verdict
 }
 
 // cause is a reason that some nodes share.
 type cause struct {
 	By, Reason string
-	Verdict    recorder.Verdict
 	Nodes      int
 }
 
@@ -51,14 +50,35 @@ func (v *attemptView) tables(rows, scores int) {
 		v.Heads = append(v.Heads, head{c, i})
 	}
 	slices.SortStableFunc(v.Heads, func(a, b head) int { return cmp.Compare(a.rank(), b.rank()) })
-	nodes := v.Nodes()
-	v.Causes = causes(v.Attempt, nodes)
-	shown := stretch(nodes, rows, rowsPerPage)
-	v.Rows = span[row]{From: shown.From, All: shown.All, size: shown.size}
-	for _, n := range shown.Items {
-		v.Rows.Items = append(v.Rows.Items, v.row(n))
-	}
+	v.Causes = causes(v.Attempt)
+	v.Rows = v.rows(rows)
 	v.Ranking = stretch(v.Scores(), scores, scoresPerPage)
+}
+
+// rows are the rows of the nodes, group by group, from the given one on.
+func (v *attemptView) rows(from int) span[row] {
+	shown := spanOf[row](v.Total, from, rowsPerPage)
+	first := 0 // of the group
+	for _, g := range v.Groups {
+		from, to := max(shown.From-first, 0), min(shown.From+shown.size-first, g.Len())
+		first += g.Len()
+		if from >= to {
+			continue
+		}
+		cells := v.cells(g)
+		for _, node := range g.Nodes()[from:to] {
+			shown.Items = append(shown.Items, row{g, node, cells})
+		}
+	}
+	return shown
+}
+
+func (v *attemptView) cells(g recorder.Group) []recorder.Verdict {
+	var cells []recorder.Verdict
+	for _, h := range v.Heads {
+		cells = append(cells, v.Cell(g, h.index))
+	}
+	return cells
 }
 
 func (h head) rank() int {
@@ -71,36 +91,18 @@ func (h head) rank() int {
 	return 1
 }
 
-func (v *attemptView) row(n recorder.NodeVerdict) row {
-	r := row{NodeVerdict: n, By: by(v.Attempt, n)}
-	for _, h := range v.Heads {
-		r.Cells = append(r.Cells, v.Cell(n, h.index))
-	}
-	return r
-}
-
-func by(a *recorder.Attempt, n recorder.NodeVerdict) string {
-	if n.Column < 0 || n.Column >= len(a.Columns) {
-		return ""
-	}
-	return a.Columns[n.Column].Name
-}
-
-// causes adds the reasons of the nodes up, the most frequent first.
-func causes(a *recorder.Attempt, nodes []recorder.NodeVerdict) []cause {
+// causes are the groups of nodes that something is against, the largest first.
+func causes(a *recorder.Attempt) []cause {
 	var all []cause
-	at := map[cause]int{}
-	for _, n := range nodes {
-		if n.Verdict == recorder.Passed || n.Verdict == recorder.NotRun {
+	for _, g := range a.Groups {
+		if g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun {
 			continue
 		}
-		c := cause{By: by(a, n), Reason: n.Reason, Verdict: n.Verdict}
-		i, ok := at[c]
-		if !ok {
-			i, at[c] = len(all), len(all)
-			all = append(all, c)
+		c := cause{Reason: g.Reason, Nodes: g.Len()}
+		if g.Column >= 0 {
+			c.By = a.Columns[g.Column].Name
 		}
-		all[i].Nodes++
+		all = append(all, c)
 	}
 	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.Nodes, a.Nodes) })
 	return all

@@ -10,8 +10,14 @@ type span[T any] struct {
 }
 
 func stretch[T any](all []T, from, size int) span[T] {
-	from = max(0, min(from, len(all)-1))
-	return span[T]{Items: all[from:min(len(all), from+size)], From: from, All: len(all), size: size}
+	s := spanOf[T](len(all), from, size)
+	s.Items = all[s.From:min(len(all), s.From+size)]
+	return s
+}
+
+// spanOf is a stretch without its items.
+func spanOf[T any](all, from, size int) span[T] {
+	return span[T]{From: max(0, min(from, all-1)), All: all, size: size}
 }
 
 // First and To number the items, from 1. Earlier and Later are where the
