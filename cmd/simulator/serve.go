@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (o *options) readFiles() (*simulator.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--import: %w", err)
 	}
-	snapshot, err := simulator.ReadSnapshot(data)
+	snapshot, _, err := simulator.ReadSnapshot(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("--import %s: %w", o.importFile, err)
 	}

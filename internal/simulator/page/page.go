@@ -35,6 +35,7 @@ type Simulator interface {
 	Reset(context.Context) error
 	Export(context.Context) (*simulator.Snapshot, error)
 	Import(context.Context, *simulator.Snapshot, func(done, of int)) error
+	Source() *simulator.Source
 }
 
 // policy lets the page load what this server serves, and nothing else.
