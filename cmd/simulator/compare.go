@@ -85,7 +85,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	if write == nil {
 		return fmt.Errorf("--output %q is none of %s", c.format, strings.Join(slices.Sorted(maps.Keys(report.Formats)), ", "))
 	}
-	if err := c.read(); err != nil {
+	if err := c.read(errOut); err != nil {
 		return err
 	}
 	if !c.InTurn && !compare.RoomForTwo(c.Cluster) {
@@ -111,7 +111,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 }
 
 // read reads all files before anything is started.
-func (c *comparison) read() error {
+func (c *comparison) read(errOut io.Writer) error {
 	for flag, value := range map[string]string{"--cluster": c.cluster, "--a": c.a, "--b": c.b} {
 		if value == "" {
 			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
@@ -124,17 +124,14 @@ func (c *comparison) read() error {
 	if c.B, err = readSide("--b", c.b); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(c.cluster)
-	if err != nil {
-		return fmt.Errorf("--cluster: %w", err)
-	}
-	if c.Cluster, err = simulator.ReadSnapshot(text); err != nil {
+	if c.Cluster, err = readCluster(c.cluster, errOut); err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
 	}
 	if c.scenario == "" {
 		return nil
 	}
-	if text, err = os.ReadFile(c.scenario); err != nil {
+	text, err := os.ReadFile(c.scenario)
+	if err != nil {
 		return fmt.Errorf("--scenario: %w", err)
 	}
 	scenario, err := compare.ReadScenario(text)
@@ -143,6 +140,19 @@ func (c *comparison) read() error {
 	}
 	c.Scenario = *scenario
 	return nil
+}
+
+func readCluster(path string, errOut io.Writer) (*simulator.Snapshot, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	snapshot, notices, err := simulator.ReadSnapshot(file)
+	for _, notice := range notices {
+		fmt.Fprintln(warnings{errOut}, "notice:", notice)
+	}
+	return snapshot, err
 }
 
 // readSide takes a door's name, or else a file.
@@ -161,33 +171,41 @@ func readSide(flag, value string) (compare.Side, error) {
 	return side, nil
 }
 
-// steps tells how far both sides are: each step, and each tenth of it.
+// often is how long a step goes on before it is told of again.
+const often = 3 * time.Second
+
+// steps tells how far both sides are.
 type steps struct {
 	to    io.Writer
 	began time.Time
 
 	mu   sync.Mutex
-	told map[string]string // by side
+	told map[string]told // by side
+}
+
+type told struct {
+	run  int
+	step string
+	at   time.Time
 }
 
 func (s *steps) say(p compare.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line, tenth := p.Step, p.Step
-	if p.Of > 0 {
-		tenth = fmt.Sprint(p.Step, p.Done*10/p.Of)
-		line = fmt.Sprintf("%s: %d of %d", p.Step, p.Done, p.Of)
-	}
 	if s.told == nil {
-		s.told = map[string]string{}
+		s.told = map[string]told{}
 	}
-	if s.told[p.Side] == tenth {
+	last := s.told[p.Side]
+	if last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
 		return
 	}
-	s.told[p.Side] = tenth
-	run := ""
-	if p.Runs > 1 {
-		run = fmt.Sprintf("run %d, ", p.Run)
+	s.told[p.Side] = told{p.Run, p.Step, time.Now()}
+	line := p.Side + ": " + p.Step
+	if p.Of > 0 {
+		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
 	}
-	fmt.Fprintf(s.to, "%6.1fs  %s%s  %s\n", time.Since(s.began).Seconds(), run, p.Side, line)
+	if p.Runs > 1 {
+		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
+	}
+	fmt.Fprintf(s.to, "%6.1fs  %s\n", time.Since(s.began).Seconds(), line)
 }

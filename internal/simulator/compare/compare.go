@@ -129,5 +129,7 @@ func (s *side) whole(ctx context.Context, p *plan) (result *sideResult, err erro
 	if err != nil {
 		return nil, fmt.Errorf("read what came of it: %w", err)
 	}
-	return newSideResult(p, s.outcomes(), pods, nodes), nil
+	result = newSideResult(p, s.outcomes(), pods, nodes)
+	result.notices = s.notices
+	return result, nil
 }

@@ -62,17 +62,44 @@ func (d *Difference) scored() bool {
 		return true
 	}
 	d.Cause, d.Plugin = Score, turning(a, b, nodes)
-	d.Reason = fmt.Sprintf("%s: %s", nodes[0], compared(a, b, nodes[0], d.Plugin)) + fmt.Sprintf("; %s: %s", nodes[1], compared(a, b, nodes[1], d.Plugin))
+	total := func(node *scored) int64 { return node.total }
+	d.Reason = fmt.Sprintf("totals of %s and %s: %s", nodes[0], nodes[1], compared(a, b, nodes, total))
+	if d.Plugin != "" {
+		d.Reason += "; by " + d.Plugin + ": " + compared(a, b, nodes, func(node *scored) int64 { return node.by[d.Plugin] })
+	}
 	return true
 }
 
-// compared is what a node got, in all and by the plugin that decided.
-func compared(a, b map[string]*scored, node, plugin string) string {
-	text := fmt.Sprintf("total %d under A, %d under B", a[node].total, b[node].total)
-	if plugin != "" {
-		text += fmt.Sprintf(" (%s %d, %d)", plugin, a[node].by[plugin], b[node].by[plugin])
+// compared is what two nodes got.
+func compared(a, b map[string]*scored, nodes []string, of func(*scored) int64) string {
+	return fmt.Sprintf("%d and %d under A, %d and %d under B", of(a[nodes[0]]), of(a[nodes[1]]), of(b[nodes[0]]), of(b[nodes[1]]))
+}
+
+// onlyHere is true of a plugin that is on one side only, or counts otherwise there:
+// what it decides is the doing of the configuration, whatever else differs.
+func (d *Difference) onlyHere(plugin string) bool {
+	if plugin == "" || d.A.Attempt == nil || d.B.Attempt == nil {
+		return false
 	}
-	return text
+	filtersA, scoresA := has(d.A.Attempt, plugin)
+	filtersB, scoresB := has(d.B.Attempt, plugin)
+	if d.Cause == Score {
+		return scoresA != scoresB
+	}
+	return filtersA != filtersB
+}
+
+// has says whether a plugin filters, and with which weight it scores.
+func has(attempt *recorder.Attempt, plugin string) (filters bool, weight int64) {
+	for _, column := range attempt.Columns {
+		filters = filters || column.Name == plugin
+	}
+	for _, column := range attempt.ScoreColumns {
+		if column.Name == plugin {
+			weight = column.Weight
+		}
+	}
+	return filters, weight
 }
 
 // scored is what a node got in an attempt.

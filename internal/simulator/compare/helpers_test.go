@@ -91,5 +91,18 @@ func run(t *testing.T, o Options) *Result {
 	for _, d := range result.Differences {
 		t.Logf("%s %s: %s by %s (follows: %t): %s", d.Kind, d.key(), d.Cause, d.Plugin, d.Follows, d.Reason)
 	}
+	for _, d := range result.Differences {
+		if d.Cause == Unknown {
+			for _, o := range []Outcome{d.A, d.B} {
+				t.Logf("%+v", o)
+				if o.Attempt != nil {
+					for _, g := range o.Attempt.Groups {
+						t.Log(g.Verdict, g.Column, g.Reason, g.Len())
+					}
+					t.Log(o.Attempt.Hint, len(o.Attempt.Scores()))
+				}
+			}
+		}
+	}
 	return result
 }

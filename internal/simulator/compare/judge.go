@@ -54,7 +54,7 @@ type Difference struct {
 	// Reason says why, in a line.
 	Reason string `json:"reason"`
 	// Follows: the nodes in question already differed in their pods, because of
-	// other pods in this list.
+	// other pods in this list, and the plugin that decided is on both sides.
 	Follows bool `json:"follows,omitempty"`
 	// Runs is in how many runs the pod came out like this.
 	Runs int     `json:"runs"`
@@ -135,7 +135,7 @@ func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, di
 		d.Kind = Elsewhere
 	}
 	j.explain(&d)
-	if before := j.before(a, b); len(before) > 0 {
+	if before := j.before(a, b); len(before) > 0 && !d.onlyHere(d.Plugin) {
 		d.Follows = true
 		if j.chance.IsSuperset(before) {
 			d.Cause, d.Reason = Tie, "other pods on these nodes differ by chance"
@@ -180,7 +180,7 @@ func (j *judging) explain(d *Difference) {
 		d.rejected("B", d.B, d.A.Node)
 	case d.Kind == OnlyB:
 		d.rejected("A", d.A, d.B.Node)
-	case j.sameRoom(d):
+	case j.sameRoom(keyOf(d.key())):
 		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
 	default:
 		d.explainElsewhere()
@@ -196,15 +196,16 @@ func (j *judging) explainVictim(d *Difference) {
 		by, side = d.A.PushedOutBy, "A"
 	}
 	d.Reason = fmt.Sprintf("under %s pod %s pushed it out", side, by)
-	if j.chance.Has(keyOf(by)) {
+	if j.chance.Has(keyOf(by)) || j.sameRoom(keyOf(by)) {
 		d.Cause, d.Reason = Tie, d.Reason+", by chance"
 	}
 }
 
-// sameRoom is true if room was made on both sides, on other nodes, and preemption
-// has no reason to prefer either: as many victims, of the same priorities.
-func (j *judging) sameRoom(d *Difference) bool {
-	a, b := j.a.victims[keyOf(d.key())], j.b.victims[keyOf(d.key())]
+// sameRoom is true if room was made for a pod on both sides, and preemption has no
+// reason to prefer those that it pushed out on either: as many, of the same
+// priorities.
+func (j *judging) sameRoom(pod types.NamespacedName) bool {
+	a, b := j.a.victims[pod], j.b.victims[pod]
 	return len(a) > 0 && slices.Equal(a, b)
 }
 

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
@@ -50,6 +51,7 @@ type sideResult struct {
 	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
 	took     []time.Duration                  // by pod, all its attempts together; sorted
 	attempts int
+	notices  []simulator.Notice // what the API server has refused
 }
 
 // placement is a pod that was given a node by an attempt.

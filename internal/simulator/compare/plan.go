@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,8 +30,9 @@ var Modes = []string{Pending, All}
 
 // plan is what both sides get.
 type plan struct {
-	cluster *simulator.Snapshot // what is there before anything is scheduled
-	queue   []v1.Pod            // what is scheduled first
+	cluster simulator.Snapshot // what is there before anything is scheduled
+	base    []byte             // the same, in JSON
+	queue   []v1.Pod           // what is scheduled first
 	steps   []step
 
 	priorities map[types.NamespacedName]int32 // of the pods in the file
@@ -49,24 +51,31 @@ func newPlan(o *Options) (*plan, error) {
 	if !slices.Contains(Modes, o.Pods) {
 		return nil, fmt.Errorf("pods: %q is none of %s", o.Pods, strings.Join(Modes, ", "))
 	}
+	p := &plan{priorities: priorities(o.Cluster)}
+	if err := clone(o.Cluster, &p.cluster); err != nil {
+		return nil, err
+	}
+	p.cluster.Complete()
+	withoutOwners(&p.cluster)
+	all := p.cluster.Pods
+	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
 	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
-	rest := *o.Cluster
-	rest.Pods, rest.SchedulerConfig = nil, nil
-	p := &plan{cluster: &rest, priorities: priorities(o.Cluster)}
-	for i := range o.Cluster.Pods {
-		pod := o.Cluster.Pods[i].DeepCopy()
-		pod.OwnerReferences = nil // or a controller might make more of them
+	for _, pod := range all {
 		switch {
-		case ended(pod) || pod.DeletionTimestamp != nil:
+		case ended(&pod) || pod.DeletionTimestamp != nil:
 			continue // they take no room
 		case pod.Spec.NodeName == "":
-			p.queue = append(p.queue, *pod)
-		case o.Pods == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(pod):
+			p.queue = append(p.queue, pod)
+		case o.Pods == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(&pod):
 			pod.Spec.NodeName = ""
-			p.queue = append(p.queue, *pod)
+			p.queue = append(p.queue, pod)
 		default:
-			rest.Pods = append(rest.Pods, *pod)
+			p.cluster.Pods = append(p.cluster.Pods, pod)
 		}
+	}
+	var err error
+	if p.base, err = json.Marshal(&p.cluster); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(p.queue, func(a, b v1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
@@ -106,24 +115,28 @@ func ended(pod *v1.Pod) bool {
 // static is true of the mirror of a pod that a kubelet runs of its own accord.
 func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// base is a copy of the cluster, since an import changes what it is given.
-func (p *plan) base() *simulator.Snapshot {
-	c := *p.cluster
-	c.Pods, c.Nodes = copies(c.Pods), copies(c.Nodes)
-	c.PVs, c.PVCs, c.StorageClasses = copies(c.PVs), copies(c.PVCs), copies(c.StorageClasses)
-	c.PriorityClasses, c.Namespaces = copies(c.PriorityClasses), copies(c.Namespaces)
-	return &c
+// withoutOwners takes out what makes pods. Both sides get those of the file, and
+// no others.
+func withoutOwners(s *simulator.Snapshot) {
+	s.Deployments, s.ReplicaSets, s.ReplicationControllers = nil, nil, nil
+	s.StatefulSets, s.DaemonSets, s.Jobs = nil, nil, nil
+	for i := range s.Pods {
+		s.Pods[i].OwnerReferences = nil
+	}
 }
 
-func copies[T any, P interface {
-	*T
-	DeepCopy() *T
-}](items []T) []T {
-	all := make([]T, len(items))
-	for i := range items {
-		all[i] = *P(&items[i]).DeepCopy()
+func clone(from, to *simulator.Snapshot) error {
+	raw, err := json.Marshal(from)
+	if err != nil {
+		return err
 	}
-	return all
+	return json.Unmarshal(raw, to)
+}
+
+// objects are a copy of what is there first, since an import changes what it is given.
+func (p *plan) objects() (*simulator.Snapshot, error) {
+	s := &simulator.Snapshot{}
+	return s, json.Unmarshal(p.base, s)
 }
 
 // given are the names of the pods that have a node in the file.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
 // Result is what came of a comparison. All but Runs is of the first run, and
@@ -29,6 +31,8 @@ type Result struct {
 	Load    Loads        `json:"load"`
 	TimesA  Times        `json:"timesA"`
 	TimesB  Times        `json:"timesB"`
+	// LeftOut are objects that the API server has refused, on both sides.
+	LeftOut []simulator.Notice `json:"leftOut"`
 	// Took is how long the comparison took.
 	Took time.Duration `json:"tookNanoseconds"`
 
@@ -46,6 +50,8 @@ type Tally struct {
 	OnlyB     int    `json:"onlyB"`
 	Nowhere   int    `json:"nowhere"`
 	Ties      int    `json:"ties"`
+	// Follows is how many of Elsewhere, OnlyA and OnlyB follow from others.
+	Follows int `json:"follows"`
 	// CPUDeviation is the standard deviation of the nodes' load, in percent.
 	CPUDeviationA float64 `json:"cpuDeviationA"`
 	CPUDeviationB float64 `json:"cpuDeviationB"`
@@ -55,6 +61,7 @@ func newResult(o *Options, p *plan) *Result {
 	return &Result{
 		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), began: time.Now(), plan: p, index: map[string]int{},
 		Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
+		LeftOut: []simulator.Notice{},
 	}
 }
 
@@ -76,6 +83,7 @@ func (r *Result) add(i int, seed uint64, v *verdicts) {
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
 	}
 	for _, d := range v.differences {
+		run.Follows += follows(d)
 		switch d.Kind {
 		case Elsewhere:
 			run.Elsewhere++
@@ -88,6 +96,7 @@ func (r *Result) add(i int, seed uint64, v *verdicts) {
 	}
 	r.Runs = append(r.Runs, run)
 	if i == 0 {
+		r.LeftOut = append(r.LeftOut, v.a.notices...)
 		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
 		r.Nodes, r.Asked = len(load.Nodes), max(len(v.a.took), len(v.b.took))
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)

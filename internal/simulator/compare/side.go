@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,7 @@ type side struct {
 	seen    map[types.NamespacedName]seen
 	changed time.Time // when the last pod came out otherwise than before
 	ended   int       // attempts
+	notices []simulator.Notice
 }
 
 // seen is what the scheduler has made of a pod so far.
@@ -55,7 +57,14 @@ func (s *side) start(ctx context.Context, p *plan) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.sim.Import(ctx, p.base(), func(done, of int) { s.say("brings the objects in", done, of) }); err != nil {
+	objects, err := p.objects()
+	if err != nil {
+		return err
+	}
+	err = s.sim.Import(ctx, objects, func(done, of int) { s.say("brings the objects in", done, of) })
+	if refused := (simulator.NotImported)(nil); errors.As(err, &refused) {
+		s.leftOut(refused...)
+	} else if err != nil {
 		return err
 	}
 	if err := s.nodesReady(ctx); err != nil {
@@ -177,10 +186,12 @@ func (s *side) until(ctx context.Context, every time.Duration, missing func() er
 func (s *side) run(ctx context.Context, p *plan) error {
 	for i, step := range p.steps {
 		s.scheduler().hold()
+		if i > 0 {
+			s.say(step.name, i, len(p.steps)-1)
+		}
 		if err := step.do(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
-		s.say(step.name, i, len(p.steps))
 		if err := s.rest(ctx); err != nil {
 			return fmt.Errorf("%s: the scheduler does not come to rest: %w", step.name, err)
 		}
@@ -188,16 +199,46 @@ func (s *side) run(ctx context.Context, p *plan) error {
 	return nil
 }
 
+// leftOut keeps what the API server has refused.
+func (s *side) leftOut(notices ...simulator.Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notices = append(s.notices, notices...)
+}
+
 // enqueue makes pods, one after the other, so that they are queued in this order.
 func (s *side) enqueue(ctx context.Context, pods []v1.Pod) error {
 	for i := range pods {
-		one := &simulator.Snapshot{Pods: []v1.Pod{*pods[i].DeepCopy()}}
-		if err := s.sim.Import(ctx, one, nil); err != nil {
-			return err
+		err := s.create(ctx, pods[i].DeepCopy())
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
+			s.leftOut(simulator.Notice{About: "pod " + nameOf(&pods[i]).String(), Reason: err.Error()})
+		} else if err != nil {
+			return fmt.Errorf("pod %s: %w", nameOf(&pods[i]), err)
 		}
 		s.say("queues the pods", i+1, len(pods))
 	}
 	return nil
+}
+
+// settle bounds the wait for the API server to notice a priority class that was
+// made a moment before.
+const settle = 5 * time.Second
+
+// create makes a pod without what only its own cluster can make of it.
+func (s *side) create(ctx context.Context, pod *v1.Pod) error {
+	pod.UID, pod.ResourceVersion, pod.ManagedFields, pod.Finalizers, pod.Status = "", "", nil, nil, v1.PodStatus{}
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, settle, true, func(ctx context.Context) (bool, error) {
+		_, last = s.sim.Client().CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+		if apierrors.IsForbidden(last) {
+			return false, nil
+		}
+		return true, last
+	})
+	if err != nil && last != nil {
+		return last
+	}
+	return err
 }
 
 // pods are those that are there, by name.

@@ -41,6 +41,8 @@ func Verdict(r *compare.Result) string {
 		}
 	}
 	switch {
+	case len(parts) > 0 && first.Follows > 0:
+		return fmt.Sprintf("%s; %d of these follow from the others", strings.Join(parts, ", "), first.Follows)
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
 	case first.Ties > 0:

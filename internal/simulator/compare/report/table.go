@@ -23,6 +23,7 @@ func Table(w io.Writer, r *compare.Result) error {
 	t.counts(r)
 	t.loads(r)
 	t.nodes(r)
+	t.leftOut(r)
 	return t.Flush()
 }
 
@@ -128,6 +129,12 @@ func (t *table) nodes(r *compare.Result) {
 	}
 	if more := len(differ) - shown; more > 0 {
 		t.row(fmt.Sprintf("and %d more; -o json has all", more))
+	}
+}
+
+func (t *table) leftOut(r *compare.Result) {
+	for _, notice := range r.LeftOut {
+		t.line("Left out on both sides: %s", notice)
 	}
 }
 
