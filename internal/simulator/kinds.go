@@ -73,7 +73,9 @@ type typed[T, L any, P object[T]] struct {
 // those that it refers to.
 var Kinds = []Kind{
 	kindOf("namespaces", "namespace", func(s *Snapshot) *[]v1.Namespace { return &s.Namespaces },
-		func(c kubernetes.Interface, _ string) client[v1.Namespace, v1.NamespaceList] { return c.CoreV1().Namespaces() }),
+		func(c kubernetes.Interface, _ string) client[v1.Namespace, v1.NamespaceList] {
+			return c.CoreV1().Namespaces()
+		}),
 	kindOf("priorityclasses", "priority class", func(s *Snapshot) *[]schedulingv1.PriorityClass { return &s.PriorityClasses },
 		func(c kubernetes.Interface, _ string) client[schedulingv1.PriorityClass, schedulingv1.PriorityClassList] {
 			return c.SchedulingV1().PriorityClasses()
@@ -123,7 +125,9 @@ var Kinds = []Kind{
 			return c.ResourceV1().ResourceClaims(ns)
 		}),
 	kindOf("services", "service", func(s *Snapshot) *[]v1.Service { return &s.Services },
-		func(c kubernetes.Interface, ns string) client[v1.Service, v1.ServiceList] { return c.CoreV1().Services(ns) }),
+		func(c kubernetes.Interface, ns string) client[v1.Service, v1.ServiceList] {
+			return c.CoreV1().Services(ns)
+		}),
 	kindOf("poddisruptionbudgets", "pod disruption budget", func(s *Snapshot) *[]policyv1.PodDisruptionBudget { return &s.PodDisruptionBudgets },
 		func(c kubernetes.Interface, ns string) client[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList] {
 			return c.PolicyV1().PodDisruptionBudgets(ns)
@@ -149,7 +153,9 @@ var Kinds = []Kind{
 			return c.AppsV1().DaemonSets(ns)
 		}),
 	kindOf("jobs", "job", func(s *Snapshot) *[]batchv1.Job { return &s.Jobs },
-		func(c kubernetes.Interface, ns string) client[batchv1.Job, batchv1.JobList] { return c.BatchV1().Jobs(ns) }),
+		func(c kubernetes.Interface, ns string) client[batchv1.Job, batchv1.JobList] {
+			return c.BatchV1().Jobs(ns)
+		}),
 	kindOf("nodes", "node", func(s *Snapshot) *[]v1.Node { return &s.Nodes },
 		func(c kubernetes.Interface, _ string) client[v1.Node, v1.NodeList] { return c.CoreV1().Nodes() }),
 	kindOf("pods", "pod", func(s *Snapshot) *[]v1.Pod { return &s.Pods },

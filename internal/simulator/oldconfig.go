@@ -13,18 +13,18 @@ const aboutConfig = "scheduler configuration"
 
 // gone are the plugins that kube-scheduler had once, and what does their work now.
 var gone = map[string]string{
-	"EBSLimits":                       "NodeVolumeLimits",
-	"GCEPDLimits":                     "NodeVolumeLimits",
-	"AzureDiskLimits":                 "NodeVolumeLimits",
-	"CinderLimits":                    "NodeVolumeLimits",
-	"SelectorSpread":                  "PodTopologySpread",
-	"DefaultPodTopologySpread":        "PodTopologySpread",
-	"ServiceAffinity":                 "",
-	"NodeLabel":                       "NodeAffinity",
-	"NodePreferAvoidPods":             "TaintToleration",
-	"NodeResourcesLeastAllocated":     "NodeResourcesFit",
-	"NodeResourcesMostAllocated":      "NodeResourcesFit",
-	"RequestedToCapacityRatio":        "NodeResourcesFit",
+	"EBSLimits":                   "NodeVolumeLimits",
+	"GCEPDLimits":                 "NodeVolumeLimits",
+	"AzureDiskLimits":             "NodeVolumeLimits",
+	"CinderLimits":                "NodeVolumeLimits",
+	"SelectorSpread":              "PodTopologySpread",
+	"DefaultPodTopologySpread":    "PodTopologySpread",
+	"ServiceAffinity":             "",
+	"NodeLabel":                   "NodeAffinity",
+	"NodePreferAvoidPods":         "TaintToleration",
+	"NodeResourcesLeastAllocated": "NodeResourcesFit",
+	"NodeResourcesMostAllocated":  "NodeResourcesFit",
+	"RequestedToCapacityRatio":    "NodeResourcesFit",
 }
 
 // goneFields are those of the configuration itself.

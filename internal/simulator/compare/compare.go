@@ -55,6 +55,9 @@ type Progress struct {
 	Done, Of  int // Of is 0 if nobody knows
 }
 
+// Schedules is the step in which the scheduler is at work.
+const Schedules = "schedules"
+
 // DefaultPatience is longer than anything takes that the scheduler waits for.
 const DefaultPatience = 2 * time.Minute
 

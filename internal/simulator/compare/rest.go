@@ -79,7 +79,7 @@ func (s *side) progress() {
 			_, looked := s.of(nameOf(pod))
 			return pod.Spec.NodeName != "" || looked
 		}))
-		s.say("schedules", done, done+left)
+		s.say(Schedules, done, done+left)
 	}
 }
 

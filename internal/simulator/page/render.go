@@ -30,6 +30,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"object":     objectOf,
 	"turn":       turnOf,
 	"postFilter": postFilter,
+	"side":       newLoadRow,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
