@@ -32,6 +32,11 @@ func rows(r *compare.Result) []compare.Difference {
 	return all[:min(most, len(all))]
 }
 
+// direct are those that do not follow from others.
+func direct(rows []compare.Difference) []compare.Difference {
+	return slices.DeleteFunc(slices.Clone(rows), func(d compare.Difference) bool { return d.Follows })
+}
+
 //go:embed report.html
 var layout string
 
@@ -47,6 +52,7 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
 	"date":    func() string { return time.Now().Format("2 January 2006, 15:04") },
 	"sub":     func(low, high float64) float64 { return high - low },
+	"direct":  direct,
 	"shares":  shares, "ranges": ranges, "heat": heat, "runs": runs,
 }).Parse(layout))
 
@@ -63,7 +69,8 @@ func shares(r *compare.Result) []share {
 	all := []share{
 		{Class: "onlyA", Word: "only under A", Count: run.OnlyA},
 		{Class: "onlyB", Word: "only under B", Count: run.OnlyB},
-		{Class: "elsewhere", Word: "elsewhere", Count: run.Elsewhere},
+		{Class: "elsewhere", Word: "elsewhere", Count: max(0, run.Elsewhere-run.Follows)},
+		{Class: "follows", Word: "elsewhere, which follows from others", Count: min(run.Elsewhere, run.Follows)},
 		{Class: "nowhere", Word: "nowhere", Count: run.Nowhere},
 		{Class: "tie", Word: "ties", Count: run.Ties},
 		{Class: "same", Word: "the same", Count: run.Same},

@@ -48,12 +48,19 @@ func (t *table) line(format string, args ...any) {
 
 func (t *table) differences(r *compare.Result) {
 	rows := slices.Concat(r.Differences, r.Nowhere)
+	folded := 0
+	if few := direct(rows); len(few) > 0 && len(rows)-len(few) > shown {
+		rows, folded = few, len(rows)-len(few)
+	}
 	if len(rows) == 0 {
 		return
 	}
 	t.row("POD", "DIFFERENCE", "NODE UNDER A", "NODE UNDER B", "REASON")
 	for _, d := range rows {
 		t.row(d.Namespace+"/"+d.Name, words[d.Kind]+runs(r, d), where(d.A), where(d.B), why(d))
+	}
+	if folded > 0 {
+		t.row(fmt.Sprintf("and %d that follow from these; -o json and -o html have them", folded))
 	}
 	t.row()
 }
