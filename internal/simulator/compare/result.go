@@ -50,7 +50,7 @@ type Tally struct {
 	OnlyB     int    `json:"onlyB"`
 	Nowhere   int    `json:"nowhere"`
 	Ties      int    `json:"ties"`
-	// Follows is how many of Elsewhere, OnlyA and OnlyB follow from others.
+	// Follows is how many of Elsewhere follow from others.
 	Follows int `json:"follows"`
 	// CPUDeviation is the standard deviation of the nodes' load, in percent.
 	CPUDeviationA float64 `json:"cpuDeviationA"`
@@ -83,10 +83,10 @@ func (r *Result) add(i int, seed uint64, v *verdicts) {
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
 	}
 	for _, d := range v.differences {
-		run.Follows += follows(d)
 		switch d.Kind {
 		case Elsewhere:
 			run.Elsewhere++
+			run.Follows += follows(d)
 		case OnlyA:
 			run.OnlyA++
 		case OnlyB:

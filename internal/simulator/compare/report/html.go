@@ -69,8 +69,8 @@ func shares(r *compare.Result) []share {
 	all := []share{
 		{Class: "onlyA", Word: "only under A", Count: run.OnlyA},
 		{Class: "onlyB", Word: "only under B", Count: run.OnlyB},
-		{Class: "elsewhere", Word: "elsewhere", Count: max(0, run.Elsewhere-run.Follows)},
-		{Class: "follows", Word: "elsewhere, which follows from others", Count: min(run.Elsewhere, run.Follows)},
+		{Class: "elsewhere", Word: "elsewhere", Count: run.Elsewhere - run.Follows},
+		{Class: "follows", Word: "elsewhere, which follows from others", Count: run.Follows},
 		{Class: "nowhere", Word: "nowhere", Count: run.Nowhere},
 		{Class: "tie", Word: "ties", Count: run.Ties},
 		{Class: "same", Word: "the same", Count: run.Same},
@@ -148,6 +148,7 @@ const pitch = 10
 // the same place in each.
 func heat(l compare.Loads) []field {
 	columns := int(math.Ceil(math.Sqrt(float64(max(len(l.Nodes), 1)) * 1.6)))
+	most := max(l.Before.CPU.Max, l.A.CPU.Max, l.B.CPU.Max, 1)
 	fields := []field{{Title: "Before", Load: l.Before}, {Title: "A", Load: l.A}, {Title: "B", Load: l.B}}
 	for i := range fields {
 		fields[i].Width, fields[i].Height = columns*pitch, (len(l.Nodes)+columns-1)/columns*pitch
@@ -156,7 +157,7 @@ func heat(l compare.Loads) []field {
 			percent := compare.Percent(used.CPU, node.Has.CPU)
 			fields[i].Cells = append(fields[i].Cells, cell{
 				X: n % columns * pitch, Y: n / columns * pitch,
-				Opacity: fmt.Sprintf("%.2f", math.Min(1, percent/100)),
+				Opacity: fmt.Sprintf("%.2f", percent/most),
 				Changed: i == 2 && node.A != node.B,
 				Title: fmt.Sprintf("%s: %.0f %% of %s CPUs, %s of %s GiB, %d pods", node.Node, percent, cores(node.Has.CPU),
 					gibibytes(used.Memory), gibibytes(node.Has.Memory), used.Pods),

@@ -34,7 +34,7 @@ func Verdict(r *compare.Result) string {
 		n    int
 		what string
 	}{
-		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere, "another node"},
+		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, count(part.n, "pod")+map[bool]string{true: " has ", false: " have "}[part.n == 1]+part.what)
@@ -42,7 +42,9 @@ func Verdict(r *compare.Result) string {
 	}
 	switch {
 	case len(parts) > 0 && first.Follows > 0:
-		return fmt.Sprintf("%s; %d of these follow from the others", strings.Join(parts, ", "), first.Follows)
+		return fmt.Sprintf("%s, and %d more follow from these", strings.Join(parts, ", "), first.Follows)
+	case first.Follows > 0:
+		return count(first.Follows, "pod") + " elsewhere, by what other pods did before"
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
 	case first.Ties > 0:

@@ -42,7 +42,7 @@ func TestTheTableHasWhatDiffersWithItsReasonOnALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`4 pods on 2 nodes, those without a node: 1 pod has no node under B any more, 1 pod has another node; 1 of these follow from the others\.`,
+		`4 pods on 2 nodes, those without a node: 1 pod has no node under B any more, and 1 more follow from these\.`,
 		`default/picky +only under A \(in 1 of 2 runs\) +one +- +Regex: under B one is refused: no <match>\n`,
 		`default/web +elsewhere \(in 2 of 2 runs\) +one +two +totals \(follows from other pods\)\n`,
 		`default/huge +nowhere +- +- +no room\n`,
@@ -93,11 +93,12 @@ func TestJSONIsReadAgain(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for want, tally := range map[string]compare.Tally{
-		"No difference":                  {Same: 3},
-		"No difference but 1 tie":        {Ties: 1},
-		"No difference but 2 ties":       {Ties: 2, Nowhere: 5},
-		"2 pods have another node":       {Elsewhere: 2},
-		"1 pod has a node under B alone": {OnlyB: 1},
+		"No difference":                                        {Same: 3},
+		"No difference but 1 tie":                              {Ties: 1},
+		"No difference but 2 ties":                             {Ties: 2, Nowhere: 5},
+		"2 pods have another node":                             {Elsewhere: 2},
+		"1 pod has another node, and 3 more follow from these": {Elsewhere: 4, Follows: 3},
+		"1 pod has a node under B alone":                       {OnlyB: 1},
 	} {
 		if got := Verdict(&compare.Result{Runs: []compare.Tally{tally}}); got != want {
 			t.Errorf("%+v is %q, want %q", tally, got, want)
