@@ -52,12 +52,15 @@ start-simulator-wasm: bin/simulator ## a cluster with the Wasm plugin, its page 
 	bin/simulator --door $(or $(DOOR),v2) $(ARGS)
 
 .PHONY: start-simulator-extender
-start-simulator-extender: bin/simulator ## the same, with the HTTP extender
+start-simulator-extender: bin/simulator ## the same, with the HTTP extender that is sent full nodes
 	bin/simulator --door extender $(ARGS)
 
-.PHONY: start-simulator-extender-v2
-start-simulator-extender-v2: bin/simulator ## the same, with the HTTP extender that is sent names only
-	bin/simulator --door extender-v2 $(ARGS)
+.PHONY: start-simulator-extender-names
+start-simulator-extender-names: bin/simulator ## the same, with the HTTP extender that is sent names only
+	bin/simulator --door extender-names $(ARGS)
+
+.PHONY: start-simulator-extender-v2 # what start-simulator-extender-names was called
+start-simulator-extender-v2: start-simulator-extender-names
 
 .PHONY: start-simulator
 start-simulator: bin/simulator ## the same, with no plugin: pick one at the page
@@ -73,7 +76,7 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 
 .PHONY: walkthrough
 walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
-	@for door in $(or $(DOOR),v1 v2 native extender extender-v2); do \
+	@for door in $(or $(DOOR),v1 v2 native extender extender-names); do \
 		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
 		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
 	done
@@ -81,7 +84,7 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/extender bin/simulator ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator
+build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator, bin/kubectl-regex
 
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
@@ -113,9 +116,6 @@ ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
 
-.PHONY: binaries
-binaries: $(IMAGES:%=bin/linux-$(ARCH)/%)
-
 .PHONY: images
 images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's)
 
@@ -125,6 +125,10 @@ $(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
 
 $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
 	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAGGED)',$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
+
+.PHONY: krew
+krew: ## kubectl-regex for six platforms, and its manifest for krew, in bin/krew; TAG=v… RELEASES=… (where they are downloaded from)
+	@tools/krew.sh $(TAG) $(or $(RELEASES),https://registry.example/regex-scheduling/releases)
 
 ##@ Check
 

@@ -118,7 +118,7 @@ func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
 	}
 }
 
-func TestTheNodePortIsThatOfTheSeed(t *testing.T) {
+func TestTheNodePortStays(t *testing.T) {
 	services := ofKind[corev1.Service](t, mustRender(t, "extender/nodeport"), "Service")
 	if len(services) != 1 || services[0].Spec.Type != corev1.ServiceTypeNodePort || services[0].Spec.Ports[0].NodePort != 31800 {
 		t.Errorf("%+v", services)

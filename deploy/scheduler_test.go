@@ -20,7 +20,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -43,7 +42,7 @@ func runScheduler(t *testing.T, variant string, names map[string]string, replace
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
 			Kubeconfig: schedulerKubeconfig(t),
 			Config:     []byte(strings.NewReplacer(replace...).Replace(text)),
-			Transport:  webserver.Names(names),
+			Transport:  guestserver.Names(names),
 			Ready:      func() { close(ready) },
 		})
 	}()

@@ -53,5 +53,36 @@ func (s *informed) Nodes() (abi.Message, error) {
 	return list, nil
 }
 
-// ImageStates implements abi.Scheduler. Only the snapshot has them.
-func (s *informed) ImageStates(string) any { return map[string]*fwk.ImageStateSummary(nil) }
+// ImageStates implements abi.Scheduler. The informers have nothing but the nodes,
+// so it is counted anew who else has the images.
+func (s *informed) ImageStates(name string) any {
+	var states map[string]*fwk.ImageStateSummary
+	node, err := s.nodes.Get(name)
+	if err != nil {
+		return states
+	}
+	states = map[string]*fwk.ImageStateSummary{}
+	for image, size := range imagesOf(node) {
+		states[image] = &fwk.ImageStateSummary{Size: size}
+	}
+	nodes, _ := s.nodes.List(labels.Everything())
+	for _, other := range nodes {
+		for image := range imagesOf(other) {
+			if state := states[image]; state != nil {
+				state.NumNodes++
+			}
+		}
+	}
+	return states
+}
+
+// imagesOf are the names of a node's images, with their sizes.
+func imagesOf(node *v1.Node) map[string]int64 {
+	images := map[string]int64{}
+	for _, image := range node.Status.Images {
+		for _, name := range image.Names {
+			images[name] = image.SizeBytes
+		}
+	}
+	return images
+}

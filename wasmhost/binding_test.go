@@ -178,15 +178,21 @@ func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
 // snapshot is being renewed meanwhile.
 func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 	h := &informedHandle{handle: *aHandle(), factory: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}
+	image := v1.ContainerImage{Names: []string{"nginx", "nginx:1"}, SizeBytes: 42}
 	informed := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"from": "the informer"}}}
-	if err := h.factory.Core().V1().Nodes().Informer().GetStore().Add(informed); err != nil {
-		t.Fatal(err)
+	informed.Status.Images = []v1.ContainerImage{image, {Names: []string{"nginx", "redis"}, SizeBytes: 42}}
+	other := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Status: v1.NodeStatus{Images: []v1.ContainerImage{image}}}
+	for _, node := range []*v1.Node{informed, other} {
+		if err := h.factory.Core().V1().Nodes().Informer().GetStore().Add(node); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for config, want := range map[string]string{
-		"ia": marshalled(informed), "j": marshalled(&v1.NodeList{Items: []v1.Node{*informed}}), "ka": "null",
+		"ia": marshalled(informed), "ib": marshalled(other), "knone": "null",
+		"ka": `{"nginx":{"Size":42,"NumNodes":2,"Nodes":null},"nginx:1":{"Size":42,"NumNodes":2,"Nodes":null},"redis":{"Size":42,"NumNodes":1,"Nodes":null}}`,
 	} {
 		guest, p, state := openWith(t, "mirror", Args{GuestConfig: config}, h).(everyHook), pod("web"), framework.NewCycleState()
-		if _, status := guest.PreFilter(t.Context(), state, p, nil); status.Message() == want {
+		if _, status := guest.PreFilter(t.Context(), state, p, nil); config != "knone" && status.Message() == want {
 			t.Errorf("%s: the scheduling cycle has it from the informer", config)
 		}
 		guest.Permit(t.Context(), state, p, "a")

@@ -25,13 +25,13 @@ type compiled struct {
 }
 
 // compile returns a guest, which release takes back.
-func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (*compiled, error) {
+func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.NoCache {
 		args.CompilationCache = ""
 	}
-	key := programKey{sha256.Sum256(wasm), args.MemoryLimit, args.CallTimeout > 0, args.CompilationCache}
+	key := programKey{guest.sum, args.MemoryLimit, args.CallTimeout > 0, args.CompilationCache}
 	if c, ok := h.compiled[key]; ok {
 		c.users++
 		return c, nil
@@ -43,7 +43,7 @@ func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (*compiled, 
 	c := &compiled{key: key, users: 1}
 	err := h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
 		options.Cache = cache
-		c.Guest, err = abi.Compile(ctx, wasm, options)
+		c.Guest, err = abi.Compile(ctx, guest.wasm, options)
 		return err
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
@@ -73,15 +72,19 @@ type begun struct {
 	cycle *cycle
 }
 
-// begin makes a new cycle for a state, which may be nil in tests.
+// begin makes a new cycle, which may be for no state in tests.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	c := &cycle{pass: &pass{pod: pod}}
-	c.message.pod = pod
+	c.message = podMessage{pod, &p.encoder}
+	p.last.Store(&begun{state, c})
+	return c
+}
+
+// remember leaves a cycle in its state, for when another one has begun.
+func (p *plugin) remember(state fwk.CycleState, c *cycle) {
 	if state != nil {
 		state.Write(p.key, c)
 	}
-	p.last.Store(&begun{state, c})
-	return c
 }
 
 // cycleOf finds the cycle of a state, or nil if it has none.
@@ -109,44 +112,7 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 	if c := p.cycleOf(state, pod); c != nil {
 		return c // another goroutine has begun it
 	}
-	return p.begin(state, pod)
-}
-
-// podMessage is a pod that is marshalled straight into the memory of the guest
-// that asks first, and once more for all that ask after it.
-type podMessage struct {
-	pod *v1.Pod
-
-	mu    sync.Mutex
-	size  int
-	asked bool
-	bytes []byte
-}
-
-// Size implements abi.Message.
-func (m *podMessage) Size() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.size == 0 {
-		m.size = m.pod.Size()
-	}
-	return m.size
-}
-
-// MarshalToSizedBuffer implements abi.Message.
-func (m *podMessage) MarshalToSizedBuffer(buffer []byte) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.asked {
-		m.asked = true
-		return m.pod.MarshalToSizedBuffer(buffer)
-	}
-	if m.bytes == nil {
-		bytes := make([]byte, m.size)
-		if _, err := m.pod.MarshalToSizedBuffer(bytes); err != nil {
-			return 0, err
-		}
-		m.bytes = bytes
-	}
-	return copy(buffer, m.bytes), nil
+	c := p.begin(state, pod)
+	p.remember(state, c)
+	return c
 }

@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -143,24 +144,46 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 	}
 }
 
-func TestThePodIsMarshalledAtMostTwiceInACycle(t *testing.T) {
-	m := podMessage{pod: pod("web")}
-	var told []string
+func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
+	var e encoder
+	m := podMessage{pod("web"), &e}
 	for range 3 {
-		buffer := make([]byte, m.Size())
-		if _, err := m.MarshalToSizedBuffer(buffer); err != nil {
-			t.Fatal(err)
+		if got := bytesOf(t, &m); got != marshalled(pod("web")) {
+			t.Errorf("%q", got)
 		}
-		told = append(told, string(buffer))
-		m.pod = renamed(m.pod) // a change would be seen
+		m.pod = pod("a change would be seen")
 	}
-	if told[0] != marshalled(pod("web")) || told[1] != marshalled(renamed(pod("web"))) || told[2] != told[1] {
-		t.Errorf("%q", told)
+	big := pod(strings.Repeat("more than there was room for ", 1000))
+	for _, other := range []*v1.Pod{big, pod("web"), {}} {
+		if got := bytesOf(t, &podMessage{other, &e}); got != marshalled(other) {
+			t.Errorf("%.100q", got)
+		}
 	}
 }
 
-func renamed(p *v1.Pod) *v1.Pod {
-	p = p.DeepCopy()
-	p.Name = string(p.Name[0]+1) + p.Name[1:]
-	return p
+// bytesOf asks for a pod as instances do.
+func bytesOf(t *testing.T, m *podMessage) string {
+	t.Helper()
+	buffer := make([]byte, m.Size())
+	if n, err := m.MarshalToSizedBuffer(buffer); err != nil || n != len(buffer) {
+		t.Errorf("%d of %d bytes: %v", n, len(buffer), err)
+	}
+	return string(buffer)
+}
+
+func TestPodsAreMarshalledForManyInstancesAtATime(t *testing.T) {
+	var e encoder
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			p := pod(strings.Repeat("n", 100*i))
+			m := podMessage{p, &e}
+			for range 200 {
+				if got := bytesOf(t, &m); got != marshalled(p) {
+					t.Errorf("pod %d: %.50q", i, got)
+				}
+			}
+		})
+	}
+	group.Wait()
 }

@@ -19,17 +19,16 @@ const maxRedirects = 5
 // fetch reads a guest whole and checks that it is a Wasm module. Its errors say
 // nothing of what was found instead: whoever may name a guest, as everybody who
 // reaches a simulator may, is not thereby allowed to read files or other servers.
-func (h *Host) fetch(ctx context.Context, guestURL string, limit int64) ([]byte, error) {
-	scheme, _, _ := strings.Cut(guestURL, "://")
+func (h *Host) fetch(ctx context.Context, from source, limit int64) ([]byte, error) {
 	var wasm []byte
 	var err error
-	switch scheme {
+	switch from.scheme {
 	case "http", "https":
-		wasm, err = h.download(ctx, guestURL, limit)
+		wasm, err = h.download(ctx, from, limit)
 	case "oci":
-		wasm, err = h.pull(ctx, strings.TrimPrefix(guestURL, "oci://"), limit)
+		wasm, err = h.pull(ctx, from.rest, limit)
 	case "file":
-		wasm, err = readFile(strings.TrimPrefix(guestURL, "file://"), limit)
+		wasm, err = readFile(from.rest, limit)
 	default:
 		return nil, errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
@@ -56,14 +55,13 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 // download is done, body and all, within the timeout.
-func (h *Host) download(ctx context.Context, guestURL string, limit int64) ([]byte, error) {
+func (h *Host) download(ctx context.Context, from source, limit int64) ([]byte, error) {
+	if from.err != nil {
+		return nil, bare(from.err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, h.timeout())
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, guestURL, nil)
-	if err != nil {
-		return nil, bare(err)
-	}
-	req.Close = true // one request: keep no connection behind
+	req := (&http.Request{Method: http.MethodGet, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection behind
 	client := http.Client{Transport: h.Transport, CheckRedirect: checkRedirect}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -134,7 +134,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			guestURL := serve(t, tt.handler)
 			h := &Host{Timeout: 200 * time.Millisecond, MaxBytes: 1 << 20}
-			err := h.Check(t.Context(), "Wasm", Args{GuestURL: guestURL})
+			_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL})
 			if want := "plugin Wasm: guest " + guestURL + ": " + tt.want; message(err) != want {
 				t.Errorf("got\n%v\nwant\n%s", err, want)
 			}
@@ -164,7 +164,7 @@ func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := new(Host).Check(t.Context(), "Wasm", Args{GuestURL: "file://" + file})
+		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + file})
 		if want := "plugin Wasm: guest file://" + file + ": not a Wasm module"; message(err) != want {
 			t.Errorf("%q: got %v, want %s", content, err, want)
 		}
@@ -178,7 +178,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	err = new(Host).Check(t.Context(), "Wasm", Args{GuestURL: "http://me:secret@" + address})
+	_, err = new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "http://me:secret@" + address})
 	if want := "plugin Wasm: guest http://me:xxxxx@" + address + ": dial tcp " + address + ": connect: connection refused"; message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -189,7 +189,7 @@ func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
 	defer server.Close()
 	h := &Host{Transport: server.Client().Transport}
-	err := h.Check(t.Context(), "Wasm", Args{GuestURL: server.URL})
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: server.URL})
 	if want := ": redirected from https to http"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -206,7 +206,7 @@ func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func TestATransportOfTheProcessResolvesTheGuest(t *testing.T) {
 	h := &Host{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}}
-	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -215,10 +215,10 @@ func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	guestURL := "file://" + guests + "empty_filter.wasm"
-	if err := h.Check(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
+	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
 		t.Fatal(err)
 	}
-	err := h.Check(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: 10})
+	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: 10})
 	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want …%s…", err, want)
 	}
@@ -233,7 +233,7 @@ func TestAGuestIsFetchedOnce(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	for range 3 {
-		if err := h.Check(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
+		if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestNoFileStaysBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	for _, guest := range []string{"empty_filter", "start_trap", "no_memory"} {
-		_ = new(Host).Check(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
+		_, _ = new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
 	}
 	left, err := os.ReadDir(tmp)
 	if err != nil || len(left) > 0 {

@@ -22,18 +22,19 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 		p.release(pod) // its last cycle did not end as it should
 	}
 	c := p.begin(state, pod)
-	if !p.active.Has(abi.PreFilter) {
-		return nil, p.constant(abi.PreFilter)
+	a, status := p.judge(state, abi.PreFilter, func() (answer, error) { return p.preFilter(c) })
+	if !status.IsSkip() || p.guest.Exports().Has(besideFilter...) {
+		p.remember(state, c)
 	}
-	m := p.measure(state)
-	a, err := p.preFilter(c)
-	status := verdict(abi.PreFilter, a, err)
-	m.done(abi.PreFilter, status)
 	if len(a.out.NodeNames) == 0 {
 		return nil, status
 	}
 	return &fwk.PreFilterResult{NodeNames: sets.New(a.out.NodeNames...)}, status
 }
+
+// besideFilter are the hooks that are called although PreFilter was skipped. Of
+// the others only PostFilter is, before the next cycle begins.
+var besideFilter = append([]abi.Hook{abi.PreScore, abi.Score, abi.NormalizeScore}, bindingCycle...)
 
 // preFilter is the one call whose instance need not catch up.
 func (p *plugin) preFilter(c *cycle) (answer, error) {

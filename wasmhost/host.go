@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -55,18 +54,11 @@ type Host struct {
 	NoCache bool
 
 	mu       sync.Mutex
-	fetched  map[string][]byte // by URL
+	fetched  map[string]fetched // by URL
 	compiled map[programKey]*compiled
-	checked  map[identity][]*plugin // started, and not yet handed out
-	plugins  map[*plugin]struct{}   // all that are open
+	plugins  map[*plugin]struct{} // all that are open
 	caches   caches
 	watch    watch
-}
-
-// identity is what two plugins must have in common to be interchangeable.
-type identity struct {
-	name string
-	args Args
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin
@@ -109,29 +101,50 @@ func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
 	}
 }
 
-// Check fetches a guest and starts it, to find out before anything else happens
-// whether it can be used. The plugin of that name and args that is made first
-// goes on with it, so that a guest is started once.
-func (h *Host) Check(ctx context.Context, name string, args Args) error {
-	p, err := h.start(ctx, name, args)
+func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Handle) (fwk.Plugin, error) {
+	started, err := h.Start(ctx, name, args)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	return started.Plugin(ctx, handle), nil
+}
+
+// Started is a guest that waits to become a plugin.
+type Started struct{ p *plugin }
+
+// Start fetches a guest and starts it, for who wants to know that it can be used
+// before there is a scheduler.
+func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, error) {
+	from := parseSource(args.GuestURL)
+	p, err := h.newPlugin(ctx, name, from, args)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from.shown, lineError{err})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.checked == nil {
-		h.checked = map[identity][]*plugin{}
+	if h.plugins == nil {
+		h.plugins = map[*plugin]struct{}{}
 	}
-	id := identity{name, args}
-	h.checked[id] = append(h.checked[id], p)
-	return nil
+	h.plugins[p] = struct{}{}
+	return &Started{p}, nil
+}
+
+// Plugin makes the guest the plugin of a scheduler. It is for one scheduler, once.
+// The plugin is an io.Closer too.
+func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
+	p := s.p
+	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+	if why := p.unsigned(); why != "" {
+		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: "+why, "plugin", p.name, "guest", p.url)
+	}
+	return mask(p)
 }
 
 // Close stops all guests that the Host has started.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	plugins := h.plugins
-	h.plugins, h.checked = nil, nil
+	h.plugins = nil
 	h.mu.Unlock()
 	var errs []error
 	for p := range plugins {
@@ -142,49 +155,6 @@ func (h *Host) Close() error {
 
 var _ io.Closer = (*Host)(nil)
 
-func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Handle) (fwk.Plugin, error) {
-	p := h.claim(identity{name, args})
-	if p == nil {
-		var err error
-		if p, err = h.start(ctx, name, args); err != nil {
-			return nil, err
-		}
-	}
-	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
-	if !p.signs() {
-		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: the guest does not say what it decides by",
-			"plugin", name, "guest", p.url)
-	}
-	return mask(p), nil
-}
-
-// claim takes a plugin that Check has started.
-func (h *Host) claim(id identity) *plugin {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	waiting := h.checked[id]
-	if len(waiting) == 0 {
-		return nil
-	}
-	h.checked[id] = waiting[1:]
-	return waiting[0]
-}
-
-// start makes a plugin with one instance of its guest.
-func (h *Host) start(ctx context.Context, name string, args Args) (*plugin, error) {
-	p, err := h.newPlugin(ctx, name, args)
-	if err != nil {
-		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, redact(args.GuestURL), lineError{err})
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.plugins == nil {
-		h.plugins = map[*plugin]struct{}{}
-	}
-	h.plugins[p] = struct{}{}
-	return p, nil
-}
-
 // forget is for a plugin that was closed.
 func (h *Host) forget(p *plugin) {
 	h.mu.Lock()
@@ -193,34 +163,23 @@ func (h *Host) forget(p *plugin) {
 }
 
 // guest returns the bytes behind a URL.
-func (h *Host) guest(ctx context.Context, args Args) ([]byte, error) {
+func (h *Host) guest(ctx context.Context, from source, args Args) (fetched, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	wasm, ok := h.fetched[args.GuestURL]
+	guest, ok := h.fetched[args.GuestURL]
 	if !ok {
-		var err error
-		if wasm, err = h.fetch(ctx, args.GuestURL, h.sizeLimit(args)); err != nil {
-			return nil, err
+		wasm, err := h.fetch(ctx, from, h.sizeLimit(args))
+		if err != nil {
+			return fetched{}, err
 		}
 		if h.fetched == nil {
-			h.fetched = map[string][]byte{}
+			h.fetched = map[string]fetched{}
 		}
-		h.fetched[args.GuestURL] = wasm
+		guest = newFetched(wasm)
+		h.fetched[args.GuestURL] = guest
 	}
-	if err := checkSize(int64(len(wasm)), h.sizeLimit(args)); err != nil { // another plugin's limit was higher
-		return nil, err
+	if err := checkSize(int64(len(guest.wasm)), h.sizeLimit(args)); err != nil { // another plugin's limit was higher
+		return fetched{}, err
 	}
-	return wasm, checkDigest(wasm, args.GuestSHA256)
-}
-
-// redact hides the password that a URL may carry.
-func redact(guestURL string) string {
-	u, err := url.Parse(guestURL)
-	if err != nil {
-		return OneLine(guestURL)
-	}
-	if u.User == nil {
-		return guestURL
-	}
-	return u.Redacted()
+	return guest, guest.check(args)
 }

@@ -16,25 +16,21 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-func TestAGuestIsStartedOnceForItsCheckAndItsPlugin(t *testing.T) {
+func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	args := Args{GuestURL: "file://" + guests + "remember.wasm"}
 	for range 2 { // two profiles have it
-		if err := h.Check(t.Context(), "Wasm", args); err != nil {
-			t.Fatal(err)
-		}
-	}
-	made := map[fwk.Plugin]bool{}
-	for range 3 { // and another is made without a check
-		pl, err := h.open(t.Context(), "Wasm", args, nil)
+		started, err := h.Start(t.Context(), "Wasm", args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		made[inside(pl)] = true
+		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.running.Load() != 1 {
+			t.Errorf("%d instances", started.p.running.Load())
+		}
 	}
-	if len(made) != 3 || len(h.plugins) != 3 || len(h.compiled) != 1 {
-		t.Errorf("%d plugins of %d that were started, %d compiled guests", len(made), len(h.plugins), len(h.compiled))
+	if len(h.plugins) != 2 || len(h.compiled) != 1 {
+		t.Errorf("%d plugins, %d compiled guests", len(h.plugins), len(h.compiled))
 	}
 }
 
@@ -47,7 +43,7 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	args.GuestConfig = "no object"
-	if err := h.Check(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
+	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
 		t.Errorf("the other guest: %v", err)
 	}
 	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
@@ -57,21 +53,21 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 
 func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
 	h := &Host{}
-	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(h.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
-	if len(h.plugins)+len(h.checked)+len(h.compiled)+len(h.watch.plugins) > 0 {
-		t.Errorf("%d plugins, %d checked, %d compiled, %d watched", len(h.plugins), len(h.checked), len(h.compiled), len(h.watch.plugins))
+	if len(h.plugins)+len(h.compiled)+len(h.watch.plugins) > 0 {
+		t.Errorf("%d plugins, %d compiled, %d watched", len(h.plugins), len(h.compiled), len(h.watch.plugins))
 	}
 }
 
 func TestATrapInEnqueueStopsTheStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
-	err := h.Check(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
 	var trap *abi.Trap
 	if !errors.As(err, &trap) || !strings.HasSuffix(message(err), "wasm: enqueue error: wasm error: unreachable (in enqueue)") {
 		t.Errorf("got %v", err)

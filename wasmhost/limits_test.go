@@ -27,7 +27,7 @@ func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
-	err := h.Check(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
 	if want := "wasm: guest needs 196608 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
@@ -37,7 +37,7 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
-	err := h.Check(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: 1 << 20})
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: 1 << 20})
 	if want := "but memoryLimit is 1048576"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want …%s", err, want)
 	}

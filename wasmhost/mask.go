@@ -6,65 +6,57 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
+// What a guest decides on before a pod is bound.
+type (
+	filtering struct {
+		*plugin
+		filterHooks
+	}
+	scoring struct {
+		*plugin
+		scoreHooks
+	}
+	deciding struct {
+		*plugin
+		filterHooks
+		scoreHooks
+	}
+)
+
 // mask gives p the interfaces that its guest has: the framework finds out by
-// type assertion where to call a plugin. Embedding cannot be put together at run
-// time, so what goes together comes together.
+// type assertion where to call a plugin, and the page shows it there. Embedding
+// cannot be put together at run time, so what goes together stands here.
 func mask(p *plugin) fwk.Plugin {
-	filter, score := filterHooks{p}, scoreHooks{p}
+	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
 	exports := p.guest.Exports()
-	filters, scores := exports.Has(abi.Filter, abi.PostFilter), exports.Has(abi.Score)
-	if p.signs() {
-		return maskSigning(p, filters, scores)
-	}
-	if exports.Has(bindingCycle...) {
-		return maskBinding(p, filters, scores)
-	}
+	filters, scores, binds := exports.Has(abi.Filter, abi.PostFilter), exports.Has(abi.Score), exports.Has(bindingCycle...)
 	switch {
+	case filters && scores && binds:
+		return struct {
+			deciding
+			bindingHooks
+		}{deciding{p, filter, score}, binding}
+	case filters && binds:
+		return struct {
+			filtering
+			bindingHooks
+		}{filtering{p, filter}, binding}
+	case scores && binds:
+		return struct {
+			scoring
+			bindingHooks
+		}{scoring{p, score}, binding}
+	case binds:
+		return struct {
+			*plugin
+			bindingHooks
+		}{p, binding}
 	case filters && scores:
-		return struct {
-			*plugin
-			filterHooks
-			scoreHooks
-		}{p, filter, score}
+		return deciding{p, filter, score}
 	case filters:
-		return struct {
-			*plugin
-			filterHooks
-		}{p, filter}
+		return filtering{p, filter}
 	case scores:
-		return struct {
-			*plugin
-			scoreHooks
-		}{p, score}
+		return scoring{p, score}
 	}
 	return p
-}
-
-func maskBinding(p *plugin, filters, scores bool) fwk.Plugin {
-	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
-	switch {
-	case filters && scores:
-		return struct {
-			*plugin
-			bindingHooks
-			filterHooks
-			scoreHooks
-		}{p, binding, filter, score}
-	case filters:
-		return struct {
-			*plugin
-			bindingHooks
-			filterHooks
-		}{p, binding, filter}
-	case scores:
-		return struct {
-			*plugin
-			bindingHooks
-			scoreHooks
-		}{p, binding, score}
-	}
-	return struct {
-		*plugin
-		bindingHooks
-	}{p, binding}
 }

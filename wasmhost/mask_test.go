@@ -10,7 +10,7 @@ import (
 )
 
 func TestThePluginHasTheInterfacesOfItsGuest(t *testing.T) {
-	always := []string{"EnqueueExtensions", "PreFilterPlugin", "Closer"}
+	always := []string{"EnqueueExtensions", "PreFilterPlugin", "SignPlugin", "Closer"}
 	filter := []string{"FilterPlugin", "PostFilterPlugin"}
 	score := []string{"PreScorePlugin", "ScorePlugin"}
 	binding := []string{"ReservePlugin", "PermitPlugin", "PreBindPlugin", "BindPlugin", "PostBindPlugin"}
@@ -42,7 +42,7 @@ func interfaces(pl fwk.Plugin) (names []string) {
 		reflect.TypeFor[fwk.PreScorePlugin](), reflect.TypeFor[fwk.ScorePlugin](),
 		reflect.TypeFor[fwk.ReservePlugin](), reflect.TypeFor[fwk.PermitPlugin](),
 		reflect.TypeFor[fwk.PreBindPlugin](), reflect.TypeFor[fwk.BindPlugin](),
-		reflect.TypeFor[fwk.PostBindPlugin](), reflect.TypeFor[io.Closer](),
+		reflect.TypeFor[fwk.PostBindPlugin](), reflect.TypeFor[fwk.SignPlugin](), reflect.TypeFor[io.Closer](),
 	} {
 		if reflect.TypeOf(pl).Implements(i) {
 			names = append(names, i.Name())

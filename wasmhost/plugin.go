@@ -34,6 +34,7 @@ type plugin struct {
 	decidesBy abi.DecidesBy // zero for a guest that does not say
 
 	pool      *pool
+	encoder   encoder
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
@@ -42,17 +43,17 @@ type plugin struct {
 
 var errClosed = errors.New("the guest is closed")
 
-func (h *Host) newPlugin(ctx context.Context, name string, args Args) (*plugin, error) {
-	wasm, err := h.guest(ctx, args)
+func (h *Host) newPlugin(ctx context.Context, name string, from source, args Args) (*plugin, error) {
+	stored, err := h.guest(ctx, from, args)
 	if err != nil {
 		return nil, err
 	}
-	guest, err := h.compile(ctx, wasm, args)
+	guest, err := h.compile(ctx, stored, args)
 	if err != nil {
 		return nil, err
 	}
 	p := &plugin{
-		name: name, url: redact(args.GuestURL), host: h, guest: guest, active: guest.Active(),
+		name: name, url: from.shown, host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
 		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
 	}

@@ -112,7 +112,7 @@ func TestAGuestFromARegistry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &Host{Timeout: time.Minute}
-			if wasm, err := h.fetch(t.Context(), "oci://"+r.host+"/"+image, 1<<20); err != nil || string(wasm) != program {
+			if wasm, err := h.fetch(t.Context(), parseSource("oci://"+r.host+"/"+image), 1<<20); err != nil || string(wasm) != program {
 				t.Errorf("got %q, %v", wasm, err)
 			}
 		})
@@ -145,7 +145,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &Host{Timeout: time.Minute}
-			if _, err := h.fetch(t.Context(), tt.url, 1<<20); message(err) != tt.want {
+			if _, err := h.fetch(t.Context(), parseSource(tt.url), 1<<20); message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -243,7 +243,7 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 			if strings.Contains(tt.want, "not fetched within 1s") {
 				h.Timeout = time.Second
 			}
-			if _, err := h.fetch(t.Context(), url, 1<<20); message(err) != tt.want {
+			if _, err := h.fetch(t.Context(), parseSource(url), 1<<20); message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -316,7 +316,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 			} {
 				logInWith(t, login.config)
 				h := &Host{Timeout: time.Minute}
-				if _, err := h.fetch(t.Context(), "oci://"+r.host+"/guest:v1", 1<<20); message(err) != login.want {
+				if _, err := h.fetch(t.Context(), parseSource("oci://"+r.host+"/guest:v1"), 1<<20); message(err) != login.want {
 					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
 				}
 			}
@@ -327,7 +327,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 func TestADockerConfigThatCannotBeRead(t *testing.T) {
 	r := newRegistry(t, nil)
 	logInWith(t, `{"auths":[]}`)
-	_, err := (&Host{Timeout: time.Minute}).fetch(t.Context(), "oci://"+r.host+"/guest:v1", 1<<20)
+	_, err := (&Host{Timeout: time.Minute}).fetch(t.Context(), parseSource("oci://"+r.host+"/guest:v1"), 1<<20)
 	if want := "reading the docker config: "; !strings.HasPrefix(message(err), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}
@@ -346,7 +346,7 @@ func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
 		h := &Host{Transport: refusing{&schemes}, Timeout: time.Minute}
-		if _, err := h.fetch(t.Context(), "oci://"+host+"/guest:v1", 1<<20); err == nil {
+		if _, err := h.fetch(t.Context(), parseSource("oci://"+host+"/guest:v1"), 1<<20); err == nil {
 			t.Errorf("%s: no error", host)
 		}
 		if got := strings.Join(schemes, " "); got != "https" {

@@ -20,11 +20,13 @@ import (
 // The framework itself says whether it signs a pod, and so whether it batches.
 func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 	metrics.Register()
-	for guest, signs := range map[string]bool{"decides_by": true, "decides_by_more": false, "empty_filter": false} {
+	const silent, binds = "the guest does not say what it decides by", "the guest takes part in reserve, permit or binding"
+	for guest, why := range map[string]string{"decides_by": "", "decides_by_more": silent, "empty_filter": silent, "decides_by_reserve": binds} {
 		t.Run(guest, func(t *testing.T) {
 			var profile fwk.Handle
 			log := logged(t, func() { profile = newFramework(t, guest) })
-			if told := strings.Contains(log, "Opportunistic batching is off for all pods of the profile"); told == signs {
+			signs := why == ""
+			if told := strings.Contains(log, "Opportunistic batching is off for all pods of the profile: "+why); told == signs {
 				t.Errorf("the start says %q", log)
 			}
 			web, same, other := pod("web"), pod("same"), pod("other")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -126,23 +127,38 @@ func processorTime(b *testing.B) int64 {
 	return used.Utime.Nano() + used.Stime.Nano()
 }
 
-// BenchmarkPreFilter is of a pod of some 8 KB that asks for nothing.
+// BenchmarkPreFilter is of pods of some 8 KB that ask for nothing, a new one each
+// time, as in a scheduler.
 func BenchmarkPreFilter(b *testing.B) {
 	pl, _, _ := openStatic(b, "regex_v2.wasm", Args{})
-	p := pod("web")
-	p.Annotations, p.Labels = map[string]string{}, map[string]string{"app": "web"}
-	for i := range 8 {
-		p.Annotations[fmt.Sprint("example.com/", i)] = strings.Repeat("x", 500)
-		p.Spec.Containers = append(p.Spec.Containers, v1.Container{
-			Name: fmt.Sprint("c", i), Image: "registry.example.com/web:1",
-			Env: []v1.EnvVar{{Name: "A", Value: strings.Repeat("y", 300)}},
-		})
+	pods := make([]*v1.Pod, 1000)
+	for i := range pods {
+		pods[i] = bigPod(i)
 	}
-	b.SetBytes(int64(p.Size()))
+	b.SetBytes(int64(pods[0].Size()))
 	b.ReportAllocs()
-	for b.Loop() {
-		if _, status := preFilter(b.Context(), pl, framework.NewCycleState(), p); !status.IsSkip() {
+	for i := 0; b.Loop(); i++ {
+		if _, status := preFilter(b.Context(), pl, framework.NewCycleState(), pods[i%len(pods)]); !status.IsSkip() {
 			b.Fatal(status)
 		}
 	}
+}
+
+func bigPod(i int) *v1.Pod {
+	p := pod(fmt.Sprint("web-", i))
+	p.Annotations, p.Labels = map[string]string{}, map[string]string{"app": "web"}
+	for i := range 4 {
+		p.Annotations[fmt.Sprint("example.com/", i)] = strings.Repeat("x", 500)
+	}
+	for i := range 2 {
+		c := v1.Container{
+			Name: fmt.Sprint("c", i), Image: "registry.example.com/web:1",
+			Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("10m"), v1.ResourceMemory: resource.MustParse("16Mi")}},
+		}
+		for j := range 24 {
+			c.Env = append(c.Env, v1.EnvVar{Name: fmt.Sprint("SETTING_", j), Value: fmt.Sprintf("https://service-%02d.prod.svc.cluster.local:8443/version/1/some/path?page=%d", j, j)})
+		}
+		p.Spec.Containers = append(p.Spec.Containers, c)
+	}
+	return p
 }

@@ -16,7 +16,7 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 		var lines []string
 		h := &Host{}
 		args := Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}
-		if err := h.Check(listening(t, &lines), "Wasm", args); err != nil {
+		if _, err := h.Start(listening(t, &lines), "Wasm", args); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.Close(); err != nil {
@@ -41,7 +41,7 @@ func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{NoCache: true}
 	defer h.Close()
-	if err := h.Check(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
 		t.Fatal(err)
 	}
 	if files := kept(t, dir); len(files) > 0 {
@@ -68,7 +68,7 @@ func BenchmarkStart(b *testing.B) {
 
 func startAndStop(b *testing.B, args Args) {
 	h := &Host{}
-	if err := h.Check(context.Background(), "Wasm", args); err != nil {
+	if _, err := h.Start(context.Background(), "Wasm", args); err != nil {
 		b.Fatal(err)
 	}
 	if err := h.Close(); err != nil {

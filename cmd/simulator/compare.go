@@ -124,7 +124,7 @@ func (c *comparison) read(errOut io.Writer) error {
 	if c.B, err = readSide("--b", c.b); err != nil {
 		return err
 	}
-	if c.Cluster, err = readCluster(c.cluster, errOut); err != nil {
+	if c.Cluster, err = readObjects(c.cluster, errOut); err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
 	}
 	if c.scenario == "" {
@@ -142,7 +142,7 @@ func (c *comparison) read(errOut io.Writer) error {
 	return nil
 }
 
-func readCluster(path string, errOut io.Writer) (*simulator.Snapshot, error) {
+func readObjects(path string, errOut io.Writer) (*simulator.Snapshot, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ pods:
   spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "3"}}}]}
 `
 
-func write(t *testing.T, dir, name, text string) string {
+func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -47,7 +47,7 @@ func compareHere(ctx context.Context, args ...string) (status int, out, errOut s
 
 func TestCompareTellsByItsExitStatus(t *testing.T) {
 	dir := t.TempDir()
-	cluster := write(t, dir, "cluster.yaml", comparedCluster)
+	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
 	status, out, errOut := compareHere(t.Context(), "--cluster", cluster, "--a", "default", "--b", "v2", "-o", "json")
 	var result compare.Result
 	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost {
@@ -64,11 +64,11 @@ func TestCompareTellsByItsExitStatus(t *testing.T) {
 
 func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
-	cluster := write(t, dir, "cluster.yaml", comparedCluster)
-	half := write(t, dir, "half.yaml", comparedCluster[:strings.LastIndex(comparedCluster, "  spec")])
-	none, empty := filepath.Join(dir, "none"), write(t, dir, "empty.yaml", "")
-	steps := write(t, dir, "steps.yaml", "steps:\n- creates: []\n")
-	nameless := write(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
+	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
+	half := writeFile(t, dir, "half.yaml", comparedCluster[:strings.LastIndex(comparedCluster, "  spec")])
+	none, empty := filepath.Join(dir, "none"), writeFile(t, dir, "empty.yaml", "")
+	steps := writeFile(t, dir, "steps.yaml", "steps:\n- creates: []\n")
+	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	for want, args := range map[string][]string{
 		"--cluster is missing":                       {"--a", "default", "--b", "v2"},
 		"--b is missing":                             {"--a", "default", "--cluster", cluster},
@@ -96,7 +96,7 @@ func TestCompareEndsSoonWhenItIsTold(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cluster := write(t, t.TempDir(), "cluster.yaml", comparedCluster)
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	r := running{newOutput(), make(chan int, 1)}
 	go func() {
 		r.done <- run(ctx, []string{"compare", "--cluster", cluster, "--a", "default", "--b", "v2"}, r.out, r.out)
@@ -134,7 +134,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", commands)
 	}
 	dir := t.TempDir()
-	write(t, dir, "cluster.yaml", comparedCluster)
+	writeFile(t, dir, "cluster.yaml", comparedCluster)
 	config := func(door string) string {
 		side, err := readSide("--a", door)
 		if err != nil {
@@ -151,11 +151,11 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		}
 	}
 	git("init", "-q", "-b", "main")
-	write(t, dir, "scheduler.yaml", config("default"))
+	writeFile(t, dir, "scheduler.yaml", config("default"))
 	git("add", ".")
 	git("commit", "-qm", "before")
 	git("update-ref", "refs/remotes/origin/main", "HEAD")
-	write(t, dir, "scheduler.yaml", config("v2"))
+	writeFile(t, dir, "scheduler.yaml", config("v2"))
 	shell := exec.Command("sh", "-e", "-c", commands[0])
 	shell.Dir, shell.Env = dir, append(os.Environ(), "GITHUB_BASE_REF=main")
 	if out, err := shell.CombinedOutput(); err != nil {

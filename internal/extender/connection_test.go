@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
@@ -22,7 +21,7 @@ import (
 // that nobody reads, each before a good request.
 func TestWhatWasRefusedSpoilsNothingForTheNext(t *testing.T) {
 	e := start(t, loadConfig(t, ""))
-	c, err := net.Dial("tcp", e.address)
+	c, err := net.Dial("tcp", e.Address)
 	must(t, err)
 	alternate(t, c, map[string]int{
 		"POST /nothing HTTP/1.1": http.StatusNotFound, "PUT /filter HTTP/1.1": http.StatusMethodNotAllowed,
@@ -33,7 +32,7 @@ func TestWhatWasRefusedSpoilsNothingForTheNext(t *testing.T) {
 
 func TestWhoShowsNoCertificateCanGoOn(t *testing.T) {
 	s := startTLS(t, pki.New(t).File)
-	c, err := tls.Dial("tcp", s.address, &tls.Config{RootCAs: s.authority.Pool()})
+	c, err := tls.Dial("tcp", s.Address, &tls.Config{RootCAs: s.authority.Pool()})
 	must(t, err)
 	alternate(t, c, map[string]int{"POST /filter HTTP/1.1": http.StatusUnauthorized}, "GET /readyz HTTP/1.1")
 }
@@ -69,9 +68,8 @@ func alternate(t *testing.T, c net.Conn, refused map[string]int, good string) {
 func TestAHandshakeThatFailsIsLogged(t *testing.T) {
 	var log testlog.Log
 	s := startTLS(t, "")
-	e, err := extender.New(extender.Options{Config: s.Config(), Logger: logging.New(&log, logging.Text, new(logging.Levels))})
-	must(t, err)
-	c := slowly(t, serve(t, e).address, "GET /healthz HTTP/1.1\r\n\r\n")
+	e := startLogging(t, s.Config(), logging.New(&log, logging.Text, new(logging.Levels)))
+	c := slowly(t, e.Address, "GET /healthz HTTP/1.1\r\n\r\n")
 	_, _ = io.Copy(io.Discard, c)
 	eventually(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {
 		return strings.Contains(log.String(), "TLS handshake error from "+c.LocalAddr().String())

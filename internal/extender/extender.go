@@ -2,9 +2,9 @@
 // configuration, makes the algorithms, and serves them until it is told to
 // stop. cmd/extender runs it as a program; the simulator runs it in-process.
 //
-// The rooms: config (what it can be told), server (HTTP), wire (the requests
-// and answers), body (their memory), algorithm (what it can decide), certs and
-// watch (files that change), logging and metrics. corpus is for tests.
+// The rooms: command (the command line), config (what it can be told), server
+// (HTTP), wire (the requests and answers), body (their memory), algorithm (what
+// it can decide), certs, logging and metrics. corpus is for tests.
 package extender
 
 import (
@@ -15,7 +15,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 
@@ -51,17 +50,14 @@ type Extender struct {
 	certs       certs.Source
 
 	mu      sync.Mutex // of Reload
-	config  *config.Config
-	current *crew
+	current *algorithms
 }
 
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
 	e := &Extender{logger: o.Logger, levels: o.Levels, ownsProcess: o.OwnsProcess && os.Getenv("GOMEMLIMIT") == ""}
-	e.server = server.New(server.Options{
-		Logger: o.Logger.WithName("server"), Version: o.Version, CertificateExpiry: e.certs.NotAfter,
-	})
+	e.server = server.New(o.Logger.WithName("server"), o.Version, e.certs.NotAfter)
 	if err := e.use(o.Config); err != nil {
 		return nil, err
 	}
@@ -72,7 +68,7 @@ func New(o Options) (*Extender, error) {
 func (e *Extender) Config() *config.Config {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.config
+	return e.current.config
 }
 
 // Handler answers as Serve does, without limits to time and without TLS.
@@ -83,17 +79,13 @@ func (e *Extender) Handler() http.Handler { return e.server.Handler() }
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
 	c := e.Config()
-	serving := server.Serving{
-		Header: c.Timeouts.Header.Duration, Read: c.Timeouts.Read.Duration, Write: c.Timeouts.Write.Duration,
-		Idle: c.Timeouts.Idle.Duration, Unready: c.Timeouts.Unready.Duration, Drain: c.Timeouts.Drain.Duration,
-		HeaderBytes: int(c.Limits.Header.Value()),
-	}
 	if c.TLS.Enabled() {
-		serving.TLS = e.certs.Config()
-	} else if !isLoopback(l.Addr()) {
+		return e.server.Serve(ctx, l, e.certs.Config())
+	}
+	if !isLoopback(l.Addr()) {
 		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
-	return e.server.Serve(ctx, l, serving)
+	return e.server.Serve(ctx, l, nil)
 }
 
 func isLoopback(address net.Addr) bool {
@@ -127,31 +119,29 @@ func (e *Extender) CountRefusedConfig(err error) {
 // ReloadCertificates reads the certificate files again. On an error the old
 // certificates stay.
 func (e *Extender) ReloadCertificates() error {
-	err := e.certs.Load(files(e.Config()))
+	err := e.certs.Load(e.Config().TLS)
 	e.server.Metrics().Reload(metrics.ReloadCertificate, err)
 	return err
-}
-
-func files(c *config.Config) certs.Files {
-	return certs.Files{Cert: c.TLS.CertFile, Key: c.TLS.KeyFile, ClientCA: c.TLS.ClientCAFile}
 }
 
 // use makes c the current configuration, or nothing at all.
 func (e *Extender) use(c *config.Config) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	next, err := hire(c, e.logger)
+	next, err := newAlgorithms(c, e.logger)
 	if err != nil {
 		return err
 	}
 	if c.TLS.Enabled() {
-		if err := e.certs.Load(files(c)); err != nil {
+		if err := e.certs.Load(c.TLS); err != nil {
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
-	next.inherit(e.current)
+	if e.current != nil {
+		next.inherit(e.current)
+	}
 	next.start(e.panicked)
-	e.server.Use(next.setup(c))
+	e.server.Use(&server.Setup{Config: c, Filter: next.chain(c.Filter), Prioritize: next.chain(c.Prioritize), Health: next.health})
 	if e.levels != nil {
 		e.levels.Set(c.Loggers)
 	}
@@ -161,7 +151,7 @@ func (e *Extender) use(c *config.Config) error {
 	if e.current != nil {
 		e.current.stop()
 	}
-	e.config, e.current = c, next
+	e.current = next
 	return nil
 }
 
@@ -174,6 +164,3 @@ func (e *Extender) panicked(name string, what any, stack []byte) {
 // counts: connections, compiled patterns, garbage. Where that gets scarce it
 // collects more often.
 const besides = 64 << 20
-
-// stopLimit is how long algorithms get to stop.
-const stopLimit = 5 * time.Second

@@ -2,14 +2,11 @@ package extender_test
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,13 +25,6 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func read(t testing.TB, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must(t, err)
-	return data
 }
 
 func loadConfig(t testing.TB, path string) *config.Config {
@@ -67,39 +57,25 @@ func post(handler http.Handler, path string, body []byte) *httptest.ResponseReco
 	return w
 }
 
-// running is an extender that serves on loopback.
-type running struct {
-	*extender.Extender
-	address string
-	stop    context.CancelFunc
-	done    chan error // what Serve returned
+// running is an extender that serves on loopback until the test ends.
+type running struct{ *extender.Running }
+
+func start(t testing.TB, c *config.Config) running {
+	t.Helper()
+	return startLogging(t, c, logr.Discard())
 }
 
-// start serves c until the test ends or stop is called.
-func start(t testing.TB, c *config.Config) *running {
+func startLogging(t testing.TB, c *config.Config, logger logr.Logger) running {
 	t.Helper()
-	return serve(t, newExtender(t, c))
-}
-
-func serve(t testing.TB, e *extender.Extender) *running {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r, err := extender.Start(extender.Options{Config: c, Logger: logger})
 	must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{Extender: e, address: l.Addr().String(), stop: cancel, done: make(chan error, 1)}
-	var once sync.WaitGroup
-	once.Add(1)
-	go func() {
-		defer once.Done()
-		r.done <- r.Serve(ctx, l)
-	}()
-	t.Cleanup(func() { cancel(); once.Wait() })
-	return r
+	t.Cleanup(func() { _ = r.Stop() })
+	return running{r}
 }
 
 // send posts to a running extender and returns status and answer.
-func (r *running) send(client *http.Client, path string, body []byte) (int, string, error) {
-	response, err := client.Post("http://"+r.address+path, "application/json", bytes.NewReader(body))
+func (r running) send(client *http.Client, path string, body []byte) (int, string, error) {
+	response, err := client.Post("http://"+r.Address+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}

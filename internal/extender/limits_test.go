@@ -122,7 +122,7 @@ func TestWhoTakesTooLongWithABodyIsTold(t *testing.T) {
 		"body":       header + "Content-Length: 100\r\n\r\n{",
 		"large body": header + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 5<<20, `{"Pod":"`+strings.Repeat("x", 2<<20)),
 	} {
-		clients[what] = slowly(t, e.address, beginning)
+		clients[what] = slowly(t, e.Address, beginning)
 	}
 	for what, c := range clients {
 		response, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -142,7 +142,7 @@ func TestWhoTakesTooLongWithABodyIsTold(t *testing.T) {
 func TestWhoTakesTooLongWithAHeaderIsCutOff(t *testing.T) {
 	e := start(t, configure(t, "timeouts: {header: 100ms}"))
 	for _, beginning := range []string{"", "POST /fil", header} {
-		answer, err := io.ReadAll(slowly(t, e.address, beginning))
+		answer, err := io.ReadAll(slowly(t, e.Address, beginning))
 		if err != nil || len(answer) > 0 && !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
 			t.Errorf("%q: got %q, %v; want an end, at most with a 400", beginning, answer, err)
 		}
@@ -160,7 +160,7 @@ func TestWhatIsNoHTTPIsRefused(t *testing.T) {
 		{"no host", "POST /filter HTTP/1.1\r\n\r\n", http.StatusBadRequest},
 		{"an encoding that is unknown", header + "Transfer-Encoding: morse\r\n\r\n", http.StatusNotImplemented},
 	} {
-		response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.address, tt.request)), nil)
+		response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.Address, tt.request)), nil)
 		if err != nil {
 			t.Errorf("%s: %v", tt.what, err)
 		} else if response.StatusCode != tt.status || !response.Close {
@@ -177,7 +177,7 @@ func TestWhoIsSlowDoesNotStopOthers(t *testing.T) {
 	var slow []net.Conn
 	for i := range 1100 {
 		announced := []int{1000, 150_000, 32 << 20}[i%3]
-		slow = append(slow, slowly(t, e.address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n{", announced)))
+		slow = append(slow, slowly(t, e.Address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n{", announced)))
 	}
 	eventually(t, "all to be on their way", func() bool { return inFlight(t, e) >= 1100 })
 	ctx, stop := context.WithCancel(t.Context())
@@ -217,7 +217,7 @@ func TestWhoIsSlowGivesMemoryBack(t *testing.T) {
 	e := start(t, configure(t, "limits: {body: 4Mi, buffers: 9Mi}"))
 	var slow []net.Conn
 	for range 4 { // 2 MiB and some for each
-		slow = append(slow, slowly(t, e.address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 4<<20, strings.Repeat(" ", 300<<10))))
+		slow = append(slow, slowly(t, e.Address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 4<<20, strings.Repeat(" ", 300<<10))))
 	}
 	// Before, one of them might find no room for itself.
 	eventually(t, "the slow ones to hold it", func() bool { return gauge(t, e, "extender_buffered_bytes") > float64(len(slow)*(2<<20)) })
@@ -247,13 +247,13 @@ func TestWhoIsSlowGivesMemoryBack(t *testing.T) {
 	refused(t, "the slowest", response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusTooManyRequests, "this request took the longest to arrive")
 }
 
-func inFlight(t *testing.T, e *running) int {
+func inFlight(t *testing.T, e running) int {
 	t.Helper()
 	return int(gauge(t, e, "extender_requests_in_flight"))
 }
 
 // gauge is the value of a metric without labels.
-func gauge(t *testing.T, e *running, name string) (value float64) {
+func gauge(t *testing.T, e running, name string) (value float64) {
 	t.Helper()
 	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\n"+name+" ")
 	_, err := fmt.Sscan(after, &value)

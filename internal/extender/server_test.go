@@ -71,6 +71,32 @@ func TestAMistypedVerbShows(t *testing.T) {
 	}
 }
 
+// TestEachNodeIsLoggedOnRequest with its verdict and its score.
+func TestEachNodeIsLoggedOnRequest(t *testing.T) {
+	for level, lines := range map[logging.Level]int{logging.Info: 0, logging.Debug: 6} {
+		var log testlog.Log
+		var levels logging.Levels
+		levels.Set(map[string]logging.Level{"server.nodes": level})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, &levels)})
+		must(t, err)
+		t.Cleanup(e.Close)
+		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))
+		post(e.Handler(), "/prioritize", []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["a","b","c"]}`))
+		if got := strings.Count(log.String(), "\n"); got != lines {
+			t.Errorf("%s: %d lines, want %d: %s", level, got, lines, log.String())
+		}
+		for _, want := range []string{
+			`"Filtered" logger="server.nodes" pod="/web" node="a" passes=false reason="node(s) didn't match the pod's node name regex \"b\""`,
+			`"Filtered" logger="server.nodes" pod="/web" node="b" passes=true reason=""`,
+			`"Scored" logger="server.nodes" pod="/web" node="c" score=0`,
+		} {
+			if lines > 0 && !strings.Contains(log.String(), want) {
+				t.Errorf("there is no line with %s: %s", want, log.String())
+			}
+		}
+	}
+}
+
 func TestAPanicCostsOneRequest(t *testing.T) {
 	handler := newExtender(t, configure(t, "algorithm: test-panics")).Handler()
 	body := corpus.Names("", 3)
@@ -116,8 +142,7 @@ func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
 	e := start(t, configure(t, "filter: [test-waits]\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
 	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
-	e.stop()
-	if err := <-e.done; err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
+	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
 		t.Errorf("serving ended with %v", err)
 	}
 }

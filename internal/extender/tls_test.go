@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
 // secured is a running extender with TLS.
 type secured struct {
-	*running
+	running
 	authority         *pki.Authority
 	certFile, keyFile string
 }
@@ -47,7 +47,7 @@ func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Cer
 	if !strings.HasSuffix(path, "filter") {
 		method, body = http.MethodGet, nil
 	}
-	request, err := http.NewRequest(method, "https://"+s.address+path, bytes.NewReader(body))
+	request, err := http.NewRequest(method, "https://"+s.Address+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,7 +68,7 @@ func TestTLS(t *testing.T) {
 	if _, _, err := s.do("/filter", pki.New(t)); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("a client that trusts others: %v", err)
 	}
-	if response, err := http.Get("http://" + s.address + "/healthz"); err == nil && response.StatusCode == http.StatusOK {
+	if response, err := http.Get("http://" + s.Address + "/healthz"); err == nil && response.StatusCode == http.StatusOK {
 		t.Error("plain HTTP is answered")
 	}
 }

@@ -1,15 +1,12 @@
-// Package guestserver is the command line of cmd/static-webserver: it serves the
-// built guests to the schedulers of a cluster, plainly, and nothing else.
-//
-// Package webserver is its counterpart on one machine, inside the simulator.
+// Package guestserver serves the built guests over HTTP, plainly, and nothing
+// else: to the schedulers of a cluster, as the command static-webserver, and to
+// the one of the simulator, in its process.
 package guestserver
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"time"
@@ -17,57 +14,28 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
-// drain is how long the transfers in flight get after the stop.
-const drain = 10 * time.Second
-
-// Main serves until ctx is done and returns the exit status: 0 after a clean
-// stop, 1 after a failure, 2 if the command line is at fault.
-func Main(ctx context.Context, args []string, stderr io.Writer) int {
-	flags := flag.NewFlagSet("static-webserver", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	address := flags.String("listen", "127.0.0.1:8080", "address to serve on; without a host, every one of this machine")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil {
-		return 2
-	}
-	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "static-webserver: %q: takes flags only\n", flags.Arg(0))
-		return 2
-	}
-	if err := listenAndServe(ctx, *address, stderr); err != nil {
-		fmt.Fprintf(stderr, "static-webserver: %v\n", err)
-		return 1
-	}
-	return 0
+// Server serves the files of package static.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	failed   chan error
 }
 
-func listenAndServe(ctx context.Context, address string, log io.Writer) error {
-	l, err := net.Listen("tcp", address)
+// Start listens on an address, host and port. Port 0 is any that is free.
+func Start(address string) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Fprintf(log, "static-webserver: serving on http://%s/\n", l.Addr())
-	server := &http.Server{
+	s := &Server{listener: listener, failed: make(chan error, 1), http: &http.Server{
 		Handler:           Handler(),
 		ReadHeaderTimeout: 5 * time.Second,
 		WriteTimeout:      time.Minute,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    8 << 10,
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		return errors.Join(fmt.Errorf("transfers were cut after %s: %w", drain, err), server.Close())
-	}
-	return nil
+	}}
+	go func() { s.failed <- s.http.Serve(listener) }()
+	return s, nil
 }
 
 // Handler answers GET and HEAD for the files of package static, and /healthz.
@@ -77,3 +45,22 @@ func Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	return mux
 }
+
+// Address is host and port to connect to.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// Failed gets the error that ends the server, which is none after Stop.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Stop ends the server. Transfers in flight have as long as patience is.
+func (s *Server) Stop(patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("transfers were cut after %s: %w", patience, err), s.http.Close())
+	}
+	return nil
+}
+
+// Close ends the server and its connections at once.
+func (s *Server) Close() error { return s.http.Close() }

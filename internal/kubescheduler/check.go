@@ -83,7 +83,7 @@ func (p profile) checkArgs() error {
 			errs = append(errs, &FieldError{Field: path, Message: `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`})
 			continue
 		}
-		if t, ok := argsOf(c.Name); ok && !hasGuest(c.Args) {
+		if t, ok := argsOf(c.Name); ok && !c.wasm {
 			errs = append(errs, below(path, yamlcheck.Parse(args).Check(t)))
 		}
 	}
@@ -155,9 +155,13 @@ func profilesOf(configuration []byte) ([]profile, error) {
 		return nil, err
 	}
 	for i := range file.Profiles {
-		file.Profiles[i].index = i
-		if file.Profiles[i].SchedulerName == "" {
-			file.Profiles[i].SchedulerName = "default-scheduler"
+		p := &file.Profiles[i]
+		p.index = i
+		if p.SchedulerName == "" {
+			p.SchedulerName = "default-scheduler"
+		}
+		for c := range p.PluginConfig {
+			p.PluginConfig[c].wasm = hasGuest(p.PluginConfig[c].Args)
 		}
 	}
 	return file.Profiles, nil

@@ -97,7 +97,7 @@ func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {
 	var found []WasmPlugin
 	var errs []error
 	for i, config := range p.PluginConfig {
-		if !hasGuest(config.Args) {
+		if !config.wasm {
 			continue
 		}
 		guests.Insert(config.Name)

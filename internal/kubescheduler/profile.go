@@ -21,10 +21,13 @@ type profile struct {
 
 	SchedulerName string
 	Plugins       map[string]struct{ Enabled []struct{ Name string } }
-	PluginConfig  []struct {
-		Name string
-		Args json.RawMessage
-	}
+	PluginConfig  []pluginConfig
+}
+
+type pluginConfig struct {
+	Name string
+	Args json.RawMessage
+	wasm bool // there is a guestURL in Args
 }
 
 // enabled returns, for each plugin that the profile names, the extension points
@@ -78,7 +81,7 @@ func (p profile) checkOnce() error {
 // checkNative makes the native plugin once, for the sake of its errors.
 func (p profile) checkNative() error {
 	for i, config := range p.PluginConfig {
-		if config.Name != plugin.Name || hasGuest(config.Args) {
+		if config.Name != plugin.Name || config.wasm {
 			continue // the latter is told of by checkName
 		}
 		if _, err := plugin.New(context.Background(), &runtime.Unknown{Raw: config.Args}, nil); err != nil {

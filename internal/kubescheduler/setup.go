@@ -6,7 +6,10 @@ package kubescheduler
 
 import (
 	"context"
+	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -16,13 +19,16 @@ import (
 
 // setup is what there is to know about plugins before the scheduler starts.
 type setup struct {
-	host  *wasmhost.Host
-	extra frameworkruntime.Registry
-	wasm  []WasmPlugin
+	host    *wasmhost.Host
+	extra   frameworkruntime.Registry
+	started map[profilePlugin]*wasmhost.Started
 }
 
-// read finds the Wasm plugins of a configuration and checks their guests, so
-// that a bad one is told of before anything else happens.
+// profilePlugin is a plugin of a profile. No two profiles have the same name.
+type profilePlugin struct{ profile, plugin string }
+
+// read finds the Wasm plugins of a configuration and starts their guests, so that
+// a bad one is told of before anything else happens.
 func (s *setup) read(ctx context.Context, configuration []byte) error {
 	if err := checkFields(configuration); err != nil {
 		return err
@@ -38,12 +44,14 @@ func (s *setup) read(ctx context.Context, configuration []byte) error {
 		return err
 	}
 	var errs []error
+	s.started = map[profilePlugin]*wasmhost.Started{}
 	for _, guest := range wasm {
-		if err := s.host.Check(ctx, guest.Name, guest.Args); err != nil {
+		started, err := s.host.Start(ctx, guest.Name, guest.Args)
+		if err != nil {
 			errs = append(errs, about(guest.field(err), err))
 		}
+		s.started[profilePlugin{guest.Profile, guest.Name}] = started
 	}
-	s.wasm = wasm
 	return together(errs...)
 }
 
@@ -55,15 +63,22 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := registry.Merge(s.extra); err != nil {
 		return err
 	}
-	for _, guest := range s.wasm {
-		if _, ok := registry[guest.Name]; ok {
-			continue // another profile has it too; its args come with the profile
-		}
-		if err := registry.Register(guest.Name, s.host.Factory(guest.Name)); err != nil {
-			return err
-		}
+	for guest := range s.started {
+		registry[guest.plugin] = s.factory(guest.plugin) // of other profiles too
 	}
 	return nil
+}
+
+// factory makes plugins of the guests that read has started. Their args, which
+// come along once more, have been read.
+func (s *setup) factory(name string) frameworkruntime.PluginFactory {
+	return func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		started, ok := s.started[profilePlugin{handle.ProfileName(), name}]
+		if !ok {
+			return nil, fmt.Errorf("plugin %s: profile %s has no guest of this name", name, handle.ProfileName())
+		}
+		return started.Plugin(ctx, handle), nil
+	}
 }
 
 func names(registry frameworkruntime.Registry) []string {

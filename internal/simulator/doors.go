@@ -14,15 +14,18 @@ type Configuration struct {
 }
 
 // Doors are the ways into the scheduler that the simulator can be started with.
-var Doors = []string{"v1", "v2", "native", "extender", "extender-v2", "default"}
+var Doors = []string{"v1", "v2", "native", "extender", "extender-names", "default"}
+
+// formerly are the names that doors had, which are still taken.
+var formerly = map[string]string{"extender-v2": "extender-names"}
 
 // Configurations are the ready-made configurations, one for each of Doors.
 var Configurations = []Configuration{
 	{"v1", "Wasm guest v1"},
 	{"v2", "Wasm guest v2"},
 	{"native", "native plugin"},
-	{"extender", "HTTP extender"},
-	{"extender-v2", "HTTP extender v2 (nodeCacheCapable)"},
+	{"extender", "HTTP extender, full nodes"},
+	{"extender-names", "HTTP extender, names (nodeCacheCapable)"},
 	{"default", "default scheduler, no plugin of ours"},
 }
 
@@ -41,9 +44,13 @@ func (c Configuration) YAML() []byte {
 }
 
 // SchedulerConfig returns the KubeSchedulerConfiguration that puts a door in
-// use.
+// use. A door may be called what it was called before.
 func SchedulerConfig(door string) ([]byte, error) {
-	config, err := configs.ReadFile("doors/" + door + ".yaml")
+	file := door
+	if now, renamed := formerly[door]; renamed {
+		file = now
+	}
+	config, err := configs.ReadFile("doors/" + file + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("no door %q: choose one of %v", door, Doors)
 	}

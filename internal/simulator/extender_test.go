@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -133,9 +134,20 @@ func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
 	}
 }
 
-// The simulator's own extender is the one that the seeds' configurations name.
-func TestTheSeedsConfigurationsReachTheExtender(t *testing.T) {
-	for _, door := range []string{"extender", "extender-v2"} {
+func TestADoorIsFoundByItsFormerNameToo(t *testing.T) {
+	now, err := SchedulerConfig("extender-names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if formerly, err := SchedulerConfig("extender-v2"); err != nil || !bytes.Equal(formerly, now) {
+		t.Errorf("got %s, %v; want %s", formerly, err, now)
+	}
+}
+
+// The simulator's own extender is the one that the ready-made configurations
+// name.
+func TestTheReadyMadeConfigurationsReachTheExtender(t *testing.T) {
+	for _, door := range []string{"extender", "extender-names"} {
 		t.Run(door, func(t *testing.T) {
 			use(t, door)
 			addNodes(t, "kubecon-1", "other")
@@ -153,7 +165,7 @@ func TestTheSeedsConfigurationsReachTheExtender(t *testing.T) {
 // A scheduler that has found enough nodes looks at no more, and only then asks
 // its extenders: the configuration must let it find them all.
 func TestTheExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
-	for _, door := range []string{"extender", "extender-v2"} {
+	for _, door := range []string{"extender", "extender-names"} {
 		t.Run(door, func(t *testing.T) {
 			use(t, door)
 			names := make([]string, 240)

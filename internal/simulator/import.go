@@ -60,7 +60,7 @@ func (n NotImported) Error() string {
 // importAll imports the objects of a snapshot.
 func (s *Simulator) importAll(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	in.dropSystems()
-	claimDevices(in)
+	nameClaims(in)
 	if err := s.complete(ctx, in); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
@@ -72,9 +72,6 @@ func (s *Simulator) importAll(ctx context.Context, in *Snapshot, progress func(d
 				return fmt.Errorf("import: %w", err)
 			}
 		}
-	}
-	if err := i.reserve(ctx, in); err != nil {
-		return fmt.Errorf("import: %w", err)
 	}
 	if len(i.refused) > 0 {
 		sortNotices(i.refused)

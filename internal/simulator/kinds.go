@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,16 +36,16 @@ type Kind struct {
 
 // handler is what is done with the objects of a kind, whatever their type.
 type handler interface {
-	// count is how many of them a snapshot has.
-	count(*Snapshot) int
-	// list adds those of a cluster to a snapshot, a page after the other.
-	list(context.Context, kubernetes.Interface, *Snapshot, metav1.ListOptions, func(page int)) error
+	// Count is how many of them a snapshot has.
+	Count(*Snapshot) int
+	// List adds those of a cluster to a snapshot, a page after the other.
+	List(context.Context, kubernetes.Interface, *Snapshot, metav1.ListOptions, func(page int)) error
 	// add decodes one and adds it to a snapshot.
 	add(*Snapshot, []byte) error
-	// each calls do with each of a snapshot.
-	each(*Snapshot, func(metav1.Object))
-	// drop takes those out of a snapshot of which out is true.
-	drop(*Snapshot, func(metav1.Object) bool)
+	// Each calls a function with each of a snapshot.
+	Each(*Snapshot, func(metav1.Object))
+	// Drop takes those out of a snapshot of which a function is true.
+	Drop(*Snapshot, func(metav1.Object) bool)
 	// put makes those of a snapshot of which which is true.
 	put(context.Context, *importing, *Snapshot, func(metav1.Object) bool) error
 }
@@ -176,12 +178,16 @@ func kindOf[T, L any, P object[T]](
 	}
 }
 
-func (k typed[T, L, P]) count(s *Snapshot) int { return len(*k.items(s)) }
+func (k typed[T, L, P]) Count(s *Snapshot) int { return len(*k.items(s)) }
 
-func (k typed[T, L, P]) list(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
+func (k typed[T, L, P]) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	items := k.items(to)
 	for {
 		list, err := k.client(from, metav1.NamespaceAll).List(ctx, o)
+		if next := afterExpiry(err); next != "" {
+			o.Continue = next
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -200,6 +206,15 @@ func (k typed[T, L, P]) list(ctx context.Context, from kubernetes.Interface, to 
 	}
 }
 
+// afterExpiry is where to go on if the pages took so long that the cluster has
+// forgotten how it was at the first one: with how it is now.
+func afterExpiry(err error) string {
+	if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) {
+		return status.Status().Continue
+	}
+	return ""
+}
+
 func (k typed[T, L, P]) add(to *Snapshot, raw []byte) error {
 	items := k.items(to)
 	*items = append(*items, *new(T))
@@ -210,14 +225,14 @@ func (k typed[T, L, P]) add(to *Snapshot, raw []byte) error {
 	return nil
 }
 
-func (k typed[T, L, P]) each(s *Snapshot, do func(metav1.Object)) {
+func (k typed[T, L, P]) Each(s *Snapshot, do func(metav1.Object)) {
 	items := *k.items(s)
 	for i := range items {
 		do(P(&items[i]))
 	}
 }
 
-func (k typed[T, L, P]) drop(s *Snapshot, out func(metav1.Object) bool) {
+func (k typed[T, L, P]) Drop(s *Snapshot, out func(metav1.Object) bool) {
 	items := k.items(s)
 	kept := (*items)[:0:0]
 	for i := range *items {

@@ -17,7 +17,7 @@ import (
 func (s *Snapshot) missing() *Snapshot {
 	spaces, priorities, runtimes := map[string]v1.Namespace{}, map[string]schedulingv1.PriorityClass{}, map[string]nodev1.RuntimeClass{}
 	for _, kind := range Kinds {
-		kind.each(s, func(o metav1.Object) {
+		kind.Each(s, func(o metav1.Object) {
 			if name := o.GetNamespace(); name != "" && !isSystemNamespace(name) {
 				spaces[name] = v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			}
@@ -74,7 +74,7 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 		"RuntimeClass":  "not in the file: made as its pods say",
 	} {
 		kind := Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
-		kind.each(missing, func(o metav1.Object) {
+		kind.Each(missing, func(o metav1.Object) {
 			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
 		})
 	}

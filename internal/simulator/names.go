@@ -30,8 +30,8 @@ func (s *Simulator) resolve(config []byte) (resolved []byte, typed func(string) 
 		return nil, nil, errEmpty
 	}
 	extenders, _ := file["extenders"].([]any)
-	for _, extender := range extenders {
-		fields, _ := extender.(map[string]any)
+	for _, entry := range extenders {
+		fields, _ := entry.(map[string]any)
 		prefix, _ := fields["urlPrefix"].(string)
 		if address := s.extenderURL(prefix); address != prefix {
 			fields["urlPrefix"], written[address] = address, prefix
@@ -58,6 +58,6 @@ func (s *Simulator) extenderURL(prefix string) string {
 	if err != nil || u.Hostname() != extenderName {
 		return prefix
 	}
-	u.Host = s.extender.address
+	u.Host = s.extender.Address
 	return u.String()
 }

@@ -9,11 +9,12 @@ import (
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
 func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
-	s := &Simulator{extender: &extenderServer{address: "127.0.0.1:1234"}}
+	s := &Simulator{extender: &extender.Running{Address: "127.0.0.1:1234"}}
 	for prefix, want := range map[string]string{
 		"http://extender:8000/":      "http://127.0.0.1:1234/",
 		"http://extender:8000/lucky": "http://127.0.0.1:1234/lucky",

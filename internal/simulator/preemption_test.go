@@ -66,7 +66,7 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 // A pod that matches nothing gains nothing by pushing others out, however low
 // they are.
 func TestAPodThatMatchesNothingPushesNothingOut(t *testing.T) {
-	for _, door := range []string{"native", "v1", "v2", "extender", "extender-v2"} {
+	for _, door := range []string{"native", "v1", "v2", "extender", "extender-names"} {
 		t.Run(door, func(t *testing.T) {
 			use(t, door)
 			addNodes(t, "node-1")

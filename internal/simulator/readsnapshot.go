@@ -44,7 +44,7 @@ func ReadSnapshot(r io.Reader) (*Snapshot, []Notice, error) {
 	}
 	in.SchedulerConfig = config
 	if in.Source != nil {
-		in.notices = append(in.notices, in.Source.NotIn...)
+		in.notices = append(in.notices, in.Source.Notes...)
 	}
 	in.notices = append(in.notices, in.noticesOfMissing()...)
 	return &in.Snapshot, append(in.notices, left...), nil
@@ -87,7 +87,10 @@ type header struct {
 func (in *reading) document(raw []byte) error {
 	var is header
 	if err := json.Unmarshal(raw, &is); err != nil {
-		return unmarshal(raw, &in.Snapshot) // says what is wrong
+		if plainly := unmarshal(raw, &in.Snapshot); plainly != nil {
+			return plainly
+		}
+		return err
 	}
 	switch {
 	case is.Kind == "" && (is.Items != nil || is.APIVersion != ""):
@@ -135,7 +138,7 @@ func (in *reading) object(raw []byte, is header) error {
 func (in *reading) export(raw []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return unmarshal(raw, &in.Snapshot)
+		return err
 	}
 	for field := range fields {
 		if _, ok := snapshotFields[field]; ok {
@@ -183,7 +186,7 @@ func (in *reading) isWhole() error {
 	for _, kind := range Kinds {
 		var err error
 		at := 0
-		kind.each(&in.Snapshot, func(o metav1.Object) {
+		kind.Each(&in.Snapshot, func(o metav1.Object) {
 			if err == nil && o.GetName() == "" && o.GetGenerateName() == "" {
 				err = fmt.Errorf("%s %d has no metadata.name: perhaps the file is cut off", kind.Title, at+1)
 			}

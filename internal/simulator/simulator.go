@@ -23,9 +23,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/webserver"
 )
 
 // Config says how to run a simulator. Its zero value needs a Door or a
@@ -58,8 +59,8 @@ type Config struct {
 // Simulator is a running cluster.
 type Simulator struct {
 	cluster   *controlplane.Cluster
-	web       *webserver.Server
-	extender  *extenderServer
+	web       *guestserver.Server
+	extender  *extender.Running
 	transport *http.Transport // for the names of our own servers
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
@@ -148,10 +149,10 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 
 // startServers starts the servers that configurations refer to by name.
 func (s *Simulator) startServers(cfg Config) (err error) {
-	if s.web, err = webserver.Start(cfg.WebPort); err != nil {
-		return err
+	if s.web, err = guestserver.Start(fmt.Sprintf("127.0.0.1:%d", cfg.WebPort)); err != nil {
+		return fmt.Errorf("web server: %w", err)
 	}
-	s.transport = webserver.Names(map[string]string{"static-webserver": s.web.Address()})
+	s.transport = guestserver.Names(map[string]string{"static-webserver": s.web.Address()})
 	s.extender, err = startExtender()
 	return err
 }
@@ -215,10 +216,10 @@ func (s *Simulator) stop() error {
 		errs = append(errs, s.cluster.Stop())
 	}
 	if s.extender != nil {
-		errs = append(errs, s.extender.stop())
+		errs = append(errs, s.extender.Stop())
 	}
 	if s.web != nil {
-		errs = append(errs, s.web.Stop())
+		errs = append(errs, s.web.Close())
 		s.transport.CloseIdleConnections()
 	}
 	return errors.Join(errs...)

@@ -74,8 +74,8 @@ type Source struct {
 	Anonymized   bool   `json:"anonymized,omitempty"`
 	// Objects is how many there are, so that a file that was cut is noticed.
 	Objects int `json:"objects,omitempty"`
-	// NotIn is what the snapshot does not have, or not as the cluster does.
-	NotIn []Notice `json:"notIn,omitempty"`
+	// Notes say what the snapshot does not have, or not as the cluster does.
+	Notes []Notice `json:"notes,omitempty"`
 }
 
 // Name is what to call the source in a few words.
@@ -116,7 +116,7 @@ func sortNotices(notices []Notice) {
 // Objects is how many objects the snapshot has.
 func (s *Snapshot) Objects() (n int) {
 	for _, kind := range Kinds {
-		n += kind.count(s)
+		n += kind.Count(s)
 	}
 	return n
 }
@@ -142,7 +142,7 @@ func (s *Simulator) list(ctx context.Context, out *Snapshot) error {
 	out.PVs, out.PVCs = []v1.PersistentVolume{}, []v1.PersistentVolumeClaim{}
 	out.StorageClasses, out.PriorityClasses = []storagev1.StorageClass{}, []schedulingv1.PriorityClass{}
 	for _, kind := range Kinds {
-		if err := kind.list(ctx, s.client, out, metav1.ListOptions{}, func(int) {}); err != nil {
+		if err := kind.List(ctx, s.client, out, metav1.ListOptions{}, func(int) {}); err != nil {
 			return fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Simulator) list(ctx context.Context, out *Snapshot) error {
 func (s *Snapshot) dropSystems() {
 	for _, kind := range Kinds {
 		if system, ok := systems[kind.Resource.Resource]; ok {
-			kind.drop(s, func(o metav1.Object) bool { return system(o.GetName()) })
+			kind.Drop(s, func(o metav1.Object) bool { return system(o.GetName()) })
 		}
 	}
 }

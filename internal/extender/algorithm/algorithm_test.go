@@ -46,7 +46,7 @@ var (
 )
 
 func TestAChainAsksEachAboutTheNodesThatAreLeft(t *testing.T) {
-	args := &algorithm.Args{Names: []string{"1", "2", "3", "4"}, Raw: func(i int) []byte { return []byte(`{"metadata":{"name":"` + string(rune('1'+i)) + `"}}`) }}
+	args := &algorithm.Args{Names: []string{"1", "2", "3", "4"}}
 	first, all := &scripted{failures: []*algorithm.Failure{nil, no, nil, nil}}, &scripted{}
 	third, last := &scripted{failures: []*algorithm.Failure{never, nil, nil}}, &scripted{failures: []*algorithm.Failure{nil, no}}
 	c := chain(first, all, third, last)
@@ -108,11 +108,7 @@ func build(c config, _ algorithm.Env) (algorithm.Algorithm, error) {
 
 func TestARegisteredAlgorithmGetsItsConfig(t *testing.T) {
 	for raw, want := range map[string]int64{"": 3, "null": 3, "{}": 3, `{"size":5}`: 5} {
-		c, err := algorithm.Resolve("registry-test", []byte(raw))
-		if err != nil {
-			t.Fatalf("%q: %v", raw, err)
-		}
-		a, err := algorithm.New("registry-test", c, algorithm.Env{Logger: logr.Discard()})
+		a, err := algorithm.New("registry-test", []byte(raw), algorithm.Env{Logger: logr.Discard()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,8 +67,12 @@ func Resolve(kindName string, raw []byte) (Config, error) {
 	return k.resolve(raw)
 }
 
-// New makes an algorithm from a config that Resolve returned for its kind.
-func New(kindName string, config Config, env Env) (Algorithm, error) {
+// New makes an algorithm of a kind from a user's JSON.
+func New(kindName string, raw []byte, env Env) (Algorithm, error) {
+	config, err := Resolve(kindName, raw)
+	if err != nil {
+		return nil, err
+	}
 	return kinds[kindName].build(config, env)
 }
 

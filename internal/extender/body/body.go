@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,30 +27,49 @@ var ErrBusy = errors.New("the requests in flight take all the memory of limits.b
 // ErrShed means that the request has made room for others.
 var ErrShed = errors.New("the memory of limits.buffers was needed for others, and this request took the longest to arrive: try again later")
 
-// TooLargeError means that a body is longer than it may be.
-type TooLargeError struct{ Max int64 }
+// TooLargeError means that a body is longer than it may be, or, if Memory is set,
+// that a request would take more memory than there is for all of them.
+type TooLargeError struct {
+	Max    int64
+	Memory bool
+}
 
 func (e *TooLargeError) Error() string {
+	if e.Memory {
+		return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or send fewer nodes", e.Max)
+	}
 	return fmt.Sprintf("the request is larger than %d bytes: raise limits.body, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", e.Max)
 }
 
-// TooMuchError means that a request would take more memory than there is for
-// all of them.
-type TooMuchError struct{ Max int64 }
-
-func (e *TooMuchError) Error() string {
-	return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or send fewer nodes", e.Max)
-}
+const (
+	// overhead is about what a request takes beside its body: a connection's
+	// goroutine and buffers, and its header.
+	overhead = 16 << 10
+	// A body begins in a buffer of the smallest size and gets one that is so many
+	// times larger whenever it has filled the last, at the end one that fits.
+	smallest = 4 << 10
+	growth   = 8
+	// patience is how long memory is waited for that somebody is about to give
+	// back.
+	patience = time.Second
+	// grace is how long a request may take to arrive, and its answer to leave,
+	// before others come first.
+	grace = time.Second
+	// tidyAfter is how long after the last large request its memory goes back to
+	// the system. The runtime alone would keep it for minutes.
+	tidyAfter = 10 * time.Second
+	large     = 1 << 20 // 150 nodes, or 30,000 names
+)
 
 // Limits is shared by the requests of a server. The zero value lets nothing in.
 type Limits struct {
 	used atomic.Int64
-	tidy tidy
 
 	mu     sync.Mutex
 	each   int64
 	all    *account
 	moving map[*Body]struct{} // that arrive, or whose answers leave
+	tidy   *time.Timer
 }
 
 // account is memory for requests. Another limit is another account; requests in
@@ -78,9 +99,7 @@ type Body struct {
 	each   int64
 	all    *account
 	held   atomic.Int64
-
-	buffer *[]byte
-	length int
+	bytes  []byte
 
 	// Under the limits' lock, while it is among the moving:
 	since time.Time
@@ -88,22 +107,77 @@ type Body struct {
 	shed  bool
 }
 
-// Bytes are what has arrived. They stay as they are until Release.
-func (b *Body) Bytes() []byte {
-	if b.buffer == nil {
-		return nil
+// Read reads all of source, of which announced is the length that the client
+// has announced, or -1. If it takes long and others need the memory, cut is
+// called to end it. The error is a *TooLargeError, ErrBusy, ErrShed or that of
+// source.
+func (l *Limits) Read(source io.Reader, announced int64, cut func()) (*Body, error) {
+	l.mu.Lock()
+	b := &Body{limits: l, each: l.each, all: l.all}
+	l.mu.Unlock()
+	if announced > b.each {
+		return nil, &TooLargeError{Max: b.each}
 	}
-	return (*b.buffer)[:b.length:b.length]
+	b.AwaitClient(cut)
+	err := b.Take(overhead)
+	if err == nil {
+		err = b.read(source, announced)
+	}
+	if b.Proceed() {
+		err = ErrShed
+	}
+	if err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
 }
 
-// patience is how long memory is waited for that somebody is about to give back.
-const patience = time.Second
+func (b *Body) read(source io.Reader, announced int64) error {
+	for {
+		if len(b.bytes) == cap(b.bytes) {
+			if err := b.grow(announced); err != nil {
+				return err
+			}
+		}
+		n, err := source.Read(b.bytes[len(b.bytes):cap(b.bytes)])
+		b.bytes = b.bytes[:len(b.bytes)+n]
+		if int64(len(b.bytes)) > b.each {
+			return &TooLargeError{Max: b.each}
+		}
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// grow moves the body to a larger buffer, with room for one byte more than may
+// come, so that a body that is too large shows, and the end of others.
+func (b *Body) grow(announced int64) error {
+	length, most := int64(len(b.bytes)), b.each+1
+	if announced >= length {
+		most = announced + 1
+	}
+	size := min(max(growth*length, smallest), most)
+	if err := b.Take(size); err != nil {
+		return err
+	}
+	before := b.bytes
+	b.bytes = append(make([]byte, 0, size), before...)
+	b.give(int64(cap(before)))
+	return nil
+}
+
+// Bytes are what has arrived.
+func (b *Body) Bytes() []byte { return b.bytes }
 
 // Take takes memory for something that the request needs, until Release. The
-// error is ErrBusy or a *TooMuchError.
+// error is ErrBusy or a *TooLargeError.
 func (b *Body) Take(n int64) error {
 	if b.held.Load()+n > b.all.size {
-		return &TooMuchError{b.all.size}
+		return &TooLargeError{Max: b.all.size, Memory: true}
 	}
 	if !b.all.TryAcquire(n) {
 		if !b.limits.makeRoom(b, n) {
@@ -128,10 +202,19 @@ func (b *Body) give(n int64) {
 
 // Release gives all memory back.
 func (b *Body) Release() {
-	if b.Proceed(); b.buffer != nil {
-		put(b.buffer)
-		b.buffer = nil
+	b.Proceed()
+	if b.held.Load() > large {
+		b.limits.tidyLater()
 	}
-	b.limits.tidy.after(b.held.Load())
+	b.bytes = nil
 	b.give(b.held.Load())
+}
+
+func (l *Limits) tidyLater() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tidy == nil {
+		l.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	}
+	l.tidy.Reset(tidyAfter)
 }

@@ -53,7 +53,7 @@ func TestABodyArrivesWholeHoweverItIsCut(t *testing.T) {
 func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
 	var tooLarge *body.TooLargeError
 	l := limits(100, 64<<20)
-	if _, err := l.Read(iotest.ErrReader(errors.New("was read")), 101, never); !errors.As(err, &tooLarge) {
+	if _, err := l.Read(iotest.ErrReader(errors.New("was read")), 101, never); !errors.As(err, &tooLarge) || tooLarge.Memory {
 		t.Errorf("announced: got %v", err)
 	}
 	if _, err := l.Read(strings.NewReader(strings.Repeat("x", 101)), -1, never); !errors.As(err, &tooLarge) || tooLarge.Max != 100 {
@@ -128,8 +128,8 @@ func TestMemoryIsGivenOnlyForWhatArrived(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	l := limits(64<<20, 3<<20)
-	var tooMuch *body.TooMuchError
-	if _, err := l.Read(bytes.NewReader(make([]byte, 5<<20)), 5<<20, never); !errors.As(err, &tooMuch) {
+	var tooMuch *body.TooLargeError
+	if _, err := l.Read(bytes.NewReader(make([]byte, 5<<20)), 5<<20, never); !errors.As(err, &tooMuch) || !tooMuch.Memory {
 		t.Errorf("a body for which there will never be memory: got %v", err)
 	}
 	b, err := l.Read(bytes.NewReader(make([]byte, 500<<10)), 500<<10, never)
@@ -142,7 +142,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, err := l.Read(bytes.NewReader(make([]byte, 500<<10)), 500<<10, never); !errors.Is(err, body.ErrBusy) {
 		t.Errorf("more than there is memory left: got %v", err)
 	}
-	if err := b.Take(2 << 20); !errors.As(err, &tooMuch) {
+	if err := b.Take(2 << 20); !errors.As(err, &tooMuch) || !tooMuch.Memory {
 		t.Errorf("what is made of it, and there will never be memory for: got %v", err)
 	}
 	b.Release()

@@ -12,20 +12,9 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 )
-
-// Files are PEM files. ClientCA may be empty: then no client is asked for a
-// certificate.
-type Files struct{ Cert, Key, ClientCA string }
-
-// Paths are the files that there are.
-func (f Files) Paths() []string {
-	paths := []string{f.Cert, f.Key}
-	if f.ClientCA != "" {
-		paths = append(paths, f.ClientCA)
-	}
-	return paths
-}
 
 // Source hands out the current certificates. It is safe for concurrent use.
 type Source struct {
@@ -33,15 +22,15 @@ type Source struct {
 	leaf    atomic.Pointer[x509.Certificate]
 }
 
-// Load reads the files and, if they are good, makes them current. Connections
+// Load reads PEM files and, if they are good, makes them current. Connections
 // that are made before keep what they have.
-func (s *Source) Load(files Files) error {
-	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+func (s *Source) Load(files config.TLS) error {
+	pair, err := tls.LoadX509KeyPair(files.CertFile, files.KeyFile)
 	if err != nil {
-		return fmt.Errorf("certificate %s with key %s: %w", files.Cert, files.Key, err)
+		return fmt.Errorf("certificate %s with key %s: %w", files.CertFile, files.KeyFile, err)
 	}
 	if end := pair.Leaf.NotAfter; time.Now().After(end) {
-		return fmt.Errorf("certificate %s: expired on %s", files.Cert, end.UTC().Format(time.RFC3339))
+		return fmt.Errorf("certificate %s: expired on %s", files.CertFile, end.UTC().Format(time.RFC3339))
 	}
 	config := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
@@ -51,9 +40,9 @@ func (s *Source) Load(files Files) error {
 		// A resumed session would outlive a change of the authorities.
 		SessionTicketsDisabled: true,
 	}
-	if files.ClientCA != "" {
-		if config.ClientCAs, err = pool(files.ClientCA); err != nil {
-			return fmt.Errorf("client authorities %s: %w", files.ClientCA, err)
+	if files.ClientCAFile != "" {
+		if config.ClientCAs, err = pool(files.ClientCAFile); err != nil {
+			return fmt.Errorf("client authorities %s: %w", files.ClientCAFile, err)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}

@@ -30,49 +30,37 @@ func Main(ctx context.Context, hangup <-chan os.Signal, version string, args []s
 	set.StringVar(&p.path, "config", "", "configuration file; read again when it changes and on SIGHUP")
 	print := set.Bool("print-config", false, "print the configuration with everything filled in, and exit")
 	showVersion := set.Bool("version", false, "print the version, and exit")
-	if err := p.parse(set, args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			return 0
-		}
-		fmt.Fprintf(stderr, "extender: %v\n", err)
-		return 2
-	}
-	if *showVersion {
+	err := set.Parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return 0
+	case err == nil && set.NArg() > 0:
+		err = fmt.Errorf("%q: takes flags only", set.Arg(0))
+	case err == nil && *showVersion:
 		fmt.Fprintln(stdout, version)
 		return 0
 	}
-	c, err := config.Load(p.path, p.flags)
+	var c *config.Config
+	if err == nil {
+		c, err = config.Load(p.path, p.flags)
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "extender: %v\n", err)
 		return 2
 	}
 	if *print {
-		return printConfig(c, stdout, stderr)
+		text, err := c.YAML()
+		if err == nil {
+			_, err = stdout.Write(text)
+		}
+		if err != nil {
+			fmt.Fprintf(stderr, "extender: %v\n", err)
+			return 1
+		}
+		return 0
 	}
 	if err := p.run(ctx, hangup, version, c, stderr); err != nil {
 		p.logger.Error(err, "The extender ends")
-		return 1
-	}
-	return 0
-}
-
-func (p *program) parse(set *pflag.FlagSet, args []string) error {
-	if err := set.Parse(args); err != nil {
-		return err
-	}
-	if set.NArg() > 0 {
-		return fmt.Errorf("%q: takes flags only", set.Arg(0))
-	}
-	return p.flags.Validate()
-}
-
-func printConfig(c *config.Config, stdout, stderr io.Writer) int {
-	text, err := c.YAML()
-	if err == nil {
-		_, err = stdout.Write(text)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "extender: %v\n", err)
 		return 1
 	}
 	return 0

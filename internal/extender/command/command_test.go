@@ -46,7 +46,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 	for want, args := range map[string][]string{
 		"unknown flag: --listn":            {"--listn=1"},
 		"takes flags only":                 {"serve"},
-		"-v: \"loud\" is no level":         {"-v=loud"},
+		"\"loud\" is no level":             {"-v=loud"},
 		"no such file or directory":        {"--config=missing.yaml"},
 		"there is nothing in it":           {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port": {"--listen=x"},
@@ -179,13 +179,13 @@ func TestAFileThatIsEmptiedInPlaceIsRefused(t *testing.T) {
 }
 
 func TestFlagsWinAfterAReloadToo(t *testing.T) {
-	p := start(t, "mode: v1", "--algorithm=nop")
+	p := start(t, "mode: full-nodes", "--algorithm=nop")
 	p.write("mode: v2\nalgorithm: lucky")
-	p.eventually("the new mode", func() bool { return strings.Contains(p.get("/"), "mode: v2, filter: nop") })
+	p.eventually("the new mode", func() bool { return strings.Contains(p.get("/"), "mode: names, filter: nop") })
 }
 
 func TestAHangupReadsTheFilesAgain(t *testing.T) {
-	p := start(t, "algorithm: lucky\nalgorithms: {lucky: {config: {seed: 1, stable: true, cycleGap: 1h}}}")
+	p := start(t, "algorithm: lucky\nalgorithms: {lucky: {config: {seed: 1}}}")
 	ask := func() string {
 		response, err := http.Post(p.url+"/prioritize", "application/json", bytes.NewReader(corpus.Names("", 50)))
 		if err != nil {

@@ -3,75 +3,70 @@ package command
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"os"
-	"slices"
+	"time"
 
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/watch"
 )
+
+// lookEvery is how often the files are looked at. It works for every file system
+// and however a file is changed, and reading a few kilobytes costs nothing.
+const lookEvery = time.Second
 
 // program is a running extender and where its configuration comes from.
 type program struct {
 	path     string // of the file, or empty
-	flags    *config.Flags
+	flags    config.Flags
 	logger   logr.Logger
 	extender *extender.Extender
 }
 
-// maintain reads the files again when they change and on every hangup, until
-// ctx is done.
+// maintain reads the files again when their contents have changed, and on every
+// hangup, until ctx is done. Files that change are left to settle: certificate
+// and key are rarely written in the same instant.
 func (p *program) maintain(ctx context.Context, hangup <-chan os.Signal) {
-	for ctx.Err() == nil {
-		p.watch(ctx, hangup)
-	}
-}
-
-// watch returns when other files are to be watched, or ctx is done.
-func (p *program) watch(ctx context.Context, hangup <-chan os.Signal) {
-	ctx, cancel := context.WithCancel(ctx)
-	paths := p.paths()
-	changes := make(chan struct{}, 1)
-	note := func() {
-		select {
-		case changes <- struct{}{}:
-		default: // one is waiting already
-		}
-	}
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		w := watch.Watcher{Paths: paths, Changed: note, Logger: p.logger}
-		w.Run(ctx, note) // something may have changed before it was watched
-	}()
-	defer func() { cancel(); <-watched }()
-	for slices.Equal(paths, p.paths()) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var used, last [sha256.Size]byte // nothing yet: they may have changed since they were read
+	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-changes:
-			p.reload(false)
 		case <-hangup:
 			p.logger.Info("Hangup: reading the files again")
 			p.reload(true)
+		case <-tick.C:
+			now := digest(p.paths())
+			if now == last && now != used {
+				used = now
+				p.reload(false)
+			}
+			last = now
 		}
 	}
 }
 
-func (p *program) paths() []string {
-	var paths []string
-	if p.path != "" {
-		paths = append(paths, p.path)
-	}
-	if tls := p.extender.Config().TLS; tls.Enabled() {
-		paths = append(paths, tls.CertFile, tls.KeyFile)
-		if tls.ClientCAFile != "" {
-			paths = append(paths, tls.ClientCAFile)
+// digest stands for the contents of all files; a missing file has one too.
+func digest(paths []string) [sha256.Size]byte {
+	all := sha256.New()
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		one := sha256.Sum256(data)
+		if err != nil {
+			one = [sha256.Size]byte{}
 		}
+		all.Write(one[:])
 	}
-	return paths
+	return [sha256.Size]byte(all.Sum(nil))
+}
+
+func (p *program) paths() []string {
+	tls := p.extender.Config().TLS
+	return []string{p.path, tls.CertFile, tls.KeyFile, tls.ClientCAFile}
 }
 
 // reload reads configuration and certificates again. Algorithms begin anew only

@@ -44,12 +44,15 @@ type Config struct {
 // Mode says which form of request is answered.
 type Mode string
 
-// The modes. V1 and V2 are the seeds' two extenders.
+// The modes.
 const (
-	Auto Mode = "auto" // whatever the request has
-	V1   Mode = "v1"   // full nodes only
-	V2   Mode = "v2"   // names only
+	Auto      Mode = "auto" // whatever the request has
+	FullNodes Mode = "full-nodes"
+	Names     Mode = "names"
 )
+
+// formerly are the names that modes had, which are still taken.
+var formerly = map[Mode]Mode{"v1": FullNodes, "v2": Names}
 
 // Algorithm configures an algorithm, perhaps one of several of its kind.
 type Algorithm struct {

@@ -9,82 +9,90 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
 )
 
-// Flags are the command line's part of the configuration. They win over the
-// file, also when it is read again.
-type Flags struct {
-	set    *pflag.FlagSet
-	values Config
-	level  string
-	levels map[string]string
-	take   map[string]func(*Config)
-}
+// Flags are the command line's part of the configuration: the values that were
+// given, by flag. They win over the file, also when it is read again.
+type Flags map[string][]string
 
-// NewFlags defines the flags in set.
-func NewFlags(set *pflag.FlagSet) *Flags {
-	f := &Flags{set: set, take: map[string]func(*Config){}}
-	v, d := &f.values, Default()
-	f.text(&v.Listen, "listen", d.Listen, "address to serve on", func(c *Config) { c.Listen = v.Listen })
-	f.text((*string)(&v.Mode), "mode", string(d.Mode), "requests to answer: auto, v1 (full nodes) or v2 (names)", func(c *Config) { c.Mode = v.Mode })
-	f.text(&v.Algorithm, "algorithm", "", "algorithm for both verbs", func(c *Config) {
-		c.Filter, c.Prioritize = []string{v.Algorithm}, []string{v.Algorithm}
-	})
-	f.list(&v.Filter, "filter", []string{"regex"}, "algorithms that filter, in order", func(c *Config) { c.Filter = v.Filter })
-	f.list(&v.Prioritize, "prioritize", []string{"nop"}, "algorithms that prioritize", func(c *Config) { c.Prioritize = v.Prioritize })
-	f.text(&v.TLS.CertFile, "tls-cert-file", "", "certificate to serve TLS with", func(c *Config) { c.TLS.CertFile = v.TLS.CertFile })
-	f.text(&v.TLS.KeyFile, "tls-private-key-file", "", "key of the certificate", func(c *Config) { c.TLS.KeyFile = v.TLS.KeyFile })
-	f.text(&v.TLS.ClientCAFile, "client-ca-file", "", "authorities of the certificates that clients must show", func(c *Config) { c.TLS.ClientCAFile = v.TLS.ClientCAFile })
-	f.text(&v.LogFormat, "log-format", d.LogFormat, "text or json", func(c *Config) { c.LogFormat = v.LogFormat })
-	set.StringVarP(&f.level, "v", "v", "info", "level of all loggers: error, warning, info, debug, trace or a number")
-	set.StringToStringVar(&f.levels, "logger", nil, "level of a logger, as in algorithm.load=debug")
-	return f
-}
-
-func (f *Flags) text(value *string, name, otherwise, usage string, take func(*Config)) {
-	f.set.StringVar(value, name, otherwise, usage)
-	f.take[name] = take
-}
-
-func (f *Flags) list(value *[]string, name string, otherwise []string, usage string, take func(*Config)) {
-	f.set.StringSliceVar(value, name, otherwise, usage)
-	f.take[name] = take
-}
-
-// apply puts the flags that were given over c. They are in lexical order, so
-// that --filter and --prioritize win over --algorithm.
-func (f *Flags) apply(c *Config) {
-	f.set.Visit(func(flag *pflag.Flag) {
-		if take := f.take[flag.Name]; take != nil {
-			take(c)
+// flags are all that there are, in the order in which they are applied: --filter
+// and --prioritize win over --algorithm.
+var flags = []struct {
+	name, short, usage string
+	apply              func(c *Config, values []string) error
+}{
+	{"listen", "", "`address` to serve on (default 127.0.0.1:8000)", text(func(c *Config) *string { return &c.Listen })},
+	{"mode", "", "`form` of the requests to answer: auto, full-nodes or names (default auto)", text(func(c *Config) *string { return (*string)(&c.Mode) })},
+	{"algorithm", "", "`name` of the algorithm for both verbs", func(c *Config, values []string) error {
+		name := values[len(values)-1]
+		c.Filter, c.Prioritize = []string{name}, []string{name}
+		return nil
+	}},
+	{"filter", "", "`names` of the algorithms that filter, in order (default regex)", list(func(c *Config) *[]string { return &c.Filter })},
+	{"prioritize", "", "`names` of the algorithms that prioritize (default nop)", list(func(c *Config) *[]string { return &c.Prioritize })},
+	{"tls-cert-file", "", "`file` with the certificate to serve TLS with", text(func(c *Config) *string { return &c.TLS.CertFile })},
+	{"tls-private-key-file", "", "`file` with the key of the certificate", text(func(c *Config) *string { return &c.TLS.KeyFile })},
+	{"client-ca-file", "", "`file` with the authorities of the certificates that clients must show", text(func(c *Config) *string { return &c.TLS.ClientCAFile })},
+	{"log-format", "", "`format` of the log: text or json (default text)", text(func(c *Config) *string { return &c.LogFormat })},
+	{"v", "v", "`level` of all loggers: error, warning, info, debug, trace or a number (default info)", func(c *Config, values []string) error {
+		return c.setLevel(logging.Default, values[len(values)-1])
+	}},
+	{"logger", "", "`logger=level`, as in algorithm.load=debug; for several, separated by commas", func(c *Config, values []string) error {
+		for _, pair := range strings.Split(strings.Join(values, ","), ",") {
+			name, level, ok := strings.Cut(pair, "=")
+			if !ok {
+				return fmt.Errorf("%q: must be logger=level", pair)
+			}
+			if err := c.setLevel(strings.TrimSpace(name), level); err != nil {
+				return err
+			}
 		}
-	})
-	for name, level := range f.loggerLevels() {
-		if c.Loggers == nil {
-			c.Loggers = make(map[string]logging.Level)
-		}
-		c.Loggers[name] = level
+		return nil
+	}},
+}
+
+func text(field func(*Config) *string) func(*Config, []string) error {
+	return func(c *Config, values []string) error {
+		*field(c) = values[len(values)-1]
+		return nil
 	}
 }
 
-// Validate checks what the flags' types do not.
-func (f *Flags) Validate() error {
-	if _, err := logging.ParseLevel(f.level); err != nil {
-		return fmt.Errorf("-v: %w", err)
+func list(field func(*Config) *[]string) func(*Config, []string) error {
+	return func(c *Config, values []string) error {
+		*field(c) = strings.Split(strings.Join(values, ","), ",")
+		return nil
 	}
-	for name, level := range f.levels {
-		if _, err := logging.ParseLevel(level); err != nil {
-			return fmt.Errorf("--logger %s: %w", name, err)
+}
+
+func (c *Config) setLevel(logger, text string) error {
+	level, err := logging.ParseLevel(text)
+	if c.Loggers == nil {
+		c.Loggers = make(map[string]logging.Level)
+	}
+	c.Loggers[logger] = level
+	return err
+}
+
+// NewFlags defines the flags in set. Values that cannot be are mistakes when set
+// is parsed.
+func NewFlags(set *pflag.FlagSet) Flags {
+	given := Flags{}
+	for _, flag := range flags {
+		set.FuncP(flag.name, flag.short, flag.usage, func(value string) error {
+			given[flag.name] = append(given[flag.name], value)
+			return flag.apply(new(Config), []string{value})
+		})
+	}
+	return given
+}
+
+// apply puts the flags that were given over c.
+func (f Flags) apply(c *Config) error {
+	for _, flag := range flags {
+		if values := f[flag.name]; values != nil {
+			if err := flag.apply(c, values); err != nil {
+				return fmt.Errorf("--%s: %w", flag.name, err)
+			}
 		}
 	}
 	return nil
-}
-
-func (f *Flags) loggerLevels() map[string]logging.Level {
-	levels := make(map[string]logging.Level)
-	if f.set.Changed("v") {
-		levels[logging.Default], _ = logging.ParseLevel(f.level)
-	}
-	for name, level := range f.levels {
-		levels[strings.TrimSpace(name)], _ = logging.ParseLevel(level)
-	}
-	return levels
 }

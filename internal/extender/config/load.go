@@ -12,17 +12,16 @@ import (
 )
 
 // Load returns the configuration of the file, or of no file if path is empty,
-// with the flags that were given put over it. It is complete and valid. flags
-// may be nil.
-func Load(path string, flags *Flags) (*Config, error) {
+// with the flags that were given put over it. It is complete and valid.
+func Load(path string, flags Flags) (*Config, error) {
 	c := Default()
 	if path != "" {
 		if err := c.readFile(path); err != nil {
 			return nil, err
 		}
 	}
-	if flags != nil {
-		flags.apply(c)
+	if err := flags.apply(c); err != nil {
+		return nil, err
 	}
 	if err := c.Complete(); err != nil {
 		if path != "" {
@@ -68,6 +67,9 @@ func (c *Config) decode(data []byte) error {
 // Complete fills in what follows from the rest, down to the defaults of each
 // algorithm, and validates. It must be called on a Config that was not loaded.
 func (c *Config) Complete() error {
+	if mode, renamed := formerly[c.Mode]; renamed {
+		c.Mode = mode
+	}
 	both := c.Algorithm
 	c.Algorithm = ""
 	if c.Filter == nil {

@@ -44,7 +44,7 @@ func (c *Config) validate() error {
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
 	refuse(err != nil, "listen: %q: must be host:port", c.Listen)
-	refuse(!slices.Contains([]Mode{Auto, V1, V2}, c.Mode), "mode: %q: must be auto, v1 (full nodes) or v2 (names)", c.Mode)
+	refuse(!slices.Contains([]Mode{Auto, FullNodes, Names}, c.Mode), "mode: %q: must be auto, full-nodes or names", c.Mode)
 	refuse(len(c.Filter) == 0, "filter: must name an algorithm; nop lets everything pass")
 	refuse(len(c.Prioritize) == 0, "prioritize: must name an algorithm; nop prefers nothing")
 	refuse(repeats(c.Filter), "filter: names an algorithm twice")

@@ -16,7 +16,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
 // asScheduler is kube-scheduler's own client of extenders, as its

@@ -1,8 +1,9 @@
+// Package schedulerclient has only tests: of the extender with the client that
+// kube-scheduler itself uses. They are apart because they build much of
+// Kubernetes, and fuzz targets beside them would instrument all of it.
 package schedulerclient_test
 
 import (
-	"context"
-	"net"
 	"testing"
 	"time"
 
@@ -25,18 +26,10 @@ func must(t *testing.T, err error) {
 func start(t *testing.T, tls config.TLS) string {
 	t.Helper()
 	c := config.Default()
-	c.TLS, c.Timeouts.Unready.Duration = tls, 0
+	c.TLS = tls
 	must(t, c.Complete())
-	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "test"})
+	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	must(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- e.Serve(ctx, l) }()
-	t.Cleanup(func() {
-		cancel()
-		must(t, <-done)
-	})
-	return l.Addr().String()
+	t.Cleanup(func() { must(t, e.Stop()) })
+	return e.Address
 }

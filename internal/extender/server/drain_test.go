@@ -87,6 +87,7 @@ func TestNoRequestIsLostHoweverLongClientsSend(t *testing.T) {
 // many it answered in all.
 func stopUnder(t *testing.T, clients int, keepAlive bool, unready time.Duration, requests int64) int64 {
 	s := newServer(&held{})
+	s.setup.Load().Config.Timeouts.Unready.Duration = unready
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,7 @@ func stopUnder(t *testing.T, clients int, keepAlive bool, unready time.Duration,
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- s.Serve(ctx, l, Serving{Header: patience, Read: patience, Write: patience, Idle: patience, Unready: unready, Drain: patience, HeaderBytes: 1 << 16})
+		served <- s.Serve(ctx, l, nil)
 	}()
 	load := &stubborn{url: "http://" + l.Addr().String() + "/filter", keepAlive: keepAlive}
 	for range clients {

@@ -11,7 +11,7 @@ import (
 // a kubelet has none to show.
 func (s *Server) private(page http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.setup.Load().ClientCertificates && !isVerified(r) {
+		if s.setup.Load().isPrivate(r) {
 			writeRefusal(w, errNoCertificate)
 			return
 		}
@@ -19,14 +19,15 @@ func (s *Server) private(page http.HandlerFunc) http.Handler {
 	})
 }
 
-// isVerified reports whether the client has shown a certificate that was
-// verified.
-func isVerified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }
+// isPrivate reports whether a request lacks the certificate that it needs.
+func (s *Setup) isPrivate(r *http.Request) bool {
+	return s.Config.TLS.ClientCAFile != "" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0)
+}
 
 func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	setup := s.setup.Load()
 	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, mode: %s, filter: %s, prioritize: %s\n",
-		s.version, setup.Mode, setup.Filter, setup.Prioritize))
+		s.version, setup.Config.Mode, setup.Filter, setup.Prioritize))
 }
 
 func (s *Server) versionPage(w http.ResponseWriter, _ *http.Request) {
@@ -46,7 +47,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	}
 	var page strings.Builder
 	page.WriteString("ok\n")
-	for _, one := range s.setup.Load().Reporters() {
+	for _, one := range s.setup.Load().Health() {
 		sign := "+"
 		if !one.Health.OK {
 			sign = "-"

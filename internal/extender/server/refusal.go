@@ -112,8 +112,7 @@ func refusalOfRequest(err error) *refusal {
 
 func refusalForSize(err error) *refusal {
 	var tooLarge *body.TooLargeError
-	var tooMuch *body.TooMuchError
-	if errors.As(err, &tooLarge) || errors.As(err, &tooMuch) {
+	if errors.As(err, &tooLarge) {
 		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
 	}
 	if errors.Is(err, body.ErrBusy) || errors.Is(err, body.ErrShed) {

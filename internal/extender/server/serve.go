@@ -13,54 +13,46 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Serving is how a Server serves. All times must be set but Unready.
-type Serving struct {
-	// TLS is nil for plain HTTP.
-	TLS *tls.Config
-	// Times as in package config.
-	Header, Read, Write, Idle, Unready, Drain time.Duration
-	// HeaderBytes is the largest header of a request.
-	HeaderBytes int
-}
-
 // Serve answers on l until ctx is done and then shuts down: readiness is off
-// and requests are answered for Unready, then no new connections are taken and
-// those that there are get their answers. The error is nil if no request was
-// lost. l is closed in any case.
-func (s *Server) Serve(ctx context.Context, l net.Listener, o Serving) error {
+// and requests are answered for timeouts.unready, then no new connections are
+// taken and those that there are get their answers. The error is nil if no
+// request was lost. l is closed in any case. Without certificates it is plain
+// HTTP. What the setup says of the header and of times stays as it is now.
+func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
+	limits, times := s.setup.Load().Config.Limits, s.setup.Load().Config.Timeouts
 	var traffic traffic
 	web := &http.Server{
 		Handler:           s.Handler(),
-		TLSConfig:         o.TLS,
-		ReadHeaderTimeout: o.Header,
-		ReadTimeout:       o.Read,
-		WriteTimeout:      o.Read + o.Write, // it begins with the body
-		IdleTimeout:       o.Idle,
-		MaxHeaderBytes:    o.HeaderBytes,
+		TLSConfig:         certificates,
+		ReadHeaderTimeout: times.Header.Duration,
+		ReadTimeout:       times.Read.Duration,
+		WriteTimeout:      times.Read.Duration + times.Write.Duration, // it begins with the body
+		IdleTimeout:       times.Idle.Duration,
+		MaxHeaderBytes:    int(limits.Header.Value()),
 		ConnState:         traffic.note,
 		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(s.logger), slog.LevelInfo),
 	}
 	served := make(chan error, 1)
 	go func() {
-		if o.TLS != nil {
+		if certificates != nil {
 			served <- web.ServeTLS(l, "", "")
 		} else {
 			served <- web.Serve(l)
 		}
 	}()
-	s.logger.Info("Serving", "address", l.Addr().String(), "tls", o.TLS != nil)
+	s.logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
 	select {
 	case err := <-served:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
-	s.logger.Info("Shutting down: not ready any more", "unready", o.Unready, "requests", s.inFlight.Load())
-	if o.Unready > 0 {
-		<-s.after(o.Unready)
+	s.logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", s.inFlight.Load())
+	if times.Unready.Duration > 0 {
+		<-s.after(times.Unready.Duration)
 	}
 	s.close(l, &traffic)
-	return s.drain(web, &traffic, o.Drain)
+	return s.drain(web, &traffic, times.Drain.Duration)
 }
 
 // close takes no new connections any more, but those that are already made.

@@ -16,15 +16,15 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/body"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/metrics"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/wire"
 )
 
 // A Server answers kube-scheduler. Make one with New, then Use a Setup.
 type Server struct {
-	logger  logr.Logger
-	version string
-	metrics *metrics.Metrics
+	logger, nodeLogger logr.Logger
+	version            string
+	metrics            *metrics.Metrics
 
 	setup  atomic.Pointer[Setup]
 	bodies body.Limits
@@ -41,44 +41,30 @@ type Server struct {
 
 // A Setup is what can change while the server runs. It does not change itself.
 type Setup struct {
+	Config             *config.Config
 	Filter, Prioritize algorithm.Chain
-	// Mode is for people. Misfit says why a form of request is not answered,
-	// or nothing if it is.
-	Mode   string
-	Misfit func(wire.Form) string
-	// Reporters are the algorithms that report their health.
-	Reporters func() []metrics.Algorithm
-	// ClientCertificates makes clients show one.
-	ClientCertificates bool
-
-	// Requests is how many may have arrived and have no answer yet; BodyBytes
-	// and BufferBytes are the limits of package body.
-	Requests               int64
-	BodyBytes, BufferBytes int64
+	// Health is that of the algorithms in use.
+	Health func() []metrics.Algorithm
 }
 
-// Options are what a Server is made of.
-type Options struct {
-	Logger  logr.Logger
-	Version string
-	// CertificateExpiry is for the metrics; nil without TLS.
-	CertificateExpiry func() time.Time
-}
-
-// New returns a server that has no Setup yet.
-func New(o Options) *Server {
-	s := &Server{logger: o.Logger, version: o.Version, readers: make(chan struct{}, runtime.GOMAXPROCS(0)), after: time.After}
+// New returns a server that has no Setup yet. certificateExpiry is for the
+// metrics: when the certificate expires, or the zero time without one.
+func New(logger logr.Logger, version string, certificateExpiry func() time.Time) *Server {
+	s := &Server{
+		logger: logger, nodeLogger: logger.WithName("nodes"), version: version,
+		readers: make(chan struct{}, runtime.GOMAXPROCS(0)), after: time.After,
+	}
 	s.metrics = metrics.New(metrics.Sources{
-		Version:  o.Version,
+		Version:  version,
 		InFlight: func() float64 { return float64(s.inFlight.Load()) },
 		Buffered: func() float64 { return float64(s.bodies.Used()) },
 		CertificateExpiry: func() float64 {
-			if o.CertificateExpiry == nil || o.CertificateExpiry().IsZero() {
-				return 0
+			if expiry := certificateExpiry(); !expiry.IsZero() {
+				return float64(expiry.Unix())
 			}
-			return float64(o.CertificateExpiry().Unix())
+			return 0
 		},
-		Algorithms: func() []metrics.Algorithm { return s.setup.Load().Reporters() },
+		Algorithms: func() []metrics.Algorithm { return s.setup.Load().Health() },
 	})
 	return s
 }
@@ -89,16 +75,16 @@ func (s *Server) Metrics() *metrics.Metrics { return s.metrics }
 // Use makes a setup the current one. Requests in flight keep the one they
 // began with.
 func (s *Server) Use(setup *Setup) {
-	s.bodies.Set(setup.BodyBytes, setup.BufferBytes)
+	s.bodies.Set(setup.Config.Limits.Body.Value(), setup.Config.Limits.Buffers.Value())
 	s.setup.Store(setup)
 }
 
 // Handler answers everything, whether through Serve or not.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, v := range []*verb{&filter, &prioritize} {
-		mux.Handle("POST /"+v.name, s.verbHandler(v))
-		mux.HandleFunc("/"+v.name, s.refuseMethod)
+	for _, verb := range []string{filter, prioritize} {
+		mux.Handle("POST /"+verb, s.verbHandler(verb))
+		mux.HandleFunc("/"+verb, s.refuseMethod)
 	}
 	mux.Handle("GET /{$}", s.private(s.index))
 	mux.Handle("GET /version", s.private(s.versionPage))

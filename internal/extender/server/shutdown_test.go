@@ -16,9 +16,9 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/metrics"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/wire"
 )
 
 const patience = time.Minute
@@ -38,13 +38,9 @@ func (h *held) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, err
 }
 
 func newServer(a algorithm.Algorithm) *Server {
-	s := New(Options{Logger: logr.Discard(), Version: "test"})
+	s := New(logr.Discard(), "test", func() time.Time { return time.Time{} })
 	link := algorithm.Chain{{Name: "test", Algorithm: a, Weight: 1}}
-	s.Use(&Setup{
-		Filter: link, Prioritize: link, Mode: "auto", Misfit: func(wire.Form) string { return "" },
-		Reporters: func() []metrics.Algorithm { return nil },
-		Requests:  1000, BodyBytes: 1 << 20, BufferBytes: 1 << 30,
-	})
+	s.Use(&Setup{Config: config.Default(), Filter: link, Prioritize: link, Health: func() []metrics.Algorithm { return nil }})
 	return s
 }
 
@@ -94,6 +90,7 @@ func (l *load) client() {
 func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	h := &held{letGo: make(chan struct{})}
 	s := newServer(h)
+	s.setup.Load().Config.Timeouts.Unready.Duration = 1
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +105,7 @@ func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- s.Serve(ctx, l, Serving{Header: patience, Read: patience, Write: patience, Idle: patience, Unready: 1, Drain: patience, HeaderBytes: 1 << 16})
+		served <- s.Serve(ctx, l, nil)
 	}()
 	var last sync.WaitGroup
 	for range 5 {

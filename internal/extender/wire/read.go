@@ -3,119 +3,145 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Read reads an ExtenderArgs. The error names the member at fault, or is that
-// of take, which is asked for what memory the request takes, answer and
-// algorithms included, before it does. It keeps body, which must not change as
-// long as the Request is in use.
+// What a request takes beside its body, in bytes, and rather more than less: for
+// a node's place here, in an algorithm and in an answer; for an annotation; for a
+// byte of a string and its copies; and for one of a string that has to be
+// decoded, and encoded again.
+const (
+	perNode        = 128
+	perAnnotation  = 256
+	perByte        = 4
+	perByteDecoded = 12
+)
+
+// Read reads an ExtenderArgs. The error says where in the body the mistake is, or
+// is that of take, which is asked for what memory the request takes, answer and
+// algorithms included, before it does. The Request keeps body.
 func Read(body []byte, take func(bytes int64) error) (*Request, error) {
-	m := memories.Get().(*memory)
-	m.arena.reset()
-	m.nodes = m.nodes[:0]
-	r := &reader{cursor: newCursor(body, take), memory: m, request: &Request{body: body, plain: true, memory: m}}
-	err := r.read()
-	if err == nil {
-		err = r.pay()
+	r := &reader{
+		json: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		take: take, request: &Request{body: body},
 	}
-	if r.refused != nil {
-		err = r.refused
-	}
-	if err != nil {
-		r.request.Release()
+	if err := r.object(argsFields); err != nil {
 		return nil, err
 	}
-	r.finish()
+	if err := r.atEnd(); err != nil {
+		return nil, err
+	}
+	if !r.hasPod {
+		return nil, errors.New("field Pod is missing")
+	}
 	return r.request, nil
 }
 
-// reader walks a body and fills a request.
-type reader struct {
-	cursor
-	request *Request
-	memory  *memory // the request's
-	pod     span
+// The members that count, of each object on the way to them.
+var (
+	argsFields        = []field{{[]byte("Pod"), (*reader).pod}, {[]byte("Nodes"), (*reader).nodeList}, {[]byte("NodeNames"), (*reader).nodeNames}}
+	podFields         = []field{{[]byte("metadata"), (*reader).podMetadata}}
+	podMetadataFields = []field{{[]byte("name"), (*reader).podName}, {[]byte("namespace"), (*reader).podNamespace}, {[]byte("annotations"), (*reader).annotations}}
+	nodeListFields    = []field{{[]byte("items"), (*reader).items}}
+	nodeFields        = []field{{[]byte("metadata"), (*reader).nodeMetadata}}
+	nodeMetaFields    = []field{{[]byte("name"), (*reader).nodeName}}
+)
+
+func (r *reader) pod() error {
+	r.hasPod = r.json.PeekKind() != 'n'
+	return r.object(podFields)
 }
 
-func (r *reader) read() error {
-	var pod, nodes, names once
-	err := r.object(func(key []byte) error {
-		switch {
-		case bytes.EqualFold(key, []byte("Pod")):
-			return pod.in("Pod", r.readPod)
-		case bytes.EqualFold(key, []byte("Nodes")):
-			return nodes.in("Nodes", r.nodeList)
-		case bytes.EqualFold(key, []byte("NodeNames")):
-			return names.in("NodeNames", r.nodeNames)
-		}
-		return r.skip()
-	})
-	if err == nil {
-		err = r.rest()
-	}
-	if err == nil && r.pod.end == 0 {
-		err = errors.New("field Pod is missing")
-	}
+func (r *reader) podMetadata() error { return r.object(podMetadataFields) }
+
+func (r *reader) podName() (err error) {
+	r.request.Pod.Name, err = r.text()
 	return err
 }
 
-func (r *reader) finish() {
-	r.request.Pod.Raw = r.request.bytes(r.pod)
-	r.memory.names = r.memory.arena.appendTo(r.memory.names[:0])
-	if r.request.Form == Full {
-		r.request.Raw = r.request.rawNode
-	}
-	if r.request.Form != Neither {
-		r.request.Names = r.memory.names
-	}
+func (r *reader) podNamespace() (err error) {
+	r.request.Pod.Namespace, err = r.text()
+	return err
 }
 
-// found notes that there is a list of nodes.
-func (r *reader) found(form Form) {
-	if r.request.Form != Neither {
-		form = Both
-	}
-	r.request.Form = form
-}
-
-// name adds the name of a node.
-func (r *reader) name(name []byte, plain bool) error {
-	r.request.plain = r.request.plain && plain
-	r.memory.arena.add(name)
-	return r.owe(perNode)
-}
-
-// once refuses a member that is given twice.
-type once bool
-
-func (o *once) in(path string, read func() error) error {
-	if *o {
-		return &pathError{path: path, err: errors.New("is given twice")}
-	}
-	*o = true
-	if err := read(); err != nil {
-		return at(path, err)
-	}
-	return nil
-}
-
-// at puts a path in front of an error, which may begin with a path already.
-func at(path string, err error) error {
-	var inner *pathError
-	if errors.As(err, &inner) {
-		if !strings.HasPrefix(inner.path, "[") {
-			path += "."
+// annotations keeps them all. One that is given twice is refused like any other
+// member that counts.
+func (r *reader) annotations() error {
+	all := make(map[string]string)
+	r.request.Pod.Annotations = all
+	return r.list('{', "an object", func() error {
+		if err := r.take(perAnnotation); err != nil {
+			return err
 		}
-		return &pathError{path: path + inner.path, err: inner.err}
+		key, err := r.text()
+		if err != nil {
+			return err
+		}
+		if _, twice := all[key]; twice {
+			return r.wrong("is given twice")
+		}
+		all[key], err = r.text()
+		return err
+	})
+}
+
+// found notes that there is a list of nodes, unless the next value is null.
+func (r *reader) found(form Form) {
+	switch {
+	case r.json.PeekKind() == 'n':
+	case r.request.Form != Neither:
+		r.request.Form = Both
+	default:
+		r.request.Form = form
 	}
-	return &pathError{path: path, err: err}
 }
 
-type pathError struct {
-	path string
-	err  error
+func (r *reader) nodeList() error {
+	r.found(Full)
+	start := r.next()
+	err := r.object(nodeListFields)
+	r.request.list = span{start, r.passed()}
+	return err
 }
 
-func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
-func (e *pathError) Unwrap() error { return e.err }
+func (r *reader) items() error {
+	start := r.next()
+	err := r.list('[', "an array", r.node)
+	r.request.items = span{start, r.passed()}
+	return err
+}
+
+// node reads a full node. Null is one without a name, as encoding/json has it.
+func (r *reader) node() error {
+	start := r.next()
+	r.name = ""
+	if err := r.object(nodeFields); err != nil {
+		return err
+	}
+	r.request.nodes = append(r.request.nodes, span{start, r.passed()})
+	return r.add(r.name)
+}
+
+func (r *reader) nodeMetadata() error { return r.object(nodeMetaFields) }
+
+func (r *reader) nodeName() (err error) {
+	r.name, err = r.text()
+	return err
+}
+
+func (r *reader) nodeNames() error {
+	r.found(Names)
+	return r.list('[', "an array", func() error {
+		name, err := r.text()
+		if err != nil {
+			return err
+		}
+		return r.add(name)
+	})
+}
+
+func (r *reader) add(name string) error {
+	r.request.Names = append(r.request.Names, name)
+	return r.take(perNode)
+}

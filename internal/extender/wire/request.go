@@ -1,8 +1,14 @@
+// Package wire reads what kube-scheduler sends to an extender and writes what
+// it wants back: the types of k8s.io/kube-scheduler/extender/v1 as JSON.
+//
+// It decodes only what algorithms ask for and passes nodes on byte for byte,
+// fields that it has never heard of included. Like encoding/json at the other
+// end it takes the names of members in any case; unlike it, it refuses a member
+// that is given twice, since the two ends might not pick the same one. It knows
+// nothing of HTTP, and asks for the memory that it takes.
 package wire
 
-import (
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
-)
+import "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 
 // A Form is how a request names its candidate nodes.
 type Form int
@@ -18,27 +24,19 @@ const (
 	Both
 )
 
-func (f Form) String() string {
-	return [...]string{"neither nodes nor node names", "full nodes", "node names", "both nodes and node names"}[f]
-}
-
-// A Request is an ExtenderArgs that was read by Read. It shares memory with the
-// body, and is good as long as that is.
+// A Request is an ExtenderArgs that was read by Read. It is good as long as the
+// body does not change.
 type Request struct {
 	algorithm.Args
 	Form Form
 
-	body     []byte
-	envelope span // the NodeList
-	items    span // its items, with brackets; empty if it has none
-	// plain means that no name needs escaping or decoding.
-	plain  bool
-	memory *memory
+	body  []byte
+	list  span   // the NodeList
+	items span   // its items, with brackets; empty if it has none
+	nodes []span // each of them
 }
 
 // span is where something lies in the body.
 type span struct{ start, end int }
 
-func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end:s.end] }
-
-func (r *Request) rawNode(i int) []byte { return r.bytes(r.memory.nodes[i]) }
+func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end] }

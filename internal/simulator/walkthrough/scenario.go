@@ -46,7 +46,7 @@ func pods(door string) []*pod {
 	switch door {
 	case "v1":
 		invalid = waits(v1.PodReasonSchedulerError, `filter plugin: `+trailing)
-	case "extender", "extender-v2":
+	case "extender", "extender-names", "extender-v2":
 		invalid = waits(v1.PodReasonSchedulerError, `pod default/invalid: `+trailing)
 	}
 	const none = `^0/3 nodes are available: 3 node\(s\) didn't match the pod's node name regex "cncf-\.\*"\.`

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
 // TestTLSToPrometheus asks a server that wants a client certificate.

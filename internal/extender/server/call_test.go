@@ -1,0 +1,24 @@
+package server
+
+import (
+	"io"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/wire"
+)
+
+// TestLinesThatNobodyWantsTakeNothing: nodes come in thousands.
+func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
+	var levels logging.Levels
+	levels.Set(map[string]logging.Level{"server.nodes": logging.Info, logging.Default: logging.Trace})
+	c := &call{
+		Server:  &Server{nodeLogger: logging.New(io.Discard, logging.Text, &levels).WithName("server").WithName("nodes")},
+		request: &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
+	}
+	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)
+	if got := testing.AllocsPerRun(100, func() { c.logScores(scores); c.logFailures(failures) }); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+}

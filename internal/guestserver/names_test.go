@@ -1,0 +1,40 @@
+package guestserver
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+func TestAGuestIsServedUnderTheNameOfTheClustersServer(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // must not be asked
+	server, err := Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: Names(map[string]string{"static-webserver": server.Address()})}
+	want, err := static.Files.ReadFile("regex_v2.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Get("http://static-webserver/regex_v2.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(response.Body)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)
+	}
+	_ = response.Body.Close()
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	client.CloseIdleConnections()
+	if response, err := client.Get("http://static-webserver/regex_v2.wasm"); err == nil {
+		_ = response.Body.Close()
+		t.Error("a stopped server still serves")
+	}
+}

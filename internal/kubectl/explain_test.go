@@ -1,0 +1,115 @@
+package kubectl
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+func node(name string, change ...func(*v1.Node)) *v1.Node {
+	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}}}
+	for _, c := range change {
+		c(n)
+	}
+	return n
+}
+
+// podWith is a pod that waits, with a pattern.
+func podWith(pattern string, change ...func(*v1.Pod)) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Annotations: map[string]string{key: pattern}}}
+	p.Spec.SchedulerName = "mine"
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func cordoned(n *v1.Node) {
+	n.Spec.Unschedulable = true
+	n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule})
+}
+
+func tainted(n *v1.Node) {
+	n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: "gpu", Value: "a100", Effect: v1.TaintEffectNoSchedule})
+}
+
+func TestExplain(t *testing.T) {
+	nodes := []*v1.Node{node("kubecon-1", cordoned), node("kubecon-2", tainted), node("other")}
+	on := func(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
+	for name, tt := range map[string]struct {
+		pod  *v1.Pod
+		want []string
+	}{
+		"no annotation": {
+			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n"}},
+			[]string{"Verdict:  it has no annotation " + key},
+		},
+		"a bad pattern": {podWith("kubecon-(.*"), []string{
+			"it waits: the scheduler refuses the pattern", "missing closing ): \"kubecon-(.*\"",
+			"kubectl annotate pod p -n n --overwrite " + key + "=PATTERN",
+		}},
+		"no node matches": {podWith("^gpu"), []string{
+			"Matches:  0 of 3 nodes: none", "no node's name matches", "or add a node that it matches; there are kubecon-1, kubecon-2, other",
+		}},
+		"another case": {podWith("KubeCon"), []string{"without regard to case it would match kubecon-1, kubecon-2"}},
+		"Python":       {podWith("kubecon-1{,2}"), []string{"write {0,2}"}},
+		"obstacles at each": {podWith("kubecon"), []string{
+			"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "something else stands in the way at each",
+			"kubecon-1: it is cordoned", "kubectl uncordon kubecon-1", "kubecon-2: it has the taint gpu=a100:NoSchedule", "kubectl taint node kubecon-2 gpu=a100:NoSchedule-",
+		}},
+		"a node without an obstacle": {podWith("."), []string{"what the scheduler says has the reason", "free resources"}},
+		"tolerations": {podWith("kubecon", func(p *v1.Pod) {
+			p.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
+		}), []string{"what the scheduler says has the reason"}},
+		"a selector of nodes": {podWith("other", func(p *v1.Pod) {
+			p.Spec.NodeSelector = map[string]string{"disk": "ssd"}
+		}), []string{"other: its labels are not those that the pod's nodeSelector or affinity wants"}},
+		"a gate":               {podWith("x", func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "g"}} }), []string{"scheduling gate g"}},
+		"where it belongs":     {podWith("other", on("other")), []string{"it is on other, whose name matches"}},
+		"where it doesn't":     {podWith("kubecon", on("other")), []string{"whose name does not match", "the scheduler mine does not read it"}},
+		"there, and bad since": {podWith("(", on("other")), []string{"it is on other, though the pattern is refused now"}},
+		"of a Deployment": {podWith("(", func(p *v1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-1", Controller: new(true)}}
+		}), []string{"holds for the template in ReplicaSet web-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			explain(regex.Default, tt.pod, nodes).write(&out)
+			for _, want := range tt.want {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("no %q in\n%s", want, out.String())
+				}
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	done := func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded }
+	bound := func(p *v1.Pod) { p.Spec.NodeName = "kubecon-1" }
+	pods := []*v1.Pod{
+		podWith("kubecon", bound), podWith("kubecon"), podWith("kubecon", done), podWith("(", bound), podWith("^gpu"), {},
+	}
+	var got []inUse
+	for _, u := range usage(regex.Default, pods, []string{"kubecon-1", "kubecon-2", "other"}) {
+		got = append(got, *u)
+	}
+	want := []inUse{
+		{Pattern: "kubecon", Nodes: 2, Pods: 2, Waiting: 1},
+		{Pattern: "(", Pods: 1, Problem: "missing closing )"},
+		{Pattern: "^gpu", Pods: 1, Waiting: 1, Problem: "matches no node"},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %+v, want %+v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got %+v, want %+v", got[i], want[i])
+		}
+	}
+}

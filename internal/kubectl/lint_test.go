@@ -1,0 +1,168 @@
+package kubectl
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// run is the command with standard input, and what it wrote.
+func run(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	status = Run(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &out, ErrOut: &errOut})
+	return status, out.String(), errOut.String()
+}
+
+const key = "scheduler.wasmkwokwizardry.io/regex"
+
+// pod is a manifest of a pod with these annotations.
+func pod(annotations string) string {
+	return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  annotations: {" + annotations + "}\n"
+}
+
+func TestLintFinds(t *testing.T) {
+	for name, tt := range map[string]struct{ manifest, want string }{
+		"a good pattern":            {pod(key + ": 'kubecon-.*'"), ""},
+		"no annotation":             {pod(""), ""},
+		"another one":               {pod("nginx.ingress.kubernetes.io/use-regex: 'true'"), ""},
+		"an empty file":             {"", ""},
+		"Helm's values":             {"image: x\nkind: none\nannotations: {" + key + ": '('}\n", ""},
+		"not RE2":                   {pod(key + ": 'a(?!b)'"), `5:54: error: Pod p: annotation ` + key + `: invalid or unsupported Perl syntax "(?!": "a(?!b)" (invalid-pattern)`},
+		"too costly":                {pod(key + ": '(a{1000}){1000}'"), "(invalid-pattern)"},
+		"a number":                  {pod(key + ": 12"), "12 is not a string in YAML; put it in quotes (not-a-string)"},
+		"a letter missing":          {pod("scheduler.wasmkwokwizardy.io/regex: x"), "did you mean " + key + "? (misspelt)"},
+		"another case":              {pod("scheduler.WasmKwokWizardry.io/Regex: x"), "(misspelt)"},
+		"without its prefix":        {pod("regex: x"), "(misspelt)"},
+		"Python's way to repeat":    {pod(key + ": 'n{,3}'"), "warning: Pod p: annotation " + key + ": in RE2 {,3} is these characters"},
+		"JSON":                      {`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": {"` + key + `": "("}}}`, "(invalid-pattern)"},
+		"a label":                   {"apiVersion: v1\nkind: Pod\nmetadata: {labels: {" + key + ": x}}\n", "it must be an annotation"},
+		"a pod's name by halves":    {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-, namespace: n, annotations: {" + key + ": '('}}\n", "Pod n/p-:"},
+		"on a service":              {"apiVersion: v1\nkind: Service\nmetadata: {annotations: {" + key + ": x}}\n", "move it to the metadata.annotations of a pod or of a pod template (misplaced)"},
+		"on a claim's template":     {"apiVersion: apps/v1\nkind: StatefulSet\nspec: {volumeClaimTemplates: [{metadata: {annotations: {" + key + ": x}}}]}\n", "move it to spec.template.metadata.annotations (misplaced)"},
+		"a kind of somebody's":      {"apiVersion: example.com/v1\nkind: Rollout\nspec: {template: {metadata: {annotations: {" + key + ": '('}}, spec: {containers: []}}}\n", "(invalid-pattern)"},
+		"in a list":                 {"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod, metadata: {annotations: {" + key + ": '('}}}]\n", "3:99"},
+		"in the second document":    {pod("") + "---\n" + pod(key+": '('"), "11:54: error"},
+		"merged":                    {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\nmetadata: {annotations: {<<: *x}}\n", "3:45: error"},
+		"merged from two":           {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\ny: &y {}\nmetadata: {annotations: {<<: [*y, *x]}}\n", "3:45: error"},
+		"an alias of a template":    {"apiVersion: apps/v1\nkind: Deployment\nx: &x {metadata: {annotations: {" + key + ": '('}}}\nspec: {template: *x}\n", "error"},
+		"an anchor that has itself": {"apiVersion: v1\nkind: Pod\nx: &x {<<: *x, y: *x}\nmetadata: {annotations: {" + key + ": '('}}\n", "(invalid-pattern)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, out, stderr := run(t, tt.manifest, "lint", "--strict", "-")
+			if want := min(len(tt.want), 1); status != want {
+				t.Errorf("exit status %d, want %d: %s", status, want, stderr)
+			}
+			if tt.want == "" && out != "" || !strings.Contains(out, tt.want) || strings.Count(out, "\n") > 1 {
+				t.Errorf("got  %s\nwant %s", out, tt.want)
+			}
+		})
+	}
+}
+
+func TestEveryKindsPodTemplateIsLinted(t *testing.T) {
+	for kind, path := range templates {
+		bad := key + ": '('"
+		before, after := "", ""
+		for _, field := range path {
+			before, after = before+field+": {", after+"}"
+		}
+		manifest := "apiVersion: v1\nkind: " + kind + "\n" + strings.Replace(before+"metadata: {annotations: {"+bad+"}}"+after, "{", "{ ", 1) + "\n"
+		status, out, stderr := run(t, manifest, "lint", "-")
+		if status != exitMistakes || strings.Count(out, ruleInvalid) != 1 || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s: exit status %d: %s%s\n%s", kind, status, out, stderr, manifest)
+		}
+	}
+}
+
+func TestLintReadsFoldersAndWarnsOfNodesThatAreNotThere(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	write("sub/a.yaml", pod(key+": '^gpu-'"))
+	write("b.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {"`+key+`": "kubecon"}}}`)
+	write("notes.txt", pod(key+": '('"))
+	nodes := write("nodes", "node/kubecon-1\n\nkubecon-2\n")
+	status, out, stderr := run(t, "", "lint", folder, "--nodes", nodes)
+	if status != 0 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "sub/a.yaml:5:54: warning: Pod p: annotation "+key+": matches none of 2 nodes: ^gpu- (no-node)") {
+		t.Errorf("exit status %d: %s", status, out)
+	}
+	if stderr != "2 patterns, 1 finding\n" {
+		t.Errorf("said %q", stderr)
+	}
+	if status, _, _ := run(t, "", "lint", folder, "--nodes", nodes, "--strict"); status != exitMistakes {
+		t.Errorf("exit status %d with --strict", status)
+	}
+}
+
+func TestSARIF(t *testing.T) {
+	status, out, stderr := run(t, pod(key+": '('"), "lint", "-o", "sarif", "-")
+	var log struct {
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleID, Level string
+				Message       struct{ Text string }
+				Locations     []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine, StartColumn int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &log); err != nil || status != exitMistakes {
+		t.Fatalf("exit status %d, %v: %s%s", status, err, out, stderr)
+	}
+	result := log.Runs[0].Results[0]
+	place := result.Locations[0].PhysicalLocation
+	if log.Version != "2.1.0" || len(log.Runs[0].Tool.Driver.Rules) != len(rules) || result.RuleID != ruleInvalid || result.Level != "error" ||
+		place.ArtifactLocation.URI != "stdin" || place.Region.StartLine != 5 || place.Region.StartColumn != 54 {
+		t.Errorf("got %s", out)
+	}
+	if status, out, _ := run(t, "", "lint", "-o", "sarif", "-"); status != 0 || !strings.Contains(out, `"results": []`) {
+		t.Errorf("of nothing: exit status %d: %s", status, out)
+	}
+}
+
+func TestBadInputIsToldOnOneLine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args        []string
+		stdin, want string
+		status      int
+	}{
+		"a file that is not there": {args: []string{"lint", "nope.yaml"}, want: "error: lstat nope.yaml: no such file or directory", status: exitFailed},
+		"no YAML":                  {args: []string{"lint", "-"}, stdin: "{{- if .Values.x }}\na: b\n", want: "error: stdin: yaml: ", status: exitFailed},
+		"half a file":              {args: []string{"lint", "-"}, stdin: "kind: [", want: "error: stdin: yaml: line 1: did not find expected node content", status: exitFailed},
+		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: "error: --output xml: give one of text, json, yaml, sarif", status: exitFailed},
+		"no such key":              {args: []string{"lint", "--annotation", "a b", "-"}, want: `error: annotation key "a b" must have`, status: exitFailed},
+		"a bad pattern":            {args: []string{"match", "(", "--nodes", "-"}, want: "error: annotation " + key + ": missing closing ): \"(\"", status: exitMistakes},
+		"no names":                 {args: []string{"match", "x", "--nodes", "-"}, stdin: "NAME   STATUS\n", want: `error: -:1: want the name of a node and nothing else`, status: exitFailed},
+		"no kubeconfig":            {args: []string{"match", "x", "--kubeconfig", "nope"}, want: "error: ", status: exitFailed},
+		"no such command":          {args: []string{"lnit"}, want: `error: unknown command "lnit"`, status: exitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, out, stderr := run(t, tt.stdin, tt.args...)
+			if status != tt.status || out != "" || !strings.HasPrefix(stderr, tt.want) {
+				t.Errorf("exit status %d: %s%s, want %d: %s", status, out, stderr, tt.status, tt.want)
+			}
+		})
+	}
+}

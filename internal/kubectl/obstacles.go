@@ -1,0 +1,75 @@
+package kubectl
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	corev1 "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+)
+
+// obstacle is why a node is no place for a pod, and what would help.
+type obstacle struct {
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+	Help   string `json:"help"`
+}
+
+func (o obstacle) String() string { return o.Node + ": " + o.Reason }
+
+// obstacles looks at the nodes with some names for what a pod and a node show by
+// themselves: cordons, taints, selectors and affinity to nodes. What depends on other
+// pods, such as free resources, is the scheduler's to say.
+func obstacles(pod *v1.Pod, nodes []*v1.Node, names []string) []obstacle {
+	var all []obstacle
+	for _, node := range nodes {
+		if _, found := slices.BinarySearch(names, node.Name); !found {
+			continue
+		}
+		for _, o := range []*obstacle{cordon(pod, node), taint(pod, node), affinity(pod, node)} {
+			if o != nil {
+				all = append(all, *o)
+			}
+		}
+	}
+	return all
+}
+
+func cordon(pod *v1.Pod, node *v1.Node) *obstacle {
+	tolerated := corev1.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations,
+		&v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule}, false)
+	if !node.Spec.Unschedulable || tolerated {
+		return nil
+	}
+	return &obstacle{node.Name, "it is cordoned", "kubectl uncordon " + node.Name}
+}
+
+// taint is the first that is in the way. The one of a cordon says nothing more.
+func taint(pod *v1.Pod, node *v1.Node) *obstacle {
+	t, found := corev1.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations, func(t *v1.Taint) bool {
+		return t.Key != v1.TaintNodeUnschedulable && t.Effect != v1.TaintEffectPreferNoSchedule
+	}, false)
+	if !found {
+		return nil
+	}
+	return &obstacle{
+		node.Name, "it has the taint " + t.ToString() + ", which the pod does not tolerate",
+		fmt.Sprintf("give the pod a toleration of %s, or kubectl taint node %s %s-", t.ToString(), node.Name, t.ToString()),
+	}
+}
+
+func affinity(pod *v1.Pod, node *v1.Node) *obstacle {
+	ok, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node)
+	switch {
+	case err != nil:
+		return &obstacle{node.Name, "the pod's affinity to nodes: " + err.Error(), "mend the pod's affinity"}
+	case !ok:
+		return &obstacle{
+			node.Name, "its labels are not those that the pod's nodeSelector or affinity wants",
+			"label the node, or drop the pod's nodeSelector or affinity",
+		}
+	}
+	return nil
+}
