@@ -56,6 +56,8 @@ func newCommand() *cobra.Command {
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
 	clusterFlags(flags, &o.cluster, "real cluster to start with a copy of; it is only read")
 	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
+	flags.BoolVar(&o.ResultAnnotations, "result-annotations", false,
+		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 	cmd.AddCommand(newWalkthrough(o), newSnapshot(), newCompare(), newReset(o), newStop(o))

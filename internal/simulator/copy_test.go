@@ -100,7 +100,11 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {
-		last, _ := sim.Recorder().Last("team", "second")
+		attempts := sim.Recorder().Attempts("team", "second")
+		if len(attempts) == 0 {
+			return errors.New("the other pod was not tried")
+		}
+		last := attempts[0]
 		if last.Result != recorder.Unschedulable || !strings.Contains(last.Message, "cannot allocate all claims") {
 			return fmt.Errorf("the other pod is %s: %s", last.Result, last.Message)
 		}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,12 +142,28 @@ func TestWhyAPodIsWhereItIs(t *testing.T) {
 			if verdict := a.Cell(a.Groups[1], column); verdict != recorder.Passed {
 				t.Errorf("the plugin's cell for node %s says %s", rows[1].Node, verdict)
 			}
+			for point, said := range map[string][]recorder.PluginVerdict{
+				"NodeAffinity, PreScore": a.PreScore, "VolumeBinding, Reserve": a.Reserve,
+				"VolumeBinding, PreBind": a.PreBind, "DefaultBinder, Bind": a.Bind,
+			} {
+				if !heard(said, point) {
+					t.Errorf("%s: got %+v", point, said)
+				}
+			}
 			scores := a.Scores()
 			if len(scores) != 2 || scores[0].Total < scores[1].Total || len(scores[0].Cells) != len(a.ScoreColumns) || len(a.ScoreColumns) == 0 {
 				t.Errorf("got scores %+v of %+v", scores, a.ScoreColumns)
 			}
 		})
 	}
+}
+
+// heard reports whether a plugin passed a pod, or did not care about it.
+func heard(said []recorder.PluginVerdict, of string) bool {
+	name, _, _ := strings.Cut(of, ",")
+	return slices.ContainsFunc(said, func(v recorder.PluginVerdict) bool {
+		return v.Plugin == name && (v.Verdict == recorder.Passed || v.Verdict == recorder.Skipped)
+	})
 }
 
 func TestRawScoresDifferFromNormalizedOnes(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
 )
 
 // Config says how to run a simulator. Its zero value needs a Door or a
@@ -49,6 +50,9 @@ type Config struct {
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
+	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
+	// the annotations of kube-scheduler-simulator.
+	ResultAnnotations bool
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -132,6 +136,9 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	}
 	if err := s.startCaches(ctx); err != nil {
 		return err
+	}
+	if cfg.ResultAnnotations {
+		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {

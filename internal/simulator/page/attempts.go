@@ -108,30 +108,56 @@ func causes(a *recorder.Attempt) []cause {
 	return all
 }
 
-// saying is what some plugins have in common.
+// saying is what some plugins said of the pod itself.
 type saying struct {
+	Point   string // empty where a headline says it
 	Verdict recorder.Verdict
 	Word    string
 	Said    []recorder.PluginVerdict
 }
 
-// Before is what the plugins said before any node was looked at, the bad news first.
-func (v attemptView) Before() []saying {
-	all := []saying{
-		{Verdict: recorder.Errored, Word: "error"},
-		{Verdict: recorder.Rejected, Word: "failed"},
-		{Verdict: recorder.Passed, Word: "passed"},
-		{Verdict: recorder.Skipped, Word: "skipped"},
-		{Verdict: recorder.NotRun, Word: "not asked"},
-	}
-	for _, said := range v.PreFilter {
-		for i := range all {
-			if all[i].Verdict == said.Verdict {
-				all[i].Said = append(all[i].Said, said)
+// words are the verdicts on a pod, the bad news first.
+var words = []saying{
+	{Verdict: recorder.Errored, Word: "error"},
+	{Verdict: recorder.Rejected, Word: "failed"},
+	{Verdict: recorder.Waits, Word: "waits"},
+	{Verdict: recorder.Passed, Word: "passed"},
+	{Verdict: recorder.Skipped, Word: "skipped"},
+	{Verdict: recorder.NotRun, Word: "not asked"},
+}
+
+// sayings sorts what the plugins said at a point.
+func sayings(point string, said []recorder.PluginVerdict) []saying {
+	all := slices.Clone(words)
+	for i := range all {
+		all[i].Point = point
+		for _, one := range said {
+			if one.Verdict == all[i].Verdict {
+				all[i].Said = append(all[i].Said, one)
 			}
 		}
 	}
 	return slices.DeleteFunc(all, func(s saying) bool { return len(s.Said) == 0 })
+}
+
+// Before is what the plugins said before any node was looked at.
+func (v attemptView) Before() []saying { return sayings("", v.PreFilter) }
+
+// BeforeScores is what they said before the nodes were scored.
+func (v attemptView) BeforeScores() []saying { return asked(sayings("PreScore", v.PreScore)) }
+
+// After is what they said once a node was chosen.
+func (v attemptView) After() []saying {
+	return slices.Concat(asked(sayings("Reserve", v.Reserve)), asked(sayings("Permit", v.Permit)),
+		asked(sayings("PreBind", v.PreBind)), asked(sayings("Bind", v.Bind)))
+}
+
+// asked leaves out a point that the attempt did not come to.
+func asked(at []saying) []saying {
+	if len(at) == 1 && at[0].Verdict == recorder.NotRun {
+		return nil
+	}
+	return at
 }
 
 // Tone is the colour of the result.

@@ -69,7 +69,7 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) {
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case apierrors.IsNotFound(err):
-		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
+		p.podGone(w, r, namespace, name, attempts)
 		return
 	case err != nil:
 		p.fail(w, r, err)
@@ -86,6 +86,20 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) {
 		"Regex":    c.match(pod),
 		"Attempts": attemptViews(attempts),
 	})
+}
+
+// podGone shows what is still known of a pod that is there no longer.
+func (p *page) podGone(w http.ResponseWriter, r *http.Request, namespace, name string, attempts []recorder.Attempt) {
+	out, pushedOut := p.sim.Recorder().PushedOut(namespace, name)
+	if len(attempts) == 0 && !pushedOut {
+		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
+		return
+	}
+	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
+	if pushedOut {
+		data["PushedOut"] = out
+	}
+	p.show(w, r, "podgone", name, "pods", data)
 }
 
 // attemptViews are all of a pod's attempts, only the newest with its tables.

@@ -85,6 +85,7 @@ func (s *session) bound(pod *v1.Pod, node string) {
 		rec.Node = node
 		rec.end(Scheduled, "Successfully assigned "+rec.key().String()+" to "+node)
 	})
+	s.recorder.scheduled(pod.Namespace, pod.Name, string(pod.UID))
 }
 
 // look takes note of the nodes there are.

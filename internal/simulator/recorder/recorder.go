@@ -28,8 +28,9 @@ type limits struct{ perPod, attempts, groups int }
 
 // Recorder keeps attempts. It outlives the schedulers that it is attached to.
 type Recorder struct {
-	limits  limits
-	changed func()
+	limits    limits
+	changed   func()
+	scheduled func(namespace, name, uid string)
 
 	mu        sync.Mutex
 	lastID    uint64
@@ -47,10 +48,14 @@ func New(changed func()) *Recorder {
 
 func newRecorder(l limits, changed func()) *Recorder {
 	return &Recorder{
-		limits: l, changed: changed,
+		limits: l, changed: changed, scheduled: func(string, string, string) {},
 		pods: map[types.NamespacedName][]*record{}, pushedOut: map[types.NamespacedName]*record{},
 	}
 }
+
+// OnScheduled makes the recorder call f with each pod that has got its node. Call it
+// before Attach; f must not wait.
+func (r *Recorder) OnScheduled(f func(namespace, name, uid string)) { r.scheduled = f }
 
 // Attempts returns the attempts for a pod, the newest first.
 func (r *Recorder) Attempts(namespace, name string) []Attempt {
