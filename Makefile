@@ -144,7 +144,7 @@ test: chromium prometheus ## every test, in a real browser and against a real Pr
 .PHONY: test-minors
 test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
 	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
-		./wasmhost/... ./plugin ./internal/guesttest ./internal/kubescheduler ./cmd/scheduler &&) true
+		./wasmhost/... ./plugin ./static ./internal/kubescheduler ./cmd/scheduler &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -191,24 +191,40 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 
 ##@ Measure
 
+# What is measured is a filter, as -bench of go test takes it. The numbers are in
+# bin/bench.txt, for benchstat too.
+BENCH ?=
+empty :=
+comma := ,
+guests = $(subst $(empty) ,$(comma),$(abspath $(subst $(comma), ,$(GUESTS))))
+define run-bench
+	@cd bench && ../bin/bench.test -test.run '^$$' -test.timeout 0 $(1) $(if $(GUESTS),-guests '$(guests)') \
+		>../bin/bench.txt || { grep -A9 FAIL ../bin/bench.txt >&2; exit 1; }
+	@bin/performance $(ARGS) bin/bench.txt
+endef
+
 .PHONY: bench
-bench: bin/bench ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, ARGS=…
-	bin/bench $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
+bench: bin/bench.test bin/performance ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
+	$(call run-bench,-test.bench '$(or $(BENCH),.)' -test.benchtime 10ms -rounds 20)
 
 .PHONY: bench-quick
-bench-quick: bin/bench ## the same with few rounds, under two minutes on a quiet machine
-	bin/bench -quick $(if $(GUESTS),-guests $(GUESTS)) $(ARGS)
+bench-quick: bin/bench.test bin/performance ## a first look, under two minutes on a quiet machine
+	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|none)|Start|Scheduler///door=(none|v2|native)$$)' \
+		-test.benchtime 5ms -rounds 3 -nodes 1000$(comma)5000 -pods 300)
 
-bin/bench: FORCE
-	go build $(LDFLAGS) -o $@ ./bench
+.PHONY: bench-extender
+bench-extender: BENCH = ^BenchmarkCycle/case=(prefix|none)//door=(extender|http)
+bench-extender: bench ## the extender beside the least that a server can do
+
+bin/bench.test: FORCE
+	go test $(LDFLAGS) -c -o $@ ./bench
+
+bin/performance: FORCE
+	cd tools && go build -o ../$@ ./performance
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes
-	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./internal/guesttest -soak.time 0 $(ARGS)
-
-.PHONY: bench-extender
-bench-extender: ## the extender against the least that a server can do
-	go run ./bench/extender $(ARGS)
+	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.time 0 $(ARGS)
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots

@@ -1,4 +1,5 @@
-// Package static embeds the built guests, as a static web server serves them.
+// Package static embeds the built guests, as a static web server serves them. Its
+// tests run them in wasmhost.
 package static
 
 import "embed"

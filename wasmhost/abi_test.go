@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
 // everyHook is a plugin whose guest has every hook.
@@ -43,24 +44,26 @@ func aPod() *v1.Pod {
 }
 
 func aHandle() *handle {
-	a, b := framework.NewNodeInfo(), framework.NewNodeInfo()
-	a.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"zone": "1"}}})
+	h := snapshot.Of(
+		&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"zone": "1"}}},
+		&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
+	)
+	a := h.Nodes[0].(*framework.NodeInfo)
 	a.ImageStates = map[string]*fwk.ImageStateSummary{"nginx": {Size: 42, NumNodes: 2, Nodes: sets.New("a")}}
-	b.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}})
-	return &handle{nodes: nodes{a, b}, waiting: "waiting"}
+	return &handle{Handle: h, waiting: "waiting"}
 }
 
 // What the hooks are asked with, in each of them, the host says; elsewhere it has
 // nothing to say.
 func TestWhatAGuestIsTold(t *testing.T) {
 	h, p, other := aHandle(), aPod(), pod("other")
-	nodeA := h.nodes[0]
+	nodeA := h.Nodes[0]
 	statuses := framework.NewDefaultNodeToStatus()
 	statuses.Set("a", fwk.NewStatus(fwk.Unschedulable, "no"))
 	statuses.Set("b", fwk.NewStatus(fwk.UnschedulableAndUnresolvable))
 	scores := fwk.NodeScoreList{{Name: "b", Score: 3}, {Name: "a", Score: -1}}
 	podBytes, nodeBytes, none := marshalled(p), marshalled(nodeA.Node()), ""
-	list := &v1.NodeList{Items: []v1.Node{*nodeA.Node(), *h.nodes[1].Node()}}
+	list := &v1.NodeList{Items: []v1.Node{*nodeA.Node(), *h.Nodes[1].Node()}}
 	hooks := map[string]func(everyHook, fwk.CycleState) *fwk.Status{
 		"prefilter": func(g everyHook, s fwk.CycleState) *fwk.Status {
 			_, status := g.PreFilter(t.Context(), s, p, nil)
@@ -78,7 +81,7 @@ func TestWhatAGuestIsTold(t *testing.T) {
 			_, status := g.PostFilter(t.Context(), s, p, statuses)
 			return status
 		},
-		"prescore": func(g everyHook, s fwk.CycleState) *fwk.Status { return g.PreScore(t.Context(), s, p, h.nodes) },
+		"prescore": func(g everyHook, s fwk.CycleState) *fwk.Status { return g.PreScore(t.Context(), s, p, h.Nodes) },
 		"score": func(g everyHook, s fwk.CycleState) *fwk.Status {
 			_, status := g.Score(t.Context(), s, p, nodeA)
 			return status

@@ -1,7 +1,6 @@
 package wasmhost
 
 import (
-	"errors"
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
@@ -10,18 +9,16 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
 // handle is as much of the scheduler as a guest may ask for.
 type handle struct {
-	fwk.Handle
-	nodes    nodes
+	*snapshot.Handle
 	waiting  types.UID
 	rejected []types.UID
 	events   []string
 }
-
-func (h *handle) SnapshotSharedLister() fwk.SharedLister { return lister{nodes: h.nodes} }
 
 func (h *handle) RejectWaitingPod(uid types.UID) bool {
 	h.rejected = append(h.rejected, uid)
@@ -56,26 +53,4 @@ func (r recorder) Eventf(regarding, related runtime.Object, eventtype, reason, a
 	}
 	r.handle.events = append(r.handle.events, fmt.Sprint(
 		about(regarding), ", ", about(related), ", ", eventtype, ", ", reason, ", ", action, ", ", fmt.Sprintf(note, args...)))
-}
-
-type lister struct {
-	fwk.SharedLister
-	nodes nodes
-}
-
-func (l lister) NodeInfos() fwk.NodeInfoLister { return l.nodes }
-
-type nodes []fwk.NodeInfo
-
-func (n nodes) List() ([]fwk.NodeInfo, error)                                 { return n, nil }
-func (n nodes) HavePodsWithAffinityList() ([]fwk.NodeInfo, error)             { panic("not asked") }
-func (n nodes) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) { panic("not asked") }
-
-func (n nodes) Get(name string) (fwk.NodeInfo, error) {
-	for _, info := range n {
-		if info.Node().Name == name {
-			return info, nil
-		}
-	}
-	return nil, errors.New("not found")
 }

@@ -3,7 +3,6 @@ package wasmhost_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -82,7 +82,7 @@ func (o *ours) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 		}
 	case "prefilter":
 		if p, ok := o.plugin.(fwk.PreFilterPlugin); ok {
-			result, status := p.PreFilter(ctx, o.state, q.Pod, o.handle.list)
+			result, status := p.PreFilter(ctx, o.state, q.Pod, o.handle.Nodes)
 			return scenario.Answer{Status: told(status), NodeNames: names(result)}
 		}
 	case "addpod", "removepod":
@@ -112,7 +112,7 @@ func (o *ours) askScore(ctx context.Context, q scenario.Question) scenario.Answe
 	switch {
 	case q.Hook == "prescore":
 		if p, ok := o.plugin.(fwk.PreScorePlugin); ok {
-			return scenario.Answer{Status: told(p.PreScore(ctx, o.state, q.Pod, o.handle.nodes(q.Nodes)))}
+			return scenario.Answer{Status: told(p.PreScore(ctx, o.state, q.Pod, o.handle.named(q.Nodes)))}
 		}
 	case q.Hook == "score" && ok:
 		score, status := p.Score(ctx, o.state, q.Pod, o.handle.node(q.Node))
@@ -219,21 +219,23 @@ func postFiltered(result *fwk.PostFilterResult, status *scenario.Status) scenari
 // handle is the scheduler around the plugin: its nodes, in the scenario's order,
 // its waiting pods and its events. The plugin asks for nothing else.
 type handle struct {
-	fwk.Handle
-	list    []fwk.NodeInfo
+	*snapshot.Handle
 	waiting []*v1.Pod
 	notes   *scenario.Notes
 }
 
 func newHandle(s scenario.Scenario, notes *scenario.Notes) *handle {
-	h := &handle{notes: notes}
+	var nodes []*v1.Node
 	for _, node := range s.Cluster.Nodes {
-		info := framework.NewNodeInfo()
-		info.SetNode(&node)
+		nodes = append(nodes, &node)
+	}
+	h := &handle{Handle: snapshot.Of(nodes...), notes: notes}
+	for i, node := range nodes {
+		images := map[string]*fwk.ImageStateSummary{}
 		for _, image := range node.Status.Images {
-			info.ImageStates[image.Names[0]] = &fwk.ImageStateSummary{Size: image.SizeBytes, NumNodes: 1}
+			images[image.Names[0]] = &fwk.ImageStateSummary{Size: image.SizeBytes, NumNodes: 1}
 		}
-		h.list = append(h.list, info)
+		h.Nodes[i].(*framework.NodeInfo).ImageStates = images
 	}
 	for _, name := range s.Waiting {
 		h.waiting = append(h.waiting, s.Cluster.Pod(name))
@@ -242,22 +244,20 @@ func newHandle(s scenario.Scenario, notes *scenario.Notes) *handle {
 }
 
 func (h *handle) node(name string) fwk.NodeInfo {
-	info, err := lister{handle: h}.Get(name)
+	info, err := h.SnapshotSharedLister().NodeInfos().Get(name)
 	if err != nil {
 		panic(err)
 	}
 	return info
 }
 
-func (h *handle) nodes(names []string) []fwk.NodeInfo {
+func (h *handle) named(names []string) []fwk.NodeInfo {
 	var infos []fwk.NodeInfo
 	for _, name := range names {
 		infos = append(infos, h.node(name))
 	}
 	return infos
 }
-
-func (h *handle) SnapshotSharedLister() fwk.SharedLister { return shared{nodes: lister{handle: h}} }
 
 func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
 	for _, pod := range h.waiting {
@@ -274,29 +274,6 @@ func (h *handle) RejectWaitingPod(uid types.UID) bool {
 }
 
 func (h *handle) EventRecorder() minor.EventRecorder { return recorder{h.notes} }
-
-type shared struct {
-	fwk.SharedLister
-	nodes lister
-}
-
-func (s shared) NodeInfos() fwk.NodeInfoLister { return s.nodes }
-
-type lister struct {
-	fwk.NodeInfoLister
-	handle *handle
-}
-
-func (l lister) List() ([]fwk.NodeInfo, error) { return l.handle.list, nil }
-
-func (l lister) Get(name string) (fwk.NodeInfo, error) {
-	for _, info := range l.handle.list {
-		if info.Node().Name == name {
-			return info, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no node %q", name)
-}
 
 type recorder struct{ *scenario.Notes }
 

@@ -12,10 +12,11 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // Annotation is the key of the pods' regex, repeated here so that a corpus does
@@ -51,13 +52,14 @@ func marshal(v any) []byte {
 // NodeName is the name of node i: half of the nodes are named kubecon-…, in an
 // irregular order, the other half as a cloud names them.
 func NodeName(i int) string {
-	if random(i).IntN(2) == 0 {
+	if rand.New(rand.NewPCG(uint64(i), 42)).IntN(2) == 0 {
 		return "kubecon-" + strconv.Itoa(i)
 	}
 	return fmt.Sprintf("ip-10-%d-%d-%d.eu-central-1.compute.internal", i>>16, i>>8&255, i&255)
 }
 
-func random(i int) *rand.Rand { return rand.New(rand.NewPCG(uint64(i), 42)) }
+// Node is node i.
+func Node(i int) corev1.Node { return *objects.Node(NodeName(i), i) }
 
 // Pod is a pending pod with pattern in its annotation, or without the
 // annotation if pattern is empty.
@@ -75,7 +77,7 @@ func Pod(pattern string) *corev1.Pod {
 			SchedulerName: "default-scheduler",
 			Containers: []corev1.Container{{
 				Name: "web", Image: "registry.k8s.io/nginx-slim:0.27",
-				Resources: corev1.ResourceRequirements{Requests: quantities("100m", "128Mi")},
+				Resources: corev1.ResourceRequirements{Requests: objects.Resources("100m", "128Mi")},
 				Env:       []corev1.EnvVar{{Name: "MODE", Value: "production"}},
 			}},
 		},
@@ -85,11 +87,4 @@ func Pod(pattern string) *corev1.Pod {
 		pod.Annotations[Annotation] = pattern
 	}
 	return pod
-}
-
-func quantities(cpu, memory string) corev1.ResourceList {
-	return corev1.ResourceList{
-		corev1.ResourceCPU:    resource.MustParse(cpu),
-		corev1.ResourceMemory: resource.MustParse(memory),
-	}
 }

@@ -1,0 +1,146 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// BenchmarkCycle is what a pod's scheduling cycle costs in each door, in time of
+// the processors (cpu-ns/op) and by the clock (ns/op).
+func BenchmarkCycle(b *testing.B) {
+	doors := asked(b)
+	clusters := openAll(b, doors, nodes)
+	for _, c := range cases {
+		for _, o := range clusters {
+			if !c.everySize && len(o.names) != usual() {
+				continue
+			}
+			pods := podsOf(c)
+			inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", c.name, len(o.names)), doors, func(b *testing.B, d *door) {
+				o.measure(b, d, c, pods)
+			})
+		}
+	}
+}
+
+// BenchmarkParallelCycle shares the nodes of a cycle among all processors, as
+// kube-scheduler does. An extender is asked about all nodes at once anyway.
+func BenchmarkParallelCycle(b *testing.B) {
+	type sharer interface {
+		CycleAmong(goroutines int, pod *v1.Pod) error
+	}
+	doors := asked(b)
+	pods := podsOf(cases[0])
+	for _, o := range openAll(b, doors, nodes) {
+		inProcess := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { _, ok := o.sessions[d].(sharer); return !ok })
+		inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", cases[0].name, len(o.names)), inProcess, func(b *testing.B, d *door) {
+			s := o.sessions[d].(sharer)
+			for i := 0; b.Loop(); i++ {
+				if err := s.CycleAmong(runtime.GOMAXPROCS(0), pods[i%len(pods)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// asked are the doors that can be asked.
+func asked(tb testing.TB) []*door {
+	return slices.DeleteFunc(allDoors(tb), func(d *door) bool { return d.open == nil })
+}
+
+// open is a cluster to which doors are open.
+type open struct {
+	*cluster
+	sessions map[*door]session
+}
+
+func openAll(tb testing.TB, doors []*door, sizes []int) (all []*open) {
+	for _, n := range sizes {
+		o := &open{newCluster(n), map[*door]session{}}
+		for _, d := range doors {
+			s, err := d.open(o.cluster)
+			if err != nil {
+				tb.Fatalf("door %s: %v", d.name, err)
+			}
+			tb.Cleanup(func() { _ = s.Close() })
+			o.sessions[d] = s
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// podsOf are the pods that take turns in a case: no door may count on seeing the
+// same pod twice in a row.
+func podsOf(c *kase) (pods []*v1.Pod) {
+	for i := range 16 {
+		pods = append(pods, c.pod(i))
+	}
+	return pods
+}
+
+// measure runs cycle after cycle. One that does not count comes first: it finds
+// the nodes in no cache, which a scheduler's other plugins would have brought
+// there. Its verdicts are checked.
+func (o *open) measure(b *testing.B, d *door, c *kase, pods []*v1.Pod) {
+	wrong, err := o.check(d, c)
+	if err != nil && d.role == ours {
+		b.Fatal(err)
+	}
+	s, feasible := o.sessions[d], make([]string, 0, len(o.names))
+	b.ReportAllocs()
+	var cpu time.Duration
+	for i := 0; b.Loop(); i++ {
+		if i == 0 {
+			cpu = cpuTime() // the first Loop counts memory
+		}
+		if _, err := s.Cycle(pods[i%len(pods)], feasible); err != nil && wrong == 0 {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N), "cpu-ns/op")
+	if g, ok := s.(*guest); ok {
+		b.ReportMetric(g.memory(), "memory-B")
+	}
+	if d.role == foreign {
+		b.ReportMetric(float64(wrong), "wrong-nodes")
+	}
+}
+
+// check walks one pod through a door, and says on how many nodes it answers
+// another thing than regexp.
+func (o *open) check(d *door, c *kase) (wrong int, err error) {
+	got, err := o.sessions[d].Cycle(c.pod(0), nil)
+	if err != nil {
+		return len(o.names), fmt.Errorf("%s, %s: %w", d.name, c.name, err)
+	}
+	want := c.admits(o.names)
+	got = slices.Sorted(slices.Values(got))
+	for _, name := range o.names {
+		_, is := slices.BinarySearch(got, name)
+		_, should := slices.BinarySearch(want, name)
+		if is != should {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		err = fmt.Errorf("%s, %s: %d verdicts of %d differ from regexp's", d.name, c.name, wrong, len(o.names))
+	}
+	return wrong, err
+}
+
+// cpuTime is how long processors have worked for this process, in all threads.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err) // cannot fail with these arguments
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

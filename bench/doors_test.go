@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+// role says what a door is measured for.
+type role int
+
+const (
+	ours    role = iota // decides by the policy
+	floor               // does less than any policy must
+	foreign             // a guest from elsewhere
+)
+
+// door is a way into the scheduler.
+type door struct {
+	name string
+	role role
+	// open makes it ready to be asked, over and over, what kube-scheduler would
+	// ask about the nodes of a cluster. Nil: there is nothing to ask.
+	open func(c *cluster) (session, error)
+	// serve makes it ready for a real scheduler, until the benchmark ends. Nil:
+	// the door is not measured there.
+	serve func(tb testing.TB) service
+	wasm  []byte // of a guest
+}
+
+// session is an open door.
+type session interface {
+	// Cycle runs the scheduling cycle of a pod as far as the door has a part in
+	// it, and returns the names of the nodes that pass, in feasible if it has
+	// the room.
+	Cycle(pod *v1.Pod, feasible []string) ([]string, error)
+	Close() error
+}
+
+// service is a door that stands open to a real scheduler.
+type service struct {
+	config  string // a KubeSchedulerConfiguration
+	plugins frameworkruntime.Registry
+}
+
+// allDoors are ours, the floors, and the guests from elsewhere.
+func allDoors(tb testing.TB) []*door {
+	all := []*door{
+		{name: "none", serve: func(testing.TB) service { return service{config: configuration} }},
+		ofGuest("v1", ours, read(tb, static.Files.ReadFile, "regex_v1.wasm")),
+		ofGuest("v2", ours, read(tb, static.Files.ReadFile, "regex_v2.wasm")),
+		ofPlugin("native", plugin.Name, plugin.New),
+		ofPlugin("native-recompile", recompileName, newRecompile),
+		ofExtender("extender", false),
+		ofExtender("extender-names", true),
+		ofLeastServer("http", false),
+		ofLeastServer("http-names", true),
+	}
+	for _, name := range []string{"empty", "name", "reject", "pod"} {
+		all = append(all, ofGuest(name, floor, read(tb, os.ReadFile, "testdata/"+name+".wasm")))
+	}
+	for file := range strings.FieldsFuncSeq(*guests, func(r rune) bool { return r == ',' }) {
+		all = append(all, ofGuest(nameOf(file), foreign, read(tb, os.ReadFile, file)))
+	}
+	seen := map[string]bool{}
+	for _, d := range all {
+		if seen[d.name] {
+			tb.Fatalf("two doors have the name %s: rename a guest's file", d.name)
+		}
+		seen[d.name] = true
+	}
+	return all
+}
+
+func read(tb testing.TB, from func(string) ([]byte, error), file string) []byte {
+	tb.Helper()
+	wasm, err := from(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return wasm
+}
+
+// nameOf makes a door's name of a file's, one that a benchmark's name can hold.
+func nameOf(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".wasm")
+	return strings.NewReplacer(" ", "_", "/", "_", "=", "_", "\t", "_").Replace(name)
+}
+
+// configuration is of a scheduler that waits for nobody but the API server.
+const configuration = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {qps: 100000, burst: 100000}
+`
+
+// withPlugin is a configuration that enables a plugin.
+func withPlugin(name string) string {
+	return configuration + `profiles:
+- plugins:
+    multiPoint:
+      enabled:
+      - name: ` + name + "\n"
+}

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/component-base/metrics/legacyregistry"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/wat"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, "testdata") }
+
+func ofGuest(name string, r role, wasm []byte) *door {
+	d := &door{name: name, role: r, wasm: wasm}
+	d.open = func(c *cluster) (session, error) { return openGuest(c, wasm) }
+	if r != floor {
+		d.serve = func(tb testing.TB) service { return serveGuest(tb, wasm) }
+	}
+	return d
+}
+
+// guest is a session with a guest in the host of cmd/scheduler.
+type guest struct {
+	*inScheduler
+	host *wasmhost.Host
+	name string // the plugin's
+}
+
+// opened numbers the guests, so that each has metrics of its own.
+var opened atomic.Int64
+
+func openGuest(c *cluster, wasm []byte) (session, error) {
+	file, err := os.CreateTemp("", "bench-*.wasm")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(wasm)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://" + file.Name()})
+	if err != nil {
+		return nil, err
+	}
+	g := &guest{host: &wasmhost.Host{}, name: fmt.Sprintf("Wasm%d", opened.Add(1))}
+	pl, err := g.host.Factory(g.name)(background, &runtime.Unknown{Raw: args}, c.Handle)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := pl.(fwk.FilterPlugin); !ok {
+		return nil, errors.Join(errors.New("the guest has no filter"), g.host.Close())
+	}
+	g.inScheduler = pluginSession(c, pl)
+	return g, nil
+}
+
+// Close implements session.
+func (g *guest) Close() error { return g.host.Close() }
+
+// memory is the size of the memory of an instance, in bytes, as /metrics says.
+func (g *guest) memory() float64 {
+	return gauge("scheduler_wasm_guest_memory_bytes", g.name) / max(1, gauge("scheduler_wasm_guest_instances", g.name))
+}
+
+func gauge(name, plugin string) (value float64) {
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		panic(err) // nothing is registered twice
+	}
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			for _, label := range m.GetLabel() {
+				if label.GetName() == "plugin" && label.GetValue() == plugin {
+					value += m.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return value
+}
+
+// serveGuest lets a real scheduler have a guest.
+func serveGuest(tb testing.TB, wasm []byte) service {
+	file := filepath.Join(tb.TempDir(), "guest.wasm")
+	if err := os.WriteFile(file, wasm, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return service{config: withPlugin("WasmRegexScheduling") + `  pluginConfig:
+  - name: WasmRegexScheduling
+    args:
+      guestURL: file://` + file + "\n"}
+}

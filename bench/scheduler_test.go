@@ -1,0 +1,211 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/client-go/util/workqueue"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
+)
+
+// limit ends the run of a door that is too slow for all pods.
+const limit = 20 * time.Second
+
+// BenchmarkScheduler is what a whole scheduler achieves with each door: a real
+// control plane with nodes that exist in the API only, pods that wait, and a real
+// kube-scheduler that is let loose on them. The nodes are made Ready and big, so
+// no kubelet, not even a fake one, takes a share of the machine.
+func BenchmarkScheduler(b *testing.B) {
+	doors := slices.DeleteFunc(allDoors(b), func(d *door) bool { return d.serve == nil })
+	for _, n := range worthAScheduler() {
+		cluster := sync.OnceValues(func() (*wholeCluster, error) { return newWholeCluster(b, n) })
+		inTurns(b, *rounds/6, fmt.Sprintf("case=all/nodes=%d", n), doors, func(b *testing.B, d *door) {
+			c, err := cluster()
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				c.schedule(b, d)
+			}
+			b.ReportMetric(0, "ns/op") // most of which is making and deleting pods
+		})
+	}
+}
+
+// wholeCluster is a control plane with nodes.
+type wholeCluster struct {
+	client     kubernetes.Interface
+	kubeconfig string // of the scheduler
+}
+
+// newWholeCluster starts one that stops with the benchmark.
+func newWholeCluster(b *testing.B, n int) (*wholeCluster, error) {
+	plane, err := controlplane.Start(background, controlplane.Config{})
+	if err != nil {
+		return nil, err
+	}
+	b.Cleanup(func() { _ = plane.Stop() })
+	config := plane.AdminConfig()
+	config.QPS, config.ContentType = -1, "application/vnd.kubernetes.protobuf"
+	c := &wholeCluster{kubeconfig: filepath.Join(plane.DataDir(), "scheduler.kubeconfig")}
+	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if err := plane.WriteKubeconfig(c.kubeconfig, "system:kube-scheduler"); err != nil {
+		return nil, err
+	}
+	return c, inParallel(n, func(i int) error {
+		node := objects.Node(nodeName(i), i)
+		node.UID, node.ResourceVersion = "", ""
+		room := objects.Resources("1000", "4000Gi")
+		room[v1.ResourcePods] = *room.Cpu()
+		node.Status.Capacity, node.Status.Allocatable = room, room
+		_, err := c.client.CoreV1().Nodes().Create(background, node, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// schedule lets a scheduler loose on pods that are all there when it starts, and
+// takes the time from its first look at one to the last binding that the API
+// server tells of.
+func (c *wholeCluster) schedule(b *testing.B, d *door) {
+	service := d.serve(b)
+	if err := c.createPods(); err != nil {
+		b.Fatal(err)
+	}
+	defer c.deletePods(b)
+	events, err := c.watch(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer events.Stop()
+	clock, ended := &clock{}, make(chan error, 1)
+	ctx, stop := context.WithCancel(b.Context())
+	runtime.GC()
+	go func() {
+		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
+			Kubeconfig: c.kubeconfig, Config: []byte(service.config), Plugins: service.plugins, Prepare: clock.attach,
+		})
+	}()
+	bound, last, err := awaitBound(events, ended)
+	stop()
+	if err == nil {
+		err = <-ended
+	}
+	if err != nil || bound == 0 {
+		b.Fatalf("%d pods bound; %v", bound, err)
+	}
+	b.ReportMetric(float64(bound)/last.Sub(clock.first).Seconds(), "pods/s")
+	b.ReportMetric(float64(*pods-bound), "pods-left")
+	slices.Sort(clock.took)
+	for _, p := range []int{50, 90, 99} {
+		b.ReportMetric(float64(clock.took[(len(clock.took)-1)*p/100]), fmt.Sprintf("p%d-ns", p))
+	}
+}
+
+// createPods makes the pods of a run. The cases take turns, all of which match
+// some node.
+func (c *wholeCluster) createPods() error {
+	feasible := slices.DeleteFunc(slices.Clone(cases), func(c *kase) bool { return c.name == "invalid" })
+	return inParallel(*pods, func(i int) error {
+		pod := feasible[i%len(feasible)].pod(i)
+		pod.UID = ""
+		_, err := c.client.CoreV1().Pods(pod.Namespace).Create(background, pod, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// deletePods leaves no pod behind.
+func (c *wholeCluster) deletePods(b *testing.B) {
+	all, now := c.client.CoreV1().Pods(metav1.NamespaceDefault), int64(0)
+	err := inParallel(*pods, func(i int) error {
+		return all.Delete(background, cases[0].pod(i).Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	})
+	if err != nil {
+		b.Error(err)
+	}
+}
+
+// inParallel does n pieces of work, 16 at a time, and returns the first error.
+func inParallel(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	workqueue.ParallelizeUntil(background, 16, n, func(i int) { errs[i] = do(i) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watch tells what becomes of the pods from now on. It begins anew where the API
+// server closes it, as it does when the machine is too busy to read in time.
+func (c *wholeCluster) watch(ctx context.Context) (watch.Interface, error) {
+	all := c.client.CoreV1().Pods(metav1.NamespaceDefault)
+	now, err := all.List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	return watchtools.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: all.Watch})
+}
+
+// awaitBound counts the pods that are bound, until all are or the time is up, and
+// says when the last one was.
+func awaitBound(events watch.Interface, ended chan error) (n int, last time.Time, err error) {
+	timeout, seen := time.After(limit), map[string]bool{}
+	for len(seen) < *pods {
+		select {
+		case event, open := <-events.ResultChan():
+			pod, ok := event.Object.(*v1.Pod)
+			if !open || !ok {
+				return len(seen), last, fmt.Errorf("the watch of the pods has ended: %+v", event.Object)
+			}
+			if pod.Spec.NodeName != "" && !seen[pod.Name] {
+				seen[pod.Name], last = true, time.Now()
+			}
+		case err := <-ended:
+			return len(seen), last, fmt.Errorf("the scheduler has ended: %w", err)
+		case <-timeout:
+			return len(seen), last, nil
+		}
+	}
+	return len(seen), last, nil
+}
+
+// clock takes the time of each scheduling cycle. They come one after another.
+type clock struct {
+	first time.Time
+	took  []time.Duration
+}
+
+func (c *clock) attach(s *scheduler.Scheduler) error {
+	schedulePod := s.SchedulePod
+	s.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+		began := time.Now()
+		if c.first.IsZero() {
+			c.first = began
+		}
+		result, err := schedulePod(ctx, profile, state, pod)
+		c.took = append(c.took, time.Since(began))
+		return result, err
+	}
+	return nil
+}

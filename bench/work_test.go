@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+)
+
+// kase is what the pods of a measurement ask for.
+type kase struct {
+	name, pattern string
+	plain         bool // no annotation at all
+	everySize     bool // measured with every number of nodes
+}
+
+// cases are what a user may write, and the two ways not to.
+var cases = []*kase{
+	{name: "prefix", pattern: `^kubecon-`, everySize: true},
+	{name: "suffix", pattern: `\.internal$`},
+	{name: "literal", pattern: `pool-3`},
+	{name: "class", pattern: `^gke-[a-z0-9-]+$`},
+	{name: "alternation-3", pattern: `kubecon-|vmss|edge-`},
+	{name: "alternation-100", pattern: hundred()},
+	{name: "ignore-case", pattern: `(?i)KUBECON`},
+	{name: "anything", pattern: `.*`},
+	{name: "two-names", pattern: `^(kubecon-1|kubecon-2)$`, everySize: true},
+	{name: "none", plain: true, everySize: true},
+	{name: "invalid", pattern: `kubecon-(`},
+}
+
+// hundred is an alternation of 100 nodes' short names, not anchored. With their
+// domains they would exceed the budget of a pattern.
+func hundred() string {
+	var names []string
+	for i := range 100 {
+		name, _, _ := strings.Cut(nodeName(3+28*i), ".")
+		names = append(names, name)
+	}
+	return strings.Join(names, "|")
+}
+
+// admits are the names of the nodes that a pod may run on, sorted.
+func (c *kase) admits(names []string) (admitted []string) {
+	re, err := regexp.Compile(c.pattern)
+	for _, name := range names {
+		if err == nil && re.MatchString(name) {
+			admitted = append(admitted, name)
+		}
+	}
+	slices.Sort(admitted)
+	return admitted
+}
+
+// cluster is the nodes of a cluster.
+type cluster struct {
+	*snapshot.Handle
+	names []string
+}
+
+func newCluster(n int) *cluster {
+	c := &cluster{}
+	var nodes []*v1.Node
+	for i := range n {
+		c.names = append(c.names, nodeName(i))
+		nodes = append(nodes, objects.Node(c.names[i], i))
+	}
+	c.Handle = snapshot.Of(nodes...)
+	return c
+}
+
+// nodeName is the name of node i: the big clouds' ways to name nodes take turns
+// with the one of the talk, so that every pattern finds something to match and
+// something to reject.
+func nodeName(i int) string {
+	n := i / 4
+	switch i % 4 {
+	case 0:
+		return fmt.Sprintf("kubecon-%d", n+1)
+	case 1:
+		return fmt.Sprintf("gke-prod-pool-%d-%08x-%04x", n%7, (n%7+1)*0x1f3b5c79, 0x1000+n)
+	case 2:
+		return fmt.Sprintf("aks-nodepool1-31742906-vmss%06x", n)
+	}
+	return fmt.Sprintf("ip-10-0-%d-%d.eu-west-1.compute.internal", n/256, n%256)
+}
+
+func TestEveryPatternMatchesSomethingInEveryCluster(t *testing.T) {
+	for _, size := range []int{100, 1000, 5000} {
+		names := newCluster(size).names
+		if distinct := len(slices.Compact(slices.Sorted(slices.Values(names)))); distinct != size {
+			t.Errorf("%d names for %d nodes", distinct, size)
+		}
+		for _, c := range cases {
+			if n := len(c.admits(names)); (n == 0) != (c.name == "invalid") {
+				t.Errorf("%d nodes, %s: %d match", size, c.name, n)
+			}
+		}
+	}
+}
+
+func TestEveryDoorOfOursAdmitsWhatRegexpAdmits(t *testing.T) {
+	clusters := openAll(t, asked(t), []int{100})
+	for _, c := range cases {
+		for d := range clusters[0].sessions {
+			if d.role == ours {
+				if _, err := clusters[0].check(d, c); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestObjectsAreAsBigAsRealOnes(t *testing.T) {
+	for name, tt := range map[string]struct{ size, want int }{
+		"node": {objects.Node(nodeName(1), 1).Size(), 5 << 10},
+		"pod":  {cases[0].pod(1).Size(), 8 << 10},
+	} {
+		if tt.size < tt.want*8/10 || tt.size > tt.want*12/10 {
+			t.Errorf("a %s has %d bytes, want about %d", name, tt.size, tt.want)
+		}
+	}
+}

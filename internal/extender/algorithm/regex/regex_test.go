@@ -1,0 +1,65 @@
+package regex_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
+	_ "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm/regex"
+)
+
+const annotation = "scheduler.wasmkwokwizardry.io/regex"
+
+// passes says whether a node passes; the error is why the pattern is refused.
+func passes(t *testing.T, pattern, node string) (bool, error) {
+	t.Helper()
+	a, err := algorithm.New("regex", nil, algorithm.Env{Logger: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: pattern}}, Names: []string{node}}
+	failures, err := a.Filter(t.Context(), args)
+	return err == nil && (failures == nil || failures[0] == nil), err
+}
+
+// TestWhatPythonHasAndRE2HasNotIsRefused is the first table of
+// docs/extender.md.
+func TestWhatPythonHasAndRE2HasNotIsRefused(t *testing.T) {
+	for _, pattern := range []string{
+		`a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?P<x>a)(?P=x)`, `(a)?(?(1)a|b)`, `a\Z`, `a++`, `a*+`, `(?>a)`,
+		`(?#c)a`, `(?x)a`, `(?a)a`, `(?u)a`, `\u0041`, `\N{DIGIT ONE}`, `a{1001}`, `(a{500}){500}`,
+	} {
+		if _, err := passes(t, pattern, "a"); err == nil || !strings.Contains(err.Error(), "annotation "+annotation+": ") {
+			t.Errorf("%s: got %v, want to be told of the annotation", pattern, err)
+		}
+	}
+}
+
+// TestWhatRE2ReadsInItsOwnWay is the second, and what the first says to write
+// instead.
+func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, node string
+		want          bool
+	}{
+		{`^a{,2}$`, "aa", false},
+		{`^a{,2}$`, "a{,2}", true},
+		{`^a{0,2}$`, "aa", true},
+		{`^[[:alpha:]]$`, "b", true},
+		{`^[[:alpha:]]$`, "a]", false},
+		{`^\d$`, "٣", false},
+		{`^\w$`, "é", false},
+		{`^\s$`, "\u00a0", false},
+		{`a\b`, "aé", true},
+		{`a$`, "a\n", false},
+		{`a\z`, "a", true},
+		{`a(?i)B`, "ab", true},
+		{`\x41\x{1F600}`, "A😀", true},
+	} {
+		if got, err := passes(t, tt.pattern, tt.node); got != tt.want || err != nil {
+			t.Errorf("%s on %q: got %v, %v", tt.pattern, tt.node, got, err)
+		}
+	}
+}

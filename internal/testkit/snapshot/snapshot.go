@@ -1,0 +1,33 @@
+// Package snapshot has nodes as the scheduler's plugins see them.
+package snapshot
+
+import (
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+)
+
+// Handle is as much of the scheduler as a guest asks for: its snapshot. What
+// nobody should ask for panics.
+type Handle struct {
+	fwk.Handle
+	// Nodes are in the order in which they were given.
+	Nodes    []fwk.NodeInfo
+	snapshot *cache.Snapshot
+}
+
+// Of makes a snapshot of nodes, without pods.
+func Of(nodes ...*v1.Node) *Handle {
+	h := &Handle{snapshot: cache.NewSnapshot(nil, nodes)}
+	for _, node := range nodes {
+		info, err := h.snapshot.Get(node.Name)
+		if err != nil {
+			panic(err) // it was given
+		}
+		h.Nodes = append(h.Nodes, info)
+	}
+	return h
+}
+
+// SnapshotSharedLister implements fwk.Handle.
+func (h *Handle) SnapshotSharedLister() fwk.SharedLister { return h.snapshot }

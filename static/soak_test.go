@@ -1,0 +1,179 @@
+package static_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+)
+
+var (
+	soakCycles = flag.Int("soak.cycles", 1_000_000, "how many pods the soak schedules")
+	soakTime   = flag.Duration("soak.time", time.Minute, "when the soak ends with fewer, but not with less than 200,000; 0: never")
+)
+
+const (
+	// atLeast is how many cycles prove something.
+	atLeast = 200_000
+	// settled is after how many cycles the guest's memory must have its size. It
+	// grows in steps of megabytes, while the biggest pods are still to come.
+	settled = 100_000
+	// maxAnnotations is about what the API server allows a pod, in bytes.
+	maxAnnotations = 1 << 18
+	// mayGrow is by how much it may grow after that, in bytes.
+	mayGrow = 1 << 20
+)
+
+func TestSoakOfDifferingPatternsPodsAndNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	s := newSoak(t)
+	began, memory := time.Now(), 0
+	for i := range *soakCycles {
+		s.cycle(i)
+		if i == settled {
+			memory = s.guest.Memory()
+		}
+		if t.Failed() || *soakTime > 0 && i >= atLeast && time.Since(began) > *soakTime {
+			break
+		}
+		if i%50_000 == 0 {
+			s.progress(time.Since(began))
+		}
+	}
+	s.progress(time.Since(began))
+	if grown := s.guest.Memory() - memory; memory > 0 && grown > mayGrow {
+		t.Errorf("memory grew by %d bytes after %d cycles, from %d", grown, settled, memory)
+	}
+	if s.guest.Memory() > maxMemory {
+		t.Errorf("%d bytes of memory", s.guest.Memory())
+	}
+}
+
+// soak schedules pod after pod through one instance of v2.
+type soak struct {
+	t        *testing.T
+	random   *rand.Rand
+	clusters []*snapshot.Handle
+	guest    *guest
+	cycles   int
+	verdicts int
+	matches  int
+	refused  int // cycles that the budget or the syntax ended
+	finite   int // cycles whose nodes PreFilter named
+	slowest  time.Duration
+	slow     string // pattern
+}
+
+func newSoak(t *testing.T) *soak {
+	s := &soak{t: t, random: rand.New(rand.NewPCG(3, 4))}
+	for range 200 {
+		s.clusters = append(s.clusters, nodesNamed(patterns.Names(s.random, 3)...))
+	}
+	s.guest = load(t, v2File, "", s.clusters[0])
+	return s
+}
+
+func (s *soak) progress(took time.Duration) {
+	s.t.Logf("%6.0fs %8d cycles, %d verdicts, %d of them yes; %d cycles refused, %d finite; memory %d bytes; slowest PreFilter %v: %.100q",
+		took.Seconds(), s.cycles, s.verdicts, s.matches, s.refused, s.finite, s.guest.Memory(), s.slowest, s.slow)
+}
+
+// cycle schedules one pod. Now and then a hostile one comes, or one that asks
+// for nothing.
+func (s *soak) cycle(i int) {
+	s.cycles++
+	switch {
+	case i%100 == 0:
+		s.schedule(patterns.Wild(s.random), true)
+	case i%50 == 1:
+		s.schedule(patterns.Invalid(s.random), false)
+	case i%50 == 2:
+		if _, status := s.guest.PreFilter(s.dress(podWithout())); status.Code() != fwk.Skip {
+			s.t.Errorf("cycle %d: a pod without annotation: %v", s.cycles, status)
+		}
+	default:
+		s.schedule(patterns.Honest(s.random), false)
+	}
+}
+
+// schedule compares every verdict with regexp's. Only a hostile pattern may end
+// up without one, for what it costs.
+func (s *soak) schedule(pattern string, hostile bool) {
+	want, err := regexp.Compile(pattern)
+	pod := s.dress(podWith(pattern))
+	began := time.Now()
+	result, status := s.guest.PreFilter(pod)
+	if took := time.Since(began); took > s.slowest {
+		s.slowest, s.slow = took, pattern
+	}
+	if trapped(status) {
+		s.t.Fatalf("cycle %d: %q: %v", s.cycles, pattern, status)
+	}
+	if !status.IsSuccess() {
+		s.refused++
+		if status.Code() != fwk.UnschedulableAndUnresolvable || !(hostile || err != nil) {
+			s.t.Errorf("cycle %d: %q: %v", s.cycles, pattern, status)
+		}
+		return
+	}
+	if err != nil {
+		s.t.Errorf("cycle %d: %q is accepted: %v", s.cycles, pattern, err)
+		return
+	}
+	if !result.AllNodes() {
+		s.finite++
+	}
+	for _, node := range s.clusters[s.random.IntN(len(s.clusters))].Nodes {
+		s.verdict(pod, node, result, want, hostile)
+	}
+}
+
+// verdict asks about one node, as the scheduler would.
+func (s *soak) verdict(pod *v1.Pod, node fwk.NodeInfo, result *fwk.PreFilterResult, want *regexp.Regexp, hostile bool) {
+	s.verdicts++
+	name := node.Node().Name
+	if !result.AllNodes() && !result.NodeNames.Has(name) {
+		if want.MatchString(name) {
+			s.t.Errorf("cycle %d: %q matches %s, which PreFilter left out", s.cycles, want, name)
+		}
+		return
+	}
+	status := s.guest.Filter(pod, node)
+	if trapped(status) {
+		s.t.Fatalf("cycle %d: %q on %s: %v", s.cycles, want, name, status)
+	}
+	if hostile && strings.Contains(status.Message(), "too costly") {
+		return
+	}
+	if status.IsSuccess() != want.MatchString(name) {
+		s.t.Errorf("cycle %d: %q on %s: %v", s.cycles, want, name, status)
+	}
+	if status.IsSuccess() {
+		s.matches++
+	}
+}
+
+// dress gives a pod a size of its own.
+func (s *soak) dress(pod *v1.Pod) *v1.Pod {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	size := s.random.IntN(512)
+	if s.random.IntN(1000) == 0 {
+		size = s.random.IntN(maxAnnotations)
+	}
+	for _, key := range []string{"a.example.com/before", "z.example.com/after"}[:s.random.IntN(3)] {
+		pod.Annotations[key] = strings.Repeat("x", size)
+	}
+	return pod
+}

@@ -1,0 +1,204 @@
+package static_test
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+)
+
+const (
+	v1File = "regex_v1.wasm"
+	v2File = "regex_v2.wasm"
+)
+
+// cluster is the one of the walkthrough.
+func cluster() *snapshot.Handle { return nodesNamed("node-x7k2p", "kubecon-1", "kubecon-2") }
+
+// verdict is a status as the guests' specification words it.
+type verdict struct {
+	code   fwk.Code
+	reason string
+}
+
+func said(status *fwk.Status) verdict { return verdict{status.Code(), status.Message()} }
+
+const refusal = "annotation " + regex.Annotation + ": "
+
+func TestV2AnswersPreFilter(t *testing.T) {
+	guest := load(t, v2File, "", cluster())
+	tests := []struct {
+		name string
+		pod  *v1.Pod
+		want verdict
+	}{
+		{"a pod without annotations is skipped", podWithout(), verdict{code: fwk.Skip}},
+		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), verdict{code: fwk.Skip}},
+		{"a pattern is accepted", podWith("kubecon-.*"), verdict{}},
+		{"the empty pattern is accepted", podWith(""), verdict{}},
+		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), verdict{}},
+		{
+			"an invalid pattern makes the pod wait", podWith(`kubecon-.*\`),
+			verdict{fwk.UnschedulableAndUnresolvable, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
+		},
+		{
+			"the fragment at fault is named", podWith(`kubecon-**`),
+			verdict{fwk.UnschedulableAndUnresolvable, refusal + `invalid nested repetition operator "**": "kubecon-**"`},
+		},
+		{
+			"a costly pattern makes the pod wait", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`),
+			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly: with its repeats written out ` +
+				`it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			result, status := guest.PreFilter(tc.pod)
+			if got := said(status); got != tc.want || result != nil {
+				t.Errorf("got %+v and %v, want %+v", got, result, tc.want)
+			}
+		})
+	}
+}
+
+func TestGuestsAnswerFilter(t *testing.T) {
+	nodes := cluster()
+	refused := refusal + `trailing backslash at end of expression: "kubecon-.*\"`
+	tests := []struct {
+		name   string
+		pod    *v1.Pod
+		node   int
+		v1, v2 verdict
+	}{
+		{"no annotation admits any node", podWithout(), 0, verdict{}, verdict{}},
+		{"a node that matches", podWith("kubecon-.*"), 1, verdict{}, verdict{}},
+		{"a pattern may match anywhere", podWith("con"), 2, verdict{}, verdict{}},
+		{"the empty pattern admits any node", podWith(""), 0, verdict{}, verdict{}},
+		{"case counts", podWith("KUBECON"), 1, mismatch(fwk.Unschedulable, "KUBECON"), mismatch(fwk.UnschedulableAndUnresolvable, "KUBECON")},
+		{"case may be ignored", podWith("(?i)KUBECON"), 1, verdict{}, verdict{}},
+		{"a node that does not match", podWith("kubecon-.*"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
+		{"no node matches", podWith("cncf-.*"), 2, mismatch(fwk.Unschedulable, "cncf-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "cncf-.*")},
+		{"an invalid pattern", podWith(`kubecon-.*\`), 1, verdict{fwk.Error, refused}, verdict{fwk.UnschedulableAndUnresolvable, refused}},
+	}
+	guest1, guest2 := load(t, v1File, "", nodes), load(t, v2File, "", nodes)
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			node := nodes.Nodes[tc.node]
+			guest1.PreFilter(tc.pod) // as the host does; v1 has nothing to say there
+			if got := said(guest1.Filter(tc.pod, node)); got != tc.v1 {
+				t.Errorf("v1: got %+v, want %+v", got, tc.v1)
+			}
+			guest2.PreFilter(tc.pod)
+			if got := said(guest2.Filter(tc.pod, node)); got != tc.v2 {
+				t.Errorf("v2: got %+v, want %+v", got, tc.v2)
+			}
+		})
+	}
+}
+
+func mismatch(code fwk.Code, pattern string) verdict {
+	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
+}
+
+func TestV2LimitsTheCycleToFewNames(t *testing.T) {
+	nodes := cluster()
+	guest := load(t, v2File, "", nodes)
+	for pattern, want := range map[string][]string{
+		`^(kubecon-1|kubecon-3)$`: {"kubecon-1", "kubecon-3"},
+		`^node-[1-5]$`:            {"node-1", "node-2", "node-3", "node-4", "node-5"},
+		`^kubecon-`:               nil,
+		`^KUBECON$`:               nil, // no node can be called that; an empty list would mean all
+	} {
+		pod := podWith(pattern)
+		result, status := guest.PreFilter(pod)
+		if !status.IsSuccess() || result.AllNodes() != (want == nil) || want != nil && !result.NodeNames.Equal(sets.New(want...)) {
+			t.Errorf("%s: got %v, %v", pattern, result, status)
+		}
+		_, status = guest.PostFilter(pod)
+		said := `only nodes that match the pod's node name regex "` + pattern + `" were considered`
+		if got := status.Message(); (got == said) != (want != nil) || !status.IsRejected() {
+			t.Errorf("%s: PostFilter: %v", pattern, status)
+		}
+	}
+}
+
+// A plugin that is enabled for Filter alone gets no PreFilter. The host sees to it
+// that the guest does.
+func TestV2FiltersWherePreFilterIsNotCalled(t *testing.T) {
+	nodes := cluster()
+	guest := load(t, v2File, "", nodes)
+	for i, want := range []bool{false, true, true} {
+		if got := guest.Filter(podWith("kubecon-.*"), nodes.Nodes[i]).IsSuccess(); got != want {
+			t.Errorf("node %d: got %v", i, got)
+		}
+		guest.state = framework.NewCycleState()
+	}
+}
+
+func TestV2ForgetsTheLastPod(t *testing.T) {
+	nodes := cluster()
+	guest := load(t, v2File, "", nodes)
+	for _, pattern := range []string{"kubecon-1", "kubecon-2", "(", "kubecon-1"} {
+		pod := podWith(pattern)
+		guest.PreFilter(pod)
+		for _, node := range nodes.Nodes {
+			if got, want := guest.Filter(pod, node).IsSuccess(), node.Node().Name == pattern; got != want {
+				t.Errorf("%s on %s: got %v", pattern, node.Node().Name, got)
+			}
+		}
+	}
+	pod := podWithout()
+	guest.PreFilter(pod)
+	if status := guest.Filter(pod, nodes.Nodes[0]); !status.IsSuccess() {
+		t.Errorf("a pod without annotation, after one with: %v", status)
+	}
+}
+
+func TestV2NamesTheEventsThatHelp(t *testing.T) {
+	events, err := load(t, v2File, "", nil).EventsToRegister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[fwk.EventResource]fwk.ActionType{}
+	for _, e := range events {
+		got[e.Event.Resource] |= e.Event.ActionType
+	}
+	// Update, because only that stands for an annotation that is changed alone.
+	want := map[fwk.EventResource]fwk.ActionType{fwk.Node: fwk.Add, fwk.Pod: fwk.Update}
+	if len(got) != 2 || got[fwk.Node] != want[fwk.Node] || got[fwk.Pod] != want[fwk.Pod] {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAPodWithAMegabyteOfAnnotations(t *testing.T) {
+	nodes := cluster()
+	for _, file := range []string{v1File, v2File} {
+		t.Run(file, func(t *testing.T) {
+			guest := load(t, file, "", nodes)
+			pod := podWith("kubecon-.*")
+			pod.Annotations["example.com/before"] = strings.Repeat("a", 1<<19)
+			pod.Annotations["zexample.com/after"] = strings.Repeat("z", 1<<19)
+			guest.PreFilter(pod)
+			for i, want := range []bool{false, true, true} {
+				if got := guest.Filter(pod, nodes.Nodes[i]).IsSuccess(); got != want {
+					t.Errorf("node %d: got %v", i, got)
+				}
+			}
+			pod = podWith(strings.Repeat("a", 1<<20))
+			_, status := guest.PreFilter(pod)
+			if status.IsSuccess() {
+				status = guest.Filter(pod, nodes.Nodes[0])
+			}
+			if message := status.Message(); !strings.Contains(message, "too long: at most 2048 bytes, not 1048576") || len(message) > 500 {
+				t.Errorf("a megabyte of pattern: %.600s", message)
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// line is what a benchmark prints of a door in a round.
+func line(door string, round int, ns float64) string {
+	return fmt.Sprintf("BenchmarkCycle/case=prefix/nodes=1000/door=%s/round=%d-2  \t 100\t %f cpu-ns/op\t 7 B/op\n", door, round, ns)
+}
+
+func TestRatiosAreTakenRoundByRound(t *testing.T) {
+	// The machine is ten times as slow in round 1; round 3 lacks a door.
+	in := "cpu: Some CPU\nPASS\n" + line("v2", 0, 20) + line("native", 0, 10) + line("v2", 1, 300) + line("native", 1, 100) +
+		line("native", 2, 10) + line("v2", 2, 40) + line("v2", 3, 1000)
+	r, err := read(strings.NewReader(in), "run.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(door string) series { return series{"Cycle", "prefix", 1000, door, "cpu-sec/op"} }
+	if got := r.ratio(of("v2"), of("native")); got.Center != 3 || math.Abs(got.Lo-2) > 1e-9 || math.Abs(got.Hi-4) > 1e-9 {
+		t.Errorf("got %+v, want the median 3 between 2 and 4", got)
+	}
+	if got := r.of(of("v2")).Center; math.Abs(got-170e-9) > 1e-12 {
+		t.Errorf("the median is %v s", got)
+	}
+	if r.cpu != "Some CPU" || strings.Join(r.doors, " ") != "v2 native" {
+		t.Errorf("%q, %q", r.cpu, r.doors)
+	}
+}
+
+func TestARunBecomesAPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(page, []byte("before\n"+beginMark+"old\n"+endMark+"after\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"-doc", page, "testdata/run.txt"}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &stderr)
+	}
+	written, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(written)
+	if !strings.HasPrefix(text, "before\n"+beginMark+"\n## What does each door cost me?\n") || !strings.HasSuffix(text, endMark+"after\n") || strings.Contains(text, "old\n") {
+		t.Error(text)
+	}
+	for _, want := range []string{
+		" | µs per pod, 1,000 nodes | µs per pod, 5,000 nodes | µs without annotation | pods/s, 1,000 nodes | pods/s, 5,000 nodes |\n",
+		"| v2: the fast guest ", "| v2 / native     |", "![What a pod costs", "](page/cost-per-pod.svg)", "| 5,000, native |", "allocations per node",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for file, names := range map[string][]string{"cost-per-pod.svg": {"v1", "v2", "extender", "5,000"}, "whole-scheduler.svg": {"none", "v2", "1,000 nodes"}} {
+		svg, err := os.ReadFile(filepath.Join(filepath.Dir(page), "page", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if !strings.Contains(string(svg), name+"</text>") {
+				t.Errorf("%s has no %q", file, name)
+			}
+		}
+	}
+}
+
+func TestMistakesAreTold(t *testing.T) {
+	in := func(name, text string) string {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for want, args := range map[string][]string{
+		"usage:":                    {},
+		"no such file":              {"none.txt"},
+		"no benchmarks":             {in("run.txt", "PASS\n")},
+		"is no benchmark of a door": {in("run.txt", "BenchmarkOther-2 1 1 ns/op\n")},
+		"around what is measured":   {"-doc", in("page.md", "prose"), "testdata/run.txt"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(args, &stdout, &stderr); code == 0 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q: exit code %d, %s; want %q", args, code, &stderr, want)
+		}
+	}
+}
+
+func TestAForeignGuestsVerdictsAreJudged(t *testing.T) {
+	wrong := strings.ReplaceAll(line("theirs", 0, 20), "7 B/op", "3 wrong-nodes")
+	r, err := read(strings.NewReader(line("v2", 0, 10)+wrong), "run.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := r.markdown(time.Time{}, nil); !strings.Contains(text, "0.02 wrong") || !strings.Contains(text, "theirs / v2") {
+		t.Error(text)
+	}
+}
+
+func TestNumbersHaveThreeDigitsThatCount(t *testing.T) {
+	for v, want := range map[float64]string{
+		math.NaN(): "–", 0: "0", 0.0912: "0.09", 7.5: "7.50", 64.33: "64.3", 289.7: "290", 9999.5: "10,000", 1234567: "1,234,567",
+	} {
+		if got := number(v); got != want {
+			t.Errorf("%v: got %s, want %s", v, got, want)
+		}
+	}
+}
