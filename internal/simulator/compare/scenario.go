@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -74,10 +75,16 @@ func (s *ScenarioStep) check() error {
 			if o.GetAPIVersion() == "" || o.GetKind() == "" || o.GetName() == "" {
 				return fmt.Errorf("%s[%d]: an object needs apiVersion, kind and metadata.name", verb, i)
 			}
+			if slices.Contains(owners, o.GetKind()) {
+				return fmt.Errorf("%s[%d]: a %s makes pods of its own, which are not the same on both sides: write the pods", verb, i, o.GetKind())
+			}
 		}
 	}
 	return nil
 }
+
+// owners are kinds that make pods.
+var owners = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob"}
 
 func (s *ScenarioStep) step(i int) step {
 	return step{s.title(i), func(ctx context.Context, on *side) error {
