@@ -109,6 +109,9 @@ func (o *Options) once(ctx context.Context, p *plan, run int) (a, b *sideResult,
 				return context.Cause(ctx)
 			}
 			*one.into, err = s.whole(ctx, p)
+			if err != nil && ctx.Err() != nil {
+				return context.Cause(ctx) // it was told to stop, by its user or the other's end
+			}
 			return s.errorf(err)
 		})
 	}

@@ -271,8 +271,8 @@ func (s *side) stop() error {
 
 // errorf names the side in an error.
 func (s *side) errorf(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
+	if err == nil {
+		return nil
 	}
 	return fmt.Errorf("%s: %w", cmp.Or(s.Label, s.Name), err)
 }
