@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
@@ -47,6 +48,9 @@ type Config struct {
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
+	// Prepare, which may be nil, gets each scheduler before it runs, with the
+	// recorder attached.
+	Prepare func(*scheduler.Scheduler)
 	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
 	// the annotations of kube-scheduler-simulator.
 	ResultAnnotations bool
@@ -66,6 +70,7 @@ type Simulator struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
+	prepare   func(*scheduler.Scheduler)
 	changes   signal
 	volumes   func() // waits for the end of those who make volumes
 
@@ -95,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
 	s.recorder = recorder.New(s.changes.send)

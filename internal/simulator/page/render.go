@@ -32,6 +32,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
+	"side":       newLoadRow,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
