@@ -48,6 +48,8 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
 	flags.StringVar(&o.importFile, "import", "", "file with resources to start with, as exported here or by kube-scheduler-simulator")
 	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
+	flags.BoolVar(&o.ResultAnnotations, "result-annotations", false,
+		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o))

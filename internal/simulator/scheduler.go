@@ -58,7 +58,7 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	s.mu.Lock()
 	s.scheduler, s.config = next, bytes.Clone(config)
 	s.mu.Unlock()
-	s.changes.Send()
+	s.changes.send()
 	return nil
 }
 

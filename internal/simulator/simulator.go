@@ -21,12 +21,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
 )
 
 // Config says how to run a simulator. Its zero value needs a Door or a
@@ -46,6 +46,9 @@ type Config struct {
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
+	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
+	// the annotations of kube-scheduler-simulator.
+	ResultAnnotations bool
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -62,7 +65,7 @@ type Simulator struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
-	changes   broadcast.Signal
+	changes   signal
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -90,9 +93,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
+	s.recorder = recorder.New(s.changes.send)
 	if s.initial == nil {
 		var err error
 		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
@@ -127,6 +131,9 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	}
 	if err := s.startCaches(ctx); err != nil {
 		return err
+	}
+	if cfg.ResultAnnotations {
+		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {

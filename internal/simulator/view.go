@@ -27,7 +27,7 @@ func (s *Simulator) Recorder() *recorder.Recorder { return s.recorder }
 // of Informers, in the Recorder or in the scheduler's configuration has changed.
 // Several changes may share a value. The subscription ends with ctx; the channel
 // is never closed.
-func (s *Simulator) Changes(ctx context.Context) <-chan struct{} { return s.changes.Subscribe(ctx) }
+func (s *Simulator) Changes(ctx context.Context) <-chan struct{} { return s.changes.subscribe(ctx) }
 
 // startCaches fills the caches and begins to tell of changes.
 func (s *Simulator) startCaches(ctx context.Context) (err error) {
@@ -37,10 +37,10 @@ func (s *Simulator) startCaches(ctx context.Context) (err error) {
 	s.informers = informers.NewSharedInformerFactoryWithOptions(s.client, 0,
 		informers.WithTransform(stripManagedFields))
 	for _, informer := range s.cached() {
-		changed := func(any) { s.changes.Send() }
+		changed := func(any) { s.changes.send() }
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: changed, DeleteFunc: changed,
-			UpdateFunc: func(_, _ any) { s.changes.Send() },
+			UpdateFunc: func(_, _ any) { s.changes.send() },
 		}); err != nil {
 			return fmt.Errorf("caches of the simulator: %w", err)
 		}
@@ -51,7 +51,6 @@ func (s *Simulator) startCaches(ctx context.Context) (err error) {
 			return fmt.Errorf("caches of the simulator: %s: %w", kind, context.Cause(ctx))
 		}
 	}
-	go s.forward(s.recorder.Subscribe(s.running))
 	return nil
 }
 
@@ -69,17 +68,5 @@ func (s *Simulator) cached() []cache.SharedIndexInformer {
 		core.Nodes().Informer(), core.Pods().Informer(), core.Namespaces().Informer(), core.Events().Informer(),
 		core.PersistentVolumes().Informer(), core.PersistentVolumeClaims().Informer(),
 		storage.StorageClasses().Informer(), s.informers.Scheduling().V1().PriorityClasses().Informer(),
-	}
-}
-
-// forward makes the recorder's changes changes of the simulator.
-func (s *Simulator) forward(recorded <-chan struct{}) {
-	for {
-		select {
-		case <-recorded:
-			s.changes.Send()
-		case <-s.running.Done():
-			return
-		}
 	}
 }

@@ -165,7 +165,7 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
 	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
-		if last, ok := sim.Recorder().Last("default", "p"); ok && last.Result == "Scheduled" {
+		if attempts := sim.Recorder().Attempts("default", "p"); len(attempts) > 0 && attempts[0].Result == "Scheduled" {
 			return nil
 		}
 		return unscheduled(ctx)
