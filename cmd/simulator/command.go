@@ -60,7 +60,7 @@ func newCommand() *cobra.Command {
 		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-	cmd.AddCommand(newWalkthrough(o), newSnapshot(), newReset(o), newStop(o))
+	cmd.AddCommand(newWalkthrough(o), newSnapshot(), newCompare(), newReset(o), newStop(o))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }

@@ -112,12 +112,9 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {
-		var last recorder.Attempt
-		if all := sim.Recorder().Attempts("team", "second"); len(all) > 0 {
-			last = all[0]
-		}
-		if last.Result != recorder.Unschedulable || !strings.Contains(last.Message, "cannot allocate all claims") {
-			return fmt.Errorf("the other pod is %s: %s", last.Result, last.Message)
+		attempts := sim.Recorder().Attempts("team", "second")
+		if len(attempts) == 0 || attempts[0].Result != recorder.Unschedulable || !strings.Contains(attempts[0].Message, "cannot allocate all claims") {
+			return fmt.Errorf("the other pod's attempts are %+v", attempts)
 		}
 		return nil
 	})

@@ -90,6 +90,9 @@ func (s *Simulator) startScheduler(ctx context.Context, config []byte, typed fun
 		s.stopScheduler()
 		next.took = true
 		detach = s.recorder.Attach(sched, typed)
+		if s.prepare != nil {
+			s.prepare(sched)
+		}
 		return nil
 	}
 	go func() {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
@@ -27,6 +28,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/volumes"
 )
 
 // Config says how to run a simulator. Its zero value needs a Door or a
@@ -46,6 +48,9 @@ type Config struct {
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
+	// Prepare, which may be nil, gets each scheduler before it runs, with the
+	// recorder attached.
+	Prepare func(*scheduler.Scheduler)
 	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
 	// the annotations of kube-scheduler-simulator.
 	ResultAnnotations bool
@@ -65,7 +70,9 @@ type Simulator struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
+	prepare   func(*scheduler.Scheduler)
 	changes   signal
+	volumes   func() // waits for the end of those who make volumes
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -93,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
 	s.recorder = recorder.New(s.changes.send)
@@ -135,6 +142,9 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if cfg.ResultAnnotations {
 		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
+	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings}); err != nil {
+		return err
+	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {
 			return err
@@ -170,7 +180,7 @@ func (s *Simulator) startKubelets() error {
 	if err != nil {
 		return err
 	}
-	return kubelets.Start(s.running, config, kubeletWarnings{s.warnings})
+	return kubelets.Start(s.running, config, warningsOf{"fake kubelets", s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -210,6 +220,9 @@ func (s *Simulator) stop() error {
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()
 	s.stopScheduler()
+	if s.volumes != nil {
+		s.volumes()
+	}
 	if s.informers != nil {
 		s.informers.Shutdown()
 	}

@@ -45,6 +45,7 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 		"GET /api/v1/status":                           h.status,
 		"GET /api/v1/listwatchresources":               h.watch,
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
+		"POST /api/v1/compare":                         h.compare,
 		"POST /api/v1/regex/preview":                   h.preview,
 		"POST /api/v1/stop":                            h.end,
 		"GET /api/v1/openapi.yaml":                     h.description,

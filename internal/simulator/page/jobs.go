@@ -41,6 +41,7 @@ type job struct {
 	notice   string
 	problems []problem
 	remarks  []simulator.Notice // on what was done, for a person to read
+	link     string             // to what came of it
 }
 
 // start begins work. The work returns a line that says what was done, or what is
@@ -137,6 +138,10 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) {
 		return
 	}
 	switch {
+	case one.link != "" && view == "job":
+		w.Header().Set("HX-Redirect", one.link)
+	case one.link != "":
+		p.fragment(w, r, http.StatusOK, "aside-link", map[string]any{"Title": one.notice, "Link": one.link})
 	case len(one.remarks) > 0 && len(one.problems) == 0:
 		p.fragment(w, r, http.StatusOK, view+"-remarks", map[string]any{"Title": one.notice, "Remarks": one.remarks})
 	case view == "job":

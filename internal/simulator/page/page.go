@@ -22,11 +22,12 @@ import (
 )
 
 type page struct {
-	sim     *simulator.Simulator
-	view    *watched
-	jobs    jobs
-	dynamic dynamic.Interface
-	mapper  meta.RESTMapper
+	sim         *simulator.Simulator
+	view        *watched
+	comparisons comparisons
+	jobs        jobs
+	dynamic     dynamic.Interface
+	mapper      meta.RESTMapper
 }
 
 // New makes the handler of the page. Background work that people start in it
@@ -66,9 +67,14 @@ func (p *page) routes() http.Handler {
 	mux.HandleFunc("POST /create", p.create)
 	mux.HandleFunc("POST /update", p.update)
 	mux.HandleFunc("POST /delete/{kind}", p.deleteObject)
+	mux.HandleFunc("POST /scale/{kind}", p.scale)
 	mux.HandleFunc("GET /scheduler", p.scheduler)
 	mux.HandleFunc("POST /scheduler", p.applyScheduler)
 	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)
+	mux.HandleFunc("POST /compare", p.compare)
+	mux.HandleFunc("GET /compare/{id}", p.compared)
+	mux.HandleFunc("GET /compare/{id}/report", p.comparedReport)
+	mux.HandleFunc("GET /compare/{id}/pods/{namespace}/{name}", p.comparedPod)
 	mux.HandleFunc("GET /export", p.export)
 	mux.HandleFunc("GET /import", p.importForm)
 	mux.HandleFunc("POST /import", p.importFile)

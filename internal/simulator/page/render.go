@@ -26,11 +26,13 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
+	"ownerOf":    ownerOf,
 	"plural":     plural,
 	"brief":      brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
+	"side":       newLoadRow,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
