@@ -42,9 +42,6 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 		if o.from != "" {
 			err = fmt.Errorf("%s: %w", o.from, err)
 		}
-		if len(in.SchedulerConfig) > 0 {
-			err = fmt.Errorf("%w (--objects-only leaves the file's scheduler configuration out)", err)
-		}
 		return err
 	}
 	fmt.Fprintf(out, "         this is %s\n", in.Source)

@@ -34,7 +34,7 @@ const parallelism = 16
 func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
 		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
-			return fmt.Errorf("import: scheduler configuration: %w", err)
+			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
 		}
 	}
 	return s.held(func() error { return s.importAll(ctx, in, progress) })

@@ -159,7 +159,7 @@ func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	snapshot := load(t)
 	snapshot.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
 	err := sim.Import(t.Context(), snapshot, nil)
-	if err == nil || !strings.Contains(err.Error(), "plugin Nope") {
+	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" leaves the configuration out`) {
 		t.Errorf("got %v", err)
 	}
 	if left := names(t); len(left) > 0 {

@@ -55,12 +55,16 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 }
 
 func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t *testing.T) {
+	file, err := filepath.Abs("../../testdata/kube-scheduler-simulator.export.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	for _, objectsOnly := range []bool{true, false} {
 		p.click("#more")
 		p.click("#import")
-		p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{"../../testdata/kube-scheduler-simulator.export.yml"}, chromedp.ByQuery))
+		p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 		if objectsOnly {
 			p.click("#objects-only")
 		}
