@@ -157,6 +157,10 @@ var Kinds = []Kind{
 		func(c kubernetes.Interface, ns string) client[appsv1.DaemonSet, appsv1.DaemonSetList] {
 			return c.AppsV1().DaemonSets(ns)
 		}),
+	kindOf("cronjobs", "cron job", func(s *Snapshot) *[]batchv1.CronJob { return &s.CronJobs },
+		func(c kubernetes.Interface, ns string) client[batchv1.CronJob, batchv1.CronJobList] {
+			return c.BatchV1().CronJobs(ns)
+		}),
 	kindOf("jobs", "job", func(s *Snapshot) *[]batchv1.Job { return &s.Jobs },
 		func(c kubernetes.Interface, ns string) client[batchv1.Job, batchv1.JobList] {
 			return c.BatchV1().Jobs(ns)

@@ -101,6 +101,10 @@ func (i *importing) adapt(ctx context.Context, obj metav1.Object) {
 		i.claim(ctx, obj)
 	case *v1.Service:
 		adaptService(&obj.Spec)
+	case *v1.Pod:
+		if counts(obj, slices.Contains(finalizers, batchv1.JobTrackingFinalizer)) {
+			obj.SetFinalizers([]string{batchv1.JobTrackingFinalizer})
+		}
 	case *batchv1.Job:
 		if obj.Spec.Selector != nil { // made by its API server from the UID that it had
 			obj.Spec.ManualSelector = ptr.To(true)
@@ -110,6 +114,14 @@ func (i *importing) adapt(ctx context.Context, obj metav1.Object) {
 			obj.SetFinalizers([]string{resourcev1.Finalizer})
 		}
 	}
+}
+
+// counts is true of pods whose job, which is here, has yet to count their end. Its
+// controller takes the finalizer away from those that it has counted.
+func counts(pod *v1.Pod, tracked bool) bool {
+	owner := metav1.GetControllerOf(pod)
+	over := pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
+	return owner != nil && owner.Kind == "Job" && (tracked || !over)
 }
 
 // adaptService leaves the addresses of a service to the API server here, unless it

@@ -54,6 +54,7 @@ type Snapshot struct {
 	ReplicationControllers []v1.ReplicationController `json:"replicationControllers,omitempty"`
 	StatefulSets           []appsv1.StatefulSet       `json:"statefulSets,omitempty"`
 	DaemonSets             []appsv1.DaemonSet         `json:"daemonSets,omitempty"`
+	CronJobs               []batchv1.CronJob          `json:"cronJobs,omitempty"`
 	Jobs                   []batchv1.Job              `json:"jobs,omitempty"`
 }
 

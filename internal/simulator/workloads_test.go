@@ -1,12 +1,14 @@
 package simulator
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -177,4 +179,78 @@ spec: {template: {metadata: {labels: {app: waits}}, spec: {restartPolicy: Never,
 			t.Errorf("after a reset there are %d pods, %v", len(pods.Items), err)
 		}
 	}
+}
+
+// TestWorkloadsThatAreExportedAreThereOnceAfterAnImport: the pods that the file
+// has are those that the workloads have, and none is made beside them.
+func TestWorkloadsThatAreExportedAreThereOnceAfterAnImport(t *testing.T) {
+	use(t, "native")
+	addNodes(t, "kubecon-1", "kubecon-2")
+	for kind := range workloads {
+		addWorkload(t, kind)
+	}
+	for name, manifest := range map[string]string{
+		"done": `spec: {completions: 2, template: {metadata: {labels: {app: done}}, spec: {restartPolicy: Never, containers: [{name: web, image: web}]}}}`,
+		"busy": `spec: {template: {metadata: {labels: {app: busy}, annotations: {pod-complete.stage.kwok.x-k8s.io/delay: 24h}}, spec: {restartPolicy: Never, containers: [{name: web, image: web}]}}}`,
+	} {
+		create(t, "/apis/batch/v1/namespaces/default/jobs", "metadata: {name: "+name+"}\n"+manifest)
+	}
+	create(t, "/apis/batch/v1/namespaces/default/cronjobs", `
+metadata: {name: never}
+spec: {schedule: "0 0 30 2 *", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: web, image: web}]}}}}}`)
+	settled := func() []string {
+		for kind, w := range workloads {
+			inPhase(t, kind, w.pods, v1.PodRunning)
+		}
+		inPhase(t, "busy", 1, v1.PodRunning)
+		inPhase(t, "done", 2, v1.PodSucceeded)
+		jobs := sim.Informers().Batch().V1().Jobs().Lister().Jobs("default")
+		eventually(t, "the job is complete", func() bool {
+			job, err := jobs.Get("done")
+			return err == nil && job.Status.Succeeded == 2 && job.Status.CompletionTime != nil
+		})
+		var all []string
+		for _, pod := range podsOfAll(t) {
+			all = append(all, pod.Name+" on "+pod.Spec.NodeName)
+		}
+		slices.Sort(all)
+		return all
+	}
+	before, file := settled(), exported(t)
+	for _, round := range []string{"after a reset", "over what is there"} {
+		if round == "after a reset" {
+			if err := sim.Reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		snapshot, _, err := ReadSnapshot(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+			t.Fatal(err)
+		}
+		sets := sim.Informers().Apps().V1().ReplicaSets().Lister().ReplicaSets("default")
+		eventually(t, "the controllers have seen all", func() bool {
+			all, err := sets.List(labels.Everything())
+			return err == nil && len(all) == 2 && !slices.ContainsFunc(all, func(set *appsv1.ReplicaSet) bool {
+				return set.Status.ReadyReplicas != *set.Spec.Replicas || metav1.GetControllerOf(set) == nil && set.Name != "replicaset"
+			})
+		})
+		if after := settled(); !slices.Equal(before, after) {
+			t.Errorf("%s there is\n%s\nwant\n%s", round, strings.Join(after, "\n"), strings.Join(before, "\n"))
+		}
+		if _, err := sim.Client().BatchV1().CronJobs("default").Get(t.Context(), "never", metav1.GetOptions{}); err != nil {
+			t.Errorf("%s: %v", round, err)
+		}
+	}
+}
+
+func podsOfAll(t *testing.T) []*v1.Pod {
+	t.Helper()
+	pods, err := sim.Informers().Core().V1().Pods().Lister().List(labels.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pods
 }

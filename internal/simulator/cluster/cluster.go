@@ -53,7 +53,7 @@ var needed = []string{"nodes", "pods"}
 
 // leftOut are kinds that a snapshot does not have. Pods of a job would end at
 // once where nothing runs in them; without the job they stay.
-var leftOut = []string{"jobs"}
+var leftOut = []string{"jobs", "cronjobs"}
 
 // Read reads a cluster.
 func Read(ctx context.Context, o Options) (*simulator.Snapshot, error) {
