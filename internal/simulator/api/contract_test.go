@@ -119,6 +119,8 @@ var calls = []call{
 	{"a configuration that is empty", "POST", base + "schedulerconfiguration", "", 500, nil},
 	{"a huge configuration", "POST", base + "schedulerconfiguration", "", 413, oversized},
 	{"an import", "POST", base + "import", nodeAndPod, 200, nil},
+	{"an import of objects only", "POST", base + "import?objectsOnly", nodeAndPod, 200, nil},
+	{"what this is a copy of", "GET", base + "status", "", 200, nil},
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
 	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
 	{"a huge import", "POST", base + "import", "", 413, oversized},

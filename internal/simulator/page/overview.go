@@ -169,5 +169,6 @@ func (p *page) summaryOf() (map[string]any, error) {
 	return map[string]any{
 		"Nodes": len(c.nodes), "Pods": len(c.pods), "Running": c.running, "Waiting": len(c.waiting),
 		"Namespaces": len(namespaces), "Scheduler": configTitle(p.sim.SchedulerConfig()),
+		"Source": p.sim.Source(),
 	}, nil
 }
