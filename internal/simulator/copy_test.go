@@ -112,9 +112,9 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {
-		last, _ := sim.Recorder().Last("team", "second")
-		if last.Result != recorder.Unschedulable || !strings.Contains(last.Message, "cannot allocate all claims") {
-			return fmt.Errorf("the other pod is %s: %s", last.Result, last.Message)
+		attempts := sim.Recorder().Attempts("team", "second")
+		if len(attempts) == 0 || attempts[0].Result != recorder.Unschedulable || !strings.Contains(attempts[0].Message, "cannot allocate all claims") {
+			return fmt.Errorf("the attempts for the other pod are %+v", attempts)
 		}
 		return nil
 	})
