@@ -114,7 +114,7 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {
 		attempts := sim.Recorder().Attempts("team", "second")
 		if len(attempts) == 0 || attempts[0].Result != recorder.Unschedulable || !strings.Contains(attempts[0].Message, "cannot allocate all claims") {
-			return fmt.Errorf("the attempts for the other pod are %+v", attempts)
+			return fmt.Errorf("the other pod's attempts are %+v", attempts)
 		}
 		return nil
 	})

@@ -28,13 +28,16 @@ const parallelism = 16
 // References to owners follow these to the UIDs that they have here. Those to
 // owners that are not here are dropped, since the garbage collector would delete
 // what they own.
+//
+// Controllers wait until all of it is there, so that none makes the pods of a
+// ReplicaSet that come after it, or takes a claim for lost before its volume.
 func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
 		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
 			return fmt.Errorf("import: scheduler configuration: %w", err)
 		}
 	}
-	return s.importAll(ctx, in, progress)
+	return s.held(func() error { return s.importAll(ctx, in, progress) })
 }
 
 // NotImported are the objects that an import left out, since the API server

@@ -66,6 +66,7 @@ func (p *page) routes() http.Handler {
 	mux.HandleFunc("POST /create", p.create)
 	mux.HandleFunc("POST /update", p.update)
 	mux.HandleFunc("POST /delete/{kind}", p.deleteObject)
+	mux.HandleFunc("POST /scale/{kind}", p.scale)
 	mux.HandleFunc("GET /scheduler", p.scheduler)
 	mux.HandleFunc("POST /scheduler", p.applyScheduler)
 	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)

@@ -26,6 +26,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
+	"ownerOf":    ownerOf,
 	"plural":     plural,
 	"brief":      brief,
 	"kinds":      func() []kind { return kinds },
