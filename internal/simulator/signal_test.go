@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	patiently "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {
@@ -14,15 +14,15 @@ func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {
 	first, second := s.subscribe(ctx), s.subscribe(t.Context())
 	s.send()
 	s.send() // nobody has read yet
-	patiently.Receives(t, "a value for the first subscriber", first)
-	patiently.Receives(t, "a value for the second subscriber", second)
+	kit.Receives(t, "a value for the first subscriber", first)
+	kit.Receives(t, "a value for the second subscriber", second)
 	select {
 	case <-first:
 		t.Error("two sends before a read came as two values")
 	default:
 	}
 	cancel()
-	patiently.Succeeds(t, "the subscription ends", func(context.Context) error {
+	kit.Succeeds(t, "the subscription ends", func(context.Context) error {
 		if n := s.len(); n != 1 {
 			return fmt.Errorf("%d subscriptions", n)
 		}

@@ -78,10 +78,10 @@ func (s *session) of(pod *v1.Pod) *record {
 	return s.inFlight[pod.UID]
 }
 
-func (s *session) put(pod *v1.Pod, rec *record) {
+func (s *session) put(rec *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inFlight[pod.UID] = rec
+	s.inFlight[rec.uid] = rec
 }
 
 // profile is what all attempts in a profile have in common.
@@ -91,7 +91,7 @@ type profile struct {
 	columns []Column
 	column  map[string]int // by plugin, or by extenderKey
 	weights map[string]int64
-	recent  [points]recent // the recorder's lock guards them
+	recent  recent // the recorder's lock guards it
 }
 
 // extenderKey is the name of an extender in a profile: two may have one URL.

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 var testProfile = &profile{
@@ -22,7 +24,10 @@ func newTestNodes(n int) []string {
 
 // record keeps an attempt of which verdict(i) is said of node i.
 func (r *Recorder) record(pod string, nodes []string, verdict func(i int) said) {
-	rec := &record{profile: testProfile, Attempt: Attempt{Namespace: "ns", Name: pod, UID: pod}}
+	rec := &record{
+		pod: types.NamespacedName{Namespace: "ns", Name: pod}, uid: types.UID(pod),
+		profile: testProfile, result: Pending, said: &sayings{},
+	}
 	r.add(rec)
 	var g grouping
 	for i := range nodes {

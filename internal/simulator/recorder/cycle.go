@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
@@ -33,7 +34,7 @@ func (s *session) schedulePod(next schedulePod) schedulePod {
 			groups = s.groups(c)
 		}
 		s.recorder.update(func() {
-			c.rec.Node, c.rec.Duration = result.SuggestedHost, time.Since(c.rec.Time)
+			c.rec.node, c.rec.took = result.SuggestedHost, time.Since(c.rec.began)
 			s.recorder.keep(c.rec, groups, c.scoring)
 		})
 		return result, err
@@ -42,12 +43,12 @@ func (s *session) schedulePod(next schedulePod) schedulePod {
 
 func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	profile := s.profiles[fwk.ProfileName()]
-	rec := &record{profile: profile, Attempt: Attempt{
-		Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),
-		Scheduler: profile.name, Time: time.Now(), Result: Pending,
-	}}
+	rec := &record{
+		pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, uid: pod.UID, profile: profile,
+		began: time.Now(), result: Pending, said: &sayings{},
+	}
 	s.recorder.add(rec)
-	s.put(pod, rec)
+	s.put(rec)
 	c := &cycle{rec: rec}
 	s.current.Store(c)
 	return c
@@ -66,8 +67,8 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 					result = Unschedulable
 				}
 				rec.end(result, status.Message())
-				if rec.Node == "" { // else it was the binding that failed
-					rec.Duration = time.Since(start)
+				if rec.node == "" { // else it was the binding that failed
+					rec.took = time.Since(start)
 				}
 			})
 		}
@@ -82,8 +83,8 @@ func (s *session) bound(pod *v1.Pod, node string) {
 		return
 	}
 	s.recorder.update(func() {
-		rec.Node = node
-		rec.end(Scheduled, "Successfully assigned "+rec.key().String()+" to "+node)
+		rec.node = node
+		rec.end(Scheduled, "Successfully assigned "+rec.pod.String()+" to "+node)
 	})
 	s.recorder.scheduled(pod.Namespace, pod.Name, string(pod.UID))
 }

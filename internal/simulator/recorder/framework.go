@@ -38,8 +38,9 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 // noNodeLeft counts against the last of the plugins that name the nodes: between
 // them they leave none.
 func (r *record) noNodeLeft(status *framework.Status) {
-	for i := len(r.PreFilter) - 1; i >= 0; i-- {
-		if said := &r.PreFilter[i]; said.LimitsNodes {
+	list := r.said[preFilter]
+	for i := len(list) - 1; i >= 0; i-- {
+		if said := &list[i]; said.LimitsNodes {
 			said.Verdict, said.Reason = judge(status)
 			return
 		}
@@ -87,7 +88,7 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state fram
 	if rec != nil {
 		said := f.postFilter(status)
 		f.session.recorder.update(func() {
-			rec.PostFilter, rec.nominated = said, nominated(result)
+			rec.postFilter, rec.nominated = said, nominated(result)
 			rec.makesRoom = rec.nominated != ""
 		})
 	}
@@ -129,9 +130,9 @@ func (f *recordedFramework) StoreScheduleResults(ctx context.Context, signature 
 	case c == nil:
 	case hinted == chosen:
 		hint := &Hint{Node: hinted, Pod: f.listed.String()}
-		f.session.recorder.update(func() { c.rec.Hint = hint })
+		f.session.recorder.update(func() { c.rec.hint = hint })
 	default:
-		f.listed = c.rec.key()
+		f.listed = c.rec.pod
 	}
 }
 

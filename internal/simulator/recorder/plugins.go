@@ -24,10 +24,8 @@ const (
 	points // how many there are
 )
 
-// at is where an attempt keeps what was said at a point.
-func (a *Attempt) at(p point) *[]PluginVerdict {
-	return [...]*[]PluginVerdict{&a.PreFilter, &a.PreScore, &a.Reserve, &a.Permit, &a.PreBind, &a.Bind}[p]
-}
+// sayings are what plugins said of a pod, by point.
+type sayings [points][]PluginVerdict
 
 // pluginsAt are the plugins of a profile by point, in the order in which they are
 // asked.
@@ -66,8 +64,7 @@ func (s *session) heard(p point, pod *v1.Pod, said PluginVerdict) {
 	if rec := s.of(pod); rec != nil {
 		s.recorder.mu.Lock()
 		defer s.recorder.mu.Unlock()
-		list := rec.at(p)
-		*list = append(*list, said)
+		rec.said[p] = append(rec.said[p], said)
 	}
 }
 
@@ -76,36 +73,49 @@ func verdict(plugin framework.Plugin, status *framework.Status) PluginVerdict {
 	return PluginVerdict{Plugin: plugin.Name(), Verdict: said, Reason: reason}
 }
 
-// inAll are the verdicts of all the plugins of a point, those included that were
-// not asked.
-func inAll(names []string, said []PluginVerdict) []PluginVerdict {
-	all := make([]PluginVerdict, len(names))
-	for i, name := range names {
-		all[i] = PluginVerdict{Plugin: name, Verdict: NotRun}
-		if j := slices.IndexFunc(said, func(v PluginVerdict) bool { return v.Plugin == name }); j >= 0 {
-			all[i] = said[j]
+// inAll are the verdicts of all plugins, in their order: of those too that were not
+// asked.
+func (s *sayings) inAll(plugins [points][]string) *sayings {
+	all := &sayings{}
+	for p, names := range plugins {
+		all[p] = make([]PluginVerdict, len(names))
+		for i, name := range names {
+			all[p][i] = PluginVerdict{Plugin: name, Verdict: NotRun}
+			if j := slices.IndexFunc(s[p], func(v PluginVerdict) bool { return v.Plugin == name }); j >= 0 {
+				all[p][i] = s[p][j]
+			}
 		}
 	}
 	return all
 }
 
-// recent are lists of verdicts that attempts have come to lately: the next attempt
-// mostly comes to one of them, and need not keep its own.
-type recent struct {
-	lists [8][]PluginVerdict
-	next  int
+// equal reports whether the plugins said the same.
+func (s *sayings) equal(other *sayings) bool {
+	for p := range points {
+		if !slices.Equal(s[p], other[p]) {
+			return false
+		}
+	}
+	return true
 }
 
-// share returns an equal list that is kept already, if there is one.
-func (r *recent) share(list []PluginVerdict) []PluginVerdict {
-	for _, kept := range r.lists {
-		if kept != nil && slices.Equal(kept, list) {
+// recent is what attempts have come to lately: the next attempt mostly comes to one
+// of that, and need not keep its own.
+type recent struct {
+	all  [16]*sayings
+	next int
+}
+
+// share returns an equal one that is kept already, if there is any.
+func (r *recent) share(s *sayings) *sayings {
+	for _, kept := range r.all {
+		if kept != nil && kept.equal(s) {
 			return kept
 		}
 	}
-	r.lists[r.next] = list
-	r.next = (r.next + 1) % len(r.lists)
-	return list
+	r.all[r.next] = s
+	r.next = (r.next + 1) % len(r.all)
+	return s
 }
 
 type watchedPreFilter struct {

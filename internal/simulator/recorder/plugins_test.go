@@ -43,7 +43,7 @@ func TestEachPluginIsHeardAtEachPoint(t *testing.T) {
 				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued(pod), framework.AsStatus(err), nil, time.Now())
 			}
 			a := r.Attempts("ns", "p")[0]
-			said := *a.at(tt.at)
+			said := at(a, tt.at)
 			for i, want := range tt.want {
 				if said[i].Verdict != want || (said[i].Reason != "") != (want == Rejected || want == Errored) {
 					t.Errorf("%s: got %+v, want %s", said[i].Plugin, said[i], want)
@@ -55,20 +55,25 @@ func TestEachPluginIsHeardAtEachPoint(t *testing.T) {
 			if tt.at == bind {
 				return
 			}
-			if after := *a.at(tt.at + 1); len(after) != plugins || after[0].Verdict != tt.next && tt.at+1 != bind {
+			if after := at(a, tt.at+1); len(after) != plugins || after[0].Verdict != tt.next && tt.at+1 != bind {
 				t.Errorf("at the next point: got %+v", after)
 			}
 		})
 	}
 }
 
+// at is what was said at a point.
+func at(a Attempt, p point) []PluginVerdict {
+	return [...][]PluginVerdict{a.PreFilter, a.PreScore, a.Reserve, a.Permit, a.PreBind, a.Bind}[p]
+}
+
 func TestPluginsThatLeaveNoNodeBetweenThem(t *testing.T) {
-	rec := &record{Attempt: Attempt{PreFilter: []PluginVerdict{
+	rec := &record{said: &sayings{preFilter: {
 		{Plugin: "A", Verdict: Passed, LimitsNodes: true}, {Plugin: "B", Verdict: Passed, LimitsNodes: true}, {Plugin: "C", Verdict: Skipped},
 	}}}
 	rec.noNodeLeft(framework.NewStatus(framework.UnschedulableAndUnresolvable, "none left"))
-	if last := rec.PreFilter[1]; last.Verdict != Rejected || last.Reason != "none left" || rec.PreFilter[0].Verdict != Passed {
-		t.Errorf("got %+v", rec.PreFilter)
+	if said := rec.said[preFilter]; said[1].Verdict != Rejected || said[1].Reason != "none left" || said[0].Verdict != Passed {
+		t.Errorf("got %+v", said)
 	}
 }
 

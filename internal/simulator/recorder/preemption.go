@@ -35,7 +35,7 @@ type PushedOut struct {
 // victim is a pod that was pushed out.
 type victim struct {
 	key  types.NamespacedName
-	uid  string
+	uid  types.UID
 	time time.Time
 }
 
@@ -63,7 +63,7 @@ func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
 // eviction is that of the pod with the UID.
 type eviction struct {
 	PushedOut
-	uid string
+	uid types.UID
 }
 
 func (r *Recorder) evictionOf(pod types.NamespacedName) (out eviction, ok bool) {
@@ -73,7 +73,7 @@ func (r *Recorder) evictionOf(pod types.NamespacedName) (out eviction, ok bool) 
 	}
 	for _, v := range by.victims {
 		if v.key == pod {
-			out = eviction{PushedOut{By: by.key().String(), Node: by.nominated, Time: v.time}, v.uid}
+			out = eviction{PushedOut{By: by.pod.String(), Node: by.nominated, Time: v.time}, v.uid}
 		}
 	}
 	return out, true
@@ -129,8 +129,8 @@ func (r *Recorder) pushOut(preemptor metav1.Object, pod *v1.Pod) {
 	defer r.mu.Unlock()
 	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
 	for _, rec := range slices.Backward(kept) {
-		if rec.UID == string(preemptor.GetUID()) && rec.makesRoom {
-			v := victim{types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, string(pod.UID), time.Now()}
+		if rec.uid == preemptor.GetUID() && rec.makesRoom {
+			v := victim{types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, pod.UID, time.Now()}
 			rec.victims = append(rec.victims, v)
 			r.pushedOut[v.key] = rec
 			r.changed()

@@ -74,7 +74,7 @@ func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, rec := range r.pods[types.NamespacedName{Namespace: namespace, Name: name}] {
-		if rec.ID == id {
+		if rec.id == id {
 			return r.copy(rec), true
 		}
 	}
@@ -84,7 +84,7 @@ func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 // copy is an attempt with what became of the pod later.
 func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
-	if out, ok := r.evictionOf(rec.key()); ok && out.uid == rec.UID && rec.Result == Scheduled {
+	if out, ok := r.evictionOf(rec.pod); ok && out.uid == rec.uid && rec.result == Scheduled {
 		a.PushedOut = &out.PushedOut
 	}
 	return a
@@ -105,12 +105,12 @@ func (r *Recorder) add(rec *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastID++
-	rec.ID, rec.Number = r.lastID, 1
-	kept := r.pods[rec.key()]
-	if n := len(kept); n > 0 && kept[n-1].UID == rec.UID {
-		rec.Number = kept[n-1].Number + 1
+	rec.id, rec.number = r.lastID, 1
+	kept := r.pods[rec.pod]
+	if n := len(kept); n > 0 && kept[n-1].uid == rec.uid {
+		rec.number = kept[n-1].number + 1
 	}
-	r.pods[rec.key()] = append(kept, rec)
+	r.pods[rec.pod] = append(kept, rec)
 	rec.inOrder = r.order.PushBack(rec)
 	if len(kept) == r.limits.perPod {
 		r.forget(kept[0])
@@ -132,7 +132,7 @@ func (r *Recorder) keep(rec *record, groups []Group, s *scoring) {
 	if rec.inOrder == nil {
 		return // forgotten meanwhile
 	}
-	rec.Groups, rec.scoring = groups, s
+	rec.groups, rec.scoring = groups, s
 	r.groups += len(groups)
 	r.makeRoom()
 }
@@ -149,15 +149,15 @@ func (r *Recorder) dropOldest() { r.forget(r.order.Front().Value.(*record)) }
 func (r *Recorder) forget(rec *record) {
 	r.order.Remove(rec.inOrder)
 	rec.inOrder = nil
-	r.groups -= len(rec.Groups)
+	r.groups -= len(rec.groups)
 	for _, v := range rec.victims {
 		if r.pushedOut[v.key] == rec {
 			delete(r.pushedOut, v.key)
 		}
 	}
-	if kept := r.pods[rec.key()]; len(kept) > 1 {
-		r.pods[rec.key()] = append(kept[:0:0], kept[1:]...)
+	if kept := r.pods[rec.pod]; len(kept) > 1 {
+		r.pods[rec.pod] = append(kept[:0:0], kept[1:]...)
 	} else {
-		delete(r.pods, rec.key())
+		delete(r.pods, rec.pod)
 	}
 }
