@@ -25,6 +25,14 @@ nodes:
 replicaSets:
 - metadata: {name: web, namespace: team, uid: rs-uid}
   spec: {replicas: 1, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c}]}}}
+services:
+- metadata: {name: web, namespace: team}
+  spec: {type: NodePort, selector: {app: web}, clusterIP: 192.0.2.7, clusterIPs: [192.0.2.7], ports: [{port: 80, nodePort: 99}]}
+jobs:
+- metadata: {name: once, namespace: team, uid: job-uid}
+  spec:
+    selector: {matchLabels: {batch.kubernetes.io/controller-uid: job-uid}}
+    template: {metadata: {labels: {batch.kubernetes.io/controller-uid: job-uid}}, spec: {restartPolicy: Never, schedulerName: nobody, containers: [{name: c, image: c}]}}
 podDisruptionBudgets:
 - metadata: {name: web, namespace: team}
   spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
@@ -71,10 +79,14 @@ pods:
 func TestACopyIsAsTheClusterWas(t *testing.T) {
 	use(t, "native")
 	in, _ := noticed(t, aCopy)
+	before := fmt.Sprint(in.ReplicaSets, in.PVs)
 	err := sim.Import(t.Context(), in, nil)
 	refused := NotImported(nil)
 	if !errors.As(err, &refused) || len(refused) != 1 || refused[0].About != "pod team/wrong" || !strings.Contains(refused[0].Reason, "spec.containers[0].name") {
 		t.Fatalf("refused is %v", err)
+	}
+	if after := fmt.Sprint(in.ReplicaSets, in.PVs); after != before {
+		t.Errorf("an import changes what it imports from %s to %s", before, after)
 	}
 	core := sim.Client().CoreV1()
 	web, err := core.Pods("team").Get(t.Context(), "web", metav1.GetOptions{})
@@ -101,12 +113,8 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {
 		attempts := sim.Recorder().Attempts("team", "second")
-		if len(attempts) == 0 {
-			return errors.New("the other pod was not tried")
-		}
-		last := attempts[0]
-		if last.Result != recorder.Unschedulable || !strings.Contains(last.Message, "cannot allocate all claims") {
-			return fmt.Errorf("the other pod is %s: %s", last.Result, last.Message)
+		if len(attempts) == 0 || attempts[0].Result != recorder.Unschedulable || !strings.Contains(attempts[0].Message, "cannot allocate all claims") {
+			return fmt.Errorf("the other pod's attempts are %+v", attempts)
 		}
 		return nil
 	})

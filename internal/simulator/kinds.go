@@ -40,6 +40,8 @@ type handler interface {
 	Count(*Snapshot) int
 	// List adds those of a cluster to a snapshot, a page after the other.
 	List(context.Context, kubernetes.Interface, *Snapshot, metav1.ListOptions, func(page int)) error
+	// dropThere takes those out of a snapshot that a cluster has.
+	dropThere(context.Context, kubernetes.Interface, *Snapshot) error
 	// add decodes one and adds it to a snapshot.
 	add(*Snapshot, []byte) error
 	// Each calls a function with each of a snapshot.
@@ -60,6 +62,7 @@ type object[T any] interface {
 // client is as much of a typed client as is needed here.
 type client[T, L any] interface {
 	Create(context.Context, *T, metav1.CreateOptions) (*T, error)
+	Get(context.Context, string, metav1.GetOptions) (*T, error)
 	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*T, error)
 	List(context.Context, metav1.ListOptions) (*L, error)
 }
@@ -241,4 +244,16 @@ func (k typed[T, L, P]) Drop(s *Snapshot, out func(metav1.Object) bool) {
 		}
 	}
 	*items = kept
+}
+
+func (k typed[T, L, P]) dropThere(ctx context.Context, in kubernetes.Interface, s *Snapshot) error {
+	var failed error
+	k.Drop(s, func(o metav1.Object) bool {
+		_, err := k.client(in, o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			failed = err
+		}
+		return err == nil
+	})
+	return failed
 }

@@ -8,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -85,29 +84,13 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 // complete adds what is missing to a snapshot, but for what is there already.
 func (s *Simulator) complete(ctx context.Context, in *Snapshot) error {
 	missing := in.missing()
-	for _, add := range missing.Namespaces {
-		_, err := s.client.CoreV1().Namespaces().Get(ctx, add.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			in.Namespaces = append(in.Namespaces, add)
-		} else if err != nil {
+	for _, kind := range Kinds {
+		if err := kind.dropThere(ctx, s.client, missing); err != nil {
 			return err
 		}
 	}
-	for _, add := range missing.PriorityClasses {
-		_, err := s.client.SchedulingV1().PriorityClasses().Get(ctx, add.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			in.PriorityClasses = append(in.PriorityClasses, add)
-		} else if err != nil {
-			return err
-		}
-	}
-	for _, add := range missing.RuntimeClasses {
-		_, err := s.client.NodeV1().RuntimeClasses().Get(ctx, add.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			in.RuntimeClasses = append(in.RuntimeClasses, add)
-		} else if err != nil {
-			return err
-		}
-	}
+	in.Namespaces = append(in.Namespaces, missing.Namespaces...)
+	in.PriorityClasses = append(in.PriorityClasses, missing.PriorityClasses...)
+	in.RuntimeClasses = append(in.RuntimeClasses, missing.RuntimeClasses...)
 	return nil
 }

@@ -28,6 +28,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/volumes"
 )
 
 // Config says how to run a simulator. Its zero value needs a Door or a
@@ -71,6 +72,7 @@ type Simulator struct {
 	recorder  *recorder.Recorder
 	prepare   func(*scheduler.Scheduler)
 	changes   signal
+	volumes   func() // waits for the end of those who make volumes
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -140,6 +142,9 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if cfg.ResultAnnotations {
 		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
+	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings}); err != nil {
+		return err
+	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {
 			return err
@@ -175,7 +180,7 @@ func (s *Simulator) startKubelets() error {
 	if err != nil {
 		return err
 	}
-	return kubelets.Start(s.running, config, kubeletWarnings{s.warnings})
+	return kubelets.Start(s.running, config, warningsOf{"fake kubelets", s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -215,6 +220,9 @@ func (s *Simulator) stop() error {
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()
 	s.stopScheduler()
+	if s.volumes != nil {
+		s.volumes()
+	}
 	if s.informers != nil {
 		s.informers.Shutdown()
 	}

@@ -16,7 +16,7 @@ import (
 func (s *Simulator) Client() kubernetes.Interface { return s.client }
 
 // Informers are synced caches of nodes, pods, namespaces, priority classes,
-// persistent volumes and their claims, storage classes and events, without their
+// persistent volumes and their claims, storage classes, workloads and events, without their
 // managed fields. What their listers return is shared: don't change it.
 func (s *Simulator) Informers() informers.SharedInformerFactory { return s.informers }
 
@@ -63,10 +63,12 @@ func stripManagedFields(obj any) (any, error) {
 }
 
 func (s *Simulator) cached() []cache.SharedIndexInformer {
-	core, storage := s.informers.Core().V1(), s.informers.Storage().V1()
+	core, storage, apps, batch := s.informers.Core().V1(), s.informers.Storage().V1(), s.informers.Apps().V1(), s.informers.Batch().V1()
 	return []cache.SharedIndexInformer{
 		core.Nodes().Informer(), core.Pods().Informer(), core.Namespaces().Informer(), core.Events().Informer(),
 		core.PersistentVolumes().Informer(), core.PersistentVolumeClaims().Informer(),
+		apps.Deployments().Informer(), apps.ReplicaSets().Informer(), apps.StatefulSets().Informer(), apps.DaemonSets().Informer(),
+		batch.Jobs().Informer(), batch.CronJobs().Informer(),
 		storage.StorageClasses().Informer(), s.informers.Scheduling().V1().PriorityClasses().Informer(),
 	}
 }

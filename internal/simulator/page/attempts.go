@@ -2,7 +2,9 @@ package page
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
+	"strconv"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
@@ -18,9 +20,9 @@ type attemptView struct {
 	Newest  bool
 	Filled  bool // whether the tables below have been worked out
 	Heads   []head
-	Rows    span[row]
+	Rows    pageOf[row]
 	Causes  []cause
-	Ranking span[recorder.NodeScore]
+	Ranking pageOf[recorder.NodeScore]
 }
 
 // head is a column of the table of nodes by plugins: those that failed a node
@@ -43,21 +45,30 @@ type cause struct {
 	Nodes      int
 }
 
-// tables works out the tables, from the given rows on.
-func (v *attemptView) tables(rows, scores int) {
+// tables works out the tables, those pages of them that a query asks for.
+func (v *attemptView) tables(query url.Values) {
 	v.Filled = true
 	for i, c := range v.Columns {
 		v.Heads = append(v.Heads, head{c, i})
 	}
 	slices.SortStableFunc(v.Heads, func(a, b head) int { return cmp.Compare(a.rank(), b.rank()) })
 	v.Causes = causes(v.Attempt)
-	v.Rows = v.rows(rows)
-	v.Ranking = stretch(v.Scores(), scores, scoresPerPage)
+	v.Rows = v.rows(query)
+	scores := v.Scores()
+	v.Ranking = within[recorder.NodeScore](v, len(scores), query, "scores", scoresPerPage).of(scores)
 }
 
-// rows are the rows of the nodes, group by group, from the given one on.
-func (v *attemptView) rows(from int) span[row] {
-	shown := spanOf[row](v.Total, from, rowsPerPage)
+// within is a page of one of an attempt's tables.
+func within[T any](v *attemptView, all int, query url.Values, parameter string, size int) pageOf[T] {
+	id := strconv.FormatUint(v.ID, 10)
+	p := pageAt[T](all, podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)
+	p.ID, p.In = parameter+"-"+id, "attempt-body"
+	return p
+}
+
+// rows are the rows of the nodes, group by group.
+func (v *attemptView) rows(query url.Values) pageOf[row] {
+	shown := within[row](v, v.Total, query, "rows", rowsPerPage)
 	first := 0 // of the group
 	for _, g := range v.Groups {
 		from, to := max(shown.From-first, 0), min(shown.From+shown.size-first, g.Len())

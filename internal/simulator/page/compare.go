@@ -191,7 +191,7 @@ func newComparedSide(title, config string, o compare.Outcome, other string) comp
 		return side
 	}
 	v := &attemptView{Attempt: o.Attempt}
-	v.tables(0, 0)
+	v.tables(nil)
 	for i, row := range v.Scores() {
 		if i >= scoresPerPage && (row.Node == o.Node || row.Node == other) {
 			v.Ranking.Items = append(v.Ranking.Items, row)

@@ -26,11 +26,11 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
+	"ownerOf":    ownerOf,
 	"plural":     plural,
 	"brief":      brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
-	"turn":       turnOf,
 	"postFilter": postFilter,
 	"side":       newLoadRow,
 }).ParseFS(templateFiles, "templates/*.html"))

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// closeDoor lets nobody connect to l any more. To close l would do that too,
-// but reset who has connected and is not accepted yet, with the request that
+// refuseConnections lets nobody connect to l any more. To close l would do that
+// too, but reset who has connected and is not accepted yet, with the request that
 // is on its way. So l is bound to a network interface that does not exist: the
 // kernel refuses who asks for a connection, and finishes those that have begun.
 // It needs Linux 5.7, or the capability NET_RAW.
-func closeDoor(l net.Listener) error {
+func refuseConnections(l net.Listener) error {
 	socket, ok := l.(syscall.Conn)
 	if !ok {
 		return errors.ErrUnsupported

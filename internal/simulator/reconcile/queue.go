@@ -1,4 +1,10 @@
-package kubelets
+// Package reconcile has objects looked at until what is missing is done: the loop
+// of every controller.
+//
+// A look takes the object as it is then, and not what has happened to it. What it
+// writes carries the resource version, or the UID, that was looked at; so it meets
+// no other object and undoes nobody's change.
+package reconcile
 
 import (
 	"context"
@@ -21,9 +27,9 @@ const (
 	retryAtMost = 5 * time.Second
 )
 
-// queue has each object of a kind looked at, again and again until that succeeds,
+// Queue has each object of a kind looked at, again and again until that succeeds,
 // and by nobody else at the same time.
-type queue struct {
+type Queue struct {
 	kind     string // as warnings name it
 	look     func(context.Context, cache.ObjectName) error
 	warnings *log.Logger
@@ -31,21 +37,29 @@ type queue struct {
 	workers  sync.WaitGroup
 }
 
-func newQueue(kind string, look func(context.Context, cache.ObjectName) error, warnings *log.Logger) *queue {
+// NewQueue makes a queue of objects of a kind, as warnings name it. What look fails
+// with is said to warnings.
+func NewQueue(kind string, look func(context.Context, cache.ObjectName) error, warnings *log.Logger) *Queue {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](retryAfter, retryAtMost)
-	return &queue{kind: kind, look: look, warnings: warnings, names: workqueue.NewTypedRateLimitingQueue(limiter)}
+	return &Queue{kind: kind, look: look, warnings: warnings, names: workqueue.NewTypedRateLimitingQueue(limiter)}
 }
 
-// add takes a node or a pod.
-func (q *queue) add(object any) {
+// Add has an object looked at.
+func (q *Queue) Add(object any) { q.names.Add(nameOf(object)) }
+
+// AddAfter has an object looked at after a while.
+func (q *Queue) AddAfter(object any, wait time.Duration) { q.names.AddAfter(nameOf(object), wait) }
+
+func nameOf(object any) cache.ObjectName {
 	name, err := cache.ObjectToName(object)
 	if err != nil {
 		panic(err) // informers hand out nothing but objects
 	}
-	q.names.Add(name)
+	return name
 }
 
-func (q *queue) start(ctx context.Context) {
+// Start begins to look, until Stop. Looks are given ctx, whose end ends their requests.
+func (q *Queue) Start(ctx context.Context) {
 	for range parallelism {
 		q.workers.Go(func() {
 			for q.next(ctx) {
@@ -54,13 +68,13 @@ func (q *queue) start(ctx context.Context) {
 	}
 }
 
-// stop waits until the last look has ended.
-func (q *queue) stop() {
+// Stop waits until the last look has ended.
+func (q *Queue) Stop() {
 	q.names.ShutDown()
 	q.workers.Wait()
 }
 
-func (q *queue) next(ctx context.Context) (more bool) {
+func (q *Queue) next(ctx context.Context) (more bool) {
 	name, shutdown := q.names.Get()
 	if shutdown {
 		return false

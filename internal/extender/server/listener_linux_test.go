@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestTheDoorIsClosedBehindThoseWhoHaveConnected and for nobody else.
-func TestTheDoorIsClosedBehindThoseWhoHaveConnected(t *testing.T) {
+// TestWhoHasConnectedIsAcceptedAndNobodyElse and for nobody else.
+func TestWhoHasConnectedIsAcceptedAndNobodyElse(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", ":0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
@@ -22,7 +22,7 @@ func TestTheDoorIsClosedBehindThoseWhoHaveConnected(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer before.Close()
-		if err := closeDoor(l); err != nil {
+		if err := refuseConnections(l); err != nil {
 			t.Fatalf("%s: %v", address, err)
 		}
 		if _, err := net.Dial("tcp", l.Addr().String()); !errors.Is(err, syscall.ECONNREFUSED) {

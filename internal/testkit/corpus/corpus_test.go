@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 func TestTheCorpusIsDeterministicAndAsLargeAsIssue4Says(t *testing.T) {
