@@ -37,7 +37,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.do(chromedp.SendKeys("#filter", "no such", chromedp.ByQuery))
 	p.says("#compared-rows", "No pod is like that")
 	p.click("#edit-b")
-	p.waitFor("what was typed is there again", "document.querySelector('#text').value.includes('regex_v2')")
+	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
 	if after := string(sim.SchedulerConfig()); after != before {
 		t.Errorf("a comparison has put to use %s", after)
 	}
@@ -50,7 +50,8 @@ func TestAComparisonIsStopped(t *testing.T) {
 	p.waitFor("it is under way", "document.querySelector('#editor .job button') !== null")
 	p.click("#editor .job button")
 	p.waitWithin(clusters, "it has stopped", "document.querySelector('#problems').innerText.includes('stopped')")
-	p.discard()
+	p.click("#editor [data-close]")
+	p.closed("#editor")
 }
 
 func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
