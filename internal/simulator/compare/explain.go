@@ -140,6 +140,9 @@ func turning(a, b map[string]*scored, nodes []string) (plugin string) {
 
 // alone says why a pod has no node, and which plugin was against the most of them.
 func alone(o Outcome) (reason, plugin string) {
+	if o.PushedOutBy != "" {
+		return "pod " + o.PushedOutBy + " pushed it out", ""
+	}
 	if o.Attempt != nil {
 		most := 0
 		for _, column := range o.Attempt.Columns {

@@ -98,14 +98,18 @@ type judging struct {
 	chance sets.Set[types.NamespacedName] // those that differ by chance alone
 }
 
-// order is that of the last attempts, under A or else under B; pods that nobody
-// looked at come last, by name.
+// order is that of the last attempts, under A or else under B, with those that were
+// pushed out after who did it; pods that nobody looked at come last, by name.
 func (j *judging) order(p *plan) []types.NamespacedName {
 	all := sets.KeySet(j.a.outcomes).Union(sets.KeySet(j.b.outcomes)).Union(sets.KeySet(p.given()))
 	place := func(name types.NamespacedName) uint64 {
 		for _, side := range []*sideResult{j.a, j.b} {
-			if attempt := side.outcome(name).Attempt; attempt != nil {
-				return attempt.ID
+			o := side.outcome(name)
+			if by := side.outcome(keyOf(o.PushedOutBy)).Attempt; by != nil {
+				return 2*by.ID + 1
+			}
+			if o.Attempt != nil {
+				return 2 * o.Attempt.ID
 			}
 		}
 		return 1 << 63
@@ -147,8 +151,8 @@ func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, di
 	return d, true
 }
 
-// before are the pods that were on one of the two nodes on one side only, when the
-// scheduler looked at this one.
+// before are the pods that had come to one of the two nodes, or been pushed out of
+// it, on one side only, when the scheduler looked at this one.
 func (j *judging) before(a, b Outcome) sets.Set[types.NamespacedName] {
 	differ := sets.New[types.NamespacedName]()
 	for _, node := range []string{a.Node, b.Node} {

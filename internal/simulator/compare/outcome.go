@@ -54,7 +54,7 @@ type sideResult struct {
 	notices  []simulator.Notice // what the API server has refused
 }
 
-// placement is a pod that was given a node by an attempt.
+// placement is a pod that was given a node by an attempt, or pushed out of it.
 type placement struct {
 	attempt uint64
 	pod     types.NamespacedName
@@ -85,10 +85,10 @@ func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[typ
 		}
 	}
 	slices.Sort(r.took)
+	r.markVictims(p, attempts)
 	for _, on := range r.placed {
 		slices.SortFunc(on, func(a, b placement) int { return cmp.Compare(a.attempt, b.attempt) })
 	}
-	r.markVictims(p, attempts)
 	return r
 }
 
@@ -108,6 +108,8 @@ func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen
 			if o, there := r.outcomes[key]; !there || o.State == Gone {
 				o.State, o.PushedOutBy = PushedOut, name.String()
 				r.outcomes[key] = o
+				node := one.last.Node
+				r.placed[node] = append(r.placed[node], placement{one.last.ID, key})
 			}
 		}
 		slices.Sort(r.victims[name])

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
@@ -118,8 +119,11 @@ func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey
 // withoutOwners takes out what makes pods. Both sides get those of the file, and
 // no others.
 func withoutOwners(s *simulator.Snapshot) {
-	s.Deployments, s.ReplicaSets, s.ReplicationControllers = nil, nil, nil
-	s.StatefulSets, s.DaemonSets, s.Jobs = nil, nil, nil
+	for _, kind := range simulator.Kinds {
+		if slices.Contains(owners, kind.Kind) {
+			kind.Drop(s, func(metav1.Object) bool { return true })
+		}
+	}
 	for i := range s.Pods {
 		s.Pods[i].OwnerReferences = nil
 	}

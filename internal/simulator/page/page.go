@@ -24,8 +24,8 @@ import (
 type page struct {
 	sim         *simulator.Simulator
 	view        *watched
-	comparisons comparisons
 	jobs        jobs
+	comparisons comparisons
 	dynamic     dynamic.Interface
 	mapper      meta.RESTMapper
 }

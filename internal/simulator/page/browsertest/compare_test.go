@@ -3,9 +3,13 @@ package browsertest
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
+
+// clusters is how long it may take that two clusters start and schedule.
+const clusters = 3 * time.Minute
 
 func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p := open(t, "/")
@@ -19,7 +23,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitFor("the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.says("h1", "1 pod has no node under B any more")
 	p.waitFor("the pod that is the same is not listed", "!document.getElementById('compared-default-plain')")
 	p.click("#compared-default-picky")
@@ -33,7 +37,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.do(chromedp.SendKeys("#filter", "no such", chromedp.ByQuery))
 	p.says("#compared-rows", "No pod is like that")
 	p.click("#edit-b")
-	p.waitFor("what was typed is there again", "document.querySelector('#text').value.includes('regex_v2')")
+	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
 	if after := string(sim.SchedulerConfig()); after != before {
 		t.Errorf("a comparison has put to use %s", after)
 	}
@@ -43,10 +47,11 @@ func TestAComparisonIsStopped(t *testing.T) {
 	p := open(t, "/")
 	p.click("#cog")
 	p.click("#compare")
-	p.waitFor("it is under way", "document.querySelector('#editor .job button')")
+	p.waitFor("it is under way", "document.querySelector('#editor .job button') !== null")
 	p.click("#editor .job button")
-	p.says("#problems", "stopped")
-	p.discard()
+	p.waitWithin(clusters, "it has stopped", "document.querySelector('#problems').innerText.includes('stopped')")
+	p.click("#editor [data-close]")
+	p.closed("#editor")
 }
 
 func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
@@ -54,7 +59,7 @@ func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+strings.ReplaceAll(plugins, "WasmRegexScheduling", "NoSuchPlugin"))
 	p.click("#compare")
-	p.says("#problems", "NoSuchPlugin")
-	p.waitFor("the line is marked", "document.querySelector('.gutter .bad')")
+	p.waitWithin(clusters, "it is refused", "document.querySelector('#problems').innerText.includes('NoSuchPlugin')")
+	p.waitFor("the line is marked", "document.querySelector('.gutter .bad') !== null")
 	p.discard()
 }

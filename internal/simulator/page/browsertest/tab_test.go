@@ -151,7 +151,13 @@ func (p *tab) closed(selector string) {
 // waitFor waits until an expression holds in the page.
 func (p *tab) waitFor(what, expression string) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	p.waitWithin(patience, what, expression)
+}
+
+// waitWithin does so for as long as is said.
+func (p *tab) waitWithin(long time.Duration, what, expression string) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, long)
 	defer cancel()
 	poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	err := chromedp.Run(ctx, poll)
