@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -26,7 +27,7 @@ var kinds = []struct {
 	{"Pod", "pods", "v1", nil, nil},
 	{"PodTemplate", "podtemplates", "v1", []string{"template"}, nil},
 	{"ReplicationController", "replicationcontrollers", "v1", []string{"spec", "template"}, map[string]any{"replicas": int64(0)}},
-	{"DaemonSet", "daemonsets", "apps/v1", []string{"spec", "template"}, selecting},
+	{"DaemonSet", "daemonsets", "apps/v1", []string{"spec", "template"}, map[string]any{"selector": selector}},
 	{"Deployment", "deployments", "apps/v1", []string{"spec", "template"}, selecting},
 	{"ReplicaSet", "replicasets", "apps/v1", []string{"spec", "template"}, selecting},
 	{"StatefulSet", "statefulsets", "apps/v1", []string{"spec", "template"}, selecting},
@@ -34,7 +35,10 @@ var kinds = []struct {
 	{"CronJob", "cronjobs", "batch/v1", []string{"spec", "jobTemplate", "spec", "template"}, map[string]any{"schedule": "@daily"}},
 }
 
-var selecting = map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}}
+var (
+	selector  = map[string]any{"matchLabels": map[string]any{"a": "b"}}
+	selecting = map[string]any{"replicas": int64(0), "selector": selector}
+)
 
 // annotated makes an object of a kind, whose pod has the annotation, or none if
 // pattern is nil.
@@ -55,6 +59,7 @@ func annotated(index int, name string, pattern *string) *unstructured.Unstructur
 		content["spec"] = (&unstructured.Unstructured{Object: k.spec}).DeepCopy().Object
 	}
 	if k.pod == nil {
+		metadata["labels"] = map[string]any{"a": "nobody's"} // or a controller would take it for its own
 		content["metadata"], content["spec"] = metadata, spec
 	} else {
 		_ = unstructured.SetNestedMap(content, map[string]any{"metadata": metadata, "spec": spec}, k.pod...)
@@ -79,18 +84,21 @@ func create(ctx context.Context, c dynamic.Interface, index int, pattern *string
 	return err
 }
 
-// update tries to give the object that is there that pattern.
+// update tries to give the object that is there that pattern. Its controller may
+// change it at the same time.
 func update(ctx context.Context, c dynamic.Interface, index int, pattern *string) error {
-	there, err := resourceAt(c, index).Get(ctx, "there", metav1.GetOptions{})
-	if err != nil {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		there, err := resourceAt(c, index).Get(ctx, "there", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		next := annotated(index, "there", pattern)
+		path := append(append([]string{}, kinds[index].pod...), "metadata", "annotations")
+		annotations, _, _ := unstructured.NestedMap(next.Object, path...)
+		_ = unstructured.SetNestedMap(there.Object, annotations, path...)
+		_, err = resourceAt(c, index).Update(ctx, there, metav1.UpdateOptions{DryRun: dry})
 		return err
-	}
-	next := annotated(index, "there", pattern)
-	path := append(append([]string{}, kinds[index].pod...), "metadata", "annotations")
-	annotations, _, _ := unstructured.NestedMap(next.Object, path...)
-	_ = unstructured.SetNestedMap(there.Object, annotations, path...)
-	_, err = resourceAt(c, index).Update(ctx, there, metav1.UpdateOptions{DryRun: dry})
-	return err
+	})
 }
 
 // keep creates an object of each kind that can be changed.
