@@ -106,8 +106,8 @@ func (j *judging) order(p *plan) []types.NamespacedName {
 	place := func(name types.NamespacedName) uint64 {
 		for _, side := range []*sideResult{j.a, j.b} {
 			o := side.outcome(name)
-			if by := side.outcome(keyOf(o.PushedOutBy)).Attempt; by != nil {
-				return 2*by.ID + 1
+			if o.since > 0 {
+				return 2*o.since + 1
 			}
 			if o.Attempt != nil {
 				return 2 * o.Attempt.ID
