@@ -74,7 +74,7 @@ type verdicts struct {
 // judge compares the two sides, pod by pod, in the order in which A looked at
 // them, so that what follows from a difference comes after it.
 func judge(p *plan, a, b *sideResult) *verdicts {
-	j := &judging{a: a, b: b, chance: sets.New[types.NamespacedName]()}
+	j := &judging{a: a, b: b, differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName]()}
 	v := &verdicts{a: a, b: b}
 	for _, name := range j.order(p) {
 		d, differs := j.one(name, a.outcome(name), b.outcome(name))
@@ -95,7 +95,8 @@ func judge(p *plan, a, b *sideResult) *verdicts {
 
 type judging struct {
 	a, b   *sideResult
-	chance sets.Set[types.NamespacedName] // those that differ by chance alone
+	differ sets.Set[types.NamespacedName] // those that came out otherwise so far
+	chance sets.Set[types.NamespacedName] // and by chance alone
 }
 
 // order is that of the last attempts, under A or else under B, with those that were
@@ -105,8 +106,8 @@ func (j *judging) order(p *plan) []types.NamespacedName {
 	place := func(name types.NamespacedName) uint64 {
 		for _, side := range []*sideResult{j.a, j.b} {
 			o := side.outcome(name)
-			if by := side.outcome(keyOf(o.PushedOutBy)).Attempt; by != nil {
-				return 2*by.ID + 1
+			if o.since > 0 {
+				return 2*o.since + 1
 			}
 			if o.Attempt != nil {
 				return 2 * o.Attempt.ID
@@ -139,13 +140,17 @@ func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, di
 		d.Kind = Elsewhere
 	}
 	j.explain(&d)
-	if before := j.before(a, b); len(before) > 0 && !d.onlyHere(d.Plugin) {
+	before := j.before(a, b)
+	if d.Cause == Order || d.Cause == Unknown {
+		before = before.Union(j.differ) // on any node: with it, enough are found earlier or later
+	}
+	if len(before) > 0 && !d.onlyHere(d.Plugin) {
 		d.Follows = true
 		if j.chance.IsSuperset(before) {
 			d.Cause, d.Reason = Tie, "other pods on these nodes differ by chance"
 		}
 	}
-	if d.Cause == Tie {
+	if j.differ.Insert(name); d.Cause == Tie {
 		j.chance.Insert(name)
 	}
 	return d, true

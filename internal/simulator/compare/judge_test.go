@@ -14,7 +14,7 @@ func pushed(victim, other string, priority int32, node string) *sideResult {
 	attempt := &recorder.Attempt{ID: 2, Number: 1}
 	return &sideResult{
 		outcomes: map[types.NamespacedName]Outcome{
-			keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent"},
+			keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", since: 1},
 			keyOf("default/" + other):  {State: Stayed, Node: "one"},
 			keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: &recorder.Attempt{ID: 1, Number: 2}},
 			keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt},

@@ -27,6 +27,8 @@ type Outcome struct {
 	// Attempt is the last one, with what each plugin said of each node; nil if the
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
+
+	since uint64 // the attempt that pushed it out
 }
 
 // States of a pod that the scheduler's attempts don't tell.
@@ -106,10 +108,10 @@ func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen
 			key := keyOf(victim)
 			r.victims[name] = append(r.victims[name], p.priorities[key])
 			if o, there := r.outcomes[key]; !there || o.State == Gone {
-				o.State, o.PushedOutBy = PushedOut, name.String()
+				o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.made()
 				r.outcomes[key] = o
 				node := one.last.Node
-				r.placed[node] = append(r.placed[node], placement{one.last.ID, key})
+				r.placed[node] = append(r.placed[node], placement{one.made(), key})
 			}
 		}
 		slices.Sort(r.victims[name])

@@ -45,7 +45,11 @@ type seen struct {
 	last    recorder.Attempt
 	took    time.Duration // all attempts together
 	victims []string      // of preemption, in all attempts
+	room    uint64        // the first attempt that pushed somebody out
 }
+
+// made is the attempt that made room, or else the last.
+func (s seen) made() uint64 { return cmp.Or(s.room, s.last.ID) }
 
 // start starts the cluster with what is there before anything is scheduled.
 func (s *side) start(ctx context.Context, p *plan) (err error) {
@@ -100,7 +104,11 @@ func (s *side) attempted(pod types.NamespacedName) {
 	defer s.mu.Unlock()
 	before := s.seen[pod]
 	s.ended++
-	s.seen[pod] = seen{last: last, took: before.took + last.Duration, victims: victims(attempts)}
+	now := seen{last: last, took: before.took + last.Duration, victims: victims(attempts), room: before.room}
+	if now.room == 0 && last.Preemption != nil {
+		now.room = last.ID
+	}
+	s.seen[pod] = now
 	if before.last.Result != last.Result || before.last.Message != last.Message || before.last.UID != last.UID {
 		s.changed = time.Now()
 	}
