@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -98,7 +99,7 @@ func wantHardened(t *testing.T, d appsv1.Deployment) {
 func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
 	for folder, wantPeers := range map[string]int{
 		"extender/base": 1, "extender/load": 1, "extender/tls": 1, "static-webserver": 1,
-		"extender/servicemonitor": 2, "extender/nodeport": 3,
+		"extender/servicemonitor": 2, "extender/nodeport": 2,
 	} {
 		policies := ofKind[networkingv1.NetworkPolicy](t, mustRender(t, folder), "NetworkPolicy")
 		if len(policies) != 1 {
@@ -114,6 +115,17 @@ func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
 		egress := len(policies[0].Spec.Egress)
 		if wanted := map[bool]int{true: 2}[folder == "extender/load"]; egress != wanted || len(policies[0].Spec.PolicyTypes) != 2 {
 			t.Errorf("%s: %d rules for what goes out, want %d", folder, egress, wanted)
+		}
+	}
+}
+
+// TestTheNodePortLetsNobodyInUnasked wants addresses that are nobody's in place of
+// those that a user knows.
+func TestTheNodePortLetsNobodyInUnasked(t *testing.T) {
+	ingress := ofKind[networkingv1.NetworkPolicy](t, mustRender(t, "extender/nodeport"), "NetworkPolicy")[0].Spec.Ingress
+	for _, peer := range ingress[len(ingress)-1].From {
+		if _, nobodys, _ := net.ParseCIDR("192.0.2.0/24"); peer.IPBlock == nil || !nobodys.Contains(net.ParseIP(strings.Split(peer.IPBlock.CIDR, "/")[0])) {
+			t.Errorf("lets in %+v", peer)
 		}
 	}
 }

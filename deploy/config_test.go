@@ -54,6 +54,16 @@ func extenderConfig(t *testing.T, text string, args ...string) *config.Config {
 	return c
 }
 
+// extenderOf is what the extender of a folder does.
+func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *config.Config {
+	t.Helper()
+	args := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.Containers[0].Args
+	if args[0] != "--config=/etc/extender/config.yaml" {
+		t.Fatalf("the extender's arguments are %q", args)
+	}
+	return extenderConfig(t, configOf(t, rendered), args[1:]...)
+}
+
 func TestTheExtendersConfigurations(t *testing.T) {
 	for folder, want := range map[string]struct{ filter, prioritize string }{
 		"base": {"regex", "nop"}, "nodeport": {"regex", "nop"}, "servicemonitor": {"regex", "nop"},
@@ -61,7 +71,7 @@ func TestTheExtendersConfigurations(t *testing.T) {
 	} {
 		t.Run(folder, func(t *testing.T) {
 			rendered := mustRender(t, "extender/"+folder)
-			c := extenderConfig(t, configOf(t, rendered))
+			c := extenderOf(t, rendered)
 			if got := strings.Join(c.Filter, " "); got != want.filter {
 				t.Errorf("filters with %s", got)
 			}
@@ -108,7 +118,7 @@ func TestTheSchedulersCallServicesThatAreThere(t *testing.T) {
 			services[fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port)] = true
 		}
 	}
-	for _, variant := range []string{"native", "extender", "sidecar", "wasm"} {
+	for _, variant := range []string{"native", "extender", "extender-tls", "sidecar", "wasm"} {
 		var c struct {
 			Extenders []struct{ URLPrefix string }
 			Profiles  []struct {

@@ -3,6 +3,7 @@ package deploy
 import (
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,7 +17,11 @@ import (
 
 // render is kubectl kustomize.
 func render(folder string) ([]*unstructured.Unstructured, error) {
-	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	return renderOn(filesys.MakeFsOnDisk(), folder)
+}
+
+func renderOn(files filesys.FileSystem, folder string) ([]*unstructured.Unstructured, error) {
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +48,22 @@ func forEachFolder(t *testing.T, test func(t *testing.T, rendered []*unstructure
 	}
 }
 
+// foldersWithKustomization are those that can be applied: components cannot, by
+// themselves.
 func foldersWithKustomization(t *testing.T) (folders []string) {
 	t.Helper()
+	for _, folder := range foldersWith(t, "kustomization.yaml") {
+		if filepath.Base(filepath.Dir(folder)) != "components" {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
+func foldersWith(t *testing.T, file string) (folders []string) {
+	t.Helper()
 	must(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if filepath.Base(path) == "kustomization.yaml" {
+		if filepath.Base(path) == file {
 			folders = append(folders, filepath.Dir(path))
 		}
 		return err
@@ -75,12 +92,15 @@ func ofKind[T any](t *testing.T, rendered []*unstructured.Unstructured, kind str
 	return all
 }
 
+// clusterWide are the kinds of ours that are in no namespace.
+var clusterWide = regexp.MustCompile("^(ClusterRole|ValidatingAdmissionPolicy)(Binding)?$")
+
 func TestEverythingGoesIntoOneNamespace(t *testing.T) {
 	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
 		for _, object := range rendered {
 			switch {
 			case object.GetNamespace() == namespace, object.GetKind() == "Namespace":
-			case strings.HasPrefix(object.GetKind(), "ClusterRole") && strings.HasPrefix(object.GetName(), namespace):
+			case clusterWide.MatchString(object.GetKind()) && strings.HasPrefix(object.GetName(), namespace):
 			default:
 				t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())
 			}

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -29,7 +34,12 @@ import (
 func runScheduler(t *testing.T, variant string, names map[string]string, replace ...string) {
 	t.Helper()
 	installScheduler(t, variant)
-	text := configOf(t, mustRender(t, "scheduler/"+variant))
+	runConfig(t, schedulerKubeconfig(t), configOf(t, mustRender(t, "scheduler/"+variant)), names, replace...)
+}
+
+// runConfig runs a scheduler with a configuration until the test ends.
+func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, replace ...string) {
+	t.Helper()
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(text, replace[i]) {
 			t.Fatalf("no %s in\n%s", replace[i], text)
@@ -40,7 +50,7 @@ func runScheduler(t *testing.T, variant string, names map[string]string, replace
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
-			Kubeconfig: schedulerKubeconfig(t),
+			Kubeconfig: kubeconfig,
 			Config:     []byte(strings.NewReplacer(replace...).Replace(text)),
 			Transport:  guestserver.Names(names),
 			Ready:      func() { close(ready) },
@@ -82,12 +92,46 @@ func serveExtender(t *testing.T, c *config.Config) string {
 	return serve(t, e.Handler())
 }
 
+// serveTLS serves an extender as it serves itself, where serveExtender's handler
+// is without TLS.
+func serveTLS(t *testing.T, c *config.Config) string {
+	t.Helper()
+	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
+	must(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	c.Timeouts.Unready.Duration = 0
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Serve(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := eventually.Receives(t, "the extender ends", ended); err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
 func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
 	doors := map[string]func(t *testing.T){
 		"native": func(t *testing.T) { runScheduler(t, "native", nil) },
 		"extender": func(t *testing.T) {
 			address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
 			runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
+		},
+		"extender-tls": func(t *testing.T) {
+			authority, files := pki.New(t), t.TempDir()
+			authority.Issue(t, filepath.Join(files, "tls.crt"), filepath.Join(files, "tls.key"), time.Hour)
+			ca, err := os.ReadFile(authority.File)
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(files, "ca.crt"), ca, 0o600))
+			c := extenderOf(t, mustRender(t, "extender/tls"))
+			for _, file := range []*string{&c.TLS.CertFile, &c.TLS.KeyFile, &c.TLS.ClientCAFile} {
+				*file = strings.Replace(*file, "/etc/extender-tls", files, 1)
+			}
+			address := serveTLS(t, c)
+			runScheduler(t, "extender-tls", nil, "https://extender:8000/", "https://"+address+"/", "/etc/scheduler-tls", files)
 		},
 		"sidecar": func(t *testing.T) {
 			address := serveExtender(t, sidecarConfig(t, mustRender(t, "scheduler/sidecar")))

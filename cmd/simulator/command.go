@@ -4,8 +4,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
 )
 
 // Ports that kube-scheduler-simulator has, too.
@@ -18,10 +20,13 @@ const (
 // options are the flags.
 type options struct {
 	simulator.Config
-	listen               string
-	port, compatPort     int
-	importFile, confFile string
-	headless             bool
+	listen           string
+	port, compatPort int
+	from, confFile   string
+	cluster          cluster.Options
+	objectsOnly      bool
+	notices          []simulator.Notice // of the file of from
+	headless         bool
 }
 
 func newCommand() *cobra.Command {
@@ -46,13 +51,26 @@ func newCommand() *cobra.Command {
 	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
-	flags.StringVar(&o.importFile, "import", "", "file with resources to start with, as exported here or by kube-scheduler-simulator")
+	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
+	flags.StringVar(&o.from, "import", "", "the same as --from")
+	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
+	clusterFlags(flags, &o.cluster, "real cluster to start with a copy of; it is only read")
 	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
+	flags.BoolVar(&o.ResultAnnotations, "result-annotations", false,
+		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
 	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-	cmd.AddCommand(newWalkthrough(o), newReset(o), newStop(o))
+	cmd.AddCommand(newWalkthrough(o), newSnapshot(), newCompare(), newReset(o), newStop(o))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
+}
+
+// clusterFlags say which real cluster is read, and what of it.
+func clusterFlags(flags *pflag.FlagSet, o *cluster.Options, use string) {
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
+	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.NodeSelector, "node-selector", "", "label selector: only these nodes, the pods on them, and pods without a node")
+	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation to keep, since a plugin reads it; may be given more than once")
 }
 
 func newWalkthrough(o *options) *cobra.Command {

@@ -300,6 +300,14 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	cut := filepath.Join(t.TempDir(), "cut.yaml")
+	if err := os.WriteFile(cut, []byte("source: {objects: 2}\nnodes:\n- metadata: {name: a}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	if err := os.WriteFile(gone, []byte("{current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	free := []string{"--port", "0", "--compat-port", "0", "--api-port", "0"}
 	for _, test := range []struct {
 		name string
@@ -310,8 +318,15 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
 		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no such door", append([]string{"--door", "back"}, free...), `no door "back"`},
-		{"no file to import", append([]string{"--import", "no/such"}, free...), "--import: open no/such"},
-		{"a broken file", append([]string{"--import", broken}, free...), "--import " + broken},
+		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
+		{"no file to import", append([]string{"--import", "no/such"}, free...), "open no/such"},
+		{"a broken file", append([]string{"--from", broken}, free...), broken + ": no JSON: line 1: unexpected end"},
+		{"a file that was cut", append([]string{"--from", cut}, free...), cut + ": the file is cut off: it says that it has 2 objects, and has 1"},
+		{"a file and a cluster", append([]string{"--from", broken, "--kubeconfig", broken}, free...), "--from and --kubeconfig: choose one of the two"},
+		{"a context of no cluster", append([]string{"--context", "prod"}, free...), "there is none"},
+		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: open no/such"},
+		{"a snapshot of nothing", []string{"snapshot"}, "which cluster? Give the kubeconfig"},
+		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "-o", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
 		{"no configuration", append([]string{"--config", "no/such"}, free...), "--config: open no/such"},
 		{"nothing to stop", []string{"stop", "--port", "1"}, "no simulator runs at port 1"},
 		{"nothing to reset", []string{"reset", "--port", "1"}, "no simulator runs at port 1"},

@@ -26,6 +26,11 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.cluster.Kubeconfig != "" {
+		if snapshot, err = readCluster(ctx, o.cluster, errOut); err != nil {
+			return err
+		}
+	}
 	servers, err := listen(o, end)
 	if err != nil {
 		return err
@@ -55,8 +60,8 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 // open puts the page and the API in the place of the start-up steps.
 func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
 	if snapshot != nil {
-		if err := s.ImportFirst(ctx, snapshot, progress(out, servers.starting)); err != nil {
-			return fmt.Errorf("%s: %w", o.importFile, err)
+		if err := o.importFirst(ctx, s, snapshot, progress(out, servers.starting), out); err != nil {
+			return err
 		}
 	}
 	handler := api.Handler(s, servers.end)
@@ -97,18 +102,21 @@ func (o *options) readFiles() (*simulator.Snapshot, error) {
 		}
 		o.SchedulerConfig = config
 	}
-	if o.importFile == "" {
-		return nil, nil
+	if o.from == "" {
+		return nil, o.noCluster()
 	}
-	data, err := os.ReadFile(o.importFile)
-	if err != nil {
-		return nil, fmt.Errorf("--import: %w", err)
+	if o.cluster.Kubeconfig != "" {
+		return nil, errors.New("--from and --kubeconfig: choose one of the two")
 	}
-	snapshot, err := simulator.ReadSnapshot(data)
-	if err != nil {
-		return nil, fmt.Errorf("--import %s: %w", o.importFile, err)
+	return readSnapshot(o)
+}
+
+// noCluster refuses what would say something of a cluster that none is given of.
+func (o *options) noCluster() error {
+	if c := o.cluster; c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
+		return errors.New("--context, --node-selector and --annotation are about the cluster of --kubeconfig, and there is none")
 	}
-	return snapshot, nil
+	return nil
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {

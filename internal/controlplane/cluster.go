@@ -38,7 +38,7 @@ type Cluster struct {
 	api   *apiServer
 	admin *rest.Config
 
-	stopControllers func()
+	manager *manager
 
 	stopOnce sync.Once
 	stopping chan struct{}
@@ -55,9 +55,8 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 		cfg.Progress = func(string) {}
 	}
 	c := &Cluster{
-		stopControllers: func() {},
-		stopping:        make(chan struct{}),
-		done:            make(chan struct{}),
+		stopping: make(chan struct{}),
+		done:     make(chan struct{}),
 	}
 	if err := c.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, c.shutdown())
@@ -98,8 +97,8 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if err := c.api.waitReady(ctx, c.admin); err != nil {
 		return err
 	}
-	cfg.Progress("starting the controllers that clean up after deletions")
-	if c.stopControllers, err = startControllers(c); err != nil {
+	cfg.Progress("starting the controllers of workloads, volumes and deletion")
+	if c.manager, err = startManager(c); err != nil {
 		return err
 	}
 	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {
@@ -151,7 +150,7 @@ func (c *Cluster) supervise() {
 // shutdown undoes start from whatever point it reached, clients before servers.
 func (c *Cluster) shutdown() error {
 	var errs []error
-	c.stopControllers()
+	c.manager.stop()
 	if c.api != nil {
 		errs = append(errs, c.api.stop())
 	}

@@ -4,83 +4,131 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/discovery/cached/memory"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/restmapper"
-	"k8s.io/controller-manager/pkg/informerfactory"
-	"k8s.io/kubernetes/pkg/controller/garbagecollector"
-	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/client-go/rest"
 )
 
-const (
-	gcSyncPeriod  = 30 * time.Second // for kinds that appear later, as upstream
-	controllerJob = 2                // workers of each controller
-)
+// workers is how many objects each controller looks at at once.
+const workers = 2
 
-// startControllers runs the controllers that make deletion work. Without them a
-// namespace stays Terminating, what a deleted object owned stays, and so do the
-// devices of a deleted pod, and the pods of a deleted node, which no kubelet answers for any more.
-func startControllers(c *Cluster) (stop func(), err error) {
-	config, err := c.ClientConfig("cleanup-controllers", "system:masters")
+// controller is one of kube-controller-manager's.
+type controller struct {
+	// account is its service account in kube-system, to which the API server
+	// binds the rights that it needs.
+	account string
+	// make adds its loops to those that run.
+	make func(ctx context.Context, r *controllers, as identity) error
+}
+
+// identity is how a controller speaks to the API server.
+type identity struct {
+	kubernetes.Interface
+	metadata metadata.Interface
+}
+
+// controllers are controllers that run, and what they share.
+type controllers struct {
+	shared     informers.SharedInformerFactory
+	metaShared metadatainformer.SharedInformerFactory
+	started    chan struct{} // closed once these are
+	loops      []func(context.Context)
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// startControllers runs controllers until stop. Their informers are shared, and
+// have the identity of kube-controller-manager itself.
+func startControllers(which []controller, as func(user string, groups ...string) (identity, error)) (*controllers, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &controllers{started: make(chan struct{}), cancel: cancel}
+	if err := r.make(ctx, which, as); err != nil {
+		cancel()
+		return nil, err
+	}
+	for _, loop := range r.loops {
+		r.running.Go(func() { loop(ctx) })
+	}
+	r.shared.Start(ctx.Done())
+	r.metaShared.Start(ctx.Done())
+	close(r.started)
+	return r, nil
+}
+
+func (r *controllers) make(ctx context.Context, which []controller, as func(user string, groups ...string) (identity, error)) error {
+	manager, err := as("system:kube-controller-manager")
 	if err != nil {
-		return func() {}, err
+		return err
+	}
+	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(withoutManagedFields))
+	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(withoutManagedFields))
+	for _, one := range which {
+		// A certificate stands in for the token of the account, so that there need be no such object.
+		client, err := as(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
+		if err != nil {
+			return err
+		}
+		if err := one.make(ctx, r, client); err != nil {
+			return fmt.Errorf("controller %s: %w", one.account, err)
+		}
+	}
+	return nil
+}
+
+// withoutManagedFields drops a third of each object, which no controller reads.
+func withoutManagedFields(object any) (any, error) {
+	if o, ok := object.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+	}
+	return object, nil
+}
+
+// run adds a loop that runs until the end.
+func (r *controllers) run(loop func(context.Context)) { r.loops = append(r.loops, loop) }
+
+// work adds a loop of workers.
+func (r *controllers) work(loop func(ctx context.Context, workers int)) {
+	r.run(func(ctx context.Context) { loop(ctx, workers) })
+}
+
+// stop waits until the last worker has ended.
+func (r *controllers) stop() {
+	r.cancel()
+	r.shared.Shutdown()
+	r.metaShared.Shutdown()
+	r.running.Wait()
+}
+
+// identities are those that were given out, so that controllers that run again
+// keep their connections.
+type identities struct {
+	config func(user string, groups ...string) (*rest.Config, error)
+	given  map[string]identity
+}
+
+// get makes the identity of a user, or returns the one there is.
+func (i identities) get(user string, groups ...string) (identity, error) {
+	if known, ok := i.given[user]; ok {
+		return known, nil
+	}
+	config, err := i.config(user, groups...)
+	if err != nil {
+		return identity{}, err
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return func() {}, fmt.Errorf("client of the controllers: %w", err)
+		return identity{}, fmt.Errorf("client of %s: %w", user, err)
 	}
 	meta, err := metadata.NewForConfig(config)
 	if err != nil {
-		return func() {}, fmt.Errorf("client of the controllers: %w", err)
+		return identity{}, fmt.Errorf("client of %s: %w", user, err)
 	}
-
-	ctx, cancel := context.WithCancel(context.Background())
-	started := make(chan struct{})
-	shared := informers.NewSharedInformerFactory(client, 0)
-	metaShared := metadatainformer.NewSharedInformerFactory(meta, 0)
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
-	collector, err := garbagecollector.NewGarbageCollector(ctx, client, meta, mapper,
-		garbagecollector.DefaultIgnoredResources(), informerfactory.NewInformerFactory(shared, metaShared), started)
-	if err != nil {
-		cancel()
-		return func() {}, fmt.Errorf("garbage collector: %w", err)
-	}
-	devices, err := newDeviceClaims(ctx, client, shared)
-	if err != nil {
-		cancel()
-		return func() {}, fmt.Errorf("controller of device claims: %w", err)
-	}
-	namespaces := namespace.NewNamespaceController(ctx, client, meta, client.Discovery().ServerPreferredNamespacedResources,
-		shared.Core().V1().Namespaces(), 0, corev1.FinalizerKubernetes)
-	orphans := newOrphanPods(client, shared.Core().V1())
-
-	var running sync.WaitGroup
-	for _, run := range []func(){
-		func() { namespaces.Run(ctx, controllerJob) },
-		func() { orphans.run(ctx) },
-		func() { devices.Run(ctx, controllerJob) },
-		func() { collector.Run(ctx, controllerJob, gcSyncPeriod) },
-		func() { collector.Sync(ctx, client.Discovery(), gcSyncPeriod) },
-	} {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			run()
-		}()
-	}
-	shared.Start(ctx.Done())
-	metaShared.Start(ctx.Done())
-	close(started)
-	return func() {
-		cancel()
-		shared.Shutdown()
-		metaShared.Shutdown()
-		running.Wait()
-	}, nil
+	i.given[user] = identity{client, meta}
+	return i.given[user], nil
 }

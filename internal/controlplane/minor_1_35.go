@@ -3,13 +3,20 @@
 package controlplane
 
 import (
+	"context"
+
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 )
 
 func claimController(log klog.Logger, gates resourceclaim.Features, client kubernetes.Interface, shared informers.SharedInformerFactory) (*resourceclaim.Controller, error) {
 	return resourceclaim.NewController(log, gates, client, shared.Core().V1().Pods(),
 		shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
+}
+
+func jobController(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (*job.Controller, error) {
+	return job.NewController(ctx, shared.Core().V1().Pods(), shared.Batch().V1().Jobs(), client)
 }

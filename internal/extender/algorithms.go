@@ -40,25 +40,20 @@ func newAlgorithms(c *config.Config, logger logr.Logger) (*algorithms, error) {
 	return all, nil
 }
 
-// inherit lets those who can go on with what those before them know.
-func (a *algorithms) inherit(before *algorithms) {
-	for _, one := range a.byName {
-		if heir, ok := one.(algorithm.Heir); ok {
-			for _, former := range before.byName {
-				heir.Inherit(former)
-			}
-		}
-	}
-}
-
-// start lets those work that have work to do.
-func (a *algorithms) start(panicked func(name string, what any, stack []byte)) {
+// start lets those work that work in the background, and go on with what those
+// before them know.
+func (a *algorithms) start(before *algorithms, panicked func(name string, what any, stack []byte)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
 	for name, one := range a.byName {
-		runner, ok := one.(algorithm.Runner)
+		worker, ok := one.(algorithm.Worker)
 		if !ok {
 			continue
+		}
+		if before != nil {
+			for _, former := range before.byName {
+				worker.Inherit(former)
+			}
 		}
 		a.working.Go(func() {
 			defer func() {
@@ -67,7 +62,7 @@ func (a *algorithms) start(panicked func(name string, what any, stack []byte)) {
 					panicked(name, what, debug.Stack())
 				}
 			}()
-			runner.Run(ctx)
+			worker.Run(ctx)
 		})
 	}
 }
@@ -93,8 +88,8 @@ func (a *algorithms) health() []metrics.Algorithm {
 		health := algorithm.Health{OK: true, Detail: "ok"}
 		if what, panicked := a.panicked.Load(name); panicked {
 			health = algorithm.Health{Detail: fmt.Sprint("panicked in the background: ", what)}
-		} else if reporter, ok := one.(algorithm.Reporter); ok {
-			health = reporter.Health()
+		} else if worker, ok := one.(algorithm.Worker); ok {
+			health = worker.Health()
 		}
 		all = append(all, metrics.Algorithm{Name: name, Health: health})
 	}

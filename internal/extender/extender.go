@@ -4,7 +4,7 @@
 //
 // The rooms: command (the command line), config (what it can be told), server
 // (HTTP), wire (the requests and answers), body (their memory), algorithm (what
-// it can decide), certs, logging and metrics. corpus is for tests.
+// it can decide), certs, logging and metrics.
 package extender
 
 import (
@@ -137,10 +137,7 @@ func (e *Extender) use(c *config.Config) error {
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
-	if e.current != nil {
-		next.inherit(e.current)
-	}
-	next.start(e.panicked)
+	next.start(e.current, e.panicked)
 	e.server.Use(&server.Setup{Config: c, Filter: next.chain(c.Filter), Prioritize: next.chain(c.Prioritize), Health: next.health})
 	if e.levels != nil {
 		e.levels.Set(c.Loggers)

@@ -14,8 +14,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 // elsewhere is a listener on loopback that claims to be reached from anywhere.

@@ -16,7 +16,7 @@ import (
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 // TestLoadWithARealPrometheus lets Prometheus scrape a small exporter, and the

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/informers"
+	fwk "k8s.io/kube-scheduler/framework"
+
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -47,6 +50,46 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Two profiles call different guests First, and each gets its own.
+func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
+	config, err := os.ReadFile(configs + "good/many_guests.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &setup{host: &wasmhost.Host{}}
+	defer s.host.Close()
+	if err := s.read(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	made := func(profile string) (fwk.Plugin, error) {
+		return s.factory("First")(t.Context(), nil, profileHandle{name: profile})
+	}
+	for profile, permits := range map[string]bool{"default-scheduler": false, "other": true} {
+		plugin, err := made(profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is := plugin.(fwk.PermitPlugin); is != permits || plugin.Name() != "First" {
+			t.Errorf("%s: %s is a %T", profile, plugin.Name(), plugin)
+		}
+	}
+	if _, err := made("third"); err == nil {
+		t.Error("a profile without the guest gets one")
+	}
+}
+
+// profileHandle is as much of a framework as a factory asks.
+type profileHandle struct {
+	fwk.Handle
+	name string
+}
+
+func (h profileHandle) ProfileName() string { return h.name }
+
+func (h profileHandle) SharedInformerFactory() informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactory(nil, 0)
 }
 
 func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {

@@ -123,7 +123,7 @@ func TestRestartsLeakNothing(t *testing.T) {
 		return now.goroutines <= began.goroutines+10
 	}
 	eventually(t, "the goroutines of the old schedulers end", func() bool {
-		sim.changes.Send() // look again
+		sim.changes.send() // look again
 		return eventuallyQuiet()
 	})
 	t.Logf("before %+v, after %+v", began, now)

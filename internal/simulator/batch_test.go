@@ -94,9 +94,9 @@ func isHintedAt(t *testing.T, a recorder.Attempt) {
 	if a.Hint.Node != a.Node || a.Evaluated != 1 || a.Total != 4 || len(a.Scores()) > 0 {
 		t.Errorf("got %+v", a)
 	}
-	first, ok := sim.Recorder().Last("default", a.Hint.Pod[len("default/"):])
-	if !ok || first.Hint != nil || len(first.Scores()) < 2 {
-		t.Errorf("the pod %s of the list: got %+v", a.Hint.Pod, first)
+	of := sim.Recorder().Attempts("default", a.Hint.Pod[len("default/"):])
+	if len(of) == 0 || of[0].Hint != nil || len(of[0].Scores()) < 2 {
+		t.Errorf("the pod %s of the list: got %+v", a.Hint.Pod, of)
 	}
 }
 

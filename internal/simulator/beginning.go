@@ -21,6 +21,8 @@ type beginning struct {
 	// stays has the objects that were there and are of kinds that no snapshot holds,
 	// by UID: they are left alone, and so are the namespaces that they may be in.
 	stays map[types.UID]bool
+	// source is where the last of the snapshots is from.
+	source *Source
 }
 
 // ImportFirst imports as Import does, and makes what it imports part of what
@@ -30,13 +32,19 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *Snapshot, progress func
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	if err := s.Import(ctx, in, progress); err != nil {
+	err = s.Import(ctx, in, progress)
+	if refused := NotImported(nil); err != nil && !errors.As(err, &refused) {
 		return err
 	}
 	s.beginning.snapshots = append(s.beginning.snapshots, snapshot)
+	s.beginning.source = in.Source
 	s.initial = s.SchedulerConfig()
-	return nil
+	return err
 }
+
+// Source says which cluster this one began as a copy of. Nil: of none, or of one
+// that nobody knows.
+func (s *Simulator) Source() *Source { return s.beginning.source }
 
 // remember takes what a kept cluster has as what Reset goes back to.
 func (s *Simulator) remember(ctx context.Context) error {
@@ -55,8 +63,10 @@ func (s *Simulator) remember(ctx context.Context) error {
 	return nil
 }
 
-// inSnapshots are the kinds of a Snapshot, but for namespaces.
-var inSnapshots = []string{"pods", "nodes", "persistentvolumes", "persistentvolumeclaims", "storageclasses", "priorityclasses"}
+// inSnapshots is true of the kinds of a Snapshot, but for namespaces.
+func inSnapshots(kind schema.GroupVersionResource) bool {
+	return kind != namespaces && slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Resource == kind })
+}
 
 // others are the UIDs of what Reset would delete and a Snapshot does not hold, and
 // of namespaces.
@@ -71,7 +81,7 @@ func (s *Simulator) others(ctx context.Context) (map[types.UID]bool, error) {
 	}
 	found := map[types.UID]bool{}
 	for _, kind := range slices.Concat(kinds, clusterWide, []schema.GroupVersionResource{namespaces}) {
-		if slices.Contains(inSnapshots, kind.Resource) {
+		if inSnapshots(kind) {
 			continue
 		}
 		list, err := client.Resource(kind).List(ctx, metav1.ListOptions{})
@@ -93,7 +103,11 @@ func (s *Simulator) goBack(ctx context.Context) error {
 		if err := json.Unmarshal(raw, snapshot); err != nil {
 			return err
 		}
-		errs = append(errs, s.importAll(ctx, snapshot, nil))
+		err := s.importAll(ctx, snapshot, nil)
+		if refused := NotImported(nil); errors.As(err, &refused) {
+			continue // they were not there at the start either
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,10 @@ func attempt(t *testing.T, name string, result recorder.Result) recorder.Attempt
 	t.Helper()
 	var last recorder.Attempt
 	eventually(t, name+" is "+string(result), func() bool {
-		last, _ = sim.Recorder().Last("default", name)
+		attempts := sim.Recorder().Attempts("default", name)
+		if len(attempts) > 0 {
+			last = attempts[0]
+		}
 		return last.Result == result
 	})
 	return last
@@ -132,11 +136,19 @@ func TestWhyAPodIsWhereItIs(t *testing.T) {
 				t.Fatalf("got rows %+v", rows)
 			}
 			column := columnOf(t, a, plugin)
-			if verdict := a.Cell(rows[0], column); verdict != recorder.Rejected && verdict != recorder.LeftOut {
+			if verdict := a.Cell(a.Groups[0], column); verdict != recorder.Rejected && verdict != recorder.LeftOut {
 				t.Errorf("the plugin's cell for node other says %s", verdict)
 			}
-			if verdict := a.Cell(rows[1], column); verdict != recorder.Passed {
+			if verdict := a.Cell(a.Groups[1], column); verdict != recorder.Passed {
 				t.Errorf("the plugin's cell for node %s says %s", rows[1].Node, verdict)
+			}
+			for point, said := range map[string][]recorder.PluginVerdict{
+				"NodeAffinity, PreScore": a.PreScore, "VolumeBinding, Reserve": a.Reserve,
+				"VolumeBinding, PreBind": a.PreBind, "DefaultBinder, Bind": a.Bind,
+			} {
+				if !heard(said, point) {
+					t.Errorf("%s: got %+v", point, said)
+				}
 			}
 			scores := a.Scores()
 			if len(scores) != 2 || scores[0].Total < scores[1].Total || len(scores[0].Cells) != len(a.ScoreColumns) || len(a.ScoreColumns) == 0 {
@@ -144,6 +156,14 @@ func TestWhyAPodIsWhereItIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// heard reports whether a plugin passed a pod, or did not care about it.
+func heard(said []recorder.PluginVerdict, of string) bool {
+	name, _, _ := strings.Cut(of, ",")
+	return slices.ContainsFunc(said, func(v recorder.PluginVerdict) bool {
+		return v.Plugin == name && (v.Verdict == recorder.Passed || v.Verdict == recorder.Skipped)
+	})
 }
 
 func TestRawScoresDifferFromNormalizedOnes(t *testing.T) {

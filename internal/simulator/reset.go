@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 )
@@ -52,8 +53,13 @@ var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespace
 // configuration that the simulator was started with, and makes anew what an
 // export of that time would hold: what was in a kept cluster, and what
 // ImportFirst brought. Objects of other kinds that were in a kept cluster are left
-// as they are.
+// as they are. Controllers wait until all that is done: they would make the pods of
+// a workload anew before its turn to be deleted comes.
 func (s *Simulator) Reset(ctx context.Context) error {
+	return s.held(func() error { return s.reset(ctx) })
+}
+
+func (s *Simulator) reset(ctx context.Context) error {
 	if err := s.deleteAll(ctx); err != nil {
 		return fmt.Errorf("reset: %w", err)
 	}
@@ -143,6 +149,9 @@ func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface
 		}
 		group.Go(func() error {
 			err := client.Delete(ctx, object.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
+			if err == nil && len(object.Finalizers) > 0 { // nobody else would take them away now
+				_, err = client.Patch(ctx, object.Name, types.MergePatchType, withoutFinalizers, metav1.PatchOptions{})
+			}
 			if err != nil && !apierrors.IsNotFound(err) {
 				return fmt.Errorf("delete %s %s: %w", kind.Resource, object.Name, err)
 			}
@@ -151,6 +160,8 @@ func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface
 	}
 	return group.Wait()
 }
+
+var withoutFinalizers = []byte(`{"metadata":{"finalizers":null}}`)
 
 // namespaced are the kinds in namespaces, pods first.
 func (s *Simulator) namespaced() ([]schema.GroupVersionResource, error) {

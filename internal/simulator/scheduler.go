@@ -58,7 +58,7 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	s.mu.Lock()
 	s.scheduler, s.config = next, bytes.Clone(config)
 	s.mu.Unlock()
-	s.changes.Send()
+	s.changes.send()
 	return nil
 }
 
@@ -90,6 +90,9 @@ func (s *Simulator) startScheduler(ctx context.Context, config []byte, typed fun
 		s.stopScheduler()
 		next.took = true
 		detach = s.recorder.Attach(sched, typed)
+		if s.prepare != nil {
+			s.prepare(sched)
+		}
 		return nil
 	}
 	go func() {

@@ -20,13 +20,15 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/pkg/scheduler"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/broadcast"
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/volumes"
 )
 
 // Config says how to run a simulator. Its zero value needs a Door or a
@@ -46,6 +48,12 @@ type Config struct {
 	// APIPort and WebPort are where the API server and the web server of the
 	// guests listen on 127.0.0.1. Zero: any free port.
 	APIPort, WebPort int
+	// Prepare, which may be nil, gets each scheduler before it runs, with the
+	// recorder attached.
+	Prepare func(*scheduler.Scheduler)
+	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
+	// the annotations of kube-scheduler-simulator.
+	ResultAnnotations bool
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -62,7 +70,9 @@ type Simulator struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	recorder  *recorder.Recorder
-	changes   broadcast.Signal
+	prepare   func(*scheduler.Scheduler)
+	changes   signal
+	volumes   func() // waits for the end of those who make volumes
 
 	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
 	running context.Context         // done when any part has ended
@@ -90,9 +100,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		recorder: recorder.New(), initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
+	s.recorder = recorder.New(s.changes.send)
 	if s.initial == nil {
 		var err error
 		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
@@ -126,6 +137,12 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	if err := s.startCaches(ctx); err != nil {
+		return err
+	}
+	if cfg.ResultAnnotations {
+		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
+	}
+	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings}); err != nil {
 		return err
 	}
 	if cfg.DataDir != "" { // else nothing is there
@@ -163,7 +180,7 @@ func (s *Simulator) startKubelets() error {
 	if err != nil {
 		return err
 	}
-	return kubelets.Start(s.running, config, kubeletWarnings{s.warnings})
+	return kubelets.Start(s.running, config, warningsOf{"fake kubelets", s.warnings})
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -203,6 +220,9 @@ func (s *Simulator) stop() error {
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()
 	s.stopScheduler()
+	if s.volumes != nil {
+		s.volumes()
+	}
 	if s.informers != nil {
 		s.informers.Shutdown()
 	}

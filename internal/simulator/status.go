@@ -4,6 +4,8 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -13,9 +15,10 @@ type statusClient[T any] interface {
 }
 
 // putStatus restores the statuses that nobody here would bring about again: the
-// room of nodes that were there already, and which volume belongs to which
-// claim. Those of pods come from the kubelets and the scheduler.
-func putStatus[T any, P object[T]](ctx context.Context, c client[T], from P, created *T) error {
+// room and the images of nodes, which volume and which device belongs to which
+// claim, how many pods of a budget may go, and that a pod has ended. Those of
+// other pods come from the kubelets and the scheduler.
+func putStatus[T, L any, P object[T]](ctx context.Context, c client[T, L], from P, created *T) error {
 	switch to := any(created).(type) {
 	case *v1.Node:
 		status := any(from).(*v1.Node).Status
@@ -23,6 +26,22 @@ func putStatus[T any, P object[T]](ctx context.Context, c client[T], from P, cre
 			return nil // the file does not say how large it is: that stays with whoever knows
 		}
 		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
+		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
+	case *v1.Pod:
+		status := any(from).(*v1.Pod).Status
+		if status.Phase != v1.PodSucceeded && status.Phase != v1.PodFailed {
+			return nil
+		}
+		to.Status.Phase = status.Phase // it takes no room, and the kubelets leave it alone
+	case *policyv1.PodDisruptionBudget:
+		to.Status = any(from).(*policyv1.PodDisruptionBudget).Status
+		to.Status.ObservedGeneration = to.Generation
+	case *resourcev1.ResourceClaim:
+		allocation := any(from).(*resourcev1.ResourceClaim).Status.Allocation
+		if allocation == nil {
+			return nil
+		}
+		to.Status.Allocation = allocation
 	case *v1.PersistentVolume:
 		to.Status.Phase = any(from).(*v1.PersistentVolume).Status.Phase
 	case *v1.PersistentVolumeClaim:

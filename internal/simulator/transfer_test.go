@@ -65,9 +65,9 @@ func TestAFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
 	if err != nil || volume.Spec.ClaimRef.UID != claim.UID || volume.Status.Phase != "Bound" || claim.Status.Phase != "Bound" {
 		t.Errorf("volume %v, claim %v, %v", volume, claim, err)
 	}
-	eventually(t, "pod waiting is tried", func() bool {
-		last, _ := sim.Recorder().Last("team", "waiting")
-		return last.Result == recorder.Scheduled
+	eventually(t, "pod waiting is scheduled", func() bool {
+		attempts := sim.Recorder().Attempts("team", "waiting")
+		return len(attempts) > 0 && attempts[0].Result == recorder.Scheduled
 	})
 	if err := sim.Import(t.Context(), load(t), nil); err != nil {
 		t.Errorf("a second time: %v", err)

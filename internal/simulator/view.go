@@ -16,7 +16,7 @@ import (
 func (s *Simulator) Client() kubernetes.Interface { return s.client }
 
 // Informers are synced caches of nodes, pods, namespaces, priority classes,
-// persistent volumes and their claims, storage classes and events, without their
+// persistent volumes and their claims, storage classes, workloads and events, without their
 // managed fields. What their listers return is shared: don't change it.
 func (s *Simulator) Informers() informers.SharedInformerFactory { return s.informers }
 
@@ -27,7 +27,7 @@ func (s *Simulator) Recorder() *recorder.Recorder { return s.recorder }
 // of Informers, in the Recorder or in the scheduler's configuration has changed.
 // Several changes may share a value. The subscription ends with ctx; the channel
 // is never closed.
-func (s *Simulator) Changes(ctx context.Context) <-chan struct{} { return s.changes.Subscribe(ctx) }
+func (s *Simulator) Changes(ctx context.Context) <-chan struct{} { return s.changes.subscribe(ctx) }
 
 // startCaches fills the caches and begins to tell of changes.
 func (s *Simulator) startCaches(ctx context.Context) (err error) {
@@ -37,10 +37,10 @@ func (s *Simulator) startCaches(ctx context.Context) (err error) {
 	s.informers = informers.NewSharedInformerFactoryWithOptions(s.client, 0,
 		informers.WithTransform(stripManagedFields))
 	for _, informer := range s.cached() {
-		changed := func(any) { s.changes.Send() }
+		changed := func(any) { s.changes.send() }
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: changed, DeleteFunc: changed,
-			UpdateFunc: func(_, _ any) { s.changes.Send() },
+			UpdateFunc: func(_, _ any) { s.changes.send() },
 		}); err != nil {
 			return fmt.Errorf("caches of the simulator: %w", err)
 		}
@@ -51,7 +51,6 @@ func (s *Simulator) startCaches(ctx context.Context) (err error) {
 			return fmt.Errorf("caches of the simulator: %s: %w", kind, context.Cause(ctx))
 		}
 	}
-	go s.forward(s.recorder.Subscribe(s.running))
 	return nil
 }
 
@@ -64,22 +63,12 @@ func stripManagedFields(obj any) (any, error) {
 }
 
 func (s *Simulator) cached() []cache.SharedIndexInformer {
-	core, storage := s.informers.Core().V1(), s.informers.Storage().V1()
+	core, storage, apps, batch := s.informers.Core().V1(), s.informers.Storage().V1(), s.informers.Apps().V1(), s.informers.Batch().V1()
 	return []cache.SharedIndexInformer{
 		core.Nodes().Informer(), core.Pods().Informer(), core.Namespaces().Informer(), core.Events().Informer(),
 		core.PersistentVolumes().Informer(), core.PersistentVolumeClaims().Informer(),
+		apps.Deployments().Informer(), apps.ReplicaSets().Informer(), apps.StatefulSets().Informer(), apps.DaemonSets().Informer(),
+		batch.Jobs().Informer(), batch.CronJobs().Informer(),
 		storage.StorageClasses().Informer(), s.informers.Scheduling().V1().PriorityClasses().Informer(),
-	}
-}
-
-// forward makes the recorder's changes changes of the simulator.
-func (s *Simulator) forward(recorded <-chan struct{}) {
-	for {
-		select {
-		case <-recorded:
-			s.changes.Send()
-		case <-s.running.Done():
-			return
-		}
 	}
 }

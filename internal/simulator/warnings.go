@@ -51,10 +51,13 @@ func (w *warnings) say(format string, args ...any) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// kubeletWarnings takes what the fake kubelets warn of, and says it.
-type kubeletWarnings struct{ *warnings }
+// warningsOf takes what a part of the simulator warns of, and says it.
+type warningsOf struct {
+	part string
+	*warnings
+}
 
-func (w kubeletWarnings) Write(line []byte) (int, error) {
-	w.say("fake kubelets: %s", line)
+func (w warningsOf) Write(line []byte) (int, error) {
+	w.say("%s: %s", w.part, line)
 	return len(line), nil
 }

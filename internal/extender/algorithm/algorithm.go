@@ -25,7 +25,7 @@ const (
 type Algorithm interface {
 	// Filter returns a failure for each node that may not run the pod and nil
 	// for each other, in the order of args.Names; or a nil slice if all may.
-	// Failures may be shared. An error keeps the pod pending and is shown to
+	// Failures may be shared, the slice not. An error keeps the pod pending and is shown to
 	// its owner, so it names the pod and how to mend it.
 	Filter(ctx context.Context, args *Args) ([]*Failure, error)
 
@@ -44,22 +44,16 @@ type Failure struct {
 	Unresolvable bool
 }
 
-// A Runner is an Algorithm that works in the background. Run is called once,
-// before the first request, and returns soon after ctx is done; requests may
-// still come after that.
-type Runner interface {
-	Run(ctx context.Context)
-}
-
-// An Heir is an Algorithm that can go on with what others know that were in use
-// before a reload. Inherit is called before Run and before the first request,
-// for each of them, of whatever kind; they still run.
-type Heir interface {
+// A Worker is an Algorithm that works in the background. Requests never wait for
+// that.
+type Worker interface {
+	// Inherit goes on with what another knows that was in use before a reload. It
+	// is called before Run, for each of them, of whatever kind; they still run.
 	Inherit(from Algorithm)
-}
-
-// A Reporter is an Algorithm that can be unwell. Requests are answered anyway.
-type Reporter interface {
+	// Run is called once, before the first request, and returns soon after ctx is
+	// done; requests may still come after that.
+	Run(ctx context.Context)
+	// Health may be bad. Requests are answered anyway.
 	Health() Health
 }
 

@@ -30,15 +30,23 @@ func (c Chain) String() string {
 // Filter lets every link see only the nodes that passed those before it, and
 // stops at the first error.
 func (c Chain) Filter(ctx context.Context, args *Args) ([]*Failure, error) {
-	var all []*Failure
-	left, indices := args, []int(nil) // which nodes of args are left; nil: all
+	var all []*Failure                // nil as long as all pass
+	left, indices := args, []int(nil) // the nodes that are left, and which of all they are
 	for k, link := range c {
 		failures, err := link.filter(ctx, left)
 		if err != nil {
 			return nil, err
 		}
-		all = merge(all, failures, indices, len(args.Names))
-		if k+1 < len(c) && failures != nil {
+		if failures == nil {
+			continue
+		}
+		if indices == nil {
+			all = failures
+		}
+		for i, index := range indices {
+			all[index] = failures[i]
+		}
+		if k+1 < len(c) {
 			indices = passing(all)
 			left = args.only(indices)
 		}
@@ -55,22 +63,6 @@ func (l *Link) filter(ctx context.Context, args *Args) ([]*Failure, error) {
 		return nil, fmt.Errorf("algorithm %s answered for %d of %d nodes: this is a mistake in the algorithm", l.Name, len(failures), len(args.Names))
 	}
 	return failures, nil
-}
-
-// merge adds the failures of the nodes with the given indices to those of all n.
-func merge(all, failures []*Failure, indices []int, n int) []*Failure {
-	if failures == nil || indices == nil {
-		if failures == nil {
-			return all
-		}
-		return failures
-	}
-	merged := make([]*Failure, n)
-	copy(merged, all)
-	for i, failure := range failures {
-		merged[indices[i]] = failure
-	}
-	return merged
 }
 
 func passing(failures []*Failure) []int {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/command"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 

@@ -99,7 +99,7 @@ type Timeouts struct {
 	// Idle is how long a connection without a request is kept.
 	Idle metav1.Duration `json:"idle"`
 	// Unready is how long requests are still answered after readiness is off,
-	// so that nobody is sent here any more when the door closes.
+	// so that nobody is sent here any more when connections are refused.
 	Unready metav1.Duration `json:"unready"`
 	// Drain is how long requests in flight are waited for after that.
 	Drain metav1.Duration `json:"drain"`

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -114,7 +115,7 @@ func (c *Config) completeAlgorithms() error {
 			problems = append(problems, fmt.Errorf("algorithms.%s: %w", name, err))
 			continue
 		}
-		if entry.Config, err = marshal(resolved); err != nil {
+		if entry.Config, err = json.Marshal(resolved); err != nil {
 			problems = append(problems, fmt.Errorf("algorithms.%s: %w", name, err))
 		}
 		entries[name] = entry

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -25,8 +24,6 @@ func (c *Config) InUse() []string {
 
 // YAML is the configuration as a file that would give the same.
 func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }
-
-func marshal(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // joined puts the problems in a steady order.
 func joined(problems []error) error {

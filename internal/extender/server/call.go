@@ -68,7 +68,7 @@ var past = time.Unix(1, 0)
 
 // admit refuses a request of which nothing needs to be read.
 func (c *call) admit(r *http.Request) *refusal {
-	if c.setup.isPrivate(r) {
+	if c.setup.lacksCertificate(r) {
 		return errNoCertificate
 	}
 	if r.Header.Get("Content-Encoding") != "" {

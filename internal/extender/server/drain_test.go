@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 // stubborn is clients that send until nobody lets them in any more. A request
@@ -66,7 +66,7 @@ func (s *stubborn) send(client *http.Client, body []byte) error {
 // take no notice.
 func TestNoRequestIsLostHoweverLongClientsSend(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux can close the door behind those who have connected")
+		t.Skip("only Linux can refuse connections and keep those that are made")
 	}
 	for _, of := range []struct {
 		name      string

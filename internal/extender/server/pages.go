@@ -11,7 +11,7 @@ import (
 // a kubelet has none to show.
 func (s *Server) private(page http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.setup.Load().isPrivate(r) {
+		if s.setup.Load().lacksCertificate(r) {
 			writeRefusal(w, errNoCertificate)
 			return
 		}
@@ -19,8 +19,8 @@ func (s *Server) private(page http.HandlerFunc) http.Handler {
 	})
 }
 
-// isPrivate reports whether a request lacks the certificate that it needs.
-func (s *Setup) isPrivate(r *http.Request) bool {
+// lacksCertificate reports whether a request lacks the certificate that it needs.
+func (s *Setup) lacksCertificate(r *http.Request) bool {
 	return s.Config.TLS.ClientCAFile != "" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0)
 }
 

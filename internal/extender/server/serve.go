@@ -57,7 +57,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 
 // close takes no new connections any more, but those that are already made.
 func (s *Server) close(l net.Listener, traffic *traffic) {
-	if err := closeDoor(l); err != nil {
+	if err := refuseConnections(l); err != nil {
 		s.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
 	} else {
 		begun := time.Now()

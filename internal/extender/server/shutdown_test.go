@@ -17,8 +17,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/metrics"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 const patience = time.Minute
@@ -86,7 +86,7 @@ func (l *load) client() {
 
 // TestShutdownUnderLoadLosesNothing has requests in flight when the server is
 // told to stop, others that come while it is not ready any more, and some that
-// end only after the door is closed.
+// end only after connections are refused.
 func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	h := &held{letGo: make(chan struct{})}
 	s := newServer(h)
@@ -122,7 +122,7 @@ func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	eventually(t, "load", func() bool { return h.waiting.Load() == 5 && clients.sent.Load() > 200 })
 	stop()
 	<-closing
-	eventually(t, "the door to be closed", func() bool {
+	eventually(t, "connections to be refused", func() bool {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err == nil {
 			c.Close()

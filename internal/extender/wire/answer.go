@@ -120,12 +120,15 @@ func (r *Request) writeNames(w *bufio.Writer, failures []*algorithm.Failure) {
 func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, unresolvable bool) {
 	comma := ""
 	_ = w.WriteByte('{')
-	seen := make(map[string]struct{})
+	var seen map[string]struct{}
 	var last *algorithm.Failure
 	var reason []byte // of last
 	for i, failure := range failures {
 		if failure == nil || failure.Unresolvable != unresolvable {
 			continue
+		}
+		if seen == nil {
+			seen = make(map[string]struct{}, len(failures)-i)
 		}
 		if _, repeats := seen[r.Names[i]]; repeats {
 			continue

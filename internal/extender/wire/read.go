@@ -56,12 +56,12 @@ func (r *reader) pod() error {
 func (r *reader) podMetadata() error { return r.object(podMetadataFields) }
 
 func (r *reader) podName() (err error) {
-	r.request.Pod.Name, err = r.text()
+	r.request.Pod.Name, err = r.text(0)
 	return err
 }
 
 func (r *reader) podNamespace() (err error) {
-	r.request.Pod.Namespace, err = r.text()
+	r.request.Pod.Namespace, err = r.text(0)
 	return err
 }
 
@@ -71,17 +71,14 @@ func (r *reader) annotations() error {
 	all := make(map[string]string)
 	r.request.Pod.Annotations = all
 	return r.list('{', "an object", func() error {
-		if err := r.take(perAnnotation); err != nil {
-			return err
-		}
-		key, err := r.text()
+		key, err := r.text(perAnnotation)
 		if err != nil {
 			return err
 		}
 		if _, twice := all[key]; twice {
 			return r.wrong("is given twice")
 		}
-		all[key], err = r.text()
+		all[key], err = r.text(0)
 		return err
 	})
 }
@@ -120,28 +117,22 @@ func (r *reader) node() error {
 		return err
 	}
 	r.request.nodes = append(r.request.nodes, span{start, r.passed()})
-	return r.add(r.name)
+	r.request.Names = append(r.request.Names, r.name)
+	return r.take(perNode)
 }
 
 func (r *reader) nodeMetadata() error { return r.object(nodeMetaFields) }
 
 func (r *reader) nodeName() (err error) {
-	r.name, err = r.text()
+	r.name, err = r.text(0)
 	return err
 }
 
 func (r *reader) nodeNames() error {
 	r.found(Names)
 	return r.list('[', "an array", func() error {
-		name, err := r.text()
-		if err != nil {
-			return err
-		}
-		return r.add(name)
+		name, err := r.text(perNode)
+		r.request.Names = append(r.request.Names, name)
+		return err
 	})
-}
-
-func (r *reader) add(name string) error {
-	r.request.Names = append(r.request.Names, name)
-	return r.take(perNode)
 }

@@ -99,15 +99,15 @@ func (r *reader) key() ([]byte, error) {
 }
 
 // text passes a string, or null as the empty one, and decodes it as
-// encoding/json does.
-func (r *reader) text() (string, error) {
+// encoding/json does. beside is the memory that it takes but for its bytes.
+func (r *reader) text(beside int64) (string, error) {
 	null, err := r.begin('"', "a string")
-	if null || err != nil {
-		return "", err
+	var text []byte
+	if err == nil && !null {
+		text, err = r.key()
 	}
-	text, err := r.key()
 	if err == nil {
-		err = r.take(perByte * int64(len(text)))
+		err = r.take(beside + perByte*int64(len(text)))
 	}
 	if err != nil {
 		return "", err

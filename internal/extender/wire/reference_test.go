@@ -11,8 +11,8 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/wire"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 // requests are as kube-scheduler sends them.

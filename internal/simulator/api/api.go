@@ -6,6 +6,7 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -41,8 +42,10 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 		"PUT /api/v1/reset":                            h.reset,
 		"GET /api/v1/export":                           h.export,
 		"POST /api/v1/import":                          h.load,
+		"GET /api/v1/status":                           h.status,
 		"GET /api/v1/listwatchresources":               h.watch,
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
+		"POST /api/v1/compare":                         h.compare,
 		"POST /api/v1/regex/preview":                   h.preview,
 		"POST /api/v1/stop":                            h.end,
 		"GET /api/v1/openapi.yaml":                     h.description,
@@ -107,11 +110,25 @@ func (h handler) load(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	snapshot, err := simulator.ReadSnapshot(body)
+	snapshot, notices, err := simulator.ReadSnapshot(bytes.NewReader(body))
 	if err != nil {
 		return status{http.StatusBadRequest, fmt.Errorf("import: %w", err)}
 	}
-	return h.sim.Import(r.Context(), snapshot, nil)
+	if r.URL.Query().Has("objectsOnly") {
+		snapshot.SchedulerConfig = nil
+	}
+	if err := h.sim.Import(r.Context(), snapshot, nil); err != nil {
+		return err
+	}
+	if notices == nil {
+		notices = []simulator.Notice{}
+	}
+	return writeJSON(w, map[string]any{"notices": notices})
+}
+
+// status says which cluster this one began as a copy of, if of any.
+func (h handler) status(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, map[string]any{"source": h.sim.Source()})
 }
 
 func (h handler) attempts(w http.ResponseWriter, r *http.Request) error {

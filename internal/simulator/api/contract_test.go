@@ -118,7 +118,13 @@ var calls = []call{
 	{"a configuration with an unknown plugin", "POST", base + "schedulerconfiguration", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
 	{"a configuration that is empty", "POST", base + "schedulerconfiguration", "", 500, nil},
 	{"a huge configuration", "POST", base + "schedulerconfiguration", "", 413, oversized},
+	{"a comparison", "POST", base + "compare?pods=pending", "profiles:\n- schedulerName: default-scheduler\n", 200, nil},
+	{"a comparison with a configuration that is no good", "POST", base + "compare", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
+	{"a comparison of no known kind", "POST", base + "compare?pods=some", "{}", 400, nil},
+	{"a comparison with a huge configuration", "POST", base + "compare", "", 413, oversized},
 	{"an import", "POST", base + "import", nodeAndPod, 200, nil},
+	{"an import of objects only", "POST", base + "import?objectsOnly", nodeAndPod, 200, nil},
+	{"what this is a copy of", "GET", base + "status", "", 200, nil},
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
 	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
 	{"a huge import", "POST", base + "import", "", 413, oversized},
@@ -165,7 +171,7 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
 	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
-		if last, ok := sim.Recorder().Last("default", "p"); ok && last.Result == "Scheduled" {
+		if attempts := sim.Recorder().Attempts("default", "p"); len(attempts) > 0 && attempts[0].Result == "Scheduled" {
 			return nil
 		}
 		return unscheduled(ctx)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// policy allows what the simulator itself serves, and nothing inline.
-const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
-	"form-action 'self'; frame-ancestors 'none'"
+// policy lets a page load what its own server serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Protect puts checks and headers before a handler, so that a web page elsewhere
 // can't drive a simulator that runs here: a request must be addressed to this
@@ -27,7 +27,7 @@ func Protect(next http.Handler, hosts ...string) http.Handler {
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Referrer-Policy", "same-origin")
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("X-Frame-Options", "DENY")
 		if !isOurs(hostname(r.Host), hosts) {

@@ -1,7 +1,7 @@
 // Package kubelets does what the kubelets of a cluster's nodes would, as far as
 // the API shows it, so that nodes that exist only in the API become Ready with
 // capacity, and pods that the scheduler bound to them become Running with an
-// address, finish when a Job owns them, and go when they are deleted.
+// address, finish when a Job owns them or they say when, and go when they are deleted.
 //
 // It looks at what is there, not at what has happened to it: each look at a node
 // or a pod does what is missing, and whoever fails is looked at again. Writes

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/connrotation"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/reconcile"
 )
 
 // kubelets are those of all nodes of a cluster.
@@ -27,6 +30,7 @@ type kubelets struct {
 	pods      corelisters.PodLister
 	podIndex  cache.Indexer // of the same pods
 	addresses *addresses
+	later     func(pod any, wait time.Duration) // looks at a pod after a while
 }
 
 // Start makes every node of the cluster Ready and every bound pod Running, now
@@ -50,25 +54,26 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 	if err := index.AddIndexers(podIndexers); err != nil {
 		return fmt.Errorf("index pods: %w", err)
 	}
-	k := &kubelets{client, nodes.Lister(), pods.Lister(), index, newAddresses(index)}
+	k := &kubelets{client: client, nodes: nodes.Lister(), pods: pods.Lister(), podIndex: index, addresses: newAddresses(index)}
 
-	nodeQueue, podQueue := newQueue("node", k.reportNode, warnings), newQueue("pod", k.reportPod, warnings)
-	podsKnown, err := watch(pods.Informer(), warnings, podQueue.add, podQueue.add)
+	nodeQueue, podQueue := reconcile.NewQueue("node", k.reportNode, warnings), reconcile.NewQueue("pod", k.reportPod, warnings)
+	k.later = podQueue.AddAfter
+	podsKnown, err := watch(pods.Informer(), warnings, podQueue.Add, podQueue.Add)
 	if err != nil {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	nodesKnown, err := watch(nodes.Informer(), warnings, func(node any) {
-		nodeQueue.add(node)
-		k.podsOf(node.(*v1.Node).Name, podQueue.add) // they may have been there before it
-	}, nodeQueue.add)
+		nodeQueue.Add(node)
+		k.podsOf(node.(*v1.Node).Name, podQueue.Add) // they may have been there before it
+	}, nodeQueue.Add)
 	if err != nil {
 		return fmt.Errorf("watch nodes: %w", err)
 	}
 
 	factory.StartWithContext(ctx)
 	context.AfterFunc(ctx, func() {
-		nodeQueue.stop()
-		podQueue.stop()
+		nodeQueue.Stop()
+		podQueue.Stop()
 		factory.Shutdown()
 		connections.CloseAll()
 	})
@@ -76,8 +81,8 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 		return fmt.Errorf("list nodes and pods: %w", context.Cause(ctx))
 	}
 	// Not before all pods are known: theirs are the addresses that are taken.
-	nodeQueue.start(ctx)
-	podQueue.start(ctx)
+	nodeQueue.Start(ctx)
+	podQueue.Start(ctx)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package kubelets
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -72,11 +73,25 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 		return k.removePod(ctx, pod)
 	case !isOver(pod) && !isRunning(pod):
 		return k.runPod(ctx, node, pod)
-	case !isOver(pod) && isOfJob(pod):
-		return k.updatePod(ctx, pod, succeed)
 	}
 	k.addresses.said(pod)
-	return nil
+	if isOver(pod) {
+		return nil
+	}
+	return k.endPod(ctx, pod)
+}
+
+// endPod ends a pod whose time is over.
+func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
+	e, err := endingOf(pod)
+	if err != nil || e == nil {
+		return err
+	}
+	if wait := e.wait(pod, time.Now()); wait > 0 {
+		k.later(pod, wait)
+		return nil
+	}
+	return k.updatePod(ctx, pod, func(pod *v1.Pod) { finish(pod, e.code) })
 }
 
 // removePod ends the wait for a kubelet that would stop the containers. Once that

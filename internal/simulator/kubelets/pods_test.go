@@ -82,11 +82,11 @@ func TestAPodOfAJobSucceeds(t *testing.T) {
 }
 
 // newJob makes one that really is there, or the garbage collector would end what
-// it owns.
+// it owns. Its controller leaves it alone.
 func newJob(t *testing.T, name string) types.UID {
 	t.Helper()
 	jobs := client.BatchV1().Jobs("default")
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{Template: v1.PodTemplateSpec{Spec: v1.PodSpec{
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{ManagedBy: ptr.To("example.com/test"), Template: v1.PodTemplateSpec{Spec: v1.PodSpec{
 		RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}},
 	}}}}
 	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})

@@ -37,7 +37,7 @@ func run(pod *v1.Pod, hostIP, podIP string) {
 		if podutil.IsRestartableInitContainer(c) { // a sidecar
 			start(s, now)
 		} else {
-			end(s, now, now)
+			end(s, now, now, 0)
 			s.Ready = true // which of these means that it succeeded
 		}
 	})
@@ -50,19 +50,22 @@ func run(pod *v1.Pod, hostIP, podIP string) {
 	}
 }
 
-// succeed makes the status of a pod that runs that of one whose containers have
-// all exited with 0.
-func succeed(pod *v1.Pod) {
-	const reason = "PodCompleted"
+// finish makes the status of a pod that runs that of one whose containers have all
+// exited with a code.
+func finish(pod *v1.Pod, code int32) {
+	phase, reason := v1.PodSucceeded, "PodCompleted"
+	if code != 0 {
+		phase, reason = v1.PodFailed, "PodFailed"
+	}
 	now := metav1.Now()
 	status := &pod.Status
 	started := ptr.Deref(status.StartTime, now)
-	status.Phase = v1.PodSucceeded
+	status.Phase = phase
 	status.InitContainerStatuses = containers(pod.Spec.InitContainers, func(_ *v1.Container, s *v1.ContainerStatus) {
-		end(s, started, now)
+		end(s, started, now, 0)
 		s.Ready = true
 	})
-	status.ContainerStatuses = containers(pod.Spec.Containers, func(_ *v1.Container, s *v1.ContainerStatus) { end(s, started, now) })
+	status.ContainerStatuses = containers(pod.Spec.Containers, func(_ *v1.Container, s *v1.ContainerStatus) { end(s, started, now, code) })
 	setCondition(status, v1.PodInitialized, v1.ConditionTrue, reason)
 	setCondition(status, v1.ContainersReady, v1.ConditionFalse, reason)
 	setCondition(status, v1.PodReady, v1.ConditionFalse, reason)
@@ -82,9 +85,13 @@ func start(status *v1.ContainerStatus, at metav1.Time) {
 	status.State.Running = &v1.ContainerStateRunning{StartedAt: at}
 }
 
-func end(status *v1.ContainerStatus, started, finished metav1.Time) {
+func end(status *v1.ContainerStatus, started, finished metav1.Time, code int32) {
 	status.Ready, status.Started = false, ptr.To(false)
-	status.State.Terminated = &v1.ContainerStateTerminated{Reason: "Completed", StartedAt: started, FinishedAt: finished}
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	status.State.Terminated = &v1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: finished}
 }
 
 func setCondition(status *v1.PodStatus, kind v1.PodConditionType, is v1.ConditionStatus, reason string) {

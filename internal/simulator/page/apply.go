@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/ptr"
 )
 
 // maxText bounds what a form may send: a file of 5,000 pods is some 20 MB.
@@ -182,7 +183,8 @@ func difference(before, after map[string]any, status bool) ([]byte, error) {
 	return diff, nil
 }
 
-// deleteObject deletes an object; a pod at once, since no kubelet has to be waited for.
+// deleteObject deletes an object, and what it owns: of a job that would be left,
+// unless asked for.
 func (p *page) deleteObject(w http.ResponseWriter, r *http.Request) {
 	k, ok := kindOf(r.PathValue("kind"))
 	if !ok {
@@ -190,7 +192,8 @@ func (p *page) deleteObject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	err := p.dynamic.Resource(k.Resource).Namespace(q.Get("namespace")).Delete(r.Context(), q.Get("name"), metav1.DeleteOptions{})
+	withOwned := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+	err := p.dynamic.Resource(k.Resource).Namespace(q.Get("namespace")).Delete(r.Context(), q.Get("name"), withOwned)
 	if err != nil {
 		notify(w, err.Error(), false)
 		w.WriteHeader(http.StatusNoContent)

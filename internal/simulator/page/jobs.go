@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
 // soon is how long a request waits for what it started, so that most answers
@@ -38,6 +40,8 @@ type job struct {
 	// These are set before finished is closed.
 	notice   string
 	problems []problem
+	remarks  []simulator.Notice // on what was done, for a person to read
+	link     string             // to what came of it
 }
 
 // start begins work. The work returns a line that says what was done, or what is
@@ -134,6 +138,12 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) {
 		return
 	}
 	switch {
+	case one.link != "" && view == "job":
+		w.Header().Set("HX-Redirect", one.link)
+	case one.link != "":
+		p.fragment(w, r, http.StatusOK, "aside-link", map[string]any{"Title": one.notice, "Link": one.link})
+	case len(one.remarks) > 0 && len(one.problems) == 0:
+		p.fragment(w, r, http.StatusOK, view+"-remarks", map[string]any{"Title": one.notice, "Remarks": one.remarks})
 	case view == "job":
 		p.outcome(w, r, one.notice, one.problems)
 	case len(one.problems) > 0:

@@ -20,30 +20,38 @@ type kind struct {
 	Namespaced    bool
 	// Use says in one line what it is for here.
 	Use string
+	// Makes is true of workloads, which make pods; Scales, of those that have replicas.
+	Makes, Scales bool
 }
 
 var kinds = []kind{
-	{"node", "Node", "Nodes", core("nodes"), false, "a machine that pods may run on"},
-	{"pod", "Pod", "Pods", core("pods"), true, "what the scheduler finds a node for"},
-	{"namespace", "Namespace", "Namespaces", core("namespaces"), false, "a room of its own for pods and claims"},
+	{"node", "Node", "Nodes", in("", "nodes"), false, "a machine that pods may run on", false, false},
+	{"pod", "Pod", "Pods", in("", "pods"), true, "what the scheduler finds a node for", false, false},
+	{"deployment", "Deployment", "Deployments", in("apps", "deployments"), true, "so many pods alike, replaced by and by when they change", true, true},
+	{"replicaset", "ReplicaSet", "Replica sets", in("apps", "replicasets"), true, "so many pods alike", true, true},
+	{"statefulset", "StatefulSet", "Stateful sets", in("apps", "statefulsets"), true, "so many pods in turn, each with claims of its own", true, true},
+	{"daemonset", "DaemonSet", "Daemon sets", in("apps", "daemonsets"), true, "a pod on each node", true, false},
+	{"job", "Job", "Jobs", in("batch", "jobs"), true, "pods that come to an end", true, false},
+	{"cronjob", "CronJob", "Cron jobs", in("batch", "cronjobs"), true, "a job every now and then", true, false},
+	{"namespace", "Namespace", "Namespaces", in("", "namespaces"), false, "a room of its own for pods and claims", false, false},
 	{
-		"priorityclass", "PriorityClass", "Priority classes",
-		schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
-		false,
-		"which pods go first, and may push others out",
+		"priorityclass", "PriorityClass", "Priority classes", in("scheduling.k8s.io", "priorityclasses"), false,
+		"which pods go first, and may push others out", false, false,
 	},
-	{"persistentvolume", "PersistentVolume", "Persistent volumes", core("persistentvolumes"), false, "storage, perhaps bound to some nodes"},
-	{"persistentvolumeclaim", "PersistentVolumeClaim", "Persistent volume claims", core("persistentvolumeclaims"), true, "a pod's demand for storage"},
+	{"persistentvolume", "PersistentVolume", "Persistent volumes", in("", "persistentvolumes"), false, "storage, perhaps bound to some nodes", false, false},
 	{
-		"storageclass", "StorageClass", "Storage classes",
-		schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
-		false,
-		"how claims get their volumes, and when",
+		"persistentvolumeclaim", "PersistentVolumeClaim", "Persistent volume claims", in("", "persistentvolumeclaims"), true,
+		"a pod's demand for storage", false, false,
+	},
+	{
+		"storageclass", "StorageClass", "Storage classes", in("storage.k8s.io", "storageclasses"), false,
+		"how claims get their volumes, and when", false, false,
 	},
 }
 
-func core(resource string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Version: "v1", Resource: resource}
+// in is a resource of a group, all of which are at v1.
+func in(group, resource string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
 }
 
 func kindOf(key string) (kind, bool) {

@@ -58,6 +58,9 @@ func note(k kind, o *unstructured.Unstructured) string {
 		s, _, _ := unstructured.NestedString(o.Object, path...)
 		return s
 	}
+	if k.Makes {
+		return progress(k, o)
+	}
 	switch k.Key {
 	case "priorityclass":
 		value, _, _ := unstructured.NestedInt64(o.Object, "value")

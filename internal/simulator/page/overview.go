@@ -60,10 +60,13 @@ func (n *nodeView) has(filter string) bool {
 		slices.ContainsFunc(n.Pods, func(pod *v1.Pod) bool { return strings.Contains(pod.Name, filter) })
 }
 
-// podHas reports whether a pod's name, namespace, regex, node, or story contains
-// the text, which is in lower case.
+// podHas reports whether a pod's name, namespace, owner, regex, node, or story
+// contains the text, which is in lower case.
 func podHas(pod *v1.Pod, text string) bool {
 	s := tell(pod)
+	if of := ownerOf(pod); of != nil && strings.Contains(strings.ToLower(of.Kind+" "+of.Name), text) {
+		return true
+	}
 	for _, field := range []string{pod.Name, pod.Namespace, pod.Annotations[regex.Annotation], pod.Spec.NodeName, s.Title, s.Reason} {
 		if strings.Contains(strings.ToLower(field), text) {
 			return true
@@ -169,5 +172,6 @@ func (p *page) summaryOf() (map[string]any, error) {
 	return map[string]any{
 		"Nodes": len(c.nodes), "Pods": len(c.pods), "Running": c.running, "Waiting": len(c.waiting),
 		"Namespaces": len(namespaces), "Scheduler": configTitle(p.sim.SchedulerConfig()),
+		"Source": p.sim.Source(),
 	}, nil
 }

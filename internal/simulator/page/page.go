@@ -3,7 +3,8 @@
 //
 // Everything is rendered here, on the server; the browser gets HTML, one style
 // sheet, htmx and a little script of our own, and nothing from anywhere else. The
-// page decides nothing: it shows and drives a Simulator.
+// page decides nothing: it shows and drives a simulator. Who may ask for it, and what
+// a browser may load with it, package api says.
 package page
 
 import (
@@ -15,50 +16,28 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
 
-// Simulator is what the page shows and drives. See [simulator.Simulator].
-type Simulator interface {
-	AdminConfig() *rest.Config
-	Informers() informers.SharedInformerFactory
-	Changes(context.Context) <-chan struct{}
-	Recorder() *recorder.Recorder
-	SchedulerConfig() []byte
-	Annotations(scheduler string) []string
-	ApplySchedulerConfig(context.Context, []byte) error
-	Reset(context.Context) error
-	Export(context.Context) (*simulator.Snapshot, error)
-	Import(context.Context, *simulator.Snapshot, func(done, of int)) error
-}
-
-// policy lets the page load what this server serves, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 type page struct {
-	sim     Simulator
-	view    *watched
-	jobs    jobs
-	dynamic dynamic.Interface
-	mapper  meta.RESTMapper
+	sim         *simulator.Simulator
+	view        *watched
+	comparisons comparisons
+	jobs        jobs
+	dynamic     dynamic.Interface
+	mapper      meta.RESTMapper
 }
 
 // New makes the handler of the page. Background work that people start in it
 // ends with ctx.
-func New(ctx context.Context, sim Simulator) (http.Handler, error) {
-	config := rest.CopyConfig(sim.AdminConfig())
-	config.QPS = -1 // the API server is ours alone: let it set the pace
-	client, err := dynamic.NewForConfig(config)
+func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
+	client, err := dynamic.NewForConfig(sim.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	disco, err := discovery.NewDiscoveryClientForConfig(sim.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
@@ -69,7 +48,7 @@ func New(ctx context.Context, sim Simulator) (http.Handler, error) {
 		dynamic: client,
 		mapper:  restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
 	}
-	return secure(p.routes()), nil
+	return p.routes(), nil
 }
 
 func (p *page) routes() http.Handler {
@@ -88,9 +67,14 @@ func (p *page) routes() http.Handler {
 	mux.HandleFunc("POST /create", p.create)
 	mux.HandleFunc("POST /update", p.update)
 	mux.HandleFunc("POST /delete/{kind}", p.deleteObject)
+	mux.HandleFunc("POST /scale/{kind}", p.scale)
 	mux.HandleFunc("GET /scheduler", p.scheduler)
 	mux.HandleFunc("POST /scheduler", p.applyScheduler)
 	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)
+	mux.HandleFunc("POST /compare", p.compare)
+	mux.HandleFunc("GET /compare/{id}", p.compared)
+	mux.HandleFunc("GET /compare/{id}/report", p.comparedReport)
+	mux.HandleFunc("GET /compare/{id}/pods/{namespace}/{name}", p.comparedPod)
 	mux.HandleFunc("GET /export", p.export)
 	mux.HandleFunc("GET /import", p.importForm)
 	mux.HandleFunc("POST /import", p.importFile)
@@ -100,14 +84,4 @@ func (p *page) routes() http.Handler {
 	mux.HandleFunc("POST /jobs/{id}/cancel", p.cancelJob)
 	mux.HandleFunc("/", p.notFound)
 	return mux
-}
-
-func secure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		next.ServeHTTP(w, r)
-	})
 }

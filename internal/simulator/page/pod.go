@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
@@ -27,39 +28,22 @@ func regexOf(pod *v1.Pod) *string {
 	return nil
 }
 
-// match asks the policy what a pod's regex means for the nodes of the cluster.
-func (c *cluster) match(pod *v1.Pod) *matching {
+// match says what a pod's regex means for the nodes that are there now.
+func (p *page) match(pod *v1.Pod) *matching {
 	pattern := regexOf(pod)
 	if pattern == nil {
 		return nil
 	}
-	m := &matching{Pattern: *pattern, Of: len(c.nodes)}
-	selector, err := regex.Default.Compile(*pattern)
-	if err != nil {
-		m.Problem = blame(err)
-		return m
-	}
-	cycle := selector.Begin()
-	for _, n := range c.nodes {
-		ok, err := cycle.Match(n.Name)
-		if err != nil {
-			m.Problem = blame(err)
-			return m
-		}
-		if ok {
-			m.Nodes++
-		}
+	nodes, of, err := p.sim.Preview(*pattern)
+	m := &matching{Pattern: *pattern, Nodes: len(nodes), Of: of}
+	var wrong *regex.PatternError
+	switch {
+	case errors.As(err, &wrong):
+		m.Problem = wrong.Problem // the pattern itself stands beside it
+	case err != nil:
+		m.Problem = err.Error()
 	}
 	return m
-}
-
-// blame is what is wrong with a pattern, where the pattern itself stands beside it.
-func blame(err error) string {
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		return wrong.Problem
-	}
-	return err.Error()
 }
 
 // pod shows what has become of a pod, and why.
@@ -69,23 +53,32 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) {
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case apierrors.IsNotFound(err):
-		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
+		p.podGone(w, r, namespace, name, attempts)
 		return
 	case err != nil:
-		p.fail(w, r, err)
-		return
-	}
-	c, err := p.view.now()
-	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
 	p.show(w, r, "pod", name, "pods", map[string]any{
 		"Pod":      pod,
 		"Story":    tell(pod),
-		"Regex":    c.match(pod),
+		"Regex":    p.match(pod),
 		"Attempts": attemptViews(attempts),
 	})
+}
+
+// podGone shows what is still known of a pod that is there no longer.
+func (p *page) podGone(w http.ResponseWriter, r *http.Request, namespace, name string, attempts []recorder.Attempt) {
+	out, pushedOut := p.sim.Recorder().PushedOut(namespace, name)
+	if len(attempts) == 0 && !pushedOut {
+		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
+		return
+	}
+	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
+	if pushedOut {
+		data["PushedOut"] = out
+	}
+	p.show(w, r, "podgone", name, "pods", data)
 }
 
 // attemptViews are all of a pod's attempts, only the newest with its tables.
@@ -94,7 +87,7 @@ func attemptViews(attempts []recorder.Attempt) []attemptView {
 	for i := range attempts {
 		views[i] = attemptView{Attempt: &attempts[i], Newest: i == 0}
 		if i == 0 {
-			views[i].tables(0, 0)
+			views[i].tables(url.Values{})
 		}
 	}
 	return views
@@ -110,9 +103,7 @@ func (p *page) attempt(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view := attemptView{Attempt: &attempt}
-	rows, _ := strconv.Atoi(r.URL.Query().Get("rows"))
-	scores, _ := strconv.Atoi(r.URL.Query().Get("scores"))
-	view.tables(rows, scores)
+	view.tables(r.URL.Query())
 	p.show(w, r, "attempt-body", name, "pods", view)
 }
 

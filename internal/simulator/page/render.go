@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -21,21 +22,29 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"clock":      func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"podURL":     podURL,
+	"podCalled":  podCalled,
 	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
+	"ownerOf":    ownerOf,
 	"plural":     plural,
 	"brief":      brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
-	"turn":       turnOf,
 	"postFilter": postFilter,
+	"side":       newLoadRow,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
 
 func podURL(namespace, name string) string {
 	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
+}
+
+// podCalled is the address of a pod that is named namespace/name.
+func podCalled(name string) string {
+	namespace, name, _ := strings.Cut(name, "/")
+	return podURL(namespace, name)
 }
 
 // frame is what stands around a view when it is asked for as a whole page.

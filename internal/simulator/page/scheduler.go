@@ -21,8 +21,12 @@ func readyMade() []simulator.Configuration { return simulator.Configurations }
 
 // scheduler is the form with the scheduler's configuration.
 func (p *page) scheduler(w http.ResponseWriter, r *http.Request) {
+	text := string(p.sim.SchedulerConfig())
+	if one := p.comparisons.get(r.URL.Query().Get("compared")); one != nil {
+		text = one.Typed
+	}
 	p.show(w, r, "scheduler", "Scheduler", "", map[string]any{
-		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": readyMade(),
+		"Text": text, "ReadyMade": readyMade(),
 	})
 }
 

@@ -45,7 +45,6 @@ func (s *Starting) view() map[string]any {
 
 // ServeHTTP answers every address with the state of the start.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", policy)
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		http.FileServerFS(assets).ServeHTTP(w, r)
 		return

@@ -52,7 +52,7 @@ func TestTheStartIsShownStepByStep(t *testing.T) {
 	for path, want := range map[string]int{"/": 503, "/api/v1/export": 503, "/assets/style.css": 200} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != want || w.Header().Get("Content-Security-Policy") == "" {
+		if w.Code != want {
 			t.Errorf("%s: %d %v", path, w.Code, w.Header())
 		}
 		if path == "/" && !regexp.MustCompile(`done.*etcd(?s:.*)step.*kube-apiserver &lt;1.36&gt;`).Match(w.Body.Bytes()) {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
@@ -32,37 +32,39 @@ func (p *page) importForm(w http.ResponseWriter, r *http.Request) {
 // importFile applies such a file to what is there.
 func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
-	snapshot, err := snapshotOf(r)
+	snapshot, notices, err := snapshotOf(r)
 	if err != nil {
 		p.outcome(w, r, "", []problem{asProblem(err)})
 		return
 	}
 	p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, j *job) (string, []problem) {
-		if err := p.sim.Import(ctx, snapshot, j.progress); err != nil {
+		err := p.sim.Import(ctx, snapshot, j.progress)
+		refused := simulator.NotImported(nil)
+		if err != nil && !errors.As(err, &refused) {
 			return "", []problem{asProblem(err)}
 		}
+		j.remarks = slices.Concat(refused, notices)
 		return fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")), nil
 	}))
 }
 
-func snapshotOf(r *http.Request) (*simulator.Snapshot, error) {
+func snapshotOf(r *http.Request) (*simulator.Snapshot, []simulator.Notice, error) {
 	file, header, err := r.FormFile("file")
 	if errors.Is(err, http.ErrMissingFile) {
-		return nil, errors.New("choose a file first")
+		return nil, nil, errors.New("choose a file first")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the file did not arrive: %w", err)
+		return nil, nil, fmt.Errorf("the file did not arrive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	raw, err := io.ReadAll(file)
+	snapshot, notices, err := simulator.ReadSnapshot(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", header.Filename, err)
+		return nil, nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
 	}
-	snapshot, err := simulator.ReadSnapshot(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
+	if r.FormValue("objects-only") != "" {
+		snapshot.SchedulerConfig = nil
 	}
-	return snapshot, nil
+	return snapshot, notices, nil
 }
 
 // resetForm asks whether that is meant.

@@ -11,7 +11,9 @@ import (
 func TestAFileThatCannotBeImportedIsToldOfInPlainWords(t *testing.T) {
 	const is = "f.json is not an exported file: "
 	for _, tt := range []struct{ name, content, want string }{
-		{"a manifest", "apiVersion: v1\nkind: Pod\n", is + "no JSON: line 1: invalid character 'a' looking for beginning of value"},
+		{"a picture", "\xff\xd8", is + "no YAML: invalid leading UTF-8 octet"},
+		{"text", "dear all,\n", is + "is text, but must have fields: lines such as \"name: value\" below it, indented further"},
+		{"a manifest without a name", "apiVersion: v1\nkind: Pod\n", is + "pod 1 has no metadata.name: perhaps the file is cut off"},
 		{"a file that was cut", "{\n\"pods\": [\n", is + "no JSON: line 3: unexpected end of JSON input"},
 		{"a list", "[]", is + `is a list, but must have fields: take the [ ] away`},
 		{"a field of another type", `{"pods": "all"}`, is + `pods: is text, but must be a list: begin each item with "- "`},
@@ -19,15 +21,15 @@ func TestAFileThatCannotBeImportedIsToldOfInPlainWords(t *testing.T) {
 		{"a quantity that is none", `{"nodes": [{"status": {"capacity": {"cpu": "lots"}}}]}`, is + `nodes[0].status.capacity[cpu]: is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := snapshotOf(upload(t, "file", tt.content)); err == nil || err.Error() != tt.want {
+			if _, _, err := snapshotOf(upload(t, "file", tt.content)); err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
 	}
-	if _, err := snapshotOf(upload(t, "other", "")); err == nil || err.Error() != "choose a file first" {
+	if _, _, err := snapshotOf(upload(t, "other", "")); err == nil || err.Error() != "choose a file first" {
 		t.Errorf("without a file: %v", err)
 	}
-	if got, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}}]}`)); err != nil || len(got.Pods) != 1 {
+	if got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`)); err != nil || len(got.Pods) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

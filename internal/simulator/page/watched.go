@@ -8,13 +8,15 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
 // watched is the cluster as the page sees it: the simulator's caches, sorted out
 // by node, and told apart by a revision. It is worked out anew only when
 // something has changed and somebody looks.
 type watched struct {
-	sim Simulator
+	sim *simulator.Simulator
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at each change
@@ -39,7 +41,7 @@ type nodeView struct {
 }
 
 // watch follows a simulator until ctx is done.
-func watch(ctx context.Context, sim Simulator) *watched {
+func watch(ctx context.Context, sim *simulator.Simulator) *watched {
 	w := &watched{sim: sim, changed: make(chan struct{}), stale: true}
 	changes := sim.Changes(ctx)
 	go func() {
@@ -89,7 +91,7 @@ func (w *watched) now() (*cluster, error) {
 	return c, nil
 }
 
-func look(sim Simulator) (*cluster, error) {
+func look(sim *simulator.Simulator) (*cluster, error) {
 	core := sim.Informers().Core().V1()
 	nodes, err := core.Nodes().Lister().List(labels.Everything())
 	if err != nil {

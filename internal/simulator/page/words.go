@@ -98,8 +98,7 @@ func postFilter(a *recorder.Attempt) string {
 	case p != nil && len(p.Victims) == 0:
 		return "nominates node " + p.Node + "; no pod is known to have been pushed out"
 	case p != nil:
-		return fmt.Sprintf("makes room on node %s, now nominated: %s pushed out: %s",
-			p.Node, plural(len(p.Victims), "pod"), strings.Join(p.Victims, ", "))
+		return fmt.Sprintf("makes room on node %s, now nominated: %s pushed out:", p.Node, plural(len(p.Victims), "pod"))
 	case a.PostFilter.Reason != "":
 		return a.PostFilter.Reason
 	}

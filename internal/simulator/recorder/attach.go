@@ -18,8 +18,8 @@ import (
 type session struct {
 	recorder *Recorder
 	current  atomic.Pointer[cycle] // nil between pods
-	layouts  map[string]*layout    // by profile
-	nodes    *snapshot             // used by the scheduling cycle only
+	profiles map[string]*profile   // by name
+	nodes    nodes                 // used by the scheduling cycle only
 	cells    []*framework.Status   // the same; by place, nil: not filtered
 
 	mu       sync.Mutex
@@ -33,15 +33,16 @@ func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) stri
 	if name == nil {
 		name = func(url string) string { return url }
 	}
-	s := &session{recorder: r, layouts: map[string]*layout{}, inFlight: map[types.UID]*record{}}
+	s := &session{recorder: r, profiles: map[string]*profile{}, inFlight: map[types.UID]*record{}}
 	names := make([]string, len(sched.Extenders))
 	for i, extender := range sched.Extenders {
 		names[i] = name(extender.Name())
 	}
-	for profile, fwk := range sched.Profiles {
+	for name, fwk := range sched.Profiles {
 		s.watchVictims(fwk)
-		s.layouts[profile] = newLayout(profile, fwk, sched.Extenders, names)
-		sched.Profiles[profile] = &recordedFramework{Framework: fwk, session: s, raw: watchNormalizing(fwk)}
+		s.watchPlugins(fwk)
+		s.profiles[name] = newProfile(name, fwk, sched.Extenders, names)
+		sched.Profiles[name] = &recordedFramework{Framework: fwk, session: s}
 	}
 	for i, extender := range sched.Extenders {
 		sched.Extenders[i] = &recordedExtender{Extender: extender, session: s, key: extenderKey(i), name: names[i]}
@@ -57,9 +58,7 @@ func (s *session) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, rec := range s.inFlight {
-		s.recorder.update(rec, func() {
-			rec.result, rec.message = Failed, "the scheduler was stopped during this attempt"
-		})
+		s.recorder.update(func() { rec.end(Failed, "the scheduler was stopped during this attempt") })
 	}
 }
 
@@ -79,33 +78,48 @@ func (s *session) of(pod *v1.Pod) *record {
 	return s.inFlight[pod.UID]
 }
 
-func (s *session) put(rec *record) {
+func (s *session) put(pod *v1.Pod, rec *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inFlight[rec.uid] = rec
+	s.inFlight[pod.UID] = rec
 }
 
-// extenderKey is the name of an extender in a layout: two may have one URL.
+// profile is what all attempts in a profile have in common.
+type profile struct {
+	name    string
+	plugins [points][]string
+	columns []Column
+	column  map[string]int // by plugin, or by extenderKey
+	weights map[string]int64
+	recent  [points]recent // the recorder's lock guards them
+}
+
+// extenderKey is the name of an extender in a profile: two may have one URL.
 func extenderKey(i int) string { return fmt.Sprintf("extender %d", i) }
 
-func newLayout(profile string, fwk schedframework.Framework, extenders []framework.Extender, names []string) *layout {
-	l := &layout{scheduler: profile, column: map[string]int{}, weights: map[string]int64{}}
-	plugins := fwk.ListPlugins()
-	for _, p := range plugins.PreFilter.Enabled {
-		l.preFilter = append(l.preFilter, p.Name)
-	}
-	for _, p := range plugins.Filter.Enabled {
-		l.column[p.Name] = len(l.columns)
-		l.columns = append(l.columns, Column{Name: p.Name})
+func newProfile(name string, fwk schedframework.Framework, extenders []framework.Extender, names []string) *profile {
+	enabled := fwk.ListPlugins()
+	p := &profile{name: name, plugins: pluginsAt(enabled), column: map[string]int{}, weights: map[string]int64{}}
+	for _, plugin := range enabled.Filter.Enabled {
+		p.column[plugin.Name] = len(p.columns)
+		p.columns = append(p.columns, Column{Name: plugin.Name})
 	}
 	for i, extender := range extenders {
 		if extender.IsFilter() {
-			l.column[extenderKey(i)] = len(l.columns)
-			l.columns = append(l.columns, Column{Name: names[i], Extender: true})
+			p.column[extenderKey(i)] = len(p.columns)
+			p.columns = append(p.columns, Column{Name: names[i], Extender: true})
 		}
 	}
-	for _, p := range plugins.Score.Enabled {
-		l.weights[p.Name] = int64(p.Weight)
+	for _, plugin := range enabled.Score.Enabled {
+		p.weights[plugin.Name] = int64(plugin.Weight)
 	}
-	return l
+	return p
+}
+
+// columnOf is the column of a plugin, or -1.
+func (p *profile) columnOf(plugin string) int {
+	if column, ok := p.column[plugin]; ok {
+		return column
+	}
+	return -1
 }

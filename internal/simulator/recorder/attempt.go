@@ -31,6 +31,8 @@ const (
 	Errored Verdict = "Error"
 	// Skipped: it does not care about this pod.
 	Skipped Verdict = "Skipped"
+	// Waits: it lets the pod wait before it is bound.
+	Waits Verdict = "Wait"
 	// NotRun: it was not asked, since another plugin had decided before, since
 	// enough nodes were found, or since a Hint was enough.
 	NotRun Verdict = "NotRun"
@@ -60,27 +62,35 @@ type Attempt struct {
 	Node string `json:"node,omitempty"`
 	// Message is that of the pod's event.
 	Message string `json:"message,omitempty"`
-	// PreFilter is in the order in which the plugins are asked.
+	// PreFilter, and PreScore to Bind, are what the plugins said of the pod, in the
+	// order in which they are asked.
 	PreFilter []PluginVerdict `json:"preFilter"`
 	// Hint is nil unless a single node was asked, for the sake of an earlier pod.
 	Hint *Hint `json:"hint,omitempty"`
 	// Columns are the Filter plugins of the profile, in the order in which they
 	// are asked of each node, and after them the extenders that filter.
 	Columns []Column `json:"columns"`
+	// Groups are all nodes, by what was said of them: what needs attention first.
+	// There are none when nothing was filtered.
+	Groups []Group `json:"-"`
 	// Evaluated is how many nodes were filtered, Total how many there were.
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
 	// PostFilter is what the plugins said when no node would do, if they were asked.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
 	// Preemption is nil unless they made room.
-	Preemption *Preemption `json:"preemption,omitempty"`
+	Preemption *Preemption     `json:"preemption,omitempty"`
+	PreScore   []PluginVerdict `json:"preScore"`
 	// ScoreColumns are the plugins and extenders that scored.
-	ScoreColumns []ScoreColumn `json:"scoreColumns"`
-	// Dropped says that the verdicts and scores by node were dropped to make room
-	// for newer ones.
-	Dropped bool `json:"dropped,omitempty"`
+	ScoreColumns []ScoreColumn   `json:"scoreColumns"`
+	Reserve      []PluginVerdict `json:"reserve"`
+	Permit       []PluginVerdict `json:"permit"`
+	PreBind      []PluginVerdict `json:"preBind"`
+	Bind         []PluginVerdict `json:"bind"`
+	// PushedOut is nil unless the pod ran, and had to make room for another.
+	PushedOut *PushedOut `json:"pushedOut,omitempty"`
 
-	details *details
+	scoring *scoring
 }
 
 // Hint is why a single node was asked: a moment before, a pod with the same
@@ -102,6 +112,8 @@ type PluginVerdict struct {
 	// LimitsNodes: the plugin itself named the nodes that come into question,
 	// and the others were not filtered.
 	LimitsNodes bool `json:"limitsNodes,omitempty"`
+	// Timeout is how long the pod may wait for this plugin.
+	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
 }
 
 // Column is a column in the table of nodes by plugins.
@@ -115,15 +127,30 @@ type Column struct {
 	Failed int `json:"failed"`
 }
 
-// NodeVerdict is a row of that table.
-type NodeVerdict struct {
-	Node string `json:"node"`
+// Group is the nodes of which the same was said.
+type Group struct {
 	// Verdict is Passed, Rejected, Errored, LeftOut or NotRun.
-	Verdict Verdict `json:"verdict"`
-	// Column indexes Attempt.Columns: who was against it. It is -1 if nobody was,
+	Verdict Verdict
+	// Column indexes Attempt.Columns: who was against them. It is -1 if nobody was,
 	// or if that was a plugin without a column, which the reason then names.
-	Column int    `json:"column"`
-	Reason string `json:"reason,omitempty"`
+	Column int
+	Reason string
+
+	nodes nodeSet
+}
+
+// Len is how many nodes are in the group.
+func (g Group) Len() int { return g.nodes.len() }
+
+// Nodes are their names, sorted.
+func (g Group) Nodes() []string { return g.nodes.sorted() }
+
+// NodeVerdict is what was said of one node: that of its Group.
+type NodeVerdict struct {
+	Node    string  `json:"node"`
+	Verdict Verdict `json:"verdict"`
+	Column  int     `json:"column"`
+	Reason  string  `json:"reason,omitempty"`
 }
 
 // ScoreColumn is a plugin or an extender that scored.
@@ -151,19 +178,26 @@ type Score struct {
 	Weighted int64 `json:"weighted"`
 }
 
-// Nodes returns a row for every node, those that failed first, in the order of
-// the columns, and by name. It is empty when nothing was filtered.
-func (a *Attempt) Nodes() []NodeVerdict { return a.details.nodes() }
+// Nodes returns a row for every node, in the order of Groups and by name.
+func (a *Attempt) Nodes() []NodeVerdict {
+	rows := []NodeVerdict{}
+	for _, g := range a.Groups {
+		for _, node := range g.Nodes() {
+			rows = append(rows, NodeVerdict{node, g.Verdict, g.Column, g.Reason})
+		}
+	}
+	return rows
+}
 
 // Scores returns a row for every node that was scored, the best first.
-func (a *Attempt) Scores() []NodeScore { return a.details.scores() }
+func (a *Attempt) Scores() []NodeScore { return a.scoring.rows() }
 
-// Cell returns what a column said of a node.
-func (a *Attempt) Cell(row NodeVerdict, column int) Verdict {
+// Cell returns what a column said of the nodes of a group.
+func (a *Attempt) Cell(g Group, column int) Verdict {
 	switch {
-	case row.Column == column:
-		return row.Verdict
-	case row.Verdict == NotRun, row.Verdict == LeftOut, row.Column >= 0 && column > row.Column:
+	case g.Column == column:
+		return g.Verdict
+	case g.Verdict == NotRun, g.Verdict == LeftOut, g.Column >= 0 && column > g.Column:
 		return NotRun
 	case a.Columns[column].Skipped:
 		return Skipped

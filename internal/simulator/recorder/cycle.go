@@ -5,7 +5,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
@@ -16,7 +15,8 @@ type cycle struct {
 	rec     *record
 	looked  bool                   // at the nodes: there are some
 	leftOut func(name string) bool // whom PreFilter left out; nil: nobody
-	why     group                  // of those
+	why     said                   // of those
+	raw     map[string][]int64     // scores before they were normalized, by plugin
 	scoring *scoring
 }
 
@@ -28,24 +28,26 @@ func (s *session) schedulePod(next schedulePod) schedulePod {
 		c := s.begin(fwk, pod.Pod)
 		result, err := next(ctx, fwk, state, pod)
 		s.current.Store(nil)
-		s.recorder.update(c.rec, func() {
-			c.rec.node, c.rec.took = result.SuggestedHost, time.Since(c.rec.began)
-		})
+		var groups []Group
 		if c.looked {
-			s.recorder.pack(c.rec, s.pack(c))
+			groups = s.groups(c)
 		}
+		s.recorder.update(func() {
+			c.rec.Node, c.rec.Duration = result.SuggestedHost, time.Since(c.rec.Time)
+			s.recorder.keep(c.rec, groups, c.scoring)
+		})
 		return result, err
 	}
 }
 
 func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
-	rec := &record{
-		pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, uid: pod.UID,
-		layout: s.layouts[fwk.ProfileName()], began: time.Now(), result: Pending,
-	}
-	rec.preFilter.failed = -1
+	profile := s.profiles[fwk.ProfileName()]
+	rec := &record{profile: profile, Attempt: Attempt{
+		Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),
+		Scheduler: profile.name, Time: time.Now(), Result: Pending,
+	}}
 	s.recorder.add(rec)
-	s.put(rec)
+	s.put(pod, rec)
 	c := &cycle{rec: rec}
 	s.current.Store(c)
 	return c
@@ -58,13 +60,14 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 		status *framework.Status, nominating *framework.NominatingInfo, start time.Time,
 	) {
 		if rec := s.take(pod.Pod); rec != nil {
-			s.recorder.update(rec, func() {
-				rec.result, rec.message = Failed, status.Message()
+			s.recorder.update(func() {
+				result := Failed
 				if status.IsRejected() {
-					rec.result = Unschedulable
+					result = Unschedulable
 				}
-				if rec.node == "" { // else it was the binding that failed
-					rec.took = time.Since(start)
+				rec.end(result, status.Message())
+				if rec.Node == "" { // else it was the binding that failed
+					rec.Duration = time.Since(start)
 				}
 			})
 		}
@@ -78,10 +81,11 @@ func (s *session) bound(pod *v1.Pod, node string) {
 	if rec == nil {
 		return
 	}
-	s.recorder.update(rec, func() {
-		rec.result, rec.node = Scheduled, node
-		rec.message = "Successfully assigned " + rec.pod.String() + " to " + node
+	s.recorder.update(func() {
+		rec.Node = node
+		rec.end(Scheduled, "Successfully assigned "+rec.key().String()+" to "+node)
 	})
+	s.recorder.scheduled(pod.Namespace, pod.Name, string(pod.UID))
 }
 
 // look takes note of the nodes there are.
@@ -91,39 +95,9 @@ func (s *session) look(c *cycle, fwk schedframework.Framework) {
 		return // the scheduler will see it too
 	}
 	c.looked = true
-	if s.nodes.is(list) {
-		clear(s.cells)
-		return
+	s.nodes.follow(list)
+	if len(s.cells) < len(s.nodes.names) {
+		s.cells = make([]*framework.Status, len(s.nodes.names))
 	}
-	s.nodes = newSnapshot(list)
-	s.cells = make([]*framework.Status, len(list))
-}
-
-// passed stands, among the cells, for a node that passed.
-var passed = framework.NewStatus(framework.Success)
-
-// pack makes rows of the cells.
-func (s *session) pack(c *cycle) *details {
-	p := packer{layout: c.rec.layout, universe: s.nodes.universe}
-	for i, status := range s.cells {
-		p.add(int32(i), c.say(status, s.nodes.universe.names[i]))
-	}
-	return p.details(c.scoring)
-}
-
-// say is what there is to say of a node.
-func (c *cycle) say(status *framework.Status, node string) group {
-	switch {
-	case status == passed:
-		return group{verdict: Passed, column: -1}
-	case status == nil && c.leftOut != nil && c.leftOut(node):
-		return c.why
-	case status == nil:
-		return group{verdict: NotRun, column: -1}
-	}
-	g := group{verdict: Rejected, column: c.rec.layout.columnOf(status.Plugin()), reason: status.Message()}
-	if !status.IsRejected() {
-		g.verdict = Errored
-	}
-	return g
+	clear(s.cells)
 }

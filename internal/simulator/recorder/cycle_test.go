@@ -17,7 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/profile"
+	schedprofile "k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
 // fakeFramework has one plugin, which every other node fails. What is not needed
@@ -86,7 +86,7 @@ func filter(ctx context.Context, fwk schedframework.Framework, state framework.C
 // newScheduler is one that does nothing but filter.
 func newScheduler(nodes int) *scheduler.Scheduler {
 	return &scheduler.Scheduler{
-		Profiles:    profile.Map{"default-scheduler": newFakeFramework(nodes)},
+		Profiles:    schedprofile.Map{"default-scheduler": newFakeFramework(nodes)},
 		SchedulePod: filter,
 		FailureHandler: func(context.Context, schedframework.Framework, *schedframework.QueuedPodInfo, *framework.Status, *framework.NominatingInfo, time.Time) {
 		},
@@ -111,11 +111,16 @@ func newPod(name string) *v1.Pod {
 
 // TestManyFiltersAtOnce is one for the race detector, with readers beside.
 func TestManyFiltersAtOnce(t *testing.T) {
-	r, sched := New(), newScheduler(100)
+	changes := make(chan struct{}, 1)
+	r, sched := New(func() {
+		select {
+		case changes <- struct{}{}:
+		default:
+		}
+	}), newScheduler(100)
 	detach := r.Attach(sched, nil)
 	defer detach()
 	ctx, cancel := context.WithCancel(t.Context())
-	changes := r.Subscribe(ctx)
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		for {
@@ -146,40 +151,23 @@ func TestManyFiltersAtOnce(t *testing.T) {
 }
 
 func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
-	r, sched := New(), newScheduler(1)
+	r, sched := New(nothing), newScheduler(1)
 	detach := r.Attach(sched, nil)
 	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), queued(newPod("p"))) // and no end
 	detach()
-	if a, _ := r.Last("ns", "p"); a.Result != Failed || a.Message == "" {
+	if a := r.Attempts("ns", "p")[0]; a.Result != Failed || a.Message == "" {
 		t.Errorf("got %+v", a)
 	}
 }
 
 func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
-	r, sched := New(), newScheduler(1)
+	r, sched := New(nothing), newScheduler(1)
 	detach := r.Attach(sched, nil)
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
 	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod))
 	detach()
 	fwk.RunPostBindPlugins(t.Context(), schedframework.NewCycleState(), pod, "node-00000")
-	if a, _ := r.Last("ns", "p"); a.Result != Scheduled || a.Node != "node-00000" {
+	if a := r.Attempts("ns", "p")[0]; a.Result != Scheduled || a.Node != "node-00000" {
 		t.Errorf("got %+v", a)
-	}
-}
-
-// BenchmarkCycle compares 1,000 nodes with and without a recorder. A real cycle
-// does far more for each node than this one.
-func BenchmarkCycle(b *testing.B) {
-	for name, recorded := range map[string]bool{"bare": false, "recorded": true} {
-		b.Run(name, func(b *testing.B) {
-			sched := newScheduler(1000)
-			if recorded {
-				New().Attach(sched, nil)
-			}
-			pod := newPod("p")
-			for b.Loop() {
-				one(b.Context(), sched, pod)
-			}
-		})
 	}
 }

@@ -64,30 +64,9 @@ func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []framework.NodeInfo) (
 	if err == nil && list != nil && c != nil && e.IsPrioritizer() {
 		e.session.mu.Lock()
 		defer e.session.mu.Unlock()
-		e.session.addPriorities(c, e.name, weight, *list)
-	}
-	return list, weight, err
-}
-
-// perPriority is what the scheduler makes of a point from an extender.
-const perPriority = framework.MaxScore / extenderv1.MaxExtenderPriority
-
-func (s *session) addPriorities(c *cycle, name string, weight int64, list extenderv1.HostPriorityList) {
-	if c.scoring == nil {
-		return
-	}
-	byPlace := make(map[int32]int64, len(list))
-	for _, priority := range list {
-		if place, ok := s.nodes.byName[priority.Host]; ok {
-			byPlace[place] = priority.Score
+		if c.scoring != nil {
+			c.scoring.add(e.name, weight, *list)
 		}
 	}
-	raw, normalized := make([]int64, len(c.scoring.nodes)), make([]int64, len(c.scoring.nodes))
-	for i, place := range c.scoring.nodes {
-		raw[i], normalized[i] = byPlace[place], byPlace[place]*perPriority
-	}
-	c.scoring.scores = append(c.scoring.scores, scores{
-		ScoreColumn: ScoreColumn{Name: name, Extender: true, Weight: weight},
-		raw:         newValues(raw), normalized: newValues(normalized), scale: weight,
-	})
+	return list, weight, err
 }

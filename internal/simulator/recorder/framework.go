@@ -3,7 +3,6 @@ package recorder
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,13 +11,12 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// recordedFramework reports what the plugins of a profile say. The plugins
+// recordedFramework reports what becomes of a pod in a profile. The plugins
 // themselves are given the framework in it: what preemption tries out is not
 // recorded.
 type recordedFramework struct {
 	schedframework.Framework
 	session *session
-	raw     *rawScores
 	listed  types.NamespacedName // the pod for which the scheduler made its list of nodes
 }
 
@@ -29,43 +27,32 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 	}
 	result, status, limiting := f.Framework.RunPreFilterPlugins(ctx, state, pod)
 	if c != nil {
-		verdict := newPreFilter(c.rec.layout, state.GetSkipFilterPlugins(), limiting, status)
-		f.session.recorder.update(c.rec, func() { c.rec.preFilter = verdict })
 		c.leaveOut(result, status, limiting)
+		if !status.IsSuccess() && status.Plugin() == "" {
+			f.session.recorder.update(func() { c.rec.noNodeLeft(status) })
+		}
 	}
 	return result, status, limiting
 }
 
-func newPreFilter(l *layout, skipped, limiting sets.Set[string], status *framework.Status) preFilter {
-	p := preFilter{ran: true, failed: -1}
-	for i, name := range l.preFilter {
-		if skipped.Has(name) {
-			p.skipped = p.skipped.with(i)
-		}
-		if limiting.Has(name) {
-			p.limits = p.limits.with(i)
-		}
-		// When the limits leave no node, that counts against the last of them.
-		if !status.IsSuccess() && (status.Plugin() == name || status.Plugin() == "" && limiting.Has(name)) {
-			p.failed = i
+// noNodeLeft counts against the last of the plugins that name the nodes: between
+// them they leave none.
+func (r *record) noNodeLeft(status *framework.Status) {
+	for i := len(r.PreFilter) - 1; i >= 0; i-- {
+		if said := &r.PreFilter[i]; said.LimitsNodes {
+			said.Verdict, said.Reason = judge(status)
+			return
 		}
 	}
-	if p.failed >= 0 {
-		p.verdict, p.reason, p.goesOn = Rejected, status.Message(), status.Code() == framework.Unschedulable
-		if !status.IsRejected() {
-			p.verdict = Errored
-		}
-	}
-	return p
 }
 
 // leaveOut says which nodes no Filter will be asked about, and why.
 func (c *cycle) leaveOut(result *framework.PreFilterResult, status *framework.Status, limiting sets.Set[string]) {
-	why := group{verdict: LeftOut, column: -1}
+	why := said{verdict: LeftOut, column: -1}
 	switch {
 	case !status.IsSuccess():
 		why.reason = status.Message()
-		why.column = c.rec.layout.columnOf(status.Plugin())
+		why.column = c.rec.profile.columnOf(status.Plugin())
 		c.leftOut = func(string) bool { return true }
 	case !result.AllNodes():
 		why.reason = fmt.Sprintf("PreFilter of %v names other nodes", sets.List(limiting))
@@ -74,7 +61,7 @@ func (c *cycle) leaveOut(result *framework.PreFilterResult, status *framework.St
 		return
 	}
 	if len(limiting) == 1 {
-		why.column = c.rec.layout.columnOf(sets.List(limiting)[0])
+		why.column = c.rec.profile.columnOf(sets.List(limiting)[0])
 	}
 	c.why = why
 }
@@ -83,7 +70,7 @@ func (c *cycle) leaveOut(result *framework.PreFilterResult, status *framework.St
 // cell of its own.
 func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
 	status := f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
-	if place, ok := f.session.nodes.placeOf(node); ok {
+	if place, ok := f.session.nodes.at[node]; ok {
 		if f.session.cells[place] = status; status.IsSuccess() {
 			f.session.cells[place] = passed
 		}
@@ -94,13 +81,13 @@ func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Contex
 func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	rec := f.session.of(pod)
 	if rec != nil {
-		f.session.recorder.update(rec, func() { rec.makesRoom = true })
+		f.session.recorder.update(func() { rec.makesRoom = true })
 	}
 	result, status := f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	if rec != nil {
-		verdict := f.postFilter(status)
-		f.session.recorder.update(rec, func() {
-			rec.postFilter, rec.nominated = verdict, nominated(result)
+		said := f.postFilter(status)
+		f.session.recorder.update(func() {
+			rec.PostFilter, rec.nominated = said, nominated(result)
 			rec.makesRoom = rec.nominated != ""
 		})
 	}
@@ -108,19 +95,13 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state fram
 }
 
 func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict {
-	verdict := &PluginVerdict{Plugin: f.onlyPostFilter(), Verdict: Passed}
-	if status.IsSuccess() {
-		return verdict
-	}
-	verdict.Verdict, verdict.Reason = Errored, status.Message()
-	if status.IsRejected() {
-		verdict.Verdict = Rejected
-	}
+	said := &PluginVerdict{Plugin: f.onlyPostFilter()}
+	said.Verdict, said.Reason = judge(status)
 	// Unschedulable has the reasons of all the plugins, under the name of the first.
-	if status.Code() != framework.Unschedulable {
-		verdict.Plugin = status.Plugin()
+	if !status.IsSuccess() && status.Code() != framework.Unschedulable {
+		said.Plugin = status.Plugin()
 	}
-	return verdict
+	return said
 }
 
 // onlyPostFilter is the PostFilter plugin, if there is but one.
@@ -132,11 +113,9 @@ func (f *recordedFramework) onlyPostFilter() string {
 }
 
 func (f *recordedFramework) RunScorePlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) ([]framework.NodePluginScores, *framework.Status) {
-	c := f.session.current.Load()
-	raw := f.raw.begin()
 	result, status := f.Framework.RunScorePlugins(ctx, state, pod, nodes)
-	if c != nil && status.IsSuccess() {
-		c.scoring = f.session.newScoring(c.rec.layout, nodes, result, raw)
+	if c := f.session.current.Load(); c != nil && status.IsSuccess() {
+		c.scoring = f.session.newScoring(c, nodes, result)
 	}
 	return result, status
 }
@@ -150,9 +129,9 @@ func (f *recordedFramework) StoreScheduleResults(ctx context.Context, signature 
 	case c == nil:
 	case hinted == chosen:
 		hint := &Hint{Node: hinted, Pod: f.listed.String()}
-		f.session.recorder.update(c.rec, func() { c.rec.hint = hint })
+		f.session.recorder.update(func() { c.rec.Hint = hint })
 	default:
-		f.listed = c.rec.pod
+		f.listed = c.rec.key()
 	}
 }
 
@@ -162,9 +141,3 @@ func (f *recordedFramework) RunPostBindPlugins(ctx context.Context, state framew
 }
 
 var _ schedframework.Framework = (*recordedFramework)(nil)
-
-// raw are scores as the plugins gave them, by plugin and in the order of nodes.
-type raw struct {
-	mu       sync.Mutex // plugins normalize side by side
-	byPlugin map[string][]int64
-}

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,61 @@ type Preemption struct {
 	// preemption goes on beside the next cycle they come one by one, even after the
 	// attempt's Result.
 	Victims []string `json:"victims"`
+}
+
+// PushedOut is why a pod had to go.
+type PushedOut struct {
+	// By is the pod that it made room for, as namespace/name.
+	By   string    `json:"by"`
+	Node string    `json:"node"`
+	Time time.Time `json:"time"`
+}
+
+// victim is a pod that was pushed out.
+type victim struct {
+	key  types.NamespacedName
+	uid  string
+	time time.Time
+}
+
+// preemption is nil unless a node was nominated: then no room was made, whatever
+// PostFilter answered.
+func (r *record) preemption() *Preemption {
+	if r.nominated == "" {
+		return nil
+	}
+	p := &Preemption{Node: r.nominated, Victims: []string{}}
+	for _, v := range r.victims {
+		p.Victims = append(p.Victims, v.key.String())
+	}
+	return p
+}
+
+// PushedOut says why the last pod of that name that had to go did.
+func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out, ok := r.evictionOf(types.NamespacedName{Namespace: namespace, Name: name})
+	return out.PushedOut, ok
+}
+
+// eviction is that of the pod with the UID.
+type eviction struct {
+	PushedOut
+	uid string
+}
+
+func (r *Recorder) evictionOf(pod types.NamespacedName) (out eviction, ok bool) {
+	by := r.pushedOut[pod]
+	if by == nil {
+		return eviction{}, false
+	}
+	for _, v := range by.victims {
+		if v.key == pod {
+			out = eviction{PushedOut{By: by.key().String(), Node: by.nominated, Time: v.time}, v.uid}
+		}
+	}
+	return out, true
 }
 
 // nominated is the node that PostFilter names for the pod, or empty. What keeps an
@@ -60,22 +116,24 @@ func (w watchedEvents) Eventf(regarding, related runtime.Object, eventtype, reas
 		victim, _ := regarding.(*v1.Pod)
 		preemptor, _ := related.(metav1.Object) // a pod, in a type of the plugin's own
 		if victim != nil && preemptor != nil {
-			w.attempts.pushedOut(preemptor, victim)
+			w.attempts.pushOut(preemptor, victim)
 		}
 	}
 	w.EventRecorderLogger.Eventf(regarding, related, eventtype, reason, action, note, args...)
 }
 
-// pushedOut adds a victim to the newest attempt for a pod that made room: with the
+// pushOut adds a victim to the newest attempt for a pod that made room: with the
 // last victim gone the next attempt may begin before its event is sent.
-func (r *Recorder) pushedOut(preemptor metav1.Object, victim *v1.Pod) {
+func (r *Recorder) pushOut(preemptor metav1.Object, pod *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
 	for _, rec := range slices.Backward(kept) {
-		if rec.uid == preemptor.GetUID() && rec.makesRoom {
-			rec.victims = append(rec.victims, victim.Namespace+"/"+victim.Name)
-			r.changed.Send()
+		if rec.UID == string(preemptor.GetUID()) && rec.makesRoom {
+			v := victim{types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, string(pod.UID), time.Now()}
+			rec.victims = append(rec.victims, v)
+			r.pushedOut[v.key] = rec
+			r.changed()
 			return
 		}
 	}

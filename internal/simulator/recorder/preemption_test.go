@@ -32,7 +32,7 @@ func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v
 // TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom: preemption goes on
 // beside the next attempts, which may be through before its last event.
 func TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
-	r, sched := New(), newScheduler(2)
+	r, sched := New(nothing), newScheduler(2)
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
 	defer r.Attach(sched, nil)()
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")

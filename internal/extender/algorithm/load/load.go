@@ -26,6 +26,8 @@ func init() {
 	})
 }
 
+var _ algorithm.Worker = (*load)(nil)
+
 type load struct {
 	config   Config
 	client   *client

@@ -110,7 +110,7 @@ function unsaved(root) {
     if (field.type === "file") return field.files.length > 0;
     return "defaultValue" in field && field.value !== field.defaultValue && field.value !== field.offered;
   };
-  return [...root.querySelectorAll("form.form")].some((form) => !form.querySelector("[data-aside]") && [...form.elements].some(changed));
+  return [...root.querySelectorAll("form.form")].some((form) => !form.querySelector("[data-aside], [data-sent]") && [...form.elements].some(changed));
 }
 
 addEventListener("beforeunload", (event) => {

@@ -117,4 +117,12 @@ func TestPreemptionNamesTheNodeAndTheVictims(t *testing.T) {
 	p.waitFor("both attempts are there", "document.querySelectorAll('#panel .attempt').length >= 2")
 	p.click("#panel .attempt:last-of-type summary")
 	p.says("#panel .attempt:last-of-type", "makes room on node small, now nominated: 1 pod pushed out: default/low")
+	p.click("#panel .attempt:last-of-type a[href='/pods/default/low']")
+	p.says("#panel #verdict", "It was pushed out of node small")
+	p.says("#panel #verdict", "to make room for default/high")
+	p.says("#panel .attempt[open]", "Once a node is chosen: Reserve to Bind")
+	p.says("#panel .attempt[open]", "DefaultBinder")
+	p.says("#panel .attempt[open]", "And later")
+	p.click("#panel #verdict a")
+	p.says("#panel #panel-title", "high")
 }

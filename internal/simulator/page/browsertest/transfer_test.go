@@ -53,3 +53,25 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	p.click("#editor .submit")
 	p.says("#problems", "holiday.jpg is not an exported file")
 }
+
+func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV1)
+	for _, objectsOnly := range []bool{true, false} {
+		p.click("#more")
+		p.click("#import")
+		p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{"../../testdata/kube-scheduler-simulator.export.yml"}, chromedp.ByQuery))
+		if objectsOnly {
+			p.click("#objects-only")
+		}
+		p.click("#editor .submit")
+		p.says("#problems", "Imported 1 node and 1 pod. Not all is as it is in the file:")
+		p.says("#problems", "plugin EBSLimits is left out")
+		p.click("#editor [data-close]")
+		if objectsOnly {
+			p.says("#summary", "regex_v1.wasm")
+		}
+	}
+	p.waitFor("the pod is on its node", "document.getElementById('on-default-web')")
+	p.waitFor("the scheduler is that of the file", "!document.querySelector('#summary').textContent.includes('regex_v1.wasm')")
+}

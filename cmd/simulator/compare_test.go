@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+const comparedCluster = `
+nodes:
+- metadata: {name: node-1}
+  status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}, capacity: {cpu: "4", memory: 8Gi, pods: "10"}}
+pods:
+- metadata: {name: picky, namespace: default, annotations: {scheduler.wasmkwokwizardry.io/regex: '^gpu-'}}
+  spec: {containers: [{name: c, image: c}]}
+- metadata: {name: first, namespace: default}
+  spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "3"}}}]}
+`
+
+func writeFile(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// compareHere runs the command to its end.
+func compareHere(ctx context.Context, args ...string) (status int, out, errOut string) {
+	var stdout, stderr bytes.Buffer
+	status = run(ctx, append([]string{"compare"}, args...), &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+func TestCompareTellsByItsExitStatus(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
+	status, out, errOut := compareHere(t.Context(), "--cluster", cluster, "--a", "default", "--b", "v2", "-o", "json")
+	var result compare.Result
+	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost {
+		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
+	}
+	if len(result.Differences) != 1 || result.Differences[0].Name != "picky" || !strings.Contains(errOut, "simulator: 1 pod has a node under A and none under B") {
+		t.Errorf("%+v, %s", result.Differences, errOut)
+	}
+	status, out, errOut = compareHere(t.Context(), "--cluster", cluster, "--a", "v2", "--b", "default")
+	if status != 0 || !regexp.MustCompile(`default/picky +only under B +- +node-1`).MatchString(out) {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
+	half := writeFile(t, dir, "half.yaml", comparedCluster[:strings.LastIndex(comparedCluster, "  spec")])
+	none, empty := filepath.Join(dir, "none"), writeFile(t, dir, "empty.yaml", "")
+	steps := writeFile(t, dir, "steps.yaml", "steps:\n- creates: []\n")
+	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
+	for want, args := range map[string][]string{
+		"--cluster is missing":                       {"--a", "default", "--b", "v2"},
+		"--b is missing":                             {"--a", "default", "--cluster", cluster},
+		"--cluster " + none + ": ":                   {"--a", "default", "--b", "v2", "--cluster", none},
+		"--cluster " + half + ": ":                   {"--a", "default", "--b", "v2", "--cluster", half},
+		"--b v3: there is no such file, and no such": {"--a", "default", "--b", "v3", "--cluster", cluster},
+		"--b " + empty + ": the configuration is empty": {
+			"--a", "default", "--b", empty, "--cluster", cluster,
+		},
+		`--output "text" is none of html, json, table`:    {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
+		`"some" is none of pending, all`:                  {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
+		"--scenario " + steps + ": line 2: ":              {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
+		"delete[0]: an object needs apiVersion, kind and": {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
+		"unknown flag: --c":                               {"--c"},
+	} {
+		status, out, errOut := compareHere(t.Context(), args...)
+		lines := strings.Split(strings.TrimSpace(errOut), "\n")
+		if last := lines[len(lines)-1]; status != statusNone || out != "" || !strings.Contains(last, want) {
+			t.Errorf("want %q, got status %d, %q", want, status, errOut)
+		}
+	}
+}
+
+func TestCompareEndsSoonWhenItIsTold(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
+	r := running{newOutput(), make(chan int, 1)}
+	go func() {
+		r.done <- run(ctx, []string{"compare", "--cluster", cluster, "--a", "default", "--b", "v2"}, r.out, r.out)
+	}()
+	r.await(t, `(A: brings the objects in)`)
+	cancel()
+	if status := eventually.Receives(t, "the end", r.done); status != statusNone {
+		t.Errorf("it ended with %d: %s", status, r.out)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// TestTheJobOfTheDocsDoesWhatItSays runs the commands of docs/compare.md.
+func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
+	text, err := os.ReadFile("../../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(text)
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Run string } }
+	}
+	if block == nil || yaml.Unmarshal(block[1], &workflow) != nil {
+		t.Fatal("there is no job in the docs")
+	}
+	var commands []string
+	for _, step := range workflow.Jobs["compare"].Steps {
+		if step.Run != "" {
+			commands = append(commands, step.Run)
+		}
+	}
+	if len(commands) != 2 {
+		t.Fatalf("the job runs %q", commands)
+	}
+	dir := t.TempDir()
+	writeFile(t, dir, "cluster.yaml", comparedCluster)
+	config := func(door string) string {
+		side, err := readSide("--a", door)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(side.Config)
+	}
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	writeFile(t, dir, "scheduler.yaml", config("default"))
+	git("add", ".")
+	git("commit", "-qm", "before")
+	git("update-ref", "refs/remotes/origin/main", "HEAD")
+	writeFile(t, dir, "scheduler.yaml", config("v2"))
+	shell := exec.Command("sh", "-e", "-c", commands[0])
+	shell.Dir, shell.Env = dir, append(os.Environ(), "GITHUB_BASE_REF=main")
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", commands[0], err, out)
+	}
+	t.Chdir(dir)
+	line, into, _ := strings.Cut(commands[1], " > ")
+	args := strings.Fields(line)
+	if args[0] != "simulator" || args[1] != "compare" {
+		t.Fatalf("the job runs %q", line)
+	}
+	status, out, errOut := compareHere(t.Context(), args[2:]...)
+	if status != statusLost || into != "compare.html" || !strings.HasPrefix(out, "<!doctype html>") || !strings.Contains(out, "picky") {
+		t.Errorf("status %d: %s %s", status, errOut, out)
+	}
+}
+
+func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
+	out := newOutput()
+	s := &steps{to: out, began: time.Now()}
+	for i := range 100 {
+		s.say(compare.Progress{Run: 1, Runs: 2, Side: "A", Step: "queues the pods", Done: i, Of: 100})
+	}
+	s.say(compare.Progress{Run: 2, Runs: 2, Side: "A", Step: "starts a cluster"})
+	if want := regexp.MustCompile(`(?s)^ +[\d.]+s  run 1 of 2, A: queues the pods, 0 of 100\n +[\d.]+s  run 2 of 2, A: starts a cluster\n$`); !want.MatchString(out.String()) {
+		t.Errorf("it tells %q", out)
+	}
+}

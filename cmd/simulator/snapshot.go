@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster/anonymize"
+)
+
+func newSnapshot() *cobra.Command {
+	var o cluster.Options
+	var file string
+	var anonymous bool
+	cmd := &cobra.Command{
+		Use:   "snapshot --kubeconfig FILE",
+		Short: "Write down what is in a real cluster, as far as scheduling depends on it, for --from; the cluster is only read",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Kubeconfig == "" {
+				return errors.New("which cluster? Give the kubeconfig of one that you may read: --kubeconfig FILE")
+			}
+			snapshot, err := readCluster(cmd.Context(), o, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if anonymous {
+				anonymize.Snapshot(snapshot, o.Annotations)
+			}
+			tell(cmd.ErrOrStderr(), "note", snapshot.Source.Notes)
+			return write(snapshot, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	clusterFlags(cmd.Flags(), &o, "real cluster; it is only read")
+	cmd.Flags().StringVarP(&file, "output", "o", "cluster.yaml", "file to write; - is standard output")
+	cmd.Flags().BoolVar(&anonymous, "anonymize", false, "replace names and label values, everywhere alike")
+	return cmd
+}
+
+// readCluster reads a cluster, and shows how far it is: a line for each kind that
+// there is any of.
+func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*simulator.Snapshot, error) {
+	began, last, some := time.Now(), "", false
+	o.Progress = func(kind string, objects int) {
+		if some && kind != last {
+			fmt.Fprintln(out)
+		}
+		if last, some = kind, objects > 0; some {
+			fmt.Fprintf(out, "\r%5.1fs  %s: %d", time.Since(began).Seconds(), kind, objects)
+		}
+	}
+	snapshot, err := cluster.Read(ctx, o)
+	if some {
+		fmt.Fprintln(out)
+	}
+	return snapshot, err
+}
+
+// write writes a snapshot to a file, all of it or nothing.
+func write(s *simulator.Snapshot, file string, stdout, errOut io.Writer) error {
+	if file == "-" {
+		return s.WriteYAML(stdout)
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name()) // once it is renamed there is none
+	err = errors.Join(s.WriteYAML(part), part.Close())
+	if err == nil {
+		err = os.Rename(part.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	fmt.Fprintf(errOut, "%s: %s, %d nodes, %d pods, %d objects\n", file, s.Source, len(s.Nodes), len(s.Pods), s.Objects())
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+// listed is a file of "kubectl get nodes,pods -A -o json", as short as can be.
+func listed(t *testing.T) string {
+	t.Helper()
+	items := []string{
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"kubecon-1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"},"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`,
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"cncf-1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"},"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`,
+	}
+	for i, node := range []string{"kubecon-1", "cncf-1", "cncf-1", ""} {
+		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-%d","namespace":"team"},
+			"spec":{"nodeName":%q,"schedulerName":"nobody","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, i, node))
+	}
+	file := filepath.Join(t.TempDir(), "list.json")
+	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// where says which node each pod is on, and whether it runs.
+func where(t *testing.T, base string) map[string]string {
+	t.Helper()
+	_, body := get(t, base+"/api/v1/export")
+	var all struct{ Pods []v1.Pod }
+	if err := json.Unmarshal([]byte(body), &all); err != nil {
+		t.Fatal(err)
+	}
+	on := map[string]string{}
+	for _, pod := range all.Pods {
+		on[pod.Namespace+"/"+pod.Name] = pod.Spec.NodeName + " " + string(pod.Status.Phase)
+	}
+	return on
+}
+
+func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
+	want := map[string]string{"team/p-0": "kubecon-1 Running", "team/p-1": "cncf-1 Running", "team/p-2": "cncf-1 Running", "team/p-3": " Pending"}
+	same := func(base string) {
+		t.Helper()
+		eventually.Succeeds(t, "the pods are where they were", func(context.Context) error {
+			if got := where(t, base); fmt.Sprint(got) != fmt.Sprint(want) {
+				return fmt.Errorf("they are on %v", got)
+			}
+			return nil
+		})
+	}
+	dir := t.TempDir()
+	file, nameless, kubeconfig := filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "nameless.yaml"), filepath.Join(dir, "kubeconfig")
+	session(t, []string{"--door", "native", "--from", listed(t), "--data-dir", dir}, func(real string) {
+		same(real)
+		var said bytes.Buffer
+		for _, args := range [][]string{{"-o", file}, {"-o", nameless, "--anonymize"}} {
+			if code := run(t.Context(), append([]string{"snapshot", "--kubeconfig", kubeconfig}, args...), &said, &said); code != 0 {
+				t.Fatalf("snapshot ended with %d: %s", code, &said)
+			}
+		}
+		if !strings.Contains(said.String(), "pods: 4") || !strings.Contains(said.String(), "2 nodes, 4 pods") {
+			t.Errorf("it says %s", &said)
+		}
+		out := session(t, []string{"--door", "native", "--kubeconfig", kubeconfig}, same)
+		if !strings.Contains(out, "this is a copy of regex-scheduling (https://127.0.0.1:") {
+			t.Errorf("a copy without a file says %s", out)
+		}
+	})
+	r := runSimulator(t, "--door", "native", "--from", file)
+	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
+	same(base)
+	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml"`) || !strings.Contains(status, `"taken":"20`) {
+		t.Errorf("the status is %s", status)
+	}
+	if _, page := get(t, base+"/"); !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
+		t.Errorf("the page does not say whose copy this is: %s", page)
+	}
+	send(t, "PUT", base+"/api/v1/reset", "", 202)
+	same(base)
+	send(t, "POST", base+"/api/v1/stop", "", 202)
+	if code := <-r.done; code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
+		t.Errorf("it ended with %d: %s", code, r.out)
+	}
+	text, err := os.ReadFile(nameless)
+	if err != nil || bytes.Contains(text, []byte("kubecon")) || bytes.Contains(text, []byte("team")) {
+		t.Errorf("an anonymous snapshot has %s, %v", text, err)
+	}
+}

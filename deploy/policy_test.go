@@ -1,0 +1,251 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// kinds are what has a pod in it, and where.
+var kinds = []struct {
+	kind, resource, apiVersion string
+	pod                        []string // the path of what has metadata and spec
+	spec                       map[string]any
+}{
+	{"Pod", "pods", "v1", nil, nil},
+	{"PodTemplate", "podtemplates", "v1", []string{"template"}, nil},
+	{"ReplicationController", "replicationcontrollers", "v1", []string{"spec", "template"}, map[string]any{"replicas": int64(0)}},
+	{"DaemonSet", "daemonsets", "apps/v1", []string{"spec", "template"}, selecting},
+	{"Deployment", "deployments", "apps/v1", []string{"spec", "template"}, selecting},
+	{"ReplicaSet", "replicasets", "apps/v1", []string{"spec", "template"}, selecting},
+	{"StatefulSet", "statefulsets", "apps/v1", []string{"spec", "template"}, selecting},
+	{"Job", "jobs", "batch/v1", []string{"spec", "template"}, map[string]any{"suspend": true}},
+	{"CronJob", "cronjobs", "batch/v1", []string{"spec", "jobTemplate", "spec", "template"}, map[string]any{"schedule": "@daily"}},
+}
+
+var selecting = map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}}
+
+// annotated makes an object of a kind, whose pod has the annotation, or none if
+// pattern is nil.
+func annotated(index int, name string, pattern *string) *unstructured.Unstructured {
+	k := kinds[index]
+	metadata := map[string]any{"labels": map[string]any{"a": "b"}}
+	if pattern != nil {
+		metadata["annotations"] = map[string]any{regex.Annotation: *pattern}
+	}
+	spec := map[string]any{
+		"schedulerName": "nobody", "containers": []any{map[string]any{"name": "c", "image": "registry.example/none"}},
+	}
+	if strings.HasPrefix(k.apiVersion, "batch/") {
+		spec["restartPolicy"] = "Never"
+	}
+	content := map[string]any{}
+	if k.spec != nil {
+		content["spec"] = (&unstructured.Unstructured{Object: k.spec}).DeepCopy().Object
+	}
+	if k.pod == nil {
+		content["metadata"], content["spec"] = metadata, spec
+	} else {
+		_ = unstructured.SetNestedMap(content, map[string]any{"metadata": metadata, "spec": spec}, k.pod...)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion(k.apiVersion)
+	object.SetKind(k.kind)
+	object.SetName(name)
+	return object
+}
+
+func resourceAt(c dynamic.Interface, index int) dynamic.ResourceInterface {
+	group, _ := schema.ParseGroupVersion(kinds[index].apiVersion)
+	return c.Resource(group.WithResource(kinds[index].resource)).Namespace("default")
+}
+
+var dry = []string{metav1.DryRunAll}
+
+// create tries to create an object, with that pattern.
+func create(ctx context.Context, c dynamic.Interface, index int, pattern *string) error {
+	_, err := resourceAt(c, index).Create(ctx, annotated(index, "new", pattern), metav1.CreateOptions{DryRun: dry})
+	return err
+}
+
+// update tries to give the object that is there that pattern.
+func update(ctx context.Context, c dynamic.Interface, index int, pattern *string) error {
+	there, err := resourceAt(c, index).Get(ctx, "there", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	next := annotated(index, "there", pattern)
+	path := append(append([]string{}, kinds[index].pod...), "metadata", "annotations")
+	annotations, _, _ := unstructured.NestedMap(next.Object, path...)
+	_ = unstructured.SetNestedMap(there.Object, annotations, path...)
+	_, err = resourceAt(c, index).Update(ctx, there, metav1.UpdateOptions{DryRun: dry})
+	return err
+}
+
+// keep creates an object of each kind that can be changed.
+func keep(t *testing.T, pattern string) {
+	t.Helper()
+	for i, k := range kinds {
+		eventually.Succeeds(t, "create it, once the policy of another test is gone", func(ctx context.Context) error {
+			_, err := resourceAt(objects, i).Create(ctx, annotated(i, "there", &pattern), metav1.CreateOptions{})
+			return err
+		})
+		if k.kind == "Job" { // its template can be changed while it is suspended
+			status := annotated(i, "there", &pattern)
+			_ = unstructured.SetNestedSlice(status.Object, []any{map[string]any{"type": "Suspended", "status": "True"}}, "status", "conditions")
+			_, err := resourceAt(objects, i).ApplyStatus(t.Context(), "there", status, metav1.ApplyOptions{FieldManager: "test", Force: true})
+			must(t, err)
+		}
+		t.Cleanup(func() {
+			now, orphan := int64(0), metav1.DeletePropagationOrphan
+			if err := resourceAt(objects, i).Delete(context.Background(), "there", metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &orphan}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// enforce applies a variant of the policy, and waits until it works, as effect
+// tells by what became of a pod with a bad pattern.
+func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
+	t.Helper()
+	for _, object := range mustRender(t, "policy/"+variant) {
+		must(t, apply(t.Context(), object))
+		t.Cleanup(func() {
+			resource, err := resourceOf(object.GroupVersionKind())
+			must(t, err)
+			must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
+		})
+	}
+	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
+		if err := create(ctx, c, 0, &bad); !effect(err) {
+			return fmt.Errorf("not yet: %v", err)
+		}
+		return nil
+	})
+}
+
+var bad, worse = "(", "(("
+
+// judged are patterns, and what the API server says of those that it refuses.
+// Nil stands for no annotation.
+func judged(t *testing.T) map[*string]string {
+	t.Helper()
+	const asTheScheduler = "its own words"
+	judged := map[*string]string{nil: ""}
+	for pattern, want := range map[string]string{
+		"kubecon-.*": "", "": "", "(?i)a": "", "é": "", `\x{e9}`: "",
+		"kubecon-(.*":              "error parsing regexp: missing closing ): `kubecon-(.*`",
+		`kubecon-.*\`:              "error parsing regexp: trailing backslash at end of expression: ``",
+		"(?!gpu)":                  "error parsing regexp: invalid or unsupported Perl syntax: `(?!`",
+		strings.Repeat("a?", 500):  "",
+		strings.Repeat("a?", 501):  asTheScheduler,
+		strings.Repeat("(a)", 100): "",
+		strings.Repeat("(a)", 101): asTheScheduler,
+		strings.Repeat(`\pL`, 8):   "",
+		strings.Repeat(`\pL`, 9):   asTheScheduler,
+		strings.Repeat("a", 2049):  asTheScheduler,
+		strings.Repeat("é", 1025):  asTheScheduler,
+		"(?s-mi:é)":                asTheScheduler,
+		`a(?i)\x{e9}`:              asTheScheduler,
+		// What the scheduler alone refuses.
+		strings.Repeat("a", 2048): "", "(abcd){600}": "",
+	} {
+		if want == asTheScheduler {
+			_, err := regex.Default.Compile(pattern)
+			var refusal *regex.PatternError
+			if !errors.As(err, &refusal) {
+				t.Fatalf("the scheduler takes %.20q", pattern)
+			}
+			want = "annotation " + regex.Annotation + ": " + refusal.Problem
+		}
+		judged[&pattern] = want
+	}
+	return judged
+}
+
+func TestTheAPIServerRefusesBadPatterns(t *testing.T) {
+	keep(t, "kubecon-.*")
+	enforce(t, "base", objects, func(err error) bool { return err != nil })
+	for i, k := range kinds {
+		for what, try := range map[string]func(context.Context, dynamic.Interface, int, *string) error{"create": create, "update": update} {
+			t.Run(what+" "+k.kind, func(t *testing.T) {
+				for pattern, want := range judged(t) {
+					err := try(t.Context(), objects, i, pattern)
+					if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+						t.Errorf("%s: got %v, want %q", shown(pattern), err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func shown(pattern *string) string {
+	if pattern == nil {
+		return "no annotation"
+	}
+	return fmt.Sprintf("%.20q", *pattern)
+}
+
+func TestWhatWasThereBeforeThePolicyCanStillBeChanged(t *testing.T) {
+	keep(t, bad)
+	enforce(t, "base", objects, func(err error) bool { return err != nil })
+	for i, k := range kinds {
+		if err := update(t.Context(), objects, i, &bad); err != nil {
+			t.Errorf("%s as it was: %v", k.kind, err)
+		}
+		if err := update(t.Context(), objects, i, &worse); err == nil || !strings.Contains(err.Error(), "missing closing )") {
+			t.Errorf("%s with another bad pattern: %v", k.kind, err)
+		}
+	}
+}
+
+func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
+	var told warnings
+	config := cluster.AdminConfig()
+	config.WarningHandler = &told
+	c, err := dynamic.NewForConfig(config)
+	must(t, err)
+	enforce(t, "warn", c, func(err error) bool { return err == nil && told.take() != "" })
+	for i, k := range kinds {
+		for pattern, want := range judged(t) {
+			err := create(t.Context(), c, i, pattern)
+			if got := told.take(); err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
+				t.Errorf("%s, %s: got %v and the warning %q, want %q", k.kind, shown(pattern), err, got, want)
+			}
+		}
+	}
+}
+
+// warnings are what the API server says beside its answers.
+type warnings struct {
+	mu   sync.Mutex
+	said string
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _ string, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said += text
+}
+
+func (w *warnings) take() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	said := w.said
+	w.said = ""
+	return said
+}

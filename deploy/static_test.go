@@ -1,0 +1,84 @@
+package deploy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	podutil "k8s.io/kubernetes/pkg/api/pod"
+	api "k8s.io/kubernetes/pkg/apis/core"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	"sigs.k8s.io/yaml"
+)
+
+// TestAKubeletTakesTheStaticPods holds them against what it refuses: what refers
+// to an object of the API.
+func TestAKubeletTakesTheStaticPods(t *testing.T) {
+	for _, name := range []string{"extender", "kube-scheduler"} {
+		pod := staticPod(t, name)
+		var internal api.Pod
+		must(t, legacyscheme.Scheme.Convert(pod.DeepCopy(), &internal, nil))
+		if refers, to, err := podutil.HasAPIObjectReference(&internal); refers || err != nil {
+			t.Errorf("%s refers to %s: %v", name, to, err)
+		}
+		if !pod.Spec.HostNetwork || pod.Namespace != "kube-system" {
+			t.Errorf("%s is in namespace %s, on the host's network: %v", name, pod.Namespace, pod.Spec.HostNetwork)
+		}
+		object, err := readObject("static-pods/" + name + ".yaml")
+		must(t, err)
+		if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func staticPod(t *testing.T, name string) *corev1.Pod {
+	t.Helper()
+	data, err := os.ReadFile("static-pods/" + name + ".yaml")
+	must(t, err)
+	var pod corev1.Pod
+	must(t, yaml.UnmarshalStrict(data, &pod))
+	return &pod
+}
+
+func TestTheStaticExtenderListensOnItsNodeAlone(t *testing.T) {
+	pod := staticPod(t, "extender")
+	c := extenderConfig(t, "", pod.Spec.Containers[0].Args...)
+	if c.Listen != "127.0.0.1:8000" || strings.Join(c.Filter, " ") != "regex" {
+		t.Errorf("listens on %s, filters with %v", c.Listen, c.Filter)
+	}
+	if probe := pod.Spec.Containers[0].LivenessProbe.HTTPGet; probe.Host != "127.0.0.1" || probe.Port.IntValue() != 8000 {
+		t.Errorf("probed at %s:%s", probe.Host, &probe.Port)
+	}
+}
+
+// TestTheStaticSchedulerSchedules runs it with its configuration, where the files
+// are that a node would have, and with the rights of kubeadm's scheduler.
+func TestTheStaticSchedulerSchedules(t *testing.T) {
+	pod := staticPod(t, "kube-scheduler")
+	mounted := map[string]bool{}
+	for _, mount := range pod.Spec.Containers[0].VolumeMounts {
+		mounted[mount.MountPath] = true
+	}
+	const folder, kubeconfig = "/etc/kubernetes/regex-scheduling", "/etc/kubernetes/scheduler.conf"
+	if !mounted[folder] || !mounted[kubeconfig] || pod.Spec.Containers[0].Args[0] != "--config="+folder+"/config.yaml" {
+		t.Errorf("%v is mounted, and its arguments are %q", mounted, pod.Spec.Containers[0].Args)
+	}
+	text, err := os.ReadFile("static-pods/config.yaml")
+	must(t, err)
+	static, err := filepath.Abs("../static")
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, cluster.WriteKubeconfig(file, "system:kube-scheduler"))
+	addNode(t, "other", 10)
+	addNode(t, "kubecon-1", 10)
+	runConfig(t, file, string(text), nil, folder+"/regex_v2.wasm", static+"/regex_v2.wasm", kubeconfig, file)
+	kubecon := podFor("kubecon", "kubecon-.*")
+	kubecon.Spec.SchedulerName = ""
+	addPod(t, kubecon)
+	waitForNode(t, "kubecon", "kubecon-1")
+}

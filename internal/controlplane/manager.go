@@ -1,0 +1,87 @@
+package controlplane
+
+import (
+	"errors"
+	"slices"
+	"sync"
+)
+
+// manager starts and stops controllers: what kube-controller-manager is to a
+// cluster of machines.
+type manager struct {
+	identities identities
+
+	mu      sync.Mutex
+	cleaner *controllers // those that always run
+	others  *controllers // nil while they are held
+	holds   int
+	stopped bool
+}
+
+func startManager(c *Cluster) (*manager, error) {
+	m := &manager{identities: identities{c.ClientConfig, map[string]identity{}}}
+	var err error
+	if m.cleaner, err = startControllers(cleaners, m.identities.get); err != nil {
+		return nil, err
+	}
+	if err := m.startOthers(); err != nil {
+		m.cleaner.stop()
+		return nil, err
+	}
+	return m, nil
+}
+
+// startOthers needs mu held, but at the start.
+func (m *manager) startOthers() (err error) {
+	m.others, err = startControllers(slices.Concat(keepers, workloads, volumes), m.identities.get)
+	return err
+}
+
+// stop ends all controllers. It may be called on nil, and again.
+func (m *manager) stop() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	m.stopped = true
+	if m.others != nil {
+		m.others.stop()
+	}
+	m.cleaner.stop()
+}
+
+var errStopped = errors.New("the control plane was stopped")
+
+// Hold stops the controllers that make and change objects, and returns when the
+// last of them has; the garbage collector and the end of namespaces go on. So many
+// objects can be made or deleted that belong together, such as a ReplicaSet and
+// its pods, without a controller acting on half of them. Call resume once, after
+// that: then controllers see the whole. Who holds while others do waits for none
+// of them; the last one to resume starts the controllers.
+func (c *Cluster) Hold() (resume func() error, err error) {
+	m := c.manager
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return nil, errStopped
+	}
+	m.holds++
+	if m.others != nil {
+		m.others.stop()
+		m.others = nil
+	}
+	return m.resume, nil
+}
+
+func (m *manager) resume() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.holds--; m.holds > 0 || m.stopped {
+		return nil
+	}
+	return m.startOthers()
+}

@@ -1,0 +1,99 @@
+package anonymize
+
+import (
+	"crypto/rand"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// common are words that tell nothing of a user, and that Kubernetes must
+// recognize: in kube-system, system-node-critical, linux, amd64, :latest.
+var common = map[string]bool{
+	"kube": true, "system": true, "public": true, "node": true, "lease": true, "default": true,
+	"cluster": true, "critical": true, "linux": true, "windows": true, "amd": true, "arm": true,
+	"true": true, "false": true, "latest": true,
+}
+
+func commonWords() string { return strings.Join(slices.Sorted(maps.Keys(common)), ", ") }
+
+// words gives each word another one.
+type words struct {
+	to    map[string]string // both in lower case
+	taken map[string]bool
+}
+
+func newWords() *words {
+	return &words{to: map[string]string{}, taken: maps.Clone(common)}
+}
+
+// text replaces the words of a text.
+func (w *words) text(text string) string {
+	var b strings.Builder
+	for text != "" {
+		end := 0
+		for end < len(text) && isLetter(text[end]) {
+			end++
+		}
+		if end == 0 {
+			b.WriteByte(text[0])
+			text = text[1:]
+			continue
+		}
+		b.WriteString(w.word(text[:end]))
+		text = text[end:]
+	}
+	return b.String()
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// word is the one that takes the place of another, in the same letters, small and
+// capital.
+func (w *words) word(word string) string {
+	lower := strings.ToLower(word)
+	if common[lower] {
+		return word
+	}
+	other, ok := w.to[lower]
+	if !ok {
+		other = w.draw(len(word))
+		w.to[lower], w.taken[other] = other, true
+	}
+	cased := []byte(other)
+	for i := range cased {
+		if word[i] < 'a' {
+			cased[i] -= 'a' - 'A'
+		}
+	}
+	return string(cased)
+}
+
+// draw finds a word that is not taken. There are as many as there can be words of
+// that length, so one is left.
+func (w *words) draw(length int) string {
+	word := make([]byte, length)
+	for i := range word {
+		n, err := rand.Int(rand.Reader, big.NewInt(26))
+		if err != nil {
+			panic(err) // the system has no randomness
+		}
+		word[i] = 'a' + byte(n.Int64())
+	}
+	for w.taken[string(word)] {
+		next(word)
+	}
+	return string(word)
+}
+
+// next counts up, in the digits a to z.
+func next(word []byte) {
+	for i := len(word) - 1; i >= 0; i-- {
+		if word[i] < 'z' {
+			word[i]++
+			return
+		}
+		word[i] = 'a'
+	}
+}

@@ -1,0 +1,212 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+)
+
+// Kind is in what a pod's outcomes differ.
+type Kind string
+
+const (
+	// Elsewhere: it has a node on both sides, and not the same.
+	Elsewhere Kind = "elsewhere"
+	// OnlyA: it has a node under A alone.
+	OnlyA Kind = "onlyA"
+	// OnlyB: it has a node under B alone.
+	OnlyB Kind = "onlyB"
+	// Nowhere: it has no node on either side.
+	Nowhere Kind = "nowhere"
+)
+
+// Cause is what made the difference.
+type Cause string
+
+const (
+	// Verdict: a plugin was for a node on one side and against it on the other.
+	Verdict Cause = "verdict"
+	// Score: a node got a better total on one side.
+	Score Cause = "score"
+	// Preemption: room was made on one side, or elsewhere.
+	Preemption Cause = "preemption"
+	// Order: a node was not looked at on one side, as enough others were found.
+	Order Cause = "order"
+	// Tie: chance alone. Both nodes were as good on both sides.
+	Tie Cause = "tie"
+	// Unknown: neither verdicts nor scores tell.
+	Unknown Cause = "unknown"
+)
+
+// Difference is a pod that came out differently, or has no node on either side.
+type Difference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Kind      Kind   `json:"kind"`
+	Cause     Cause  `json:"cause,omitempty"`
+	// Plugin is the one that decided, where one did.
+	Plugin string `json:"plugin,omitempty"`
+	// Reason says why, in a line.
+	Reason string `json:"reason"`
+	// Follows: the nodes in question already differed in their pods, because of
+	// other pods in this list, and the plugin that decided is on both sides.
+	Follows bool `json:"follows,omitempty"`
+	// Runs is in how many runs the pod came out like this.
+	Runs int     `json:"runs"`
+	A    Outcome `json:"a"`
+	B    Outcome `json:"b"`
+}
+
+// verdicts are what came of a run.
+type verdicts struct {
+	a, b        *sideResult
+	same        int
+	differences []Difference // that are not ties
+	ties        []Difference
+	nowhere     []Difference
+}
+
+// judge compares the two sides, pod by pod, in the order in which A looked at
+// them, so that what follows from a difference comes after it.
+func judge(p *plan, a, b *sideResult) *verdicts {
+	j := &judging{a: a, b: b, chance: sets.New[types.NamespacedName]()}
+	v := &verdicts{a: a, b: b}
+	for _, name := range j.order(p) {
+		d, differs := j.one(name, a.outcome(name), b.outcome(name))
+		switch {
+		case !differs && d.A.State != Gone:
+			v.same++
+		case !differs:
+		case d.Kind == Nowhere:
+			v.nowhere = append(v.nowhere, d)
+		case d.Cause == Tie:
+			v.ties = append(v.ties, d)
+		default:
+			v.differences = append(v.differences, d)
+		}
+	}
+	return v
+}
+
+type judging struct {
+	a, b   *sideResult
+	chance sets.Set[types.NamespacedName] // those that differ by chance alone
+}
+
+// order is that of the last attempts, under A or else under B; pods that nobody
+// looked at come last, by name.
+func (j *judging) order(p *plan) []types.NamespacedName {
+	all := sets.KeySet(j.a.outcomes).Union(sets.KeySet(j.b.outcomes)).Union(sets.KeySet(p.given()))
+	place := func(name types.NamespacedName) uint64 {
+		for _, side := range []*sideResult{j.a, j.b} {
+			if attempt := side.outcome(name).Attempt; attempt != nil {
+				return attempt.ID
+			}
+		}
+		return 1 << 63
+	}
+	return slices.SortedFunc(slices.Values(all.UnsortedList()), func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.String(), b.String()))
+	})
+}
+
+// one compares the outcomes of a pod.
+func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, differs bool) {
+	d = Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
+	switch {
+	case a.State == Gone && b.State == Gone:
+		return d, false
+	case a.Node == "" && b.Node == "":
+		d.Kind = Nowhere
+		d.Reason, d.Plugin = alone(a)
+		return d, true
+	case a.Node == b.Node:
+		return d, false
+	case b.Node == "":
+		d.Kind = OnlyA
+	case a.Node == "":
+		d.Kind = OnlyB
+	default:
+		d.Kind = Elsewhere
+	}
+	j.explain(&d)
+	if before := j.before(a, b); len(before) > 0 && !d.onlyHere(d.Plugin) {
+		d.Follows = true
+		if j.chance.IsSuperset(before) {
+			d.Cause, d.Reason = Tie, "other pods on these nodes differ by chance"
+		}
+	}
+	if d.Cause == Tie {
+		j.chance.Insert(name)
+	}
+	return d, true
+}
+
+// before are the pods that were on one of the two nodes on one side only, when the
+// scheduler looked at this one.
+func (j *judging) before(a, b Outcome) sets.Set[types.NamespacedName] {
+	differ := sets.New[types.NamespacedName]()
+	for _, node := range []string{a.Node, b.Node} {
+		if node != "" {
+			onA, onB := j.a.placedBefore(node, a.Attempt), j.b.placedBefore(node, b.Attempt)
+			differ = differ.Union(onA.Difference(onB)).Union(onB.Difference(onA))
+		}
+	}
+	return differ
+}
+
+func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+	pods := sets.New[types.NamespacedName]()
+	for _, one := range r.placed[node] {
+		if attempt != nil && one.attempt < attempt.ID {
+			pods.Insert(one.pod)
+		}
+	}
+	return pods
+}
+
+// explain says why a pod came out differently.
+func (j *judging) explain(d *Difference) {
+	d.Cause = Unknown
+	switch {
+	case d.A.PushedOutBy != "" || d.B.PushedOutBy != "":
+		j.explainVictim(d)
+	case d.Kind == OnlyA:
+		d.rejected("B", d.B, d.A.Node)
+	case d.Kind == OnlyB:
+		d.rejected("A", d.A, d.B.Node)
+	case j.sameRoom(keyOf(d.key())):
+		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
+	default:
+		d.explainElsewhere()
+	}
+}
+
+// explainVictim is about a pod that preemption deleted on one side, or on both for
+// other pods.
+func (j *judging) explainVictim(d *Difference) {
+	d.Cause = Preemption
+	by, side := d.B.PushedOutBy, "B"
+	if by == "" {
+		by, side = d.A.PushedOutBy, "A"
+	}
+	d.Reason = fmt.Sprintf("under %s pod %s pushed it out", side, by)
+	if j.chance.Has(keyOf(by)) || j.sameRoom(keyOf(by)) {
+		d.Cause, d.Reason = Tie, d.Reason+", by chance"
+	}
+}
+
+// sameRoom is true if room was made for a pod on both sides, and preemption has no
+// reason to prefer those that it pushed out on either: as many, of the same
+// priorities.
+func (j *judging) sameRoom(pod types.NamespacedName) bool {
+	a, b := j.a.victims[pod], j.b.victims[pod]
+	return len(a) > 0 && slices.Equal(a, b)
+}
+
+func (d *Difference) key() string { return d.Namespace + "/" + d.Name }

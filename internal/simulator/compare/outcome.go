@@ -1,0 +1,123 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+)
+
+// Outcome is what became of a pod on a side.
+type Outcome struct {
+	// Node is where it is, or empty.
+	Node string `json:"node,omitempty"`
+	// State is Scheduled, Unschedulable, Error, or one of those below.
+	State string `json:"state"`
+	// Message is that of the last attempt.
+	Message string `json:"message,omitempty"`
+	// PushedOutBy is the pod that preemption made room for.
+	PushedOutBy string `json:"pushedOutBy,omitempty"`
+	// Attempts is how often the scheduler tried.
+	Attempts int `json:"attempts"`
+	// Attempt is the last one, with what each plugin said of each node; nil if the
+	// scheduler did not look at the pod.
+	Attempt *recorder.Attempt `json:"-"`
+}
+
+// States of a pod that the scheduler's attempts don't tell.
+const (
+	// Stayed: it had a node in the file, and still has.
+	Stayed = "Stayed"
+	// Gone: it was deleted.
+	Gone = "Gone"
+	// PushedOut: preemption deleted it.
+	PushedOut = "PushedOut"
+	// NotAsked: no profile has the pod's schedulerName, or the pod is not to be
+	// scheduled yet.
+	NotAsked = "NotAsked"
+)
+
+// sideResult is what came of a side.
+type sideResult struct {
+	pods     map[types.NamespacedName]*v1.Pod
+	nodes    []v1.Node
+	outcomes map[types.NamespacedName]Outcome
+	placed   map[string][]placement           // by node, in the order of the attempts
+	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
+	took     []time.Duration                  // by pod, all its attempts together; sorted
+	attempts int
+	notices  []simulator.Notice // what the API server has refused
+}
+
+// placement is a pod that was given a node by an attempt.
+type placement struct {
+	attempt uint64
+	pod     types.NamespacedName
+}
+
+func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[types.NamespacedName]*v1.Pod, nodes []v1.Node) *sideResult {
+	r := &sideResult{
+		pods: pods, nodes: nodes, outcomes: map[types.NamespacedName]Outcome{},
+		placed: map[string][]placement{}, victims: map[types.NamespacedName][]int32{},
+	}
+	for name, pod := range pods {
+		r.outcomes[name] = Outcome{Node: pod.Spec.NodeName, State: Stayed}
+		if pod.Spec.NodeName == "" {
+			r.outcomes[name] = Outcome{State: NotAsked, Message: notAsked(pod)}
+		}
+	}
+	for name, one := range attempts {
+		o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last}
+		if pod := pods[name]; pod == nil {
+			o.State = Gone
+		} else {
+			o.Node = pod.Spec.NodeName
+		}
+		r.outcomes[name] = o
+		r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
+		if one.last.Result == recorder.Scheduled {
+			r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
+		}
+	}
+	slices.Sort(r.took)
+	for _, on := range r.placed {
+		slices.SortFunc(on, func(a, b placement) int { return cmp.Compare(a.attempt, b.attempt) })
+	}
+	r.markVictims(p, attempts)
+	return r
+}
+
+func notAsked(pod *v1.Pod) string {
+	if len(pod.Spec.SchedulingGates) > 0 {
+		return "it has scheduling gates"
+	}
+	return "no profile is called " + pod.Spec.SchedulerName
+}
+
+// markVictims says of pods that are gone who pushed them out.
+func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen) {
+	for name, one := range attempts {
+		for _, victim := range one.victims {
+			key := keyOf(victim)
+			r.victims[name] = append(r.victims[name], p.priorities[key])
+			if o, there := r.outcomes[key]; !there || o.State == Gone {
+				o.State, o.PushedOutBy = PushedOut, name.String()
+				r.outcomes[key] = o
+			}
+		}
+		slices.Sort(r.victims[name])
+	}
+}
+
+// outcome of a pod that may be gone.
+func (r *sideResult) outcome(name types.NamespacedName) Outcome {
+	if o, ok := r.outcomes[name]; ok {
+		return o
+	}
+	return Outcome{State: Gone}
+}

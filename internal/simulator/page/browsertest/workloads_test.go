@@ -1,0 +1,79 @@
+package browsertest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// make makes an object of the form for a kind as it comes, and returns its name.
+func (p *tab) make(kind string) (name string) {
+	p.Helper()
+	p.form(kind)
+	name = nameOf(p.value("#text"))
+	p.submit()
+	return name
+}
+
+func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	name := p.make("deployment")
+	p.do(chromedp.Navigate(server.URL() + "/objects"))
+	p.says("main", "2 of 2 ready")
+	row := "default-" + name
+	p.click("#more-deployment-" + row)
+	p.says("#notices", "deployment "+name+": 3 replicas")
+	p.says("main", "3 of 3 ready")
+	for range 2 {
+		p.click("#fewer-deployment-" + row)
+	}
+	p.says("main", "1 of 1 ready")
+
+	p.do(chromedp.Navigate(server.URL() + "/pods"))
+	p.says("tbody", "of ReplicaSet "+name)
+	p.waitFor("the others are gone", "document.querySelectorAll('tbody tr').length === 1")
+	p.panel("tbody a")
+	p.says("#panel .kicker", "of ReplicaSet "+name)
+	p.click("#owner")
+	p.waitFor("its owner is in the form", "document.querySelector('#text')?.value.includes('kind: ReplicaSet')")
+	p.waitFor("which names its own", "document.querySelector('#text').value.includes('kind: Deployment')")
+
+	p.do(chromedp.Navigate(server.URL() + "/objects"))
+	p.click("#delete-deployment-" + row)
+	p.click("#confirm-yes")
+	p.do(chromedp.Navigate(server.URL() + "/pods"))
+	p.says("main", "There are no pods yet")
+}
+
+func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	name := p.make("job")
+	p.do(chromedp.Navigate(server.URL() + "/objects"))
+	p.says("main", "2 of 2 succeeded")
+	p.click("#delete-job-default-" + name)
+	p.click("#confirm-yes")
+	p.do(chromedp.Navigate(server.URL() + "/pods"))
+	p.says("main", "There are no pods yet")
+}
+
+// TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume: a class, a claim, and a pod
+// with the line that the claim's form shows.
+func TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.make("storageclass")
+	p.form("persistentvolumeclaim")
+	_, use, _ := strings.Cut(p.value("#text"), "#   ")
+	use, _, _ = strings.Cut(use, "\n")
+	p.submit()
+	p.form("pod")
+	p.paste("#text", strings.Replace(p.value("#text"), "spec:\n", "spec:\n  "+use+"\n", 1))
+	p.submit()
+	p.do(chromedp.Navigate(server.URL() + "/pods"))
+	p.says("tbody", "Running on kubecon-1")
+	p.do(chromedp.Navigate(server.URL() + "/objects"))
+	p.says("main", "1Gi, Bound")
+}

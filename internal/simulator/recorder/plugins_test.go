@@ -1,0 +1,87 @@
+package recorder
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/kube-scheduler/framework"
+)
+
+// TestEachPluginIsHeardAtEachPoint puts plugins into kube-scheduler's own
+// framework; of twelve the first three are looked at.
+func TestEachPluginIsHeardAtEachPoint(t *testing.T) {
+	no := framework.NewStatus(framework.UnschedulableAndUnresolvable, "no")
+	broken := framework.NewStatus(framework.Error, "broken")
+	skip, wait := framework.NewStatus(framework.Skip), framework.NewStatus(framework.Wait)
+	for _, tt := range []struct {
+		name   string
+		at     point
+		second *framework.Status
+		want   [3]Verdict // at that point
+		next   Verdict    // of all, at the point after it
+	}{
+		{"PreFilter, all pass, and one does not care", preFilter, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
+		{"PreFilter, one refuses, and the rest is not asked", preFilter, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
+		{"PreFilter, one refuses, and the rest is asked", preFilter, framework.NewStatus(framework.Unschedulable, "no"), [3]Verdict{Passed, Rejected, Passed}, NotRun},
+		{"PreFilter, one breaks", preFilter, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
+		{"PreScore, one does not care", preScore, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
+		{"PreScore, one breaks", preScore, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
+		{"Reserve, one refuses", reserve, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
+		{"Permit, one lets the pod wait", permit, wait, [3]Verdict{Passed, Waits, Passed}, Passed},
+		{"Permit, one refuses", permit, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
+		{"PreBind, one does not care", preBind, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
+		{"PreBind, one breaks", preBind, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
+		{"Bind, the first leaves it to the second", bind, framework.NewStatus(framework.Success), [3]Verdict{Skipped, Passed, NotRun}, ""},
+		{"Bind, one breaks", bind, broken, [3]Verdict{Skipped, Errored, NotRun}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			first := []plugin{{says: map[point]*framework.Status{bind: skip}}, {says: map[point]*framework.Status{tt.at: tt.second}}, {}}
+			r, sched := New(nothing), newRealScheduler(t, 4, first...)
+			defer r.Attach(sched, nil)()
+			pod := newPod("p")
+			if err := place(t.Context(), sched, pod); err != nil {
+				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued(pod), framework.AsStatus(err), nil, time.Now())
+			}
+			a := r.Attempts("ns", "p")[0]
+			said := *a.at(tt.at)
+			for i, want := range tt.want {
+				if said[i].Verdict != want || (said[i].Reason != "") != (want == Rejected || want == Errored) {
+					t.Errorf("%s: got %+v, want %s", said[i].Plugin, said[i], want)
+				}
+			}
+			if tt.at == permit && said[1].Timeout != time.Minute {
+				t.Errorf("got %+v", said[1])
+			}
+			if tt.at == bind {
+				return
+			}
+			if after := *a.at(tt.at + 1); len(after) != plugins || after[0].Verdict != tt.next && tt.at+1 != bind {
+				t.Errorf("at the next point: got %+v", after)
+			}
+		})
+	}
+}
+
+func TestPluginsThatLeaveNoNodeBetweenThem(t *testing.T) {
+	rec := &record{Attempt: Attempt{PreFilter: []PluginVerdict{
+		{Plugin: "A", Verdict: Passed, LimitsNodes: true}, {Plugin: "B", Verdict: Passed, LimitsNodes: true}, {Plugin: "C", Verdict: Skipped},
+	}}}
+	rec.noNodeLeft(framework.NewStatus(framework.UnschedulableAndUnresolvable, "none left"))
+	if last := rec.PreFilter[1]; last.Verdict != Rejected || last.Reason != "none left" || rec.PreFilter[0].Verdict != Passed {
+		t.Errorf("got %+v", rec.PreFilter)
+	}
+}
+
+func TestAttemptsThatComeToTheSameShareIt(t *testing.T) {
+	r, sched := New(nothing), newRealScheduler(t, 4)
+	defer r.Attach(sched, nil)()
+	for _, name := range []string{"a", "b"} {
+		if err := place(t.Context(), sched, newPod(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := r.Attempts("ns", "a")[0], r.Attempts("ns", "b")[0]
+	if a.Result != Scheduled || &a.PreFilter[0] != &b.PreFilter[0] || &a.Bind[0] != &b.Bind[0] {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+}

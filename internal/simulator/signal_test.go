@@ -1,0 +1,37 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	patiently "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {
+	var s signal
+	ctx, cancel := context.WithCancel(t.Context())
+	first, second := s.subscribe(ctx), s.subscribe(t.Context())
+	s.send()
+	s.send() // nobody has read yet
+	patiently.Receives(t, "a value for the first subscriber", first)
+	patiently.Receives(t, "a value for the second subscriber", second)
+	select {
+	case <-first:
+		t.Error("two sends before a read came as two values")
+	default:
+	}
+	cancel()
+	patiently.Succeeds(t, "the subscription ends", func(context.Context) error {
+		if n := s.len(); n != 1 {
+			return fmt.Errorf("%d subscriptions", n)
+		}
+		return nil
+	})
+}
+
+func (s *signal) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.subs)
+}
