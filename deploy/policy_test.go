@@ -59,7 +59,7 @@ func annotated(index int, name string, pattern *string) *unstructured.Unstructur
 		content["spec"] = (&unstructured.Unstructured{Object: k.spec}).DeepCopy().Object
 	}
 	if k.pod == nil {
-		metadata["labels"] = map[string]any{"a": "nobody's"} // or a controller would take it for its own
+		metadata["labels"] = map[string]any{"a": "alone"} // or a controller would take it for its own
 		content["metadata"], content["spec"] = metadata, spec
 	} else {
 		_ = unstructured.SetNestedMap(content, map[string]any{"metadata": metadata, "spec": spec}, k.pod...)
