@@ -17,6 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -153,6 +154,8 @@ type Preview struct {
 	// Annotations are the keys under which the scheduler that runs reads a
 	// pattern. Without one no pattern has a meaning.
 	Annotations []string `json:"annotations"`
+	// Notes are what the pattern would mean elsewhere, a sentence each.
+	Notes []string `json:"notes,omitempty"`
 }
 
 func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
@@ -176,7 +179,7 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, Preview{Valid: true, Matches: matches, Total: total, Annotations: annotations})
+	return writeJSON(w, Preview{Valid: true, Matches: matches, Total: total, Annotations: annotations, Notes: dialect.Python(*in.Pattern)})
 }
 
 func (h handler) end(w http.ResponseWriter, _ *http.Request) error {

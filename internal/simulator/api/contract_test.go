@@ -130,6 +130,7 @@ var calls = []call{
 	{"a huge import", "POST", base + "import", "", 413, oversized},
 	{"an export", "GET", base + "export", "", 200, nil},
 	{"a pattern that matches", "POST", base + "regex/preview", `{"pattern":"kubecon-.*"}`, 200, nil},
+	{"a pattern of Python's", "POST", base + "regex/preview", `{"pattern":"n{,3}"}`, 200, nil},
 	{"a pattern that is wrong", "POST", base + "regex/preview", `{"pattern":"("}`, 200, nil},
 	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
 	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},

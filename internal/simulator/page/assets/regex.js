@@ -139,5 +139,6 @@ async function preview(field, yaml) {
   head.textContent = matches.length
     ? `Matches ${matches.length} of ${nodes}:`
     : `Matches none of ${nodes} at present: the pod would wait.`;
-  say(matches.length ? "fine" : "waiting", head, names);
+  const notes = (answer.notes ?? []).map((note) => Object.assign(document.createElement("p"), { className: "note", textContent: note + "." }));
+  say(matches.length && !notes.length ? "fine" : "waiting", ...notes, head, names);
 }
