@@ -11,7 +11,7 @@ import (
 // nobody should ask for panics.
 type Handle struct {
 	fwk.Handle
-	// Nodes are in the order in which they were given.
+	// Nodes are in the order in which they were given, as in the snapshot.
 	Nodes    []fwk.NodeInfo
 	snapshot *cache.Snapshot
 }
@@ -26,6 +26,8 @@ func Of(nodes ...*v1.Node) *Handle {
 		}
 		h.Nodes = append(h.Nodes, info)
 	}
+	list, _ := h.snapshot.NodeInfos().List()
+	copy(list, h.Nodes) // the snapshot has them in any order
 	return h
 }
 

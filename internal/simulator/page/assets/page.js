@@ -25,27 +25,32 @@ const left = sessionStorage.getItem("notice"); // by the page before this one
 sessionStorage.removeItem("notice");
 if (left) tell(left);
 
-// While a mouse button is down nothing is replaced under it: the click would get
-// lost. What came meanwhile is asked for afterwards.
+// While a mouse button is down, or a question waits for its answer, nothing is
+// replaced under it: the click would get lost, or what was asked about. What came
+// meanwhile is asked for afterwards.
 let pressed = false;
 const missed = new Set();
 document.addEventListener("pointerdown", () => { pressed = true; }, true);
 for (const end of ["pointerup", "pointercancel"]) {
   document.addEventListener(end, () => {
     pressed = false;
-    setTimeout(() => {
-      for (const view of missed) if (view.isConnected) htmx.trigger(view, view.matches(".job") ? "again" : "sse:cluster");
-      missed.clear();
-    });
+    setTimeout(catchUp);
   }, true);
 }
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const view = event.detail.target;
-  if (pressed && event.detail.elt === view) {
+  if ((pressed || byId("confirm").open) && event.detail.elt === view) {
     event.detail.shouldSwap = false;
     missed.add(view);
   }
 });
+byId("confirm").addEventListener("close", catchUp);
+
+function catchUp() {
+  if (pressed || byId("confirm").open) return;
+  for (const view of missed) if (view.isConnected) htmx.trigger(view, view.matches(".job") ? "again" : "sse:cluster");
+  missed.clear();
+}
 
 // A server that has gone is said to have gone.
 document.body.addEventListener("htmx:sseError", () => { byId("lost").hidden = false; });

@@ -76,6 +76,21 @@ func TestScreenshots(t *testing.T) {
 		p.says("main", "default")
 		p.shootAs(view, 1280, 860, "light")
 	}
+	p.shootComparison()
+}
+
+// shootComparison is of a configuration that loses pods, against the one that runs.
+func (p *tab) shootComparison() {
+	p.do(chromedp.Navigate(server.URL()))
+	p.configure(head)
+	p.click("#cog")
+	p.paste("#text", head+plugins+guestV2)
+	p.click("#compare")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.shoot("comparison", 1100)
+	p.click("[id^=compared-default-]")
+	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
+	p.shootAs("compared-pod", 1280, 860, "light")
 }
 
 func (p *tab) shootForms() {

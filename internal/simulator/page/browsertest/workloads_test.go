@@ -43,6 +43,7 @@ func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
 	p.do(chromedp.Navigate(server.URL() + "/objects"))
 	p.click("#delete-deployment-" + row)
 	p.click("#confirm-yes")
+	p.waitFor("it is gone", "!document.getElementById('delete-deployment-"+row+"')")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
 	p.says("main", "There are no pods yet")
 }
@@ -55,6 +56,7 @@ func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p.says("main", "2 of 2 succeeded")
 	p.click("#delete-job-default-" + name)
 	p.click("#confirm-yes")
+	p.waitFor("it is gone", "!document.getElementById('delete-job-default-"+name+"')")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
 	p.says("main", "There are no pods yet")
 }
