@@ -21,6 +21,15 @@ document.body.addEventListener("notice", (event) => {
   tell(event.detail.value);
   if (!event.target.closest("dialog") && event.target.closest("form.form")) sessionStorage.setItem("notice", event.detail.value);
 });
+// The event does not get here from a button that was redrawn while its request was
+// under way.
+document.body.addEventListener("htmx:beforeSend", ({ detail: { elt, xhr } }) => {
+  xhr.addEventListener("readystatechange", () => {
+    if (xhr.readyState !== XMLHttpRequest.DONE || elt.isConnected) return;
+    const { notice } = JSON.parse(xhr.getResponseHeader("HX-Trigger") ?? "{}");
+    if (notice) tell(notice);
+  });
+});
 const left = sessionStorage.getItem("notice"); // by the page before this one
 sessionStorage.removeItem("notice");
 if (left) tell(left);
