@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 )
 
@@ -120,8 +121,7 @@ func (i *importing) adapt(ctx context.Context, obj metav1.Object) {
 // controller takes the finalizer away from those that it has counted.
 func counts(pod *v1.Pod, tracked bool) bool {
 	owner := metav1.GetControllerOf(pod)
-	over := pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
-	return owner != nil && owner.Kind == "Job" && (tracked || !over)
+	return owner != nil && owner.Kind == "Job" && (tracked || !podutil.IsPodTerminal(pod))
 }
 
 // adaptService leaves the addresses of a service to the API server here, unless it

@@ -8,6 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 // statusClient is a client of a kind that has a status.
@@ -30,7 +31,7 @@ func putStatus[T, L any, P object[T]](ctx context.Context, c client[T, L], from 
 		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
 	case *v1.Pod:
 		status := any(from).(*v1.Pod).Status
-		if status.Phase != v1.PodSucceeded && status.Phase != v1.PodFailed {
+		if !podutil.IsPodPhaseTerminal(status.Phase) {
 			return nil
 		}
 		to.Status.Phase = status.Phase // it takes no room, and the kubelets leave it alone

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 // Amount is what pods request, or nodes have.
@@ -67,7 +68,7 @@ func requests(pod *v1.Pod) Amount {
 func requestedBy(pods map[types.NamespacedName]*v1.Pod) map[string]Amount {
 	nodes := map[string]Amount{}
 	for _, pod := range pods {
-		if pod.Spec.NodeName != "" && !ended(pod) {
+		if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
 			sum := nodes[pod.Spec.NodeName]
 			sum.add(requests(pod))
 			nodes[pod.Spec.NodeName] = sum

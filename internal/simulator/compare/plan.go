@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -63,7 +64,7 @@ func newPlan(o *Options) (*plan, error) {
 	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
 	for _, pod := range all {
 		switch {
-		case ended(&pod) || pod.DeletionTimestamp != nil:
+		case podutil.IsPodTerminal(&pod) || pod.DeletionTimestamp != nil:
 			continue // they take no room
 		case pod.Spec.NodeName == "":
 			p.queue = append(p.queue, pod)
@@ -107,10 +108,6 @@ func priorities(in *simulator.Snapshot) map[types.NamespacedName]int32 {
 		found[nameOf(pod)] = ptr.Deref(pod.Spec.Priority, value)
 	}
 	return found
-}
-
-func ended(pod *v1.Pod) bool {
-	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
 // static is true of the mirror of a pod that a kubelet runs of its own accord.

@@ -12,6 +12,7 @@ import (
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -155,8 +156,7 @@ func (s *steering) listers() coreinformers.Interface {
 // responsible is true of a pod that the scheduler is to find a node for.
 func (s *steering) responsible(pod *v1.Pod) bool {
 	_, ours := s.sched.Profiles[pod.Spec.SchedulerName]
-	done := pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
-	return ours && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !done
+	return ours && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !podutil.IsPodTerminal(pod)
 }
 
 // queued are the pods that wait in one of the queues, or are at work on.

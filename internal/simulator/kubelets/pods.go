@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
 	"k8s.io/utils/ptr"
 )
@@ -71,11 +72,11 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return k.removePod(ctx, pod)
-	case !isOver(pod) && !isRunning(pod):
+	case !podutil.IsPodTerminal(pod) && !isRunning(pod):
 		return k.runPod(ctx, node, pod)
 	}
 	k.addresses.said(pod)
-	if isOver(pod) {
+	if podutil.IsPodTerminal(pod) {
 		return nil
 	}
 	return k.endPod(ctx, pod)

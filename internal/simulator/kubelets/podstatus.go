@@ -9,10 +9,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func isOver(pod *v1.Pod) bool {
-	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
-}
-
 // isRunning does not ask for conditions: who takes those away from a pod that
 // runs wants to see what follows.
 func isRunning(pod *v1.Pod) bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -13,7 +14,7 @@ import (
 
 // waits reports whether a pod still needs a node.
 func waits(pod *v1.Pod) bool {
-	return pod.Spec.NodeName == "" && pod.Status.Phase != v1.PodSucceeded && pod.Status.Phase != v1.PodFailed
+	return pod.Spec.NodeName == "" && !podutil.IsPodTerminal(pod)
 }
 
 // story is what has become of a pod, in words.
