@@ -12,6 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // comparison is the configuration that ran against one that was typed.
@@ -66,14 +67,14 @@ func (c *comparison) Verdict() string { return report.Verdict(c.Result) }
 func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
 	text, pods := r.FormValue("text"), r.FormValue("pods")
-	if problems := configMistakes(text); len(problems) > 0 {
+	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
 		p.outcome(w, r, "", problems)
 		return
 	}
-	p.await(w, r, p.jobs.start("Comparing", func(ctx context.Context, j *job) (string, []problem) {
+	p.await(w, r, p.jobs.start("Comparing", func(ctx context.Context, j *job) (string, []typed.Problem) {
 		snapshot, err := p.sim.Export(ctx)
 		if err != nil {
-			return "", []problem{asProblem(err)}
+			return "", because(err)
 		}
 		runs := p.sim.SchedulerConfig()
 		result, err := compare.Run(ctx, compare.Options{
@@ -82,10 +83,10 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 			Cluster: snapshot, Pods: pods, Seed: 1, Progress: both(j.progress), InTurn: !compare.RoomForTwo(snapshot),
 		})
 		if ctx.Err() != nil {
-			return "", []problem{{Message: "stopped"}}
+			return "", []typed.Problem{{Message: "stopped"}}
 		}
 		if err != nil {
-			return "", configProblems(text, err)
+			return "", typed.ConfigRefusal(text, err)
 		}
 		one := p.comparisons.add(result, text)
 		j.link = one.URL()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // soon is how long a request waits for what it started, so that most answers
@@ -39,14 +40,14 @@ type job struct {
 
 	// These are set before finished is closed.
 	notice   string
-	problems []problem
+	problems []typed.Problem
 	remarks  []simulator.Notice // on what was done, for a person to read
 	link     string             // to what came of it
 }
 
 // start begins work. The work returns a line that says what was done, or what is
 // wrong.
-func (j *jobs) start(title string, work func(context.Context, *job) (notice string, problems []problem)) *job {
+func (j *jobs) start(title string, work func(context.Context, *job) (notice string, problems []typed.Problem)) *job {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	j.last++
@@ -106,7 +107,7 @@ func (p *page) job(w http.ResponseWriter, r *http.Request) {
 	id, _ := strconv.Atoi(r.PathValue("id"))
 	one := p.jobs.get(id)
 	if one == nil {
-		p.fragment(w, r, http.StatusOK, "problems", []problem{{Message: "nothing is known of this work any more"}})
+		p.fragment(w, r, http.StatusOK, "problems", []typed.Problem{{Message: "nothing is known of this work any more"}})
 		return
 	}
 	p.await(w, r, one)
@@ -153,12 +154,15 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) {
 	}
 }
 
+// because is an error as a problem of nothing in particular.
+func because(err error) []typed.Problem { return []typed.Problem{{Message: err.Error()}} }
+
 // outcome answers a form: its problems beside the text, or the end of it.
-func (p *page) outcome(w http.ResponseWriter, r *http.Request, notice string, problems []problem) {
+func (p *page) outcome(w http.ResponseWriter, r *http.Request, notice string, problems []typed.Problem) {
 	if len(problems) > 0 {
 		p.fragment(w, r, http.StatusOK, "problems", problems)
 		return
 	}
 	notify(w, notice, true)
-	p.fragment(w, r, http.StatusOK, "problems", []problem(nil))
+	p.fragment(w, r, http.StatusOK, "problems", []typed.Problem(nil))
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 const (
@@ -22,30 +24,30 @@ const (
 )
 
 // createMany makes what was typed many times, under names with a number.
-func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []document) {
+func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.Document) {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	pattern := strings.TrimSpace(r.FormValue("pattern"))
 	switch {
 	case err != nil || count < 1 || count > maxMany:
-		p.outcome(w, r, "", []problem{{Message: fmt.Sprintf("how many: a number from 1 to %d", maxMany)}})
+		p.outcome(w, r, "", []typed.Problem{{Message: fmt.Sprintf("how many: a number from 1 to %d", maxMany)}})
 		return
 	case len(docs) != 1:
-		p.outcome(w, r, "", []problem{{Message: "many can be made of one object only, and here are " + strconv.Itoa(len(docs))}})
+		p.outcome(w, r, "", []typed.Problem{{Message: "many can be made of one object only, and here are " + strconv.Itoa(len(docs))}})
 		return
 	case strings.Count(pattern, placeholder) != 1:
-		p.outcome(w, r, "", []problem{{Message: "the name pattern must contain " + placeholder + " once, for the number"}})
+		p.outcome(w, r, "", []typed.Problem{{Message: "the name pattern must contain " + placeholder + " once, for the number"}})
 		return
 	}
 	d := docs[0]
 	title := fmt.Sprintf("Creating %d × %s", count, d.GetKind())
-	p.await(w, r, p.jobs.start(title, func(ctx context.Context, j *job) (string, []problem) {
+	p.await(w, r, p.jobs.start(title, func(ctx context.Context, j *job) (string, []typed.Problem) {
 		made, err := p.repeat(ctx, d.Unstructured, pattern, count, j)
 		notice := fmt.Sprintf("Created %d × %s", made, d.GetKind())
 		if errors.Is(err, context.Canceled) {
-			return notice, []problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
+			return notice, []typed.Problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
 		}
 		if err != nil {
-			return notice, append(refusal(d, err), problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
+			return notice, append(d.Refusal(err), typed.Problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
 		}
 		return notice, nil
 	}))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // export sends everything as a file to keep.
@@ -34,14 +35,14 @@ func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
 	snapshot, notices, err := snapshotOf(r)
 	if err != nil {
-		p.outcome(w, r, "", []problem{asProblem(err)})
+		p.outcome(w, r, "", because(err))
 		return
 	}
-	p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, j *job) (string, []problem) {
+	p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, j *job) (string, []typed.Problem) {
 		err := p.sim.Import(ctx, snapshot, j.progress)
 		refused := simulator.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
-			return "", []problem{asProblem(err)}
+			return "", because(err)
 		}
 		j.remarks = slices.Concat(refused, notices)
 		return fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")), nil
@@ -74,9 +75,9 @@ func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
 
 // reset goes back to the start.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) {
-	p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (string, []problem) {
+	p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (string, []typed.Problem) {
 		if err := p.sim.Reset(ctx); err != nil {
-			return "", []problem{asProblem(err)}
+			return "", because(err)
 		}
 		return "Everything is as it was at the start", nil
 	}))

@@ -1,10 +1,7 @@
-package page
+package typed
 
 import (
 	"cmp"
-	"maps"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,13 +10,13 @@ import (
 
 // line finds the line of the whole text that a field path is about. What is not
 // there is looked for where it should be: in the nearest parent.
-func (d document) line(path string) int {
+func (d Document) line(path string) int {
 	line, _ := d.find(path)
 	return line
 }
 
 // find is line, and the value there.
-func (d document) find(path string) (line int, at *yaml.Node) {
+func (d Document) find(path string) (line int, at *yaml.Node) {
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(d.text), &root) != nil || len(root.Content) == 0 {
 		return d.first, nil
@@ -37,7 +34,7 @@ func (d document) find(path string) (line int, at *yaml.Node) {
 
 // lineOf finds the line of a value below a path, such as one of many labels, or
 // that of the path.
-func (d document) lineOf(path, value string) int {
+func (d Document) lineOf(path, value string) int {
 	line, at := d.find(path)
 	if at == nil || value == "" {
 		return line
@@ -52,7 +49,7 @@ func (d document) lineOf(path, value string) int {
 
 // mentioned finds the line of the first value that a message speaks of, or else of
 // the first field, or 0.
-func (d document) mentioned(message string) int {
+func (d Document) mentioned(message string) int {
 	const tooShort = 4 // letters: chance
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(d.text), &root) != nil {
@@ -108,35 +105,4 @@ func cutKey(path, key string) (rest string, ok bool) {
 	}
 	rest, ok = strings.CutPrefix(path, key)
 	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// changes are the paths below one at which two values differ.
-func changes(path string, before, after any) []string {
-	var all []string
-	switch old := before.(type) {
-	case map[string]any:
-		if now, ok := after.(map[string]any); ok {
-			for _, key := range slices.Sorted(maps.Keys(merged(old, now))) {
-				all = append(all, changes(strings.TrimPrefix(path+"."+key, "."), old[key], now[key])...)
-			}
-			return all
-		}
-	case []any:
-		if now, ok := after.([]any); ok && len(old) == len(now) {
-			for i := range old {
-				all = append(all, changes(path+"["+strconv.Itoa(i)+"]", old[i], now[i])...)
-			}
-			return all
-		}
-	}
-	if reflect.DeepEqual(before, after) {
-		return nil
-	}
-	return []string{path}
-}
-
-func merged(a, b map[string]any) map[string]any {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }

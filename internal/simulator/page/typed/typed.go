@@ -1,7 +1,13 @@
-package page
+// Package typed is about text that a person has typed: YAML with an object or
+// several in it, or a scheduler's configuration. It takes the text apart, and says
+// what is wrong with it and on which line, be it seen here or by the API server or
+// the scheduler that refuses it.
+//
+// It asks nobody and sends nothing: who applies the text does, and comes back with
+// the refusal.
+package typed
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,17 +17,26 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// document is an object as it was typed.
-type document struct {
+// Problem is something wrong with a text.
+type Problem struct {
+	// Line is where, from 1, or 0 if that is not known.
+	Line int
+	// Field is a path such as spec.containers[0].name, or empty.
+	Field   string
+	Message string
+}
+
+// Document is an object as it was typed.
+type Document struct {
 	*unstructured.Unstructured
 	text  string
 	first int // the line of the whole text, from 1, on which it begins
 }
 
-// read takes typed YAML apart into its objects.
-func read(text string) ([]document, []problem) {
-	var docs []document
-	var problems []problem
+// Read takes YAML apart into its objects. Those with a problem are left out.
+func Read(text string) ([]Document, []Problem) {
+	var docs []Document
+	var problems []Problem
 	for _, d := range split(text) {
 		d.Unstructured = &unstructured.Unstructured{}
 		typed := yamlcheck.Parse([]byte(d.text))
@@ -39,7 +54,7 @@ func read(text string) ([]document, []problem) {
 		}
 		var object map[string]any
 		if err := json.Unmarshal(raw, &object); err != nil {
-			problems = append(problems, problem{Line: d.first, Message: "this is not an object: it has no fields"})
+			problems = append(problems, Problem{Line: d.first, Message: "this is not an object: it has no fields"})
 			continue
 		}
 		d.Object = object
@@ -50,33 +65,24 @@ func read(text string) ([]document, []problem) {
 		docs = append(docs, d)
 	}
 	if len(docs) == 0 && len(problems) == 0 {
-		problems = []problem{{Line: 1, Message: "there is nothing here to apply"}}
+		problems = []Problem{{Line: 1, Message: "there is nothing here to apply"}}
 	}
 	return docs, problems
 }
 
 // split cuts a text at the lines that separate YAML documents.
-func split(text string) []document {
-	var docs []document
+func split(text string) []Document {
+	var docs []Document
 	var lines strings.Builder
 	first := 1
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		if line == "---" || strings.HasPrefix(line, "--- ") {
-			docs = append(docs, document{text: lines.String(), first: first})
+			docs = append(docs, Document{text: lines.String(), first: first})
 			lines.Reset()
 			first = i + 2
 			continue
 		}
 		lines.WriteString(line + "\n")
 	}
-	return append(docs, document{text: lines.String(), first: first})
-}
-
-// print writes an object as YAML.
-func print(o map[string]any) (string, error) {
-	raw, err := yaml.Marshal(o)
-	if err != nil {
-		return "", fmt.Errorf("print as YAML: %w", err)
-	}
-	return string(raw), nil
+	return append(docs, Document{text: lines.String(), first: first})
 }
