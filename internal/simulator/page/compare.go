@@ -12,6 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
@@ -71,26 +72,25 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", problems)
 		return
 	}
-	p.await(w, r, p.jobs.start("Comparing", func(ctx context.Context, j *job) (string, []typed.Problem) {
+	p.await(w, r, p.jobs.Start("Comparing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
 		snapshot, err := p.sim.Export(ctx)
 		if err != nil {
-			return "", because(err)
+			return jobs.Outcome{Problems: because(err)}
 		}
 		runs := p.sim.SchedulerConfig()
 		result, err := compare.Run(ctx, compare.Options{
 			A:       compare.Side{Name: configTitle(runs), Label: "the configuration that runs", Config: runs},
 			B:       compare.Side{Name: configTitle([]byte(text)), Label: "what is typed", Config: []byte(text)},
-			Cluster: snapshot, Pods: pods, Seed: 1, Progress: both(j.progress), InTurn: !compare.RoomForTwo(snapshot),
+			Cluster: snapshot, Pods: pods, Seed: 1, Progress: both(progress), InTurn: !compare.RoomForTwo(snapshot),
 		})
 		if ctx.Err() != nil {
-			return "", []typed.Problem{{Message: "stopped"}}
+			return jobs.Outcome{Problems: []typed.Problem{{Message: "stopped"}}}
 		}
 		if err != nil {
-			return "", typed.ConfigRefusal(text, err)
+			return jobs.Outcome{Problems: typed.ConfigRefusal(text, err)}
 		}
 		one := p.comparisons.add(result, text)
-		j.link = one.URL()
-		return one.Verdict(), nil
+		return jobs.Outcome{Notice: one.Verdict(), Link: one.URL()}
 	}))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
@@ -40,21 +41,21 @@ func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.D
 	}
 	d := docs[0]
 	title := fmt.Sprintf("Creating %d × %s", count, d.GetKind())
-	p.await(w, r, p.jobs.start(title, func(ctx context.Context, j *job) (string, []typed.Problem) {
-		made, err := p.repeat(ctx, d.Unstructured, pattern, count, j)
-		notice := fmt.Sprintf("Created %d × %s", made, d.GetKind())
-		if errors.Is(err, context.Canceled) {
-			return notice, []typed.Problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
+	p.await(w, r, p.jobs.Start(title, func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
+		made, err := p.repeat(ctx, d.Unstructured, pattern, count, progress)
+		came := jobs.Outcome{Notice: fmt.Sprintf("Created %d × %s", made, d.GetKind())}
+		switch {
+		case errors.Is(err, context.Canceled):
+			came.Problems = []typed.Problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
+		case err != nil:
+			came.Problems = append(d.Refusal(err), typed.Problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
 		}
-		if err != nil {
-			return notice, append(d.Refusal(err), typed.Problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
-		}
-		return notice, nil
+		return came
 	}))
 }
 
 // repeat makes copies of an object, numbered from 1, until one cannot be made.
-func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern string, count int, j *job) (made int, failure error) {
+func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern string, count int, progress func(done, of int)) (made int, failure error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	numbers := make(chan int)
@@ -72,7 +73,7 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 				}
 				mu.Lock()
 				made++
-				j.progress(made, count)
+				progress(made, count)
 				mu.Unlock()
 			}
 		})

@@ -19,12 +19,13 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 )
 
 type page struct {
 	sim         *simulator.Simulator
 	view        *watched
-	jobs        jobs
+	jobs        *jobs.Jobs
 	comparisons comparisons
 	dynamic     dynamic.Interface
 	mapper      meta.RESTMapper
@@ -44,7 +45,7 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 	p := &page{
 		sim:     sim,
 		view:    watch(ctx, sim),
-		jobs:    jobs{ctx: ctx},
+		jobs:    jobs.New(ctx),
 		dynamic: client,
 		mapper:  restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
 	}

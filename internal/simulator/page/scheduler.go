@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
@@ -48,12 +49,12 @@ func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", stillRuns(problems))
 		return
 	}
-	p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) (string, []typed.Problem) {
+	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ func(done, of int)) jobs.Outcome {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
-			return "", stillRuns(typed.ConfigRefusal(text, err))
+			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
 		}
-		return "The scheduler runs with the new configuration, after " + brief(time.Since(began)), nil
+		return jobs.Outcome{Notice: "The scheduler runs with the new configuration, after " + brief(time.Since(began))}
 	}))
 }
 

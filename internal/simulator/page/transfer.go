@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 )
 
 // export sends everything as a file to keep.
@@ -38,14 +38,16 @@ func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", because(err))
 		return
 	}
-	p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, j *job) (string, []typed.Problem) {
-		err := p.sim.Import(ctx, snapshot, j.progress)
+	p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
+		err := p.sim.Import(ctx, snapshot, progress)
 		refused := simulator.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
-			return "", because(err)
+			return jobs.Outcome{Problems: because(err)}
 		}
-		j.remarks = slices.Concat(refused, notices)
-		return fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")), nil
+		return jobs.Outcome{
+			Notice:  fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")),
+			Remarks: slices.Concat(refused, notices),
+		}
 	}))
 }
 
@@ -75,10 +77,10 @@ func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
 
 // reset goes back to the start.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) {
-	p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (string, []typed.Problem) {
+	p.await(w, r, p.jobs.Start("Resetting", func(ctx context.Context, _ func(done, of int)) jobs.Outcome {
 		if err := p.sim.Reset(ctx); err != nil {
-			return "", because(err)
+			return jobs.Outcome{Problems: because(err)}
 		}
-		return "Everything is as it was at the start", nil
+		return jobs.Outcome{Notice: "Everything is as it was at the start"}
 	}))
 }
