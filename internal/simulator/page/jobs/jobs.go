@@ -7,16 +7,17 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
-// kept is how many jobs can still be asked about.
+// kept is how many jobs can be asked about, unless more are under way.
 const kept = 16
 
-// Jobs are the last ones that were started.
+// Jobs are those under way, and the last ones that were.
 type Jobs struct {
 	ctx context.Context
 
@@ -59,9 +60,7 @@ func (j *Jobs) Start(title string, work func(ctx context.Context, progress func(
 	j.last++
 	one := &Job{ID: j.last, Title: title, cancel: cancel, finished: make(chan struct{})}
 	j.all = append(j.all, one)
-	if len(j.all) > kept {
-		j.all = j.all[1:]
-	}
+	j.forget()
 	j.mu.Unlock()
 	go func() {
 		defer cancel()
@@ -69,6 +68,13 @@ func (j *Jobs) Start(title string, work func(ctx context.Context, progress func(
 		one.outcome = work(ctx, one.progress)
 	}()
 	return one
+}
+
+// forget drops the oldest job that is finished, if there are too many.
+func (j *Jobs) forget() {
+	if oldest := slices.IndexFunc(j.all, (*Job).isFinished); oldest >= 0 && len(j.all) > kept {
+		j.all = slices.Delete(j.all, oldest, oldest+1)
+	}
 }
 
 // Get is the job of a number, or nil if nothing is known of it any more.
@@ -87,15 +93,7 @@ func (j *Jobs) Get(id int) *Job {
 func (j *Jobs) Running() []*Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var running []*Job
-	for _, one := range j.all {
-		select {
-		case <-one.finished:
-		default:
-			running = append(running, one)
-		}
-	}
-	return running
+	return slices.DeleteFunc(slices.Clone(j.all), (*Job).isFinished)
 }
 
 // Cancel ends the job early. What came of it is told as of any other.
@@ -103,6 +101,15 @@ func (j *Job) Cancel() { j.cancel() }
 
 // Finished is closed at the end of the job.
 func (j *Job) Finished() <-chan struct{} { return j.finished }
+
+func (j *Job) isFinished() bool {
+	select {
+	case <-j.finished:
+		return true
+	default:
+		return false
+	}
+}
 
 // Outcome is what came of the job. Call it once it is finished.
 func (j *Job) Outcome() Outcome { return j.outcome }

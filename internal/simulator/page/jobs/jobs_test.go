@@ -54,3 +54,20 @@ func TestOnlyTheJobThatIsCancelledEnds(t *testing.T) {
 		t.Errorf("running: %v", running)
 	}
 }
+
+func TestAJobUnderWayIsNotForgottenHoweverManyCome(t *testing.T) {
+	all := New(t.Context())
+	first := all.Start("first", func(ctx context.Context, _ func(done, of int)) Outcome {
+		<-ctx.Done()
+		return Outcome{}
+	})
+	for range 2 * kept {
+		finish(t, all.Start("another", func(context.Context, func(done, of int)) Outcome { return Outcome{} }))
+	}
+	if all.Get(first.ID) != first || len(all.Running()) != 1 {
+		t.Errorf("the first is kept as %v; running %v", all.Get(first.ID), all.Running())
+	}
+	if all.Get(first.ID+1) != nil || all.Get(first.ID+2*kept) == nil {
+		t.Error("the oldest finished one is kept, or the last is not")
+	}
+}
