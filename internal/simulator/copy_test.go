@@ -78,7 +78,7 @@ pods:
 
 func TestACopyIsAsTheClusterWas(t *testing.T) {
 	use(t, "native")
-	in, _ := noticed(t, aCopy)
+	in := read(t, aCopy)
 	before := fmt.Sprint(in.ReplicaSets, in.PVs)
 	err := sim.Import(t.Context(), in, nil)
 	refused := NotImported(nil)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -79,12 +80,12 @@ func TestACopyOfALargeCluster(t *testing.T) {
 	}
 	t.Logf("a file of %d MB", file.Len()>>20)
 	began := time.Now()
-	snapshot, _, err := ReadSnapshot(&file)
+	in, _, err := snapshot.Read(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("read: %.1f s", time.Since(began).Seconds())
-	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+	if err := sim.Import(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("imported: %.1f s, %+v", time.Since(began).Seconds(), measure())

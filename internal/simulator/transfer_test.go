@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 func atoi(t *testing.T, s string) int {
@@ -24,18 +25,36 @@ func atoi(t *testing.T, s string) int {
 	return n
 }
 
-// load reads a file in the form that kube-scheduler-simulator exports.
+// load reads a file that kube-scheduler-simulator has exported.
 func load(t *testing.T) *Snapshot {
 	t.Helper()
-	data, err := os.ReadFile("testdata/kube-scheduler-simulator.json")
+	return loadFile(t, "kube-scheduler-simulator.json")
+}
+
+func loadFile(t *testing.T, name string) *Snapshot {
+	t.Helper()
+	file, err := os.ReadFile("snapshot/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot := &Snapshot{}
-	if err := json.Unmarshal(data, snapshot); err != nil {
+	return read(t, string(file))
+}
+
+// read reads a file, whatever of it is left out.
+func read(t *testing.T, file string) *Snapshot {
+	t.Helper()
+	s, _, err := snapshot.Read(strings.NewReader(file))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return snapshot
+	return s
+}
+
+func TestWhatIsLeftOfAnOldConfigurationCanBeUsed(t *testing.T) {
+	t.Cleanup(reset(t))
+	if err := sim.Import(t.Context(), loadFile(t, "kube-scheduler-simulator.export.yml"), nil); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
@@ -128,7 +147,7 @@ func names(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var all []string
-	add := func(kind string, obj metav1.Object) { all = append(all, kind+" "+qualified(obj)) }
+	add := func(kind string, obj metav1.Object) { all = append(all, kind+" "+obj.GetNamespace()+"/"+obj.GetName()) }
 	for i := range s.Pods {
 		add("pod", &s.Pods[i])
 	}

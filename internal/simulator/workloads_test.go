@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // create makes an object of a manifest at a path of the API.
@@ -223,11 +225,11 @@ spec: {schedule: "0 0 30 2 *", jobTemplate: {spec: {template: {spec: {restartPol
 				t.Fatal(err)
 			}
 		}
-		snapshot, _, err := ReadSnapshot(bytes.NewReader(file))
+		in, _, err := snapshot.Read(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+		if err := sim.Import(t.Context(), in, nil); err != nil {
 			t.Fatal(err)
 		}
 		sets := sim.Informers().Apps().V1().ReplicaSets().Lister().ReplicaSets("default")

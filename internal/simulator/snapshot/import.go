@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	"context"
@@ -17,27 +17,14 @@ import (
 // parallelism is how many objects are written at once.
 const parallelism = 16
 
-// Import applies a snapshot to what is there: first the scheduler's
-// configuration, then the objects. What exists already is updated. progress,
-// which may be nil, is told how many of how many objects are done, from several
-// goroutines.
-//
-// A configuration that is no good stops it before anything is done. Objects that
-// the API server refuses do not stop it: the error is then a [NotImported].
-//
-// References to owners follow these to the UIDs that they have here. Those to
-// owners that are not here are dropped, since the garbage collector would delete
-// what they own.
-//
-// Controllers wait until all of it is there, so that none makes the pods of a
-// ReplicaSet that come after it, or takes a claim for lost before its volume.
-func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
-	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
-		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
-			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
-		}
-	}
-	return s.held(func() error { return s.importAll(ctx, in, progress) })
+// Options say how to import.
+type Options struct {
+	// Stays are the UIDs of objects that are no snapshot's and that references to
+	// owners may go on to name.
+	Stays map[types.UID]bool
+	// Progress, which may be nil, is told how many of how many objects are done,
+	// from several goroutines.
+	Progress func(done, of int)
 }
 
 // NotImported are the objects that an import left out, since the API server
@@ -52,14 +39,20 @@ func (n NotImported) Error() string {
 	return "import: " + strings.Join(all, "; ")
 }
 
-// importAll imports the objects of a snapshot.
-func (s *Simulator) importAll(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+// Import makes the objects of a snapshot, and updates those that exist already.
+// Objects that the API server refuses do not stop it: the error is then a
+// [NotImported]. It may change the snapshot.
+//
+// References to owners follow these to the UIDs that they have here. Those to
+// owners that are not here are dropped, since the garbage collector would delete
+// what they own.
+func Import(ctx context.Context, to kubernetes.Interface, in *Snapshot, o Options) error {
 	in.dropSystems()
 	nameClaims(in)
-	if err := s.complete(ctx, in); err != nil {
+	if err := in.completeBeside(ctx, to); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	i := &importing{client: s.client, progress: progress, stays: s.beginning.stays, total: in.Objects()}
+	i := &importing{client: to, Options: o, total: in.Objects()}
 	for _, kind := range Kinds {
 		for _, which := range inTurn(kind) {
 			i.until = time.Now().Add(settle)
@@ -90,13 +83,12 @@ func inTurn(kind Kind) []func(metav1.Object) bool {
 
 // importing is an import under way.
 type importing struct {
-	client   kubernetes.Interface
-	total    int
-	done     atomic.Int64
-	progress func(done, of int)
-	stays    map[types.UID]bool // what has kept its UID
-	uids     sync.Map           // from what was to what is
-	until    time.Time          // when what was made before has settled
+	client kubernetes.Interface
+	Options
+	total int
+	done  atomic.Int64
+	uids  sync.Map  // from what was to what is
+	until time.Time // when what was made before has settled
 
 	mu      sync.Mutex
 	refused NotImported
@@ -108,7 +100,7 @@ func (i *importing) owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 	for _, owner := range by {
 		if uid, ok := i.uids.Load(owner.UID); ok {
 			owner.UID = uid.(types.UID)
-		} else if !i.stays[owner.UID] {
+		} else if !i.Stays[owner.UID] {
 			continue
 		}
 		here = append(here, owner)
@@ -117,8 +109,8 @@ func (i *importing) owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 }
 
 func (i *importing) step() {
-	if done := i.done.Add(1); i.progress != nil {
-		i.progress(int(done), i.total)
+	if done := i.done.Add(1); i.Progress != nil {
+		i.Progress(int(done), i.total)
 	}
 }
 

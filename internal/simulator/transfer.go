@@ -1,0 +1,61 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+)
+
+// What a simulator exports and imports is package snapshot's.
+type (
+	Snapshot    = snapshot.Snapshot
+	Source      = snapshot.Source
+	Notice      = snapshot.Notice
+	NotImported = snapshot.NotImported
+	Kind        = snapshot.Kind
+)
+
+var (
+	Kinds        = snapshot.Kinds
+	ReadSnapshot = snapshot.Read
+)
+
+// Export returns all resources, without what the cluster brings itself, and the
+// scheduler's configuration as it was typed, in JSON.
+func (s *Simulator) Export(ctx context.Context) (*Snapshot, error) {
+	config, err := yaml.YAMLToJSON(s.SchedulerConfig())
+	if err != nil {
+		return nil, fmt.Errorf("export: scheduler configuration: %w", err)
+	}
+	out, err := snapshot.List(ctx, s.client)
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	out.SchedulerConfig = config
+	return out, nil
+}
+
+// Import applies a snapshot to what is there: first the scheduler's
+// configuration, then the objects, as [snapshot.Import] does. progress, which may be
+// nil, is told how many of how many objects are done, from several goroutines.
+//
+// A configuration that is no good stops it before anything is done. Objects that
+// the API server refuses do not stop it: the error is then a [NotImported].
+//
+// Controllers wait until all of it is there, so that none makes the pods of a
+// ReplicaSet that come after it, or takes a claim for lost before its volume.
+func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
+		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
+			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
+		}
+	}
+	return s.held(func() error { return s.importObjects(ctx, in, progress) })
+}
+
+func (s *Simulator) importObjects(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+	return snapshot.Import(ctx, s.client, in, snapshot.Options{Stays: s.beginning.stays, Progress: progress})
+}
