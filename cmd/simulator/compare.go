@@ -17,6 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // comparison are the flags of compare.
@@ -142,17 +143,17 @@ func (c *comparison) read(errOut io.Writer) error {
 	return nil
 }
 
-func readObjects(path string, errOut io.Writer) (*simulator.Snapshot, error) {
+func readObjects(path string, errOut io.Writer) (*snapshot.Snapshot, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	snapshot, notices, err := simulator.ReadSnapshot(file)
+	objects, notices, err := snapshot.Read(file)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{errOut}, "notice:", notice)
 	}
-	return snapshot, err
+	return objects, err
 }
 
 // readSide takes a door's name, or else a file.

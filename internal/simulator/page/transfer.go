@@ -9,20 +9,20 @@ import (
 	"slices"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // export sends everything as a file to keep.
 func (p *page) export(w http.ResponseWriter, r *http.Request) {
-	snapshot, err := p.sim.Export(r.Context())
+	objects, err := p.sim.Export(r.Context())
 	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", `attachment; filename="simulator-`+time.Now().Format("2006-01-02-1504")+`.json"`)
-	_ = json.NewEncoder(w).Encode(snapshot)
+	_ = json.NewEncoder(w).Encode(objects)
 }
 
 // importForm asks for such a file.
@@ -33,25 +33,25 @@ func (p *page) importForm(w http.ResponseWriter, r *http.Request) {
 // importFile applies such a file to what is there.
 func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
-	snapshot, notices, err := snapshotOf(r)
+	objects, notices, err := snapshotOf(r)
 	if err != nil {
 		p.outcome(w, r, "", because(err))
 		return
 	}
 	p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
-		err := p.sim.Import(ctx, snapshot, progress)
-		refused := simulator.NotImported(nil)
+		err := p.sim.Import(ctx, objects, progress)
+		refused := snapshot.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
 			return jobs.Outcome{Problems: because(err)}
 		}
 		return jobs.Outcome{
-			Notice:  fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")),
+			Notice:  fmt.Sprintf("Imported %s and %s", plural(len(objects.Nodes), "node"), plural(len(objects.Pods), "pod")),
 			Remarks: slices.Concat(refused, notices),
 		}
 	}))
 }
 
-func snapshotOf(r *http.Request) (*simulator.Snapshot, []simulator.Notice, error) {
+func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	file, header, err := r.FormFile("file")
 	if errors.Is(err, http.ErrMissingFile) {
 		return nil, nil, errors.New("choose a file first")
@@ -60,14 +60,14 @@ func snapshotOf(r *http.Request) (*simulator.Snapshot, []simulator.Notice, error
 		return nil, nil, fmt.Errorf("the file did not arrive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	snapshot, notices, err := simulator.ReadSnapshot(file)
+	objects, notices, err := snapshot.Read(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
 	}
 	if r.FormValue("objects-only") != "" {
-		snapshot.SchedulerConfig = nil
+		objects.SchedulerConfig = nil
 	}
-	return snapshot, notices, nil
+	return objects, notices, nil
 }
 
 // resetForm asks whether that is meant.

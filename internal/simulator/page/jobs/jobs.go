@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // kept is how many jobs can be asked about, unless more are under way.
@@ -48,7 +48,7 @@ type Outcome struct {
 	Notice   string
 	Problems []typed.Problem
 	// Remarks are on what was done, for a person to read.
-	Remarks []simulator.Notice
+	Remarks []snapshot.Notice
 	// Link is where what came of it is shown, if not where it was started.
 	Link string
 }
