@@ -24,18 +24,18 @@ type beginning struct {
 	// by UID: they are left alone, and so are the namespaces that they may be in.
 	stays map[types.UID]bool
 	// source is where the last of the snapshots is from.
-	source *Source
+	source *snapshot.Source
 }
 
 // ImportFirst imports as Import does, and makes what it imports part of what
 // Reset goes back to. Call it before anything else changes the simulator.
-func (s *Simulator) ImportFirst(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	raw, err := json.Marshal(in) // before Import makes changes to it
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	err = s.Import(ctx, in, progress)
-	if refused := NotImported(nil); err != nil && !errors.As(err, &refused) {
+	if refused := snapshot.NotImported(nil); err != nil && !errors.As(err, &refused) {
 		return err
 	}
 	s.beginning.snapshots = append(s.beginning.snapshots, raw)
@@ -46,7 +46,7 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *Snapshot, progress func
 
 // Source says which cluster this one began as a copy of. Nil: of none, or of one
 // that nobody knows.
-func (s *Simulator) Source() *Source { return s.beginning.source }
+func (s *Simulator) Source() *snapshot.Source { return s.beginning.source }
 
 // remember takes what a kept cluster has as what Reset goes back to.
 func (s *Simulator) remember(ctx context.Context) error {
@@ -101,12 +101,12 @@ func (s *Simulator) others(ctx context.Context) (map[types.UID]bool, error) {
 func (s *Simulator) goBack(ctx context.Context) error {
 	var errs []error
 	for _, raw := range s.beginning.snapshots {
-		objects := &Snapshot{}
+		objects := &snapshot.Snapshot{}
 		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
 		err := s.importObjects(ctx, objects, nil)
-		if refused := NotImported(nil); errors.As(err, &refused) {
+		if refused := snapshot.NotImported(nil); errors.As(err, &refused) {
 			continue // they were not there at the start either
 		}
 		errs = append(errs, err)

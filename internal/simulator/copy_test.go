@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -81,7 +82,7 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	in := read(t, aCopy)
 	before := fmt.Sprint(in.ReplicaSets, in.PVs)
 	err := sim.Import(t.Context(), in, nil)
-	refused := NotImported(nil)
+	refused := snapshot.NotImported(nil)
 	if !errors.As(err, &refused) || len(refused) != 1 || refused[0].About != "pod team/wrong" || !strings.Contains(refused[0].Reason, "spec.containers[0].name") {
 		t.Fatalf("refused is %v", err)
 	}

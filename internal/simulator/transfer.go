@@ -9,23 +9,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
-// What a simulator exports and imports is package snapshot's.
-type (
-	Snapshot    = snapshot.Snapshot
-	Source      = snapshot.Source
-	Notice      = snapshot.Notice
-	NotImported = snapshot.NotImported
-	Kind        = snapshot.Kind
-)
-
-var (
-	Kinds        = snapshot.Kinds
-	ReadSnapshot = snapshot.Read
-)
-
 // Export returns all resources, without what the cluster brings itself, and the
 // scheduler's configuration as it was typed, in JSON.
-func (s *Simulator) Export(ctx context.Context) (*Snapshot, error) {
+func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 	config, err := yaml.YAMLToJSON(s.SchedulerConfig())
 	if err != nil {
 		return nil, fmt.Errorf("export: scheduler configuration: %w", err)
@@ -43,11 +29,11 @@ func (s *Simulator) Export(ctx context.Context) (*Snapshot, error) {
 // nil, is told how many of how many objects are done, from several goroutines.
 //
 // A configuration that is no good stops it before anything is done. Objects that
-// the API server refuses do not stop it: the error is then a [NotImported].
+// the API server refuses do not stop it: the error is then a [snapshot.NotImported].
 //
 // Controllers wait until all of it is there, so that none makes the pods of a
 // ReplicaSet that come after it, or takes a claim for lost before its volume.
-func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
 		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
 			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
@@ -56,6 +42,6 @@ func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done
 	return s.held(func() error { return s.importObjects(ctx, in, progress) })
 }
 
-func (s *Simulator) importObjects(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+func (s *Simulator) importObjects(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	return snapshot.Import(ctx, s.client, in, snapshot.Options{Stays: s.beginning.stays, Progress: progress})
 }

@@ -8,14 +8,14 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // slim leaves of each object what scheduling depends on. It lists what is kept,
 // not what goes: a field that Kubernetes gets tomorrow does not slip through.
-func slim(s *simulator.Snapshot, annotations []string) {
+func slim(s *snapshot.Snapshot, annotations []string) {
 	images := imagesOf(s.Pods)
-	for _, kind := range simulator.Kinds {
+	for _, kind := range snapshot.Kinds {
 		kind.Each(s, func(o metav1.Object) { slimMeta(o, annotations) })
 	}
 	for i := range s.Namespaces {

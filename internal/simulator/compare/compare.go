@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Side is one of the two configurations.
@@ -27,7 +27,7 @@ type Side struct {
 type Options struct {
 	A, B Side
 	// Cluster has the objects that both sides get. Its configuration is left alone.
-	Cluster *simulator.Snapshot
+	Cluster *snapshot.Snapshot
 	// Pods is one of Modes: what of the cluster's pods is scheduled.
 	Pods string
 	// Scenario is what happens then.

@@ -13,12 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // crowded is a cluster that is larger than what the scheduler looks at for a pod,
 // in which some pods have to push others out.
-func crowded() *simulator.Snapshot {
+func crowded() *snapshot.Snapshot {
 	s := cluster(120, 300)
 	s.PriorityClasses = []schedulingv1.PriorityClass{
 		{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000},
@@ -104,7 +104,7 @@ profiles:
   - name: NodeResourcesFit
     args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
 `
-	s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "busy"), podOf("new", "100m"))
 	r := run(t, Options{A: door(t, "default"), B: Side{Name: "packed", Config: []byte(packed)}, Cluster: s})
 	if len(r.Differences) != 1 {
@@ -117,7 +117,7 @@ profiles:
 
 func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	const meek = "profiles: [{plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}}]"
-	s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("one", "a", "4")}}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("one", "a", "4")}}
 	s.PriorityClasses = []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000}}
 	urgent := podOf("urgent", "3")
 	urgent.Spec.PriorityClassName = "first"
@@ -144,7 +144,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
 	s.Pods = append(s.Pods, podOf("first", "3"), podOf("waits", "2"))
 	r := run(t, Options{A: door(t, "default"), B: door(t, "v2"), Cluster: s, Scenario: *scenario})
 	nodes := map[string]string{"first": "gone", "waits": "node-1", "web-1": "gpu-1", "web-2": "gpu-1 or node-1"}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -56,8 +57,8 @@ func on(pod v1.Pod, node string) v1.Pod {
 }
 
 // cluster is made of nodes in three zones and of pods of several sizes.
-func cluster(nodes, pods int) *simulator.Snapshot {
-	s := &simulator.Snapshot{}
+func cluster(nodes, pods int) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{}
 	for i := range nodes {
 		s.Nodes = append(s.Nodes, nodeOf(fmt.Sprintf("node-%03d", i), fmt.Sprint("zone-", i%3), []string{"4", "8"}[i%2]))
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Which pods of the file are scheduled.
@@ -32,9 +32,9 @@ var Modes = []string{Pending, All}
 
 // plan is what both sides get.
 type plan struct {
-	cluster simulator.Snapshot // what is there before anything is scheduled
-	base    []byte             // the same, in JSON
-	queue   []v1.Pod           // what is scheduled first
+	cluster snapshot.Snapshot // what is there before anything is scheduled
+	base    []byte            // the same, in JSON
+	queue   []v1.Pod          // what is scheduled first
 	steps   []step
 
 	priorities map[types.NamespacedName]int32 // of the pods in the file
@@ -91,7 +91,7 @@ func newPlan(o *Options) (*plan, error) {
 }
 
 // priorities are those that the pods have or will be given.
-func priorities(in *simulator.Snapshot) map[types.NamespacedName]int32 {
+func priorities(in *snapshot.Snapshot) map[types.NamespacedName]int32 {
 	classes, byDefault := map[string]int32{}, int32(0)
 	for _, class := range in.PriorityClasses {
 		if classes[class.Name] = class.Value; class.GlobalDefault {
@@ -115,8 +115,8 @@ func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey
 
 // withoutOwners takes out what makes pods. Both sides get those of the file, and
 // no others.
-func withoutOwners(s *simulator.Snapshot) {
-	for _, kind := range simulator.Kinds {
+func withoutOwners(s *snapshot.Snapshot) {
+	for _, kind := range snapshot.Kinds {
 		if slices.Contains(owners, kind.Kind) {
 			kind.Drop(s, func(metav1.Object) bool { return true })
 		}
@@ -126,7 +126,7 @@ func withoutOwners(s *simulator.Snapshot) {
 	}
 }
 
-func clone(from, to *simulator.Snapshot) error {
+func clone(from, to *snapshot.Snapshot) error {
 	raw, err := json.Marshal(from)
 	if err != nil {
 		return err
@@ -135,8 +135,8 @@ func clone(from, to *simulator.Snapshot) error {
 }
 
 // objects are a copy of what is there first, since an import changes what it is given.
-func (p *plan) objects() (*simulator.Snapshot, error) {
-	s := &simulator.Snapshot{}
+func (p *plan) objects() (*snapshot.Snapshot, error) {
+	s := &snapshot.Snapshot{}
 	return s, json.Unmarshal(p.base, s)
 }
 

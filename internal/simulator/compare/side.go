@@ -20,6 +20,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // side is a cluster under one of the configurations.
@@ -37,7 +38,7 @@ type side struct {
 	seen    map[types.NamespacedName]seen
 	changed time.Time // when the last pod came out otherwise than before
 	ended   int       // attempts
-	notices []simulator.Notice
+	notices []snapshot.Notice
 }
 
 // seen is what the scheduler has made of a pod so far.
@@ -66,7 +67,7 @@ func (s *side) start(ctx context.Context, p *plan) (err error) {
 		return err
 	}
 	err = s.sim.Import(ctx, objects, func(done, of int) { s.say("brings the objects in", done, of) })
-	if refused := (simulator.NotImported)(nil); errors.As(err, &refused) {
+	if refused := (snapshot.NotImported)(nil); errors.As(err, &refused) {
 		s.leftOut(refused...)
 	} else if err != nil {
 		return err
@@ -208,7 +209,7 @@ func (s *side) run(ctx context.Context, p *plan) error {
 }
 
 // leftOut keeps what the API server has refused.
-func (s *side) leftOut(notices ...simulator.Notice) {
+func (s *side) leftOut(notices ...snapshot.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notices = append(s.notices, notices...)
@@ -219,7 +220,7 @@ func (s *side) enqueue(ctx context.Context, pods []v1.Pod) error {
 	for i := range pods {
 		err := s.create(ctx, pods[i].DeepCopy())
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
-			s.leftOut(simulator.Notice{About: "pod " + nameOf(&pods[i]).String(), Reason: err.Error()})
+			s.leftOut(snapshot.Notice{About: "pod " + nameOf(&pods[i]).String(), Reason: err.Error()})
 		} else if err != nil {
 			return fmt.Errorf("pod %s: %w", nameOf(&pods[i]), err)
 		}
