@@ -63,6 +63,11 @@ func (c *comparison) URL() string { return "/compare/" + strconv.Itoa(c.ID) }
 // Verdict says in a line what came of it.
 func (c *comparison) Verdict() string { return report.Verdict(c.Result) }
 
+// pods are all that come out differently, and those that only chance moved.
+func (c *comparison) pods() []compare.Difference {
+	return slices.Concat(c.Result.Differences, c.Result.Nowhere, c.Result.Ties)
+}
+
 // compare schedules the pods that are there under the configuration that runs and
 // under what was typed, in clusters of their own.
 func (p *page) compare(w http.ResponseWriter, r *http.Request) {
@@ -112,17 +117,24 @@ func both(tell func(done, of int)) func(compare.Progress) {
 	}
 }
 
+// ofComparison hands on the comparison that an address names.
+func (p *page) ofComparison(show func(http.ResponseWriter, *http.Request, *comparison)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		one := p.comparisons.get(r.PathValue("id"))
+		if one == nil {
+			p.gone(w, r, "This comparison is not kept any more.")
+			return
+		}
+		show(w, r, one)
+	}
+}
+
 // maxCompared is how many pods are listed at once. The filter finds the others.
 const maxCompared = 200
 
 // compared shows a comparison, or the part of its list that the filter leaves.
-func (p *page) compared(w http.ResponseWriter, r *http.Request) {
-	one := p.comparisons.get(r.PathValue("id"))
-	if one == nil {
-		p.gone(w, r, "This comparison is not kept any more.")
-		return
-	}
-	all := slices.Concat(one.Result.Differences, one.Result.Nowhere, one.Result.Ties)
+func (p *page) compared(w http.ResponseWriter, r *http.Request, one *comparison) {
+	all := one.pods()
 	q := r.URL.Query()
 	found := slices.DeleteFunc(slices.Clone(all), func(d compare.Difference) bool {
 		return !comparedAs(d, q.Get("kind")) || !mentions(d, q.Get("filter"))
@@ -169,13 +181,8 @@ type comparedSide struct {
 }
 
 // comparedPod shows both attempts for a pod beside each other.
-func (p *page) comparedPod(w http.ResponseWriter, r *http.Request) {
-	one := p.comparisons.get(r.PathValue("id"))
-	if one == nil {
-		p.gone(w, r, "This comparison is not kept any more.")
-		return
-	}
-	for _, d := range slices.Concat(one.Result.Differences, one.Result.Nowhere, one.Result.Ties) {
+func (p *page) comparedPod(w http.ResponseWriter, r *http.Request, one *comparison) {
+	for _, d := range one.pods() {
 		if d.Namespace == r.PathValue("namespace") && d.Name == r.PathValue("name") {
 			p.show(w, r, "compared-pod", d.Name, "", map[string]any{"One": one, "Pod": d, "Sides": []comparedSide{
 				newComparedSide("A", one.Result.A, d.A, d.B.Node), newComparedSide("B", one.Result.B, d.B, d.A.Node),
@@ -205,12 +212,7 @@ func newComparedSide(title, config string, o compare.Outcome, other string) comp
 }
 
 // comparedReport is the comparison as a file of its own.
-func (p *page) comparedReport(w http.ResponseWriter, r *http.Request) {
-	one := p.comparisons.get(r.PathValue("id"))
-	if one == nil {
-		p.gone(w, r, "This comparison is not kept any more.")
-		return
-	}
+func (p *page) comparedReport(w http.ResponseWriter, _ *http.Request, one *comparison) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="compared.html"`)
 	_ = report.HTML(w, one.Result)
