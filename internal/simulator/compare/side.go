@@ -276,11 +276,3 @@ func (s *side) stop() error {
 	}
 	return s.sim.Stop()
 }
-
-// errorf names the side in an error.
-func (s *side) errorf(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", cmp.Or(s.Label, s.Name), err)
-}

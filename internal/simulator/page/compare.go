@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -85,12 +86,28 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 			return "", []problem{{Message: "stopped"}}
 		}
 		if err != nil {
-			return "", configProblems(text, err)
+			return "", comparisonProblems(text, err)
 		}
 		one := p.comparisons.add(result, text)
 		j.link = one.URL()
 		return one.Verdict(), nil
 	}))
+}
+
+// comparisonProblems are at the lines of what is typed if they are about that.
+func comparisonProblems(text string, err error) (all []problem) {
+	var sides compare.SideErrors
+	if !errors.As(err, &sides) {
+		return []problem{asProblem(err)}
+	}
+	for _, side := range sides {
+		if side.Side == "B" {
+			all = append(all, configProblems(text, side.Err)...)
+		} else {
+			all = append(all, asProblem(side))
+		}
+	}
+	return all
 }
 
 // both adds up how far the sides are with what takes the longest.
