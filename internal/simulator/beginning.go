@@ -103,7 +103,7 @@ func (s *Simulator) goBack(ctx context.Context) error {
 		if err := json.Unmarshal(raw, snapshot); err != nil {
 			return err
 		}
-		err := s.importAll(ctx, snapshot, nil)
+		err := s.Importer().all(ctx, snapshot, nil)
 		if refused := NotImported(nil); errors.As(err, &refused) {
 			continue // they were not there at the start either
 		}

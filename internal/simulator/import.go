@@ -32,12 +32,36 @@ const parallelism = 16
 // Controllers wait until all of it is there, so that none makes the pods of a
 // ReplicaSet that come after it, or takes a claim for lost before its volume.
 func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+	return s.Importer().Import(ctx, in, progress)
+}
+
+// Importer imports in parts: what comes later may be owned by what came before.
+type Importer struct {
+	sim  *Simulator
+	uids sync.Map // from what was to what is
+}
+
+// Importer begins an import.
+func (s *Simulator) Importer() *Importer { return &Importer{sim: s} }
+
+// Import is as that of a Simulator.
+func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
-		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
+		if err := i.sim.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
 			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
 		}
 	}
-	return s.held(func() error { return s.importAll(ctx, in, progress) })
+	return i.sim.held(func() error { return i.all(ctx, in, progress) })
+}
+
+// Pod imports a pod of a snapshot that is complete, while controllers go on.
+func (i *Importer) Pod(ctx context.Context, pod v1.Pod) error {
+	one := &importing{Importer: i, client: i.sim.client, total: 1, until: time.Now().Add(settle)}
+	all := func(metav1.Object) bool { return true }
+	if err := kindNamed("Pod").put(ctx, one, &Snapshot{Pods: []v1.Pod{pod}}, all); err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	return one.left()
 }
 
 // NotImported are the objects that an import left out, since the API server
@@ -52,27 +76,23 @@ func (n NotImported) Error() string {
 	return "import: " + strings.Join(all, "; ")
 }
 
-// importAll imports the objects of a snapshot.
-func (s *Simulator) importAll(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+// all imports the objects of a snapshot.
+func (i *Importer) all(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	in.dropSystems()
 	nameClaims(in)
-	if err := s.complete(ctx, in); err != nil {
+	if err := i.sim.complete(ctx, in); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	i := &importing{client: s.client, progress: progress, stays: s.beginning.stays, total: in.Objects()}
+	part := &importing{Importer: i, client: i.sim.client, progress: progress, total: in.Objects()}
 	for _, kind := range Kinds {
 		for _, which := range inTurn(kind) {
-			i.until = time.Now().Add(settle)
-			if err := kind.put(ctx, i, in, which); err != nil {
+			part.until = time.Now().Add(settle)
+			if err := kind.put(ctx, part, in, which); err != nil {
 				return fmt.Errorf("import: %w", err)
 			}
 		}
 	}
-	if len(i.refused) > 0 {
-		sortNotices(i.refused)
-		return i.refused
-	}
-	return nil
+	return part.left()
 }
 
 // inTurn are the objects of a kind that are made first, and those that are made
@@ -88,27 +108,35 @@ func inTurn(kind Kind) []func(metav1.Object) bool {
 	return []func(metav1.Object) bool{bound, func(o metav1.Object) bool { return !bound(o) }}
 }
 
-// importing is an import under way.
+// importing is a part of an import under way.
 type importing struct {
+	*Importer
 	client   kubernetes.Interface
 	total    int
 	done     atomic.Int64
 	progress func(done, of int)
-	stays    map[types.UID]bool // what has kept its UID
-	uids     sync.Map           // from what was to what is
-	until    time.Time          // when what was made before has settled
+	until    time.Time // when what was made before has settled
 
 	mu      sync.Mutex
 	refused NotImported
 }
 
-// owned are the references to owners that are here.
-func (i *importing) owned(by []metav1.OwnerReference) []metav1.OwnerReference {
+// left is what was left out, if anything was.
+func (i *importing) left() error {
+	if len(i.refused) == 0 {
+		return nil
+	}
+	sortNotices(i.refused)
+	return i.refused
+}
+
+// Owned are the references to owners that are here, or have been imported.
+func (i *Importer) Owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 	var here []metav1.OwnerReference
 	for _, owner := range by {
 		if uid, ok := i.uids.Load(owner.UID); ok {
 			owner.UID = uid.(types.UID)
-		} else if !i.stays[owner.UID] {
+		} else if !i.sim.beginning.stays[owner.UID] {
 			continue
 		}
 		here = append(here, owner)

@@ -63,7 +63,7 @@ func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
 	obj.SetUID("")
 	obj.SetResourceVersion("")
 	obj.SetManagedFields(nil)
-	obj.SetOwnerReferences(i.owned(obj.GetOwnerReferences()))
+	obj.SetOwnerReferences(i.Owned(obj.GetOwnerReferences()))
 	i.adapt(ctx, obj)
 	c := k.client(i.client, obj.GetNamespace())
 	for tries := 0; ; tries++ {
@@ -87,7 +87,7 @@ func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
 }
 
 // moved notes which UID an object has here.
-func (i *importing) moved(was, is types.UID) {
+func (i *Importer) moved(was, is types.UID) {
 	if was != "" {
 		i.uids.Store(was, is)
 	}
