@@ -135,6 +135,7 @@ func (s *side) whole(ctx context.Context, p *plan) (result *sideResult, err erro
 	if err := s.run(ctx, p); err != nil {
 		return nil, err
 	}
+	s.learnVictims(ctx, p)
 	pods, err := s.pods(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read what came of it: %w", err)
