@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -51,8 +52,11 @@ profiles:
   - name: PodTopologySpread
     args: {defaultingType: List, defaultConstraints: []}
 `
-	for kind, apiVersion := range map[string]string{"ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "ReplicationController": "v1"} {
-		t.Run(kind, func(t *testing.T) {
+	for name, apiVersion := range map[string]string{
+		"ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "ReplicationController": "v1", "ReplicaSet, in a scenario": "apps/v1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind, _, later := strings.Cut(name, ",")
 			s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("has-one", "a", "16"), nodeOf("is-busier", "b", "16")}}
 			withOwner(s, kind)
 			s.Pods = []v1.Pod{
@@ -60,7 +64,12 @@ profiles:
 				on(podOf("other", "1"), "is-busier"),
 				ownedBy(podOf("web-1", "500m"), apiVersion, kind),
 			}
-			r := run(t, Options{A: door(t, "default"), B: Side{Name: "unspread", Config: []byte(unspread)}, Cluster: s})
+			o := Options{A: door(t, "default"), B: Side{Name: "unspread", Config: []byte(unspread)}, Cluster: s}
+			if later {
+				o.Scenario.Steps = []ScenarioStep{{Create: []map[string]any{manifestOf(t, s.Pods[2])}}}
+				s.Pods = s.Pods[:2]
+			}
+			r := run(t, o)
 			if len(r.Differences) != 1 || r.Asked != 1 || r.Load.A.Requested.Pods != 3 {
 				t.Fatalf("%d differ, %d were asked of, %d pods run", len(r.Differences), r.Asked, r.Load.A.Requested.Pods)
 			}
@@ -170,7 +179,7 @@ func TestABudgetIsCountedBeforeTheNextPodPushesOut(t *testing.T) {
 	}
 	web := 0
 	for _, d := range append(r.Nowhere, r.Ties...) {
-		if len(d.Name) > 3 && d.Name[:3] == "web" && d.A.PushedOutBy != "" {
+		if strings.HasPrefix(d.Name, "web") && d.A.PushedOutBy != "" {
 			web++
 		}
 	}
