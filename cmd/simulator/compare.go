@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,11 +119,12 @@ func (c *comparison) read(errOut io.Writer) error {
 			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
 		}
 	}
-	var err error
-	if c.A, err = readSide("--a", c.a); err != nil {
-		return err
-	}
-	if c.B, err = readSide("--b", c.b); err != nil {
+	var errA, errB, err error
+	c.A, errA = readSide("--a", c.a)
+	c.B, errB = readSide("--b", c.b)
+	if errA != nil && errB != nil {
+		return fmt.Errorf("%w; %w", errA, errB)
+	} else if err := cmp.Or(errA, errB); err != nil {
 		return err
 	}
 	if c.Cluster, err = readObjects(c.cluster, errOut); err != nil {

@@ -105,7 +105,7 @@ func (s *Simulator) goBack(ctx context.Context) error {
 		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
-		err := s.importObjects(ctx, objects, nil)
+		err := s.Importer().Importer.Import(ctx, objects, nil)
 		if refused := snapshot.NotImported(nil); errors.As(err, &refused) {
 			continue // they were not there at the start either
 		}

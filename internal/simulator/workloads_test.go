@@ -43,6 +43,9 @@ spec: {replicas: 2, selector: {matchLabels: {app: deployment}}, template: POD}`,
 	"replicaset": {"/apis/apps/v1/namespaces/default/replicasets", `
 metadata: {name: replicaset}
 spec: {replicas: 3, selector: {matchLabels: {app: replicaset}}, template: POD}`, 3, "ReplicaSet"},
+	"replicationcontroller": {"/api/v1/namespaces/default/replicationcontrollers", `
+metadata: {name: replicationcontroller}
+spec: {replicas: 2, selector: {app: replicationcontroller}, template: POD}`, 2, "ReplicationController"},
 	"statefulset": {"/apis/apps/v1/namespaces/default/statefulsets", `
 metadata: {name: statefulset}
 spec: {replicas: 2, serviceName: none, selector: {matchLabels: {app: statefulset}}, template: POD}`, 2, "StatefulSet"},
@@ -95,7 +98,8 @@ func TestThePodsOfEveryKindOfWorkloadRun(t *testing.T) {
 			if kind == "daemonset" && len(on) != 2 {
 				t.Errorf("its pods are on %v", on)
 			}
-			if err := sim.Client().Discovery().RESTClient().Delete().AbsPath(w.path + "/" + kind).Do(t.Context()).Error(); err != nil {
+			remove := sim.Client().Discovery().RESTClient().Delete().AbsPath(w.path+"/"+kind).Param("propagationPolicy", "Background")
+			if err := remove.Do(t.Context()).Error(); err != nil { // a replication controller's pods would stay by default
 				t.Fatal(err)
 			}
 			inPhase(t, kind, 0, "")

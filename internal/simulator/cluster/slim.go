@@ -44,12 +44,13 @@ var books = []string{
 }
 
 func slimMeta(o metav1.Object, annotations []string) {
-	created, name, namespace, uid, labels, owners := o.GetCreationTimestamp(), o.GetName(), o.GetNamespace(), o.GetUID(), o.GetLabels(), o.GetOwnerReferences()
+	created, deleted, name, namespace, uid := o.GetCreationTimestamp(), o.GetDeletionTimestamp(), o.GetName(), o.GetNamespace(), o.GetUID()
+	labels, owners := o.GetLabels(), o.GetOwnerReferences()
 	kept := keptAnnotations(o.GetAnnotations(), annotations)
 	finalizers := slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer })
 	*metaOf(o) = metav1.ObjectMeta{
 		Name: name, Namespace: namespace, UID: uid, Labels: labels, Annotations: kept,
-		CreationTimestamp: created, OwnerReferences: owners, Finalizers: finalizers,
+		CreationTimestamp: created, DeletionTimestamp: deleted, OwnerReferences: owners, Finalizers: finalizers,
 	}
 }
 
@@ -132,7 +133,7 @@ func slimPod(spec *v1.PodSpec) v1.PodSpec {
 func slimContainers(all []v1.Container) []v1.Container {
 	slimmed := make([]v1.Container, len(all))
 	for i, c := range all {
-		slimmed[i] = v1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+		slimmed[i] = v1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy, RestartPolicyRules: restartingAll(c.RestartPolicyRules)}
 		for _, port := range c.Ports {
 			if port.HostPort != 0 {
 				port.Name = ""
@@ -141,6 +142,16 @@ func slimContainers(all []v1.Container) []v1.Container {
 		}
 	}
 	return slimmed
+}
+
+// restartingAll are the rules that a node must know of to be given the pod.
+func restartingAll(rules []v1.ContainerRestartRule) (kept []v1.ContainerRestartRule) {
+	for _, rule := range rules {
+		if rule.Action == v1.ContainerRestartRuleActionRestartAllContainers {
+			kept = append(kept, rule)
+		}
+	}
+	return kept
 }
 
 // slimVolumes keeps those that a node may be unable to mount.

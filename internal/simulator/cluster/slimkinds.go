@@ -97,11 +97,7 @@ func slimOwners(s *snapshot.Snapshot, annotations []string) {
 	}
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
 	for i := range s.PodDisruptionBudgets {
-		b := &s.PodDisruptionBudgets[i]
-		b.Status = policyv1.PodDisruptionBudgetStatus{
-			DisruptionsAllowed: b.Status.DisruptionsAllowed, CurrentHealthy: b.Status.CurrentHealthy,
-			DesiredHealthy: b.Status.DesiredHealthy, ExpectedPods: b.Status.ExpectedPods,
-		}
+		s.PodDisruptionBudgets[i].Status = policyv1.PodDisruptionBudgetStatus{}
 	}
 	for i := range s.Deployments {
 		slimTemplate(&s.Deployments[i].Spec.Template, annotations)

@@ -159,14 +159,39 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongOnOneSideNamesTheSide(t *testing.T) {
+func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	bad := Side{Name: "b.yaml", Label: "--b b.yaml", Config: []byte("profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]")}
-	_, err := Run(t.Context(), Options{A: door(t, "default"), B: bad, Cluster: cluster(1, 1), Pods: Pending})
-	if err == nil || !strings.HasPrefix(err.Error(), "--b b.yaml: ") || !strings.Contains(err.Error(), "Gone") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error is %v", err)
+	good := door(t, "v2")
+	gone := Side{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
+	guest := Side{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
+	const aboutGone = "--a gone.yaml: line 3: plugin Gone: profile default-scheduler enables it, but it is not compiled in"
+	const aboutGuest = "--b guest.yaml: line 12: plugin WasmRegexScheduling: guest http://static-webserver/regex_v9.wasm"
+	for name, test := range map[string]struct {
+		a, b Side
+		want []string
+	}{
+		"A":    {gone, good, []string{aboutGone}},
+		"B":    {good, guest, []string{aboutGuest}},
+		"both": {gone, guest, []string{aboutGone, "; " + aboutGuest}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Run(t.Context(), Options{A: test.a, B: test.b, Cluster: cluster(1, 1), Pods: Pending, Progress: func(p Progress) {
+				if p.Step != "checks the configuration" {
+					t.Errorf("%s %s", p.Side, p.Step)
+				}
+			}})
+			sides := SideErrors(nil)
+			if !errors.As(err, &sides) || len(sides) != len(test.want) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%d sides are wrong: %v", len(sides), err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %v, want %s", err, want)
+				}
+			}
+			nothingLeft(t)
+		})
 	}
-	nothingLeft(t)
 }
 
 func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {

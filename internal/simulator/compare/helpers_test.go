@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
@@ -106,4 +107,16 @@ func run(t *testing.T, o Options) *Result {
 		}
 	}
 	return result
+}
+
+// manifestOf is a pod as a scenario has it.
+func manifestOf(t *testing.T, pod v1.Pod) map[string]any {
+	t.Helper()
+	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(object, "status")
+	return object
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -58,7 +57,7 @@ func newPlan(o *Options) (*plan, error) {
 		return nil, err
 	}
 	p.cluster.Complete()
-	withoutOwners(&p.cluster)
+	withoutJobs(&p.cluster)
 	all := p.cluster.Pods
 	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
 	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
@@ -113,18 +112,9 @@ func priorities(in *snapshot.Snapshot) map[types.NamespacedName]int32 {
 // static is true of the mirror of a pod that a kubelet runs of its own accord.
 func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// withoutOwners takes out what makes pods. Both sides get those of the file, and
-// no others.
-func withoutOwners(s *snapshot.Snapshot) {
-	for _, kind := range snapshot.Kinds {
-		if slices.Contains(owners, kind.Kind) {
-			kind.Drop(s, func(metav1.Object) bool { return true })
-		}
-	}
-	for i := range s.Pods {
-		s.Pods[i].OwnerReferences = nil
-	}
-}
+// withoutJobs takes jobs out, whose pods would end at once. What else makes pods
+// stays, as PodTopologySpread and budgets go by it, but makes none.
+func withoutJobs(s *snapshot.Snapshot) { s.Jobs, s.CronJobs = nil, nil }
 
 func clone(from, to *snapshot.Snapshot) error {
 	raw, err := json.Marshal(from)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -92,11 +93,27 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 			return jobs.Outcome{Problems: []typed.Problem{{Message: "stopped"}}}
 		}
 		if err != nil {
-			return jobs.Outcome{Problems: typed.ConfigRefusal(text, err)}
+			return jobs.Outcome{Problems: comparisonProblems(text, err)}
 		}
 		one := p.comparisons.add(result, text)
 		return jobs.Outcome{Notice: one.Verdict(), Link: one.URL()}
 	}))
+}
+
+// comparisonProblems are at the lines of what is typed if they are about that.
+func comparisonProblems(text string, err error) (all []typed.Problem) {
+	var sides compare.SideErrors
+	if !errors.As(err, &sides) {
+		return because(err)
+	}
+	for _, side := range sides {
+		if side.Side == "B" {
+			all = append(all, typed.ConfigRefusal(text, side.Err)...)
+		} else {
+			all = append(all, because(side)...)
+		}
+	}
+	return all
 }
 
 // both adds up how far the sides are with what takes the longest.

@@ -71,7 +71,7 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 		"PriorityClass": "not in the file: made as its pods say",
 		"RuntimeClass":  "not in the file: made as its pods say",
 	} {
-		kind := Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
+		kind := kindNamed(kind)
 		kind.Each(missing, func(o metav1.Object) {
 			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
 		})
