@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -58,18 +57,10 @@ func read(text string) ([]document, []problem) {
 // split cuts a text at the lines that separate YAML documents.
 func split(text string) []document {
 	var docs []document
-	var lines strings.Builder
-	first := 1
-	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-		if line == "---" || strings.HasPrefix(line, "--- ") {
-			docs = append(docs, document{text: lines.String(), first: first})
-			lines.Reset()
-			first = i + 2
-			continue
-		}
-		lines.WriteString(line + "\n")
+	for _, part := range yamlcheck.Split(text) {
+		docs = append(docs, document{text: part.Text, first: part.First})
 	}
-	return append(docs, document{text: lines.String(), first: first})
+	return docs
 }
 
 // print writes an object as YAML.

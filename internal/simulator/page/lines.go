@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // line finds the line of the whole text that a field path is about. What is not
@@ -20,18 +22,7 @@ func (d document) line(path string) int {
 
 // find is line, and the value there.
 func (d document) find(path string) (line int, at *yaml.Node) {
-	var root yaml.Node
-	if yaml.Unmarshal([]byte(d.text), &root) != nil || len(root.Content) == 0 {
-		return d.first, nil
-	}
-	at, line = root.Content[0], root.Content[0].Line
-	for path != "" {
-		key, value, rest := step(at, path)
-		if value == nil {
-			break
-		}
-		at, line, path = value, key.Line, rest
-	}
+	line, at = yamlcheck.Parse([]byte(d.text)).Find(path)
 	return d.first + line - 1, at
 }
 
@@ -76,38 +67,6 @@ func (d document) mentioned(message string) int {
 	}
 	visit(&root, 0)
 	return cmp.Or(line[0], line[1])
-}
-
-// step goes into a mapping or a sequence by the beginning of a path, and returns
-// the value there, the node that names it, and the rest of the path. A key may
-// contain dots itself, or stand in brackets.
-func step(of *yaml.Node, path string) (key, value *yaml.Node, rest string) {
-	path = strings.TrimPrefix(path, ".")
-	switch of.Kind {
-	case yaml.SequenceNode:
-		inside, rest, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
-		if i, err := strconv.Atoi(inside); err == nil && i >= 0 && i < len(of.Content) {
-			return of.Content[i], of.Content[i], rest
-		}
-	case yaml.MappingNode:
-		longest := -1
-		for i := 0; i+1 < len(of.Content); i += 2 {
-			name := of.Content[i].Value
-			if after, ok := cutKey(path, name); ok && len(name) > longest {
-				longest, key, value, rest = len(name), of.Content[i], of.Content[i+1], after
-			}
-		}
-	}
-	return key, value, rest
-}
-
-// cutKey takes a key from the beginning of a path.
-func cutKey(path, key string) (rest string, ok bool) {
-	if rest, ok = strings.CutPrefix(path, "["+key+"]"); ok {
-		return rest, true
-	}
-	rest, ok = strings.CutPrefix(path, key)
-	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // changes are the paths below one at which two values differ.
