@@ -208,7 +208,7 @@ func doing(set *stages.Set) string {
 		all = append(all, "bound pods Running")
 	}
 	for _, kind := range set.Kinds() {
-		all = append(all, fmt.Sprintf("%d stages of %s", len(set.Of(kind)), kind))
+		all = append(all, fmt.Sprintf("stages of %s: %d", kind, len(set.Of(kind))))
 	}
 	return strings.Join(all, ", ")
 }
