@@ -15,6 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/walkthrough"
 )
 
@@ -38,6 +39,9 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, servers.stop()) }()
 	o.Warnings = warnings{errOut}
+	for _, note := range o.Stages.Remarks() {
+		fmt.Fprintf(o.Warnings, "warning: --stages: %s\n", note)
+	}
 	if servers.page.Public() {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
@@ -103,6 +107,9 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 		}
 		o.SchedulerConfig = config
 	}
+	if err := o.readStages(); err != nil {
+		return nil, err
+	}
 	if o.from == "" {
 		return nil, o.noCluster()
 	}
@@ -110,6 +117,25 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
 	}
 	return readSnapshot(o)
+}
+
+// readStages reads the files of --stages, and says all that is wrong with them.
+func (o *options) readStages() (err error) {
+	if len(o.stageFiles) == 0 {
+		return nil
+	}
+	var sources []stages.Source
+	for _, file := range o.stageFiles {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("--stages: %w", err)
+		}
+		sources = append(sources, stages.Source{Name: file, Text: text})
+	}
+	if o.Stages, err = stages.Read(sources...); err != nil {
+		return fmt.Errorf("--stages: %w", err)
+	}
+	return nil
 }
 
 // noCluster refuses what would say something of a cluster that none is given of.

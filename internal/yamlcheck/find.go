@@ -7,9 +7,38 @@ import (
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// Find returns the value at a path, as errors name it, and the line on which it is
-// named. Where the path leads nowhere that is what it leads to last; of no YAML it is
-// line 1 and nil.
+// Part is one of the documents of a text.
+type Part struct {
+	Text string
+	// First is the line of the whole text, from 1, on which it begins.
+	First int
+}
+
+// Split cuts a text at the lines that separate YAML documents.
+func Split(text string) []Part {
+	var parts []Part
+	var lines strings.Builder
+	first := 1
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if line == "---" || strings.HasPrefix(line, "--- ") {
+			parts = append(parts, Part{lines.String(), first})
+			lines.Reset()
+			first = i + 2
+			continue
+		}
+		lines.WriteString(line + "\n")
+	}
+	return append(parts, Part{lines.String(), first})
+}
+
+// Line is the line, from 1, that a field path is about. What is not there is
+// looked for where it should be: in the nearest parent.
+func (t Text) Line(path string) int {
+	line, _ := t.Find(path)
+	return line
+}
+
+// Find is Line, and the value there: nil if there is nothing at all.
 func (t Text) Find(path string) (line int, at *yaml.Node) {
 	if t.root == nil {
 		return 1, nil

@@ -8,8 +8,6 @@
 package typed
 
 import (
-	"strings"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -73,16 +71,8 @@ func Read(text string) ([]Document, []Problem) {
 // split cuts a text at the lines that separate YAML documents.
 func split(text string) []Document {
 	var docs []Document
-	var lines strings.Builder
-	first := 1
-	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-		if line == "---" || strings.HasPrefix(line, "--- ") {
-			docs = append(docs, Document{text: lines.String(), first: first})
-			lines.Reset()
-			first = i + 2
-			continue
-		}
-		lines.WriteString(line + "\n")
+	for _, part := range yamlcheck.Split(text) {
+		docs = append(docs, Document{text: part.Text, first: part.First})
 	}
-	return append(docs, Document{text: lines.String(), first: first})
+	return docs
 }
