@@ -86,12 +86,13 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	}
 	c.host = "https://" + listener.Addr().String()
 	cfg.Progress("starting etcd on a unix socket")
-	if c.etcd, err = startEtcd(ctx, c.dir, c.logs); err != nil {
+	if c.etcd, err = startEtcd(c.dir, c.logs); err != nil {
 		listener.Close()
 		return err
 	}
 	cfg.Progress("starting kube-apiserver on " + c.host)
-	if c.api, err = startAPIServer(c.dir, c.ca, c.etcd.endpoint, listener); err != nil {
+	c.api, err = startAPIServer(c.dir, c.ca, c.etcd.endpoint, listener)
+	if err := errors.Join(c.etcd.waitReady(), err); err != nil {
 		return err
 	}
 	if c.admin, err = c.ClientConfig("kubernetes-admin", "system:masters"); err != nil {

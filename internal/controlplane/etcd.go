@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 
@@ -18,7 +17,7 @@ type etcdServer struct {
 	grpc     *grpc.Server
 }
 
-func startEtcd(ctx context.Context, dir *dataDir, logs *logSink) (*etcdServer, error) {
+func startEtcd(dir *dataDir, logs *logSink) (*etcdServer, error) {
 	socket := dir.socket("etcd.sock")
 	s := &etcdServer{endpoint: "unix://" + socket}
 
@@ -29,8 +28,9 @@ func startEtcd(ctx context.Context, dir *dataDir, logs *logSink) (*etcdServer, e
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, nobody dials them.
 	cfg.ListenPeerUrls = nil
-	// Nobody else stands for election, so waiting long for one is only delay.
-	cfg.TickMs, cfg.ElectionMs = 10, 100
+	// Nobody else stands for election, so waiting long for one is only delay: it is
+	// over before kube-apiserver is built. Shorter ticks wake an idle process more often.
+	cfg.TickMs, cfg.ElectionMs = 100, 500
 	cfg.PreVote = false
 	cfg.EnableGRPCGateway = false
 	// A temporary cluster has nothing to lose in a power cut.
@@ -42,16 +42,18 @@ func startEtcd(ctx context.Context, dir *dataDir, logs *logSink) (*etcdServer, e
 	if s.etcd, err = embed.StartEtcd(cfg); err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", cfg.Dir, err)
 	}
+	return s, nil
+}
+
+// waitReady waits until etcd has elected itself. Requests that are made before that
+// wait with it.
+func (s *etcdServer) waitReady() error {
 	select {
 	case <-s.etcd.Server.ReadyNotify():
-		return s, nil
-	case <-s.etcd.Server.StopNotify():
-		err = fmt.Errorf("start etcd in %s: it stopped at once: see %s", cfg.Dir, dir.path(LogFile))
-	case <-ctx.Done():
-		err = fmt.Errorf("start etcd: %w", context.Cause(ctx))
+		return nil
+	case <-s.ended():
+		return fmt.Errorf("start etcd in %s: it stopped at once", s.etcd.Config().Dir)
 	}
-	s.etcd.Close()
-	return nil, err
 }
 
 // ended is closed when etcd has stopped, asked to or not.
