@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/kubernetes/pkg/scheduler"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
@@ -195,21 +196,12 @@ func (s *side) nodesReady(ctx context.Context) error {
 			return err
 		}
 		for _, node := range nodes {
-			if len(node.Status.Allocatable) == 0 || !isReady(node) {
+			if len(node.Status.Allocatable) == 0 || !nodeutil.IsNodeReady(node) {
 				return fmt.Errorf("node %s is not ready", node.Name)
 			}
 		}
 		return nil
 	})
-}
-
-func isReady(node *v1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == v1.NodeReady {
-			return condition.Status == v1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // until looks again and again, until nothing is missing. Its patience is with the
