@@ -78,17 +78,18 @@ func (chance) Int64N(n int64) int64 { return rand.Int64N(n) }
 // progress is how far an object is.
 type progress struct {
 	uid     types.UID
-	seen    string // the version that the stage was chosen for
-	written string // the newest version that we made
-	stage   *stages.Stage
+	seen    string        // the version that the stage was chosen for
+	written string        // the newest version that we made
+	stage   *stages.Stage // nil: nothing is to be done
 	due     time.Time
-	delayed bool
-	step    int // the one to be done next
-	failed  int // times in a row
+	delayed bool // it was waited for
+	step    int  // the one to be done next
+	failed  int  // times in a row
 	bounds  *rate.Limiter
+	circles bool // and a person knows it
 }
 
-// of returns the progress of an object.
+// progress is that of an object.
 func (p *Player) progress(object metav1.Object) *progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,9 +184,12 @@ func (p *Player) wait(at *progress, object metav1.Object) time.Duration {
 	if at.delayed || at.step > 0 || at.bounds.AllowN(now, 1) {
 		return 0
 	}
+	if !at.circles {
+		at.circles = true
+		p.warn(object, "stage %s: %d stages were played without a delay, as in a circle; from now on one each %s: give them delays, or selectors that no longer match what they have changed",
+			at.stage.Name, atOnce, while)
+	}
 	missing := time.Duration((1 - at.bounds.TokensAt(now)) * float64(while))
-	p.warn(object, "stage %s: %d stages were played without a delay, as in a circle; from now on one each %s: give them delays, or selectors that no longer match what they have changed",
-		at.stage.Name, atOnce, while)
 	return max(missing, time.Millisecond)
 }
 
