@@ -8,6 +8,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Ports that kube-scheduler-simulator has, too.
@@ -23,9 +24,10 @@ type options struct {
 	listen           string
 	port, compatPort int
 	from, confFile   string
+	stageFiles       []string
 	cluster          cluster.Options
 	objectsOnly      bool
-	notices          []simulator.Notice // of the file of from
+	notices          []snapshot.Notice // of the file of from
 	headless         bool
 }
 
@@ -54,6 +56,8 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
+	flags.StringArrayVar(&o.stageFiles, "stages", nil,
+		"file of KWOK's Stages, which say what pods, nodes or objects of other kinds do; may be given more than once")
 	clusterFlags(flags, &o.cluster, "real cluster to start with a copy of; it is only read")
 	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.BoolVar(&o.ResultAnnotations, "result-annotations", false,

@@ -14,6 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/walkthrough"
 )
 
@@ -22,12 +24,12 @@ import (
 func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	snapshot, err := o.readFiles()
+	objects, err := o.readFiles()
 	if err != nil {
 		return err
 	}
 	if o.cluster.Kubeconfig != "" {
-		if snapshot, err = readCluster(ctx, o.cluster, errOut); err != nil {
+		if objects, err = readCluster(ctx, o.cluster, errOut); err != nil {
 			return err
 		}
 	}
@@ -37,6 +39,9 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, servers.stop()) }()
 	o.Warnings = warnings{errOut}
+	for _, note := range o.Stages.Remarks() {
+		fmt.Fprintf(o.Warnings, "warning: --stages: %s\n", note)
+	}
 	if servers.page.Public() {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
@@ -45,7 +50,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := open(ctx, o, s, servers, snapshot, out); err != nil {
+	if err := open(ctx, o, s, servers, objects, out); err != nil {
 		return errors.Join(err, stop(s, out))
 	}
 	announce(o, s, servers, out)
@@ -58,9 +63,9 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 }
 
 // open puts the page and the API in the place of the start-up steps.
-func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
-	if snapshot != nil {
-		if err := o.importFirst(ctx, s, snapshot, progress(out, servers.starting), out); err != nil {
+func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, objects *snapshot.Snapshot, out io.Writer) error {
+	if objects != nil {
+		if err := o.importFirst(ctx, s, objects, progress(out, servers.starting), out); err != nil {
 			return err
 		}
 	}
@@ -94,13 +99,16 @@ func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 }
 
 // readFiles reads the files that flags name, before anything is started.
-func (o *options) readFiles() (*simulator.Snapshot, error) {
+func (o *options) readFiles() (*snapshot.Snapshot, error) {
 	if o.confFile != "" {
 		config, err := os.ReadFile(o.confFile)
 		if err != nil {
 			return nil, fmt.Errorf("--config: %w", err)
 		}
 		o.SchedulerConfig = config
+	}
+	if err := o.readStages(); err != nil {
+		return nil, err
 	}
 	if o.from == "" {
 		return nil, o.noCluster()
@@ -109,6 +117,25 @@ func (o *options) readFiles() (*simulator.Snapshot, error) {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
 	}
 	return readSnapshot(o)
+}
+
+// readStages reads the files of --stages, and says all that is wrong with them.
+func (o *options) readStages() (err error) {
+	if len(o.stageFiles) == 0 {
+		return nil
+	}
+	var sources []stages.Source
+	for _, file := range o.stageFiles {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("--stages: %w", err)
+		}
+		sources = append(sources, stages.Source{Name: file, Text: text})
+	}
+	if o.Stages, err = stages.Read(sources...); err != nil {
+		return fmt.Errorf("--stages: %w", err)
+	}
+	return nil
 }
 
 // noCluster refuses what would say something of a cluster that none is given of.

@@ -12,8 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +30,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages/player"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/volumes"
 )
 
@@ -51,9 +55,15 @@ type Config struct {
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
+	// NoWorkloads leaves out the controllers of Deployments and all else that makes
+	// pods.
+	NoWorkloads bool
 	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
 	// the annotations of kube-scheduler-simulator.
 	ResultAnnotations bool
+	// Stages are what objects do, in the place of what the kubelets would have their
+	// kind do. Nil: none.
+	Stages *stages.Set
 	// Progress is told each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -126,14 +136,13 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	}
 	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
-		DataDir: cfg.DataDir, Port: cfg.APIPort, Progress: cfg.Progress,
+		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return err
 	}
 	go s.endWithCluster()
-	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
-	if err := s.startKubelets(); err != nil {
+	if err := s.startKubelets(cfg); err != nil {
 		return err
 	}
 	if err := s.startCaches(ctx); err != nil {
@@ -142,7 +151,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if cfg.ResultAnnotations {
 		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
-	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings}); err != nil {
+	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, cfg.Stages, warningsOf{"fake volumes", s.warnings}); err != nil {
 		return err
 	}
 	if cfg.DataDir != "" { // else nothing is there
@@ -175,12 +184,36 @@ func (s *Simulator) endWithCluster() {
 	s.cancel(fmt.Errorf("the control plane has ended: %w", s.cluster.Err()))
 }
 
-func (s *Simulator) startKubelets() error {
+// startKubelets starts what has nodes, pods, and whatever there are stages of, go
+// on. Stages may do everything, since they may be of any kind, and in any name.
+func (s *Simulator) startKubelets(cfg Config) error {
+	cfg.Progress("fake kubelets: " + doing(cfg.Stages))
 	config, err := s.cluster.ClientConfig("kubelets", "system:masters")
 	if err != nil {
 		return err
 	}
-	return kubelets.Start(s.running, config, warningsOf{"fake kubelets", s.warnings})
+	if err := kubelets.Start(s.running, config, cfg.Stages, warningsOf{"fake kubelets", s.warnings}); err != nil {
+		return err
+	}
+	return player.Start(s.running, config, cfg.Stages, log.New(warningsOf{"stages", s.warnings}, "", 0))
+}
+
+// doing tells what nodes and pods do, and what stages there are.
+func doing(set *stages.Set) string {
+	if len(set.Kinds()) == 0 {
+		return "nodes become Ready, bound pods Running"
+	}
+	var all []string
+	if set.Of(stages.Nodes) == nil {
+		all = append(all, "nodes become Ready")
+	}
+	if set.Of(stages.Pods) == nil {
+		all = append(all, "bound pods Running")
+	}
+	for _, kind := range set.Kinds() {
+		all = append(all, fmt.Sprintf("stages of %s: %d", kind, len(set.Of(kind))))
+	}
+	return strings.Join(all, ", ")
 }
 
 // AdminConfig is a client configuration that may do everything.

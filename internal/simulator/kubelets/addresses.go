@@ -19,24 +19,35 @@ type addresses struct {
 	mu    sync.Mutex
 	last  map[netip.Prefix]netip.Addr
 	given map[string]holder
+	taken map[share]string // the same, the other way round
+}
+
+// share is what a pod has of a range.
+type share struct {
+	uid types.UID
+	in  netip.Prefix
 }
 
 // holder is a pod that was given an address.
 type holder struct {
 	key string
-	uid types.UID
+	share
 }
 
 func newAddresses(pods cache.Indexer) *addresses {
-	return &addresses{pods: pods, last: map[netip.Prefix]netip.Addr{}, given: map[string]holder{}}
+	return &addresses{pods: pods, last: map[netip.Prefix]netip.Addr{}, given: map[string]holder{}, taken: map[share]string{}}
 }
 
-// take finds an address in a range that no other pod has. They are given in turn,
-// so that one is not soon that of another pod.
+// take finds an address in a range that no other pod has: the same one for as long
+// as the pod does not say what it has. They are given in turn, so that one is not
+// soon that of another pod.
 func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	in = in.Masked()
+	if ip, ok := a.taken[share{pod.UID, in}]; ok {
+		return ip, nil
+	}
 	last, ok := a.last[in]
 	if !ok {
 		last = in.Addr() // names the range itself, so it comes last
@@ -47,7 +58,7 @@ func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 		}
 		if a.isFree(next.String()) {
 			a.last[in] = next
-			a.given[next.String()] = holder{cache.MetaObjectToName(pod).String(), pod.UID}
+			a.give(next.String(), holder{cache.MetaObjectToName(pod).String(), share{pod.UID, in}})
 			return next.String(), nil
 		}
 		if next == last {
@@ -73,9 +84,17 @@ func (a *addresses) isFree(ip string) bool {
 	return pod.UID != given.uid || pod.Status.PodIP != ""
 }
 
+func (a *addresses) give(ip string, to holder) {
+	delete(a.taken, a.given[ip].share)
+	a.given[ip], a.taken[to.share] = to, ip
+}
+
 // said forgets what a pod was given, now that it says so itself.
 func (a *addresses) said(pod *v1.Pod) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.given, pod.Status.PodIP)
+	for _, ip := range ipsOf(pod) {
+		delete(a.taken, a.given[ip].share)
+		delete(a.given, ip)
+	}
 }

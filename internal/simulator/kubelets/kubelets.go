@@ -2,15 +2,14 @@ package kubelets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
@@ -21,6 +20,8 @@ import (
 	"k8s.io/client-go/util/connrotation"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/reconcile"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages/player"
 )
 
 // kubelets are those of all nodes of a cluster.
@@ -31,6 +32,10 @@ type kubelets struct {
 	podIndex  cache.Indexer // of the same pods
 	addresses *addresses
 	later     func(pod any, wait time.Duration) // looks at a pod after a while
+	// Those that play stages, where there are any of the kind: it is then theirs
+	// alone what becomes of its objects.
+	nodeStages, podStages *player.Player
+	leased                sync.Map // of types.UID, by name: nodes whose lease is there
 }
 
 // Start makes every node of the cluster Ready and every bound pod Running, now
@@ -38,9 +43,14 @@ type kubelets struct {
 // at. config's identity must be allowed to list and watch nodes and pods, to
 // update their status, to delete pods, and to write leases. What fails is tried
 // again, and said to logs, one Write each, until ctx is done; nil drops it.
-func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
+//
+// Where set, which may be nil, has stages of pods or of nodes, these do what their
+// stages say and nothing else; the identity must be allowed that, too.
+func Start(ctx context.Context, config *rest.Config, set *stages.Set, logs io.Writer) error {
 	connections := connrotation.NewDialer((&net.Dialer{}).DialContext)
-	client, err := newClient(config, connections)
+	config = rest.CopyConfig(config)
+	config.Dial = connections.DialContext
+	client, err := newClient(config)
 	if err != nil {
 		return fmt.Errorf("client of the kubelets: %w", err)
 	}
@@ -58,14 +68,17 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 
 	nodeQueue, podQueue := reconcile.NewQueue("node", k.reportNode, warnings), reconcile.NewQueue("pod", k.reportPod, warnings)
 	k.later = podQueue.AddAfter
-	podsKnown, err := watch(pods.Informer(), warnings, podQueue.Add, podQueue.Add)
+	if err := k.follow(ctx, config, set, nodeQueue, warnings); err != nil {
+		return err
+	}
+	podsKnown, err := watch(pods.Informer(), warnings, podQueue.Add, podQueue.Add, k.forgetPod)
 	if err != nil {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	nodesKnown, err := watch(nodes.Informer(), warnings, func(node any) {
 		nodeQueue.Add(node)
 		k.podsOf(node.(*v1.Node).Name, podQueue.Add) // they may have been there before it
-	}, nodeQueue.Add)
+	}, nodeQueue.Add, k.forgetNode)
 	if err != nil {
 		return fmt.Errorf("watch nodes: %w", err)
 	}
@@ -86,10 +99,9 @@ func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 	return nil
 }
 
-// newClient has connections of its own, so that they can be closed at the end.
-func newClient(config *rest.Config, connections *connrotation.Dialer) (kubernetes.Interface, error) {
+// newClient speaks protobuf.
+func newClient(config *rest.Config) (kubernetes.Interface, error) {
 	config = rest.CopyConfig(config)
-	config.Dial = connections.DialContext
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	return kubernetes.NewForConfig(config)
@@ -103,16 +115,11 @@ func slim(object any) (any, error) {
 	return object, nil
 }
 
-// isUsual reports that a watch ended as watches do.
-func isUsual(err error) bool {
-	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// watch has what appears and what changes handled. The result is done once all
-// that was there at first has been.
-func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, changes func(any)) (cache.DoneChecker, error) {
+// watch has what appears, what changes and what goes handled. The result is done
+// once all that was there at first has been.
+func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, changes, goes func(any)) (cache.DoneChecker, error) {
 	err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		if ctx.Err() == nil && !isUsual(err) {
+		if ctx.Err() == nil && !reconcile.IsUsual(err) {
 			warnings.Printf("watch %s: %v; trying again", r.TypeDescription(), err)
 		}
 	})
@@ -122,6 +129,7 @@ func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, ch
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    appears,
 		UpdateFunc: func(_, object any) { changes(object) },
+		DeleteFunc: goes,
 	})
 	if err != nil {
 		return nil, err

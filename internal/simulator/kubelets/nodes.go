@@ -22,8 +22,14 @@ func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error 
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil || isComplete(node) {
+	if err != nil {
 		return err
+	}
+	if k.nodeStages != nil {
+		return k.playNode(ctx, node)
+	}
+	if isComplete(node) {
+		return nil
 	}
 	if err := k.lease(ctx, node); err != nil {
 		return err

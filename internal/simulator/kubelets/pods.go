@@ -28,17 +28,25 @@ const (
 )
 
 var podIndexers = cache.Indexers{
-	byNode:    podIndex(func(pod *v1.Pod) string { return pod.Spec.NodeName }),
-	byAddress: podIndex(func(pod *v1.Pod) string { return pod.Status.PodIP }),
-}
-
-func podIndex(by func(*v1.Pod) string) cache.IndexFunc {
-	return func(pod any) ([]string, error) {
-		if value := by(pod.(*v1.Pod)); value != "" {
-			return []string{value}, nil
+	byNode: func(object any) ([]string, error) {
+		if node := object.(*v1.Pod).Spec.NodeName; node != "" {
+			return []string{node}, nil
 		}
 		return nil, nil
+	},
+	byAddress: func(object any) ([]string, error) { return ipsOf(object.(*v1.Pod)), nil },
+}
+
+// ipsOf are those that a pod says it has: one, or one of each family.
+func ipsOf(pod *v1.Pod) []string {
+	if len(pod.Status.PodIPs) == 0 && pod.Status.PodIP != "" {
+		return []string{pod.Status.PodIP}
 	}
+	var all []string
+	for _, ip := range pod.Status.PodIPs {
+		all = append(all, ip.IP)
+	}
+	return all
 }
 
 // podsOf calls do with each pod that is bound to a node.
@@ -68,6 +76,10 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 	}
 	if err != nil {
 		return err
+	}
+	if k.podStages != nil {
+		k.playPod(ctx, pod)
+		return nil
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:

@@ -1,0 +1,189 @@
+package typed
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// told writes problems as they are expected: a line for each.
+func told(problems []Problem) string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%d %s | %s", p.Line, p.Field, p.Message)), " "))
+	}
+	return strings.Join(all, "\n")
+}
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+spec:
+  containers:
+  - name: web
+    image: web
+`
+
+// with puts lines after one of those of the pod.
+func with(after, more string) string { return strings.Replace(pod, after, after+more, 1) }
+
+func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{
+			"the annotation right under metadata", with("name: a\n", "  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"),
+			`5 metadata.scheduler.wasmkwokwizardry.io/regex | unknown field: an annotation belongs one level deeper, indented below a line "annotations:"`,
+		},
+		{
+			"the snippet as it stands, below metadata", strings.Replace(pod, "  name: a\n", "annotations:\n  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n  name: a\n", 1),
+			`4 annotations | unknown field: it belongs under "metadata:", indented further`,
+		},
+		{
+			"two fields that do not exist", with("name: web\n", "    nam: b\n    imge: c\n"),
+			"8 spec.containers[0].nam | unknown field: do you mean \"name\"?\n9 spec.containers[0].imge | unknown field: do you mean \"image\"?",
+		},
+		{
+			"two quantities", pod + "    resources: {requests: {cpu: lots,\n      memory: 1 Gi}}\n",
+			`9 spec.containers[0].resources.requests[cpu] | is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi
+10 spec.containers[0].resources.requests[memory] | is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi`,
+		},
+		{"annotations twice", with("name: a\n", "  annotations: {a: b}\n  annotations: {c: d}\n"), `6 metadata.annotations | "annotations" stands on line 5 already, and may stand only once: move what stands below this line to there, or take one of the two away`},
+		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field: here may stand apiVersion, kind, metadata, spec, status"},
+		{"a misspelt kind", strings.Replace(pod, "Pod", "Pood", 1), "2 kind | there is no Pood in v1: do you mean Pod?"},
+		{"a kind in small letters", strings.Replace(pod, "Pod", "pod", 1), "2 kind | there is no pod in v1: do you mean Pod?"},
+		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "1 apiVersion | a PriorityClass has apiVersion: scheduling.k8s.io/v1"},
+		{"a version that there is not", strings.Replace(pod, "v1", "v2", 1), "1 apiVersion | a Pod has apiVersion: v1"},
+		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | no lists here: write the objects one after the other, with a line --- between them"},
+		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be text: 1 says nothing"},
+		{"a template", strings.Replace(pod, "name: a", "name: {{.Name}}", 1), "4 metadata.name | the name of a field must be text; a value that begins with { or [ must stand in quotes"},
+		{"no kind", "apiVersion: v1\n", "1 kind | required: it says what this is"},
+		{"a tab", strings.Replace(pod, "  name: a", "\tname: a", 1), "4 | yaml: found character that cannot start any token: indent with spaces, there is a tab"},
+		{"a line that is indented by chance", with("name: a\n", "   namespace: b\n"), `5 | yaml: mapping values are not allowed in this context: is the line indented like its neighbours? A value with ": " in it must stand in quotes`},
+		{
+			"a pattern between double quotes", with("name: a\n", "  annotations:\n    r: \"kubecon-\\d\"\n"),
+			"6 | yaml: found unknown escape character: between double quotes a backslash means something else: use single quotes",
+		},
+		{
+			"a pattern that begins with a bracket", with("name: a\n", "  annotations:\n    r: [ab]-1\n"),
+			"6 | yaml: did not find expected key: is the line indented like its neighbours? A value that begins with [, { or a quote and does not end there must stand in single quotes",
+		},
+		{
+			"a pattern that begins with a star", with("name: a\n", "  annotations:\n    r: *.x\n"),
+			"6 | yaml: did not find expected alphabetic or numeric character: a value that begins with * or & must stand in quotes",
+		},
+		{"no YAML objects", "hello\n", "1 | this is not an object: it has no fields"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, problems := Read(tt.text); told(problems) != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", told(problems), tt.want)
+			}
+		})
+	}
+}
+
+// unwritable has no JSON, so that Go prints it.
+type unwritable struct{ F func() }
+
+// refused is an answer of the API server to a request with an invalid object.
+func refused(kind string, errs ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
+}
+
+func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	spec := field.NewPath("spec")
+	for _, tt := range []struct {
+		name string
+		text string
+		err  error
+		want string
+	}{
+		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | a Pod called a is there already: choose another name, or delete that one first"},
+		{
+			"a namespace that there is not", with("name: a\n", "  namespace: nowhere\n"),
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "nowhere"),
+			"5 metadata.namespace | there is no namespace nowhere: create it first, or take one that is there, such as default",
+		},
+		{
+			"what an admission plugin is against", with("spec:\n", "  priorityClassName: nope\n"),
+			apierrors.NewForbidden(pods, "a", errors.New("no PriorityClass with name nope was found")),
+			"6 | no PriorityClass with name nope was found",
+		},
+		{
+			"a bad request", with("name: a\n", "  resourceVersion: '3'\n"), apierrors.NewBadRequest("resourceVersion should not be set on objects to be created"),
+			"5 | resourceVersion should not be set on objects to be created",
+		},
+		{
+			"one of two labels, said twice", with("name: a\n", "  labels:\n    x: fine\n    y: b c\n"),
+			refused("Pod", field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so"), field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so")),
+			`7 metadata.labels | Invalid value: "b c": must be so`,
+		},
+		{
+			"a value that is null", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
+			"5 spec | must match",
+		},
+		{
+			"a value that is an object", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, unwritable{F: func() {}}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a node's taint", "apiVersion: v1\nkind: Node\nspec:\n  taints:\n  - key: a\n    effect: Now\n",
+			refused("Node", field.NotSupported(field.NewPath("metadata", "taints").Index(0).Child("effect"), "Now", []string{"NoSchedule"})),
+			`6 spec.taints[0].effect | Unsupported value: "Now": supported values: "NoSchedule"`,
+		},
+		{
+			"a kind that there is not", "apiVersion: example.com/v1\nkind: Thing\n",
+			&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "example.com", Kind: "Thing"}, SearchedVersions: []string{"v1"}},
+			"2 kind | this cluster knows no Thing in example.com/v1",
+		},
+		{"a connection that breaks", pod, errors.New("connection refused"), "0 | connection refused"},
+		{
+			"a server that says nothing of use", pod,
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusTeapot, Message: "no"}}, "1 | no",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			docs, problems := Read(tt.text)
+			if len(docs) != 1 {
+				t.Fatal(told(problems))
+			}
+			if got := told(docs[0].Refusal(tt.err)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
+	difference := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
+	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
+	before, _ := Read(pod)
+	after, _ := Read(with("image: web\n", "    stdin: true\n  nodeName: x\n"))
+	said := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to have it otherwise, delete the Pod and create it anew"
+	want := "9 spec.containers[0].stdin | " + said + "\n10 spec.nodeName | " + said
+	if got := told(EditRefusal(before[0], after[0], err)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
+	moved, _ := Read(with("image: web\n", "  nodeName: x\n"))
+	if got := told(EditRefusal(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to have it otherwise, delete the Pod and create it anew" {
+		t.Errorf("under a name of the API server's own: got %s", got)
+	}
+	renamed, _ := Read(strings.Replace(pod, "name: a", "name: b", 1))
+	if got := told(Another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
+		t.Errorf("got %s", got)
+	}
+}

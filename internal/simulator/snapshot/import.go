@@ -1,0 +1,145 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// parallelism is how many objects are written at once.
+const parallelism = 16
+
+// Importer makes the objects of snapshots in a cluster, in parts: what comes later
+// may be owned by what came before.
+type Importer struct {
+	Client kubernetes.Interface
+	// Stays are the UIDs of objects that are no snapshot's and that references to
+	// owners may go on to name.
+	Stays map[types.UID]bool
+
+	uids sync.Map // from what was to what is
+}
+
+// Pod imports a pod of a snapshot that is complete.
+func (i *Importer) Pod(ctx context.Context, pod v1.Pod) error {
+	one := &importing{Importer: i, total: 1, until: time.Now().Add(settle)}
+	all := func(metav1.Object) bool { return true }
+	if err := kindNamed("Pod").put(ctx, one, &Snapshot{Pods: []v1.Pod{pod}}, all); err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	return one.left()
+}
+
+// NotImported are the objects that an import left out, since the API server
+// refused them. All others are there.
+type NotImported []Notice
+
+func (n NotImported) Error() string {
+	all := make([]string, len(n))
+	for i := range n {
+		all[i] = n[i].String()
+	}
+	return "import: " + strings.Join(all, "; ")
+}
+
+// Import makes the objects of a snapshot, and updates those that exist already.
+// progress, which may be nil, is told how many of how many are done, from several
+// goroutines. Objects that the API server refuses do not stop it: the error is then a
+// [NotImported]. It may change the snapshot.
+//
+// References to owners follow these to the UIDs that they have here. Those to
+// owners that are not here are dropped, since the garbage collector would delete
+// what they own.
+func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+	in.dropSystems()
+	nameClaims(in)
+	if err := in.completeBeside(ctx, i.Client); err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	part := &importing{Importer: i, progress: progress, total: in.Objects()}
+	for _, kind := range Kinds {
+		for _, which := range inTurn(kind) {
+			part.until = time.Now().Add(settle)
+			if err := kind.put(ctx, part, in, which); err != nil {
+				return fmt.Errorf("import: %w", err)
+			}
+		}
+	}
+	return part.left()
+}
+
+// inTurn are the objects of a kind that are made first, and those that are made
+// after them: pods that have a node take their room before any other looks for some.
+func inTurn(kind Kind) []func(metav1.Object) bool {
+	bound := func(o metav1.Object) bool {
+		pod, ok := o.(*v1.Pod)
+		return !ok || pod.Spec.NodeName != ""
+	}
+	if kind.Kind != "Pod" {
+		return []func(metav1.Object) bool{bound}
+	}
+	return []func(metav1.Object) bool{bound, func(o metav1.Object) bool { return !bound(o) }}
+}
+
+// importing is a part of an import under way.
+type importing struct {
+	*Importer
+	total    int
+	done     atomic.Int64
+	progress func(done, of int)
+	until    time.Time // when what was made before has settled
+
+	mu      sync.Mutex
+	refused NotImported
+}
+
+// left is what was left out, if anything was.
+func (i *importing) left() error {
+	if len(i.refused) == 0 {
+		return nil
+	}
+	sortNotices(i.refused)
+	return i.refused
+}
+
+// Owned are the references to owners that are here, or have been imported.
+func (i *Importer) Owned(by []metav1.OwnerReference) []metav1.OwnerReference {
+	var here []metav1.OwnerReference
+	for _, owner := range by {
+		if uid, ok := i.uids.Load(owner.UID); ok {
+			owner.UID = uid.(types.UID)
+		} else if !i.Stays[owner.UID] {
+			continue
+		}
+		here = append(here, owner)
+	}
+	return here
+}
+
+func (i *importing) step() {
+	if done := i.done.Add(1); i.progress != nil {
+		i.progress(int(done), i.total)
+	}
+}
+
+// refuse notes what the API server does not take.
+func (i *importing) refuse(about string, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.refused = append(i.refused, Notice{About: about, Reason: err.Error()})
+}
+
+func qualified(obj metav1.Object) string {
+	if obj.GetNamespace() == "" {
+		return obj.GetName()
+	}
+	return obj.GetNamespace() + "/" + obj.GetName()
+}

@@ -1,0 +1,129 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// noticed are the notices of a file, a line each.
+func noticed(t *testing.T, file string) (*Snapshot, string) {
+	t.Helper()
+	s, notices, err := Read(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, notice := range notices {
+		lines = append(lines, notice.String())
+	}
+	return s, strings.Join(lines, "\n")
+}
+
+// exported is a file of kube-scheduler-simulator's.
+func exported(t *testing.T, name string) []byte {
+	t.Helper()
+	file, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestListsOfKubectlAreRead(t *testing.T) {
+	const pod = `{"metadata": {"name": "p", "namespace": "team"}, "spec": {"containers": [{"name": "c"}], "priorityClassName": "high", "priority": 7, "runtimeClassName": "sandbox", "overhead": {"cpu": "1"}}}`
+	const missing = "namespace team: not in the file: made without labels\npriority class high: not in the file: made as its pods say\nruntime class sandbox: not in the file: made as its pods say"
+	for name, file := range map[string]string{
+		"a list, in JSON": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Pod", ` + pod[1:] + `]}`,
+		"a list, in YAML": "apiVersion: v1\nitems:\n- " + `{"apiVersion": "v1", "kind": "Pod", ` + pod[1:] + "\nkind: List\nmetadata: {resourceVersion: ''}\n",
+		"a list of pods":  `{"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "1"}, "items": [` + pod + `]}`,
+		"a pod":           `{"apiVersion": "v1", "kind": "Pod", ` + pod[1:],
+		"an export":       `{"pods": [` + pod + `]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, notices := noticed(t, file); s.Objects() != 1 || s.Pods[0].Name != "p" || notices != missing {
+				t.Errorf("got %d objects, %s", s.Objects(), notices)
+			}
+		})
+	}
+	s, notices := noticed(t, "kind: Node\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: ReplicaSet\napiVersion: apps/v1\nmetadata: {name: r}\n---\n"+
+		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
+	if want := "ConfigMap ns/m: left out: v1 ConfigMap is no kind that scheduling depends on"; len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
+		t.Errorf("got %d nodes, %s", len(s.Nodes), notices)
+	}
+}
+
+func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
+	for _, tt := range []struct{ name, file, want string }{
+		{"nothing", " \n", "it is empty"},
+		{"something else", `{"colour": "red"}`, `it has none of the fields of an export, such as "nodes" and "pods", and no kind either`},
+		{"no YAML", "a: b: c", "no YAML: "},
+		{"a list of kubectl that was cut", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: a}\n", "the kind is missing, with which a list of kubectl ends: the file is cut off"},
+		{"an export that was cut", "nodes:\n- metadata: {name: a}\npods:\n- metadata: {name: p}\n  spec:\n", "pod p has no spec.containers: perhaps the file is cut off"},
+		{"in the middle of metadata", "nodes:\n- metadata:\n", "node 1 has no metadata.name: perhaps the file is cut off"},
+		{"a snapshot that was cut", "source: {objects: 3}\nnodes:\n- metadata: {name: a}\n", "the file is cut off: it says that it has 3 objects, and has 1"},
+		{"a name that YAML takes for a no", "kind: Node\napiVersion: v1\nmetadata: {name: n}\n", "cannot unmarshal bool into Go struct field"},
+		{"a wrong type in a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"taints": {}}}]}`, `items[0]: node: spec.taints: is an object, but must be a list`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _, err := Read(strings.NewReader(tt.file))
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || s != nil {
+				t.Errorf("got %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestPluginsThatAreGoneAreLeftOutWithANotice(t *testing.T) {
+	s, notices := noticed(t, string(exported(t, "kube-scheduler-simulator.export.yml")))
+	for _, want := range []string{
+		"scheduler configuration: plugin EBSLimits is left out: kube-scheduler has it no more; NodeVolumeLimits does its work",
+		"plugin GCEPDLimits is left out", "plugin AzureDiskLimits is left out", "plugin NodeResourcesLeastAllocated is left out",
+		"healthzBindAddress is left out", "metricsBindAddress is left out",
+	} {
+		if strings.Count(notices, want) != 1 {
+			t.Errorf("the notices say this not once: %s\n%s", want, notices)
+		}
+	}
+	for _, gone := range []string{"EBSLimits", "LeastAllocatedArgs", "BindAddress", "v1beta2"} {
+		if bytes.Contains(s.SchedulerConfig, []byte(gone)) {
+			t.Errorf("%s is still there: %s", gone, s.SchedulerConfig)
+		}
+	}
+	if !bytes.Contains(s.SchedulerConfig, []byte(`"NodeVolumeLimits"`)) || !bytes.Contains(s.SchedulerConfig, []byte(`"weight":1`)) {
+		t.Errorf("the rest is not: %s", s.SchedulerConfig)
+	}
+}
+
+func TestAConfigurationWithoutAnythingGoneStaysAsItIs(t *testing.T) {
+	const config = `{ "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",  "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Nope"}]}}}] }`
+	s, notices := noticed(t, `{"schedulerConfig": `+config+`}`)
+	if string(s.SchedulerConfig) != config || notices != "" {
+		t.Errorf("got %s, %s", s.SchedulerConfig, notices)
+	}
+}
+
+func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
+	was, _, err := Read(bytes.NewReader(exported(t, "kube-scheduler-simulator.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was.Source = &Source{Cluster: "prod: east", Objects: was.Objects()}
+	var file bytes.Buffer
+	if err := was.WriteYAML(&file); err != nil {
+		t.Fatal(err)
+	}
+	is, _, err := Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := json.Marshal(was)
+	b, errB := json.Marshal(is)
+	var first, second any
+	if errA != nil || errB != nil || json.Unmarshal(a, &first) != nil || json.Unmarshal(b, &second) != nil || !reflect.DeepEqual(first, second) {
+		t.Errorf("written %s\nread    %s", a, b)
+	}
+}

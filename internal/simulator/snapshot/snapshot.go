@@ -1,0 +1,174 @@
+// Package snapshot takes what is in a cluster, as far as scheduling depends on it,
+// into a file and back: files of ours, of kube-scheduler-simulator and of kubectl are
+// read, and their objects are made in another cluster, by what that one calls them.
+//
+// It knows objects and API servers, and no simulator: what becomes of the scheduler
+// and its configuration is for who imports.
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
+// fields are what kube-scheduler-simulator exports and imports, field by field.
+type Snapshot struct {
+	// Source says which cluster this is a copy of. Nil: nobody knows.
+	Source *Source `json:"source,omitempty"`
+
+	Pods            []v1.Pod                     `json:"pods"`
+	Nodes           []v1.Node                    `json:"nodes"`
+	PVs             []v1.PersistentVolume        `json:"pvs"`
+	PVCs            []v1.PersistentVolumeClaim   `json:"pvcs"`
+	StorageClasses  []storagev1.StorageClass     `json:"storageClasses"`
+	PriorityClasses []schedulingv1.PriorityClass `json:"priorityClasses"`
+	// SchedulerConfig is a KubeSchedulerConfiguration. Without one the scheduler
+	// is left as it is.
+	SchedulerConfig json.RawMessage `json:"schedulerConfig"`
+	Namespaces      []v1.Namespace  `json:"namespaces"`
+
+	RuntimeClasses         []nodev1.RuntimeClass              `json:"runtimeClasses,omitempty"`
+	CSIDrivers             []storagev1.CSIDriver              `json:"csiDrivers,omitempty"`
+	CSINodes               []storagev1.CSINode                `json:"csiNodes,omitempty"`
+	CSIStorageCapacities   []storagev1.CSIStorageCapacity     `json:"csiStorageCapacities,omitempty"`
+	PodDisruptionBudgets   []policyv1.PodDisruptionBudget     `json:"podDisruptionBudgets,omitempty"`
+	DeviceClasses          []resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
+	ResourceSlices         []resourcev1.ResourceSlice         `json:"resourceSlices,omitempty"`
+	ResourceClaimTemplates []resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitempty"`
+	ResourceClaims         []resourcev1.ResourceClaim         `json:"resourceClaims,omitempty"`
+
+	// These own pods, or say which pods belong together.
+	Services               []v1.Service               `json:"services,omitempty"`
+	Deployments            []appsv1.Deployment        `json:"deployments,omitempty"`
+	ReplicaSets            []appsv1.ReplicaSet        `json:"replicaSets,omitempty"`
+	ReplicationControllers []v1.ReplicationController `json:"replicationControllers,omitempty"`
+	StatefulSets           []appsv1.StatefulSet       `json:"statefulSets,omitempty"`
+	DaemonSets             []appsv1.DaemonSet         `json:"daemonSets,omitempty"`
+	CronJobs               []batchv1.CronJob          `json:"cronJobs,omitempty"`
+	Jobs                   []batchv1.Job              `json:"jobs,omitempty"`
+}
+
+// Source is where a snapshot is from.
+type Source struct {
+	// Cluster is what the cluster is called, by the context of a kubeconfig, and
+	// Server its address. Both are empty where names were replaced.
+	Cluster string `json:"cluster,omitempty"`
+	Server  string `json:"server,omitempty"`
+	// Version is that of its Kubernetes.
+	Version string `json:"version,omitempty"`
+	// File is what the snapshot was read from, if it was.
+	File string `json:"file,omitempty"`
+	// Taken is when.
+	Taken metav1.Time `json:"taken,omitzero"`
+	// NodeSelector is which nodes were asked for, if not all.
+	NodeSelector string `json:"nodeSelector,omitempty"`
+	Anonymized   bool   `json:"anonymized,omitempty"`
+	// Objects is how many there are, so that a file that was cut is noticed.
+	Objects int `json:"objects,omitempty"`
+	// Notes say what the snapshot does not have, or not as the cluster does.
+	Notes []Notice `json:"notes,omitempty"`
+}
+
+// Name is what to call the source in a few words.
+func (s *Source) Name() string { return cmp.Or(s.Cluster, s.File, "a cluster") }
+
+// String says whose copy this is, and of when.
+func (s *Source) String() string {
+	words := "a copy of " + s.Name()
+	if s.Server != "" {
+		words += " (" + s.Server + ")"
+	}
+	if s.NodeSelector != "" {
+		words += ", its nodes with " + s.NodeSelector
+	}
+	if !s.Taken.IsZero() {
+		words += ", as it was on " + s.Taken.UTC().Format("2 January 2006 at 15:04 UTC")
+	}
+	if s.Anonymized {
+		words += ", names replaced"
+	}
+	return words
+}
+
+// Notice is something that is not as one might expect of a snapshot.
+type Notice struct {
+	// About is what it is about: an object as in "pod team/web", a kind, or the
+	// scheduler configuration.
+	About  string `json:"about"`
+	Reason string `json:"reason"`
+}
+
+func (n Notice) String() string { return n.About + ": " + n.Reason }
+
+func sortNotices(notices []Notice) {
+	slices.SortStableFunc(notices, func(a, b Notice) int { return strings.Compare(a.About, b.About) })
+}
+
+// Objects is how many objects the snapshot has.
+func (s *Snapshot) Objects() (n int) {
+	for _, kind := range Kinds {
+		n += kind.Count(s)
+	}
+	return n
+}
+
+// List reads all that a cluster has and does not bring itself. A list that is empty
+// stays a list for those who read kube-scheduler-simulator's fields.
+func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
+	out := &Snapshot{
+		Pods: []v1.Pod{}, Nodes: []v1.Node{}, Namespaces: []v1.Namespace{},
+		PVs: []v1.PersistentVolume{}, PVCs: []v1.PersistentVolumeClaim{},
+		StorageClasses: []storagev1.StorageClass{}, PriorityClasses: []schedulingv1.PriorityClass{},
+	}
+	for _, kind := range Kinds {
+		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil {
+			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
+		}
+	}
+	out.dropSystems()
+	return out, nil
+}
+
+// dropSystems takes out what every cluster brings itself.
+func (s *Snapshot) dropSystems() {
+	for _, kind := range Kinds {
+		if system, ok := systems[kind.Resource.Resource]; ok {
+			kind.Drop(s, func(o metav1.Object) bool { return system(o.GetName()) })
+		}
+	}
+}
+
+// systems are the kinds of which every cluster has some, and which of them these are.
+var systems = map[string]func(name string) bool{
+	"namespaces":      IsSystemNamespace,
+	"priorityclasses": isSystemPriority,
+	"services":        func(name string) bool { return name == "kubernetes" },
+}
+
+// IsSystemNamespace is true of the namespaces that every cluster has.
+func IsSystemNamespace(name string) bool {
+	switch name {
+	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease:
+		return true
+	}
+	return false
+}
+
+// isSystemPriority is true of the priority classes that every cluster has.
+func isSystemPriority(name string) bool { return strings.HasPrefix(name, "system-") }

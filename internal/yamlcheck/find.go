@@ -1,0 +1,87 @@
+package yamlcheck
+
+import (
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml/goyaml.v3"
+)
+
+// Part is one of the documents of a text.
+type Part struct {
+	Text string
+	// First is the line of the whole text, from 1, on which it begins.
+	First int
+}
+
+// Split cuts a text at the lines that separate YAML documents.
+func Split(text string) []Part {
+	var parts []Part
+	var lines strings.Builder
+	first := 1
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if line == "---" || strings.HasPrefix(line, "--- ") {
+			parts = append(parts, Part{lines.String(), first})
+			lines.Reset()
+			first = i + 2
+			continue
+		}
+		lines.WriteString(line + "\n")
+	}
+	return append(parts, Part{lines.String(), first})
+}
+
+// Line is the line, from 1, that a field path is about. What is not there is
+// looked for where it should be: in the nearest parent.
+func (t Text) Line(path string) int {
+	line, _ := t.Find(path)
+	return line
+}
+
+// Find is Line, and the value there: nil if there is nothing at all.
+func (t Text) Find(path string) (line int, at *yaml.Node) {
+	if t.root == nil {
+		return 1, nil
+	}
+	at, line = t.root, t.root.Line
+	for path != "" {
+		key, value, rest := step(at, path)
+		if value == nil {
+			break
+		}
+		at, line, path = value, key.Line, rest
+	}
+	return line, at
+}
+
+// step goes into a mapping or a sequence by the beginning of a path, and returns
+// the value there, the node that names it, and the rest of the path. A key may
+// contain dots itself, or stand in brackets.
+func step(of *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+	path = strings.TrimPrefix(path, ".")
+	switch of.Kind {
+	case yaml.SequenceNode:
+		inside, rest, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
+		if i, err := strconv.Atoi(inside); err == nil && i >= 0 && i < len(of.Content) {
+			return of.Content[i], of.Content[i], rest
+		}
+	case yaml.MappingNode:
+		longest := -1
+		for i := 0; i+1 < len(of.Content); i += 2 {
+			name := of.Content[i].Value
+			if after, ok := cutKey(path, name); ok && len(name) > longest {
+				longest, key, value, rest = len(name), of.Content[i], of.Content[i+1], after
+			}
+		}
+	}
+	return key, value, rest
+}
+
+// cutKey takes a key from the beginning of a path.
+func cutKey(path, key string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(path, "["+key+"]"); ok {
+		return rest, true
+	}
+	rest, ok = strings.CutPrefix(path, key)
+	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}

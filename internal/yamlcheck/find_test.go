@@ -1,0 +1,30 @@
+package yamlcheck
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestATextIsSplitAtItsSeparators(t *testing.T) {
+	got := Split("a: 1\r\n---\nb: 2\n--- # three\nc: '---'\n")
+	want := []Part{{"a: 1\n", 1}, {"b: 2\n", 3}, {"c: '---'\n\n", 5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestTheLineOfAField(t *testing.T) {
+	text := Parse([]byte("spec:\n  items:\n  - name: a\n  - name: b\n    example.com/key: c\n"))
+	for path, want := range map[string]int{
+		"": 1, "spec": 1, "spec.items": 2, "spec.items[1]": 4, "spec.items[1].name": 4, "spec.items[1].example.com/key": 5,
+		"spec.items[1][example.com/key]": 5,
+		"spec.items[1].missing":          4, "spec.items[7].name": 2, "other": 1,
+	} {
+		if got := text.Line(path); got != want {
+			t.Errorf("%q is on line %d, want %d", path, got, want)
+		}
+	}
+	if line := Parse(nil).Line("a.b"); line != 1 {
+		t.Errorf("of nothing: line %d", line)
+	}
+}
