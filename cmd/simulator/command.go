@@ -44,9 +44,8 @@ func newCommand() *cobra.Command {
 			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.PersistentFlags().StringVar(&o.Door, "door", "v2",
-		"way into the scheduler: "+strings.Join(simulator.Doors, ", "))
-	cmd.PersistentFlags().IntVar(&o.port, "port", pagePort, "port of the page and its API; 0 is any free one")
+	doorFlag(cmd, o)
+	portFlag(cmd, o, "port of the page and its API; 0 is any free one")
 	flags := cmd.Flags()
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
 		"address that the page and its API listen on; whoever reaches it may do anything with the cluster, since there is no password")
@@ -69,6 +68,14 @@ func newCommand() *cobra.Command {
 	return cmd
 }
 
+func doorFlag(cmd *cobra.Command, o *options) {
+	cmd.Flags().StringVar(&o.Door, "door", "v2", "way into the scheduler: "+strings.Join(simulator.Doors, ", "))
+}
+
+func portFlag(cmd *cobra.Command, o *options, use string) {
+	cmd.Flags().IntVar(&o.port, "port", pagePort, use)
+}
+
 // clusterFlags say which real cluster is read, and what of it.
 func clusterFlags(flags *pflag.FlagSet, o *cluster.Options, use string) {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
@@ -78,7 +85,7 @@ func clusterFlags(flags *pflag.FlagSet, o *cluster.Options, use string) {
 }
 
 func newWalkthrough(o *options) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "walkthrough",
 		Short: "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
 		Args:  cobra.NoArgs,
@@ -86,10 +93,12 @@ func newWalkthrough(o *options) *cobra.Command {
 			return walk(cmd.Context(), simulator.Config{Door: o.Door, Warnings: warnings{cmd.ErrOrStderr()}}, cmd.OutOrStdout())
 		},
 	}
+	doorFlag(cmd, o)
+	return cmd
 }
 
 func newReset(o *options) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "reset",
 		Short: "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 		Args:  cobra.NoArgs,
@@ -97,10 +106,12 @@ func newReset(o *options) *cobra.Command {
 			return resetRunning(cmd.Context(), o.port)
 		},
 	}
+	portFlag(cmd, o, "port of its page")
+	return cmd
 }
 
 func newStop(o *options) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "stop",
 		Short: "Stop the simulator that runs at --port, and wait until it has stopped",
 		Args:  cobra.NoArgs,
@@ -108,4 +119,6 @@ func newStop(o *options) *cobra.Command {
 			return stopRunning(cmd.Context(), o.port)
 		},
 	}
+	portFlag(cmd, o, "port of its page")
+	return cmd
 }
