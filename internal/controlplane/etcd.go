@@ -32,6 +32,8 @@ func startEtcd(dir *dataDir, logs *logSink) (*etcdServer, error) {
 	// over before kube-apiserver is built. Shorter ticks wake an idle process more often.
 	cfg.TickMs, cfg.ElectionMs = 100, 500
 	cfg.PreVote = false
+	// Unset, it logs each request as a slow one.
+	cfg.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
 	cfg.EnableGRPCGateway = false
 	// A temporary cluster has nothing to lose in a power cut.
 	cfg.UnsafeNoFsync = dir.temporary

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"testing"
@@ -14,14 +16,25 @@ import (
 // quietDir, when set, makes the test binary run clusters instead of tests.
 const quietDir = "CONTROLPLANE_QUIET_DIR"
 
-func TestNothingIsWrittenToTheConsole(t *testing.T) {
+// fast finds what the log says of requests that took less than 0.3 seconds.
+var fast = regexp.MustCompile(`.*request stats.*"time spent": 0\.[0-2].*`)
+
+func TestAClusterIsQuiet(t *testing.T) {
+	dir := t.TempDir()
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), quietDir+"="+t.TempDir())
+	command.Env = append(os.Environ(), quietDir+"="+dir)
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	} else if len(out) > 0 {
 		t.Errorf("written to the console:\n%s", out)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, LogFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := fast.FindAll(log, -1); len(found) > 0 {
+		t.Errorf("%d requests are in the log, such as %s", len(found), found[0])
 	}
 }
 

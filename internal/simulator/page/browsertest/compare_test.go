@@ -34,6 +34,11 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.click("#panel [data-close]")
 	p.closed("#panel")
 
+	p.onAPhone(func() {
+		p.waitFor("a name is on one line", "document.querySelector('#compared-default-picky').getClientRects().length === 1")
+		p.fits("main h1, main .button, #compared-rows .told, #compared-rows .node, #compared-rows .clip")
+	})
+
 	p.do(chromedp.SendKeys("#filter", "no such", chromedp.ByQuery))
 	p.says("#compared-rows", "No pod is like that")
 	p.click("#edit-b")

@@ -83,19 +83,50 @@ func (p *tab) scheme(name string) {
 	}))
 }
 
+// fits fails unless the page is as wide as the window, and so is what the
+// selectors mean.
+func (p *tab) fits(see string) {
+	p.Helper()
+	var wrong []string
+	p.do(chromedp.Evaluate(looks+"\noutside("+quote(see)+")", &wrong))
+	for _, w := range wrong {
+		p.Error(w)
+	}
+}
+
+// onAPhone does something on a small screen.
+func (p *tab) onAPhone(do func()) {
+	p.Helper()
+	p.do(chromedp.EmulateViewport(390, 844))
+	do()
+	p.do(chromedp.EmulateViewport(1280, 800))
+}
+
 func TestEverythingFitsOnAPhone(t *testing.T) {
 	p := open(t, "/")
 	p.furnish()
-	p.do(chromedp.EmulateViewport(390, 844))
 	p.scheme("light")
-	for i, s := range scenes {
-		t.Run(fmt.Sprintf("%d %s", i, s.path), func(t *testing.T) {
-			p.enter(s)
-			var wrong []string
-			p.do(chromedp.Evaluate(looks+"\noutside("+quote(s.see)+")", &wrong))
-			for _, w := range wrong {
-				t.Error(w)
-			}
+	p.onAPhone(func() {
+		for i, s := range scenes {
+			p.within(fmt.Sprintf("%d %s", i, s.path), func() {
+				p.enter(s)
+				p.fits(s.see)
+			})
+		}
+	})
+}
+
+// A copy of a cluster has the most to say in the page's head.
+func TestTheHeadOfALargeCopyFits(t *testing.T) {
+	p := open(t, "/")
+	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
+		p.within(fmt.Sprint(width), func() {
+			p.do(chromedp.EmulateViewport(width, 800), chromedp.Evaluate(`
+				document.querySelector("#source")?.remove();
+				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
+				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
+				document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
+			p.fits("#cog, #new, #more, #source, #summary .chip")
 		})
 	}
 }

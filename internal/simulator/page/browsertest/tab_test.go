@@ -64,6 +64,17 @@ func openAt(t *testing.T, url string) *tab {
 	return p
 }
 
+// within makes what is done a test of its own.
+func (p *tab) within(name string, do func()) {
+	p.Helper()
+	outer := p.T
+	outer.Run(name, func(t *testing.T) {
+		p.T = t
+		do()
+	})
+	p.T = outer
+}
+
 // isAbort reports whether htmx says that it has given up a request of its own,
 // as where a filter is typed faster than the server answers. It says so twice,
 // both times as an error.
