@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -84,33 +83,18 @@ func serve(t *testing.T, handler http.Handler) string {
 	return server.Listener.Addr().String()
 }
 
+// serveExtender serves an extender, over TLS where it is configured, until the test
+// ends, and returns host and port.
 func serveExtender(t *testing.T, c *config.Config) string {
 	t.Helper()
-	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
+	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	must(t, err)
-	t.Cleanup(e.Close)
-	return serve(t, e.Handler())
-}
-
-// serveTLS serves an extender as it serves itself, where serveExtender's handler
-// is without TLS.
-func serveTLS(t *testing.T, c *config.Config) string {
-	t.Helper()
-	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
-	must(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	c.Timeouts.Unready.Duration = 0
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- e.Serve(ctx, listener) }()
 	t.Cleanup(func() {
-		cancel()
-		if err := eventually.Receives(t, "the extender ends", ended); err != nil {
+		if err := e.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	return listener.Addr().String()
+	return e.Address
 }
 
 func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
@@ -130,7 +114,7 @@ func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
 			for _, file := range []*string{&c.TLS.CertFile, &c.TLS.KeyFile, &c.TLS.ClientCAFile} {
 				*file = strings.Replace(*file, "/etc/extender-tls", files, 1)
 			}
-			address := serveTLS(t, c)
+			address := serveExtender(t, c)
 			runScheduler(t, "extender-tls", nil, "https://extender:8000/", "https://"+address+"/", "/etc/scheduler-tls", files)
 		},
 		"sidecar": func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Ports that kube-scheduler-simulator has, too.
@@ -26,7 +27,7 @@ type options struct {
 	stageFiles       []string
 	cluster          cluster.Options
 	objectsOnly      bool
-	notices          []simulator.Notice // of the file of from
+	notices          []snapshot.Notice // of the file of from
 	headless         bool
 }
 

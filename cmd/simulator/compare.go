@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // comparison are the flags of compare.
@@ -117,11 +119,12 @@ func (c *comparison) read(errOut io.Writer) error {
 			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
 		}
 	}
-	var err error
-	if c.A, err = readSide("--a", c.a); err != nil {
-		return err
-	}
-	if c.B, err = readSide("--b", c.b); err != nil {
+	var errA, errB, err error
+	c.A, errA = readSide("--a", c.a)
+	c.B, errB = readSide("--b", c.b)
+	if errA != nil && errB != nil {
+		return fmt.Errorf("%w; %w", errA, errB)
+	} else if err := cmp.Or(errA, errB); err != nil {
 		return err
 	}
 	if c.Cluster, err = readObjects(c.cluster, errOut); err != nil {
@@ -142,17 +145,17 @@ func (c *comparison) read(errOut io.Writer) error {
 	return nil
 }
 
-func readObjects(path string, errOut io.Writer) (*simulator.Snapshot, error) {
+func readObjects(path string, errOut io.Writer) (*snapshot.Snapshot, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	snapshot, notices, err := simulator.ReadSnapshot(file)
+	objects, notices, err := snapshot.Read(file)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{errOut}, "notice:", notice)
 	}
-	return snapshot, err
+	return objects, err
 }
 
 // readSide takes a door's name, or else a file.

@@ -68,6 +68,8 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	half := writeFile(t, dir, "half.yaml", comparedCluster[:strings.LastIndex(comparedCluster, "  spec")])
 	none, empty := filepath.Join(dir, "none"), writeFile(t, dir, "empty.yaml", "")
 	steps := writeFile(t, dir, "steps.yaml", "steps:\n- creates: []\n")
+	misspelt := writeFile(t, dir, "misspelt.yaml", "profiles:\n- schedulername: mine\n")
+	gone := writeFile(t, dir, "gone.yaml", "profiles:\n- pluginConfig: []\n  plugins:\n    filter:\n      enabled:\n      - name: Gone\n")
 	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	for want, args := range map[string][]string{
 		"--cluster is missing":                       {"--a", "default", "--b", "v2"},
@@ -78,14 +80,25 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"--b " + empty + ": the configuration is empty": {
 			"--a", "default", "--b", empty, "--cluster", cluster,
 		},
-		`--output "text" is none of html, json, table`:    {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
-		`"some" is none of pending, all`:                  {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
-		"--scenario " + steps + ": line 2: ":              {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
-		"delete[0]: an object needs apiVersion, kind and": {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
-		"unknown flag: --c":                               {"--c"},
+		"--a x: there is no such file, and no such door: doors are v1, v2, native, extender, extender-names, default; --b y: there is": {
+			"--a", "x", "--b", "y", "--cluster", cluster,
+		},
+		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {
+			"--a", misspelt, "--b", "v2", "--cluster", cluster,
+		},
+		"--b " + gone + ": line 6: plugin Gone: profile default-scheduler enables it": {"--a", "v2", "--b", gone, "--cluster", cluster},
+		`do you mean "schedulerName"?; --b ` + gone + ": line 6: ":                    {"--a", misspelt, "--b", gone, "--cluster", cluster},
+		`--output "text" is none of html, json, table`:                                {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
+		`"some" is none of pending, all`:                                              {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
+		"--scenario " + steps + ": line 2: ":                                          {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
+		"delete[0]: an object needs apiVersion, kind and":                             {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
+		"unknown flag: --c": {"--c"},
 	} {
 		status, out, errOut := compareHere(t.Context(), args...)
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
+		if strings.Contains(errOut, "starts a cluster") {
+			t.Errorf("want %q, and before it anything is started: %s", want, errOut)
+		}
 		if last := lines[len(lines)-1]; status != statusNone || out != "" || !strings.Contains(last, want) {
 			t.Errorf("want %q, got status %d, %q", want, status, errOut)
 		}

@@ -9,35 +9,36 @@ import (
 	"path/filepath"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // readSnapshot reads the file of --from, and says what of it is left out.
-func readSnapshot(o *options) (*simulator.Snapshot, error) {
+func readSnapshot(o *options) (*snapshot.Snapshot, error) {
 	file, err := os.Open(o.from)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	snapshot, notices, err := simulator.ReadSnapshot(file)
+	objects, notices, err := snapshot.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)
 	}
 	if o.objectsOnly {
-		snapshot.SchedulerConfig = nil
+		objects.SchedulerConfig = nil
 	}
-	if snapshot.Source == nil {
-		snapshot.Source = &simulator.Source{}
+	if objects.Source == nil {
+		objects.Source = &snapshot.Source{}
 	}
-	snapshot.Source.File = filepath.Base(o.from)
+	objects.Source.File = filepath.Base(o.from)
 	o.notices = notices
-	return snapshot, nil
+	return objects, nil
 }
 
 // importFirst begins with a snapshot. What of it cannot be imported is listed, and
 // does not keep the rest from being used.
-func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *simulator.Snapshot, progress func(done, of int), out io.Writer) error {
+func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *snapshot.Snapshot, progress func(done, of int), out io.Writer) error {
 	err := s.ImportFirst(ctx, in, progress)
-	refused := simulator.NotImported(nil)
+	refused := snapshot.NotImported(nil)
 	if err != nil && !errors.As(err, &refused) {
 		if o.from != "" {
 			err = fmt.Errorf("%s: %w", o.from, err)
@@ -51,7 +52,7 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 }
 
 // tell lists notices, a line for each.
-func tell(out io.Writer, word string, notices []simulator.Notice) {
+func tell(out io.Writer, word string, notices []snapshot.Notice) {
 	for _, notice := range notices {
 		fmt.Fprintf(out, "         %s: %s\n", word, notice)
 	}

@@ -14,6 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/walkthrough"
 )
@@ -23,12 +24,12 @@ import (
 func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	snapshot, err := o.readFiles()
+	objects, err := o.readFiles()
 	if err != nil {
 		return err
 	}
 	if o.cluster.Kubeconfig != "" {
-		if snapshot, err = readCluster(ctx, o.cluster, errOut); err != nil {
+		if objects, err = readCluster(ctx, o.cluster, errOut); err != nil {
 			return err
 		}
 	}
@@ -49,7 +50,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := open(ctx, o, s, servers, snapshot, out); err != nil {
+	if err := open(ctx, o, s, servers, objects, out); err != nil {
 		return errors.Join(err, stop(s, out))
 	}
 	announce(o, s, servers, out)
@@ -62,9 +63,9 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 }
 
 // open puts the page and the API in the place of the start-up steps.
-func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, snapshot *simulator.Snapshot, out io.Writer) error {
-	if snapshot != nil {
-		if err := o.importFirst(ctx, s, snapshot, progress(out, servers.starting), out); err != nil {
+func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, objects *snapshot.Snapshot, out io.Writer) error {
+	if objects != nil {
+		if err := o.importFirst(ctx, s, objects, progress(out, servers.starting), out); err != nil {
 			return err
 		}
 	}
@@ -98,7 +99,7 @@ func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 }
 
 // readFiles reads the files that flags name, before anything is started.
-func (o *options) readFiles() (*simulator.Snapshot, error) {
+func (o *options) readFiles() (*snapshot.Snapshot, error) {
 	if o.confFile != "" {
 		config, err := os.ReadFile(o.confFile)
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster/anonymize"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 func newSnapshot() *cobra.Command {
@@ -28,15 +28,15 @@ func newSnapshot() *cobra.Command {
 			if o.Kubeconfig == "" {
 				return errors.New("which cluster? Give the kubeconfig of one that you may read: --kubeconfig FILE")
 			}
-			snapshot, err := readCluster(cmd.Context(), o, cmd.ErrOrStderr())
+			objects, err := readCluster(cmd.Context(), o, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			if anonymous {
-				anonymize.Snapshot(snapshot, o.Annotations)
+				anonymize.Snapshot(objects, o.Annotations)
 			}
-			tell(cmd.ErrOrStderr(), "note", snapshot.Source.Notes)
-			return write(snapshot, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			tell(cmd.ErrOrStderr(), "note", objects.Source.Notes)
+			return write(objects, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	clusterFlags(cmd.Flags(), &o, "real cluster; it is only read")
@@ -47,7 +47,7 @@ func newSnapshot() *cobra.Command {
 
 // readCluster reads a cluster, and shows how far it is: a line for each kind that
 // there is any of.
-func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*simulator.Snapshot, error) {
+func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*snapshot.Snapshot, error) {
 	began, last, some := time.Now(), "", false
 	o.Progress = func(kind string, objects int) {
 		if some && kind != last {
@@ -57,15 +57,15 @@ func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*simula
 			fmt.Fprintf(out, "\r%5.1fs  %s: %d", time.Since(began).Seconds(), kind, objects)
 		}
 	}
-	snapshot, err := cluster.Read(ctx, o)
+	objects, err := cluster.Read(ctx, o)
 	if some {
 		fmt.Fprintln(out)
 	}
-	return snapshot, err
+	return objects, err
 }
 
 // write writes a snapshot to a file, all of it or nothing.
-func write(s *simulator.Snapshot, file string, stdout, errOut io.Writer) error {
+func write(s *snapshot.Snapshot, file string, stdout, errOut io.Writer) error {
 	if file == "-" {
 		return s.WriteYAML(stdout)
 	}

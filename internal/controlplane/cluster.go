@@ -20,6 +20,9 @@ type Config struct {
 	DataDir string
 	// Port is where the API is served on 127.0.0.1. Zero: any free port.
 	Port int
+	// NoWorkloads leaves out the controllers that make pods: there are those that
+	// are made by others, whatever owns them.
+	NoWorkloads bool
 	// Log takes the warnings and errors of etcd and of every Kubernetes
 	// component in the process (their logger is one for all, so clusters side
 	// by side write to each other's Log). Nil: LogFile in the data directory.
@@ -99,7 +102,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	cfg.Progress("starting the controllers of workloads, volumes and deletion")
-	if c.manager, err = startManager(c); err != nil {
+	if c.manager, err = startManager(c, cfg.NoWorkloads); err != nil {
 		return err
 	}
 	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {

@@ -30,6 +30,7 @@ type controller struct {
 type identity struct {
 	kubernetes.Interface
 	metadata metadata.Interface
+	config   *rest.Config
 }
 
 // controllers are controllers that run, and what they share.
@@ -129,6 +130,6 @@ func (i identities) get(user string, groups ...string) (identity, error) {
 	if err != nil {
 		return identity{}, fmt.Errorf("client of %s: %w", user, err)
 	}
-	i.given[user] = identity{client, meta}
+	i.given[user] = identity{client, meta, config}
 	return i.given[user], nil
 }

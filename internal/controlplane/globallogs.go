@@ -30,10 +30,10 @@ func init() {
 
 var takeKlog sync.Once
 
-// takeGlobalLoggers turns klog from the console to the open sinks, warnings and
-// errors only, for the rest of the process: goroutines of a stopped server may
-// still log, and must not write over the terminal.
-func takeGlobalLoggers() {
+// TakeLoggers turns klog from the console to the logs of the clusters that run,
+// warnings and errors only, for the rest of the process: goroutines of a stopped
+// server may still log, and must not write over the terminal. Start does so too.
+func TakeLoggers() {
 	takeKlog.Do(func() {
 		flags := flag.NewFlagSet("klog", flag.PanicOnError)
 		klog.InitFlags(flags)

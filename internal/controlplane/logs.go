@@ -28,7 +28,7 @@ func openLogs(to io.Writer, path string) (*logSink, error) {
 		}
 		s.to, s.file = f, f
 	}
-	takeGlobalLoggers()
+	TakeLoggers()
 	shared.add(s)
 	return s, nil
 }

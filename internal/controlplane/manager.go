@@ -10,6 +10,7 @@ import (
 // cluster of machines.
 type manager struct {
 	identities identities
+	held       []controller // those that can be held
 
 	mu      sync.Mutex
 	cleaner *controllers // those that always run
@@ -18,8 +19,14 @@ type manager struct {
 	stopped bool
 }
 
-func startManager(c *Cluster) (*manager, error) {
-	m := &manager{identities: identities{c.ClientConfig, map[string]identity{}}}
+func startManager(c *Cluster, noWorkloads bool) (*manager, error) {
+	m := &manager{
+		identities: identities{c.ClientConfig, map[string]identity{}},
+		held:       slices.Concat(keepers, volumes, budgets),
+	}
+	if !noWorkloads {
+		m.held = slices.Concat(m.held, workloads)
+	}
 	var err error
 	if m.cleaner, err = startControllers(cleaners, m.identities.get); err != nil {
 		return nil, err
@@ -33,7 +40,7 @@ func startManager(c *Cluster) (*manager, error) {
 
 // startOthers needs mu held, but at the start.
 func (m *manager) startOthers() (err error) {
-	m.others, err = startControllers(slices.Concat(keepers, workloads, volumes), m.identities.get)
+	m.others, err = startControllers(m.held, m.identities.get)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
+	"k8s.io/kubernetes/pkg/controller/replication"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
 )
 
@@ -33,6 +34,11 @@ var workloads = []controller{
 	{"replicaset-controller", func(ctx context.Context, r *controllers, as identity) error {
 		r.work(replicaset.NewReplicaSetController(ctx, r.shared.Apps().V1().ReplicaSets(), r.shared.Core().V1().Pods(),
 			as, replicaset.BurstReplicas).Run)
+		return nil
+	}},
+	{"replication-controller", func(ctx context.Context, r *controllers, as identity) error {
+		core := r.shared.Core().V1()
+		r.work(replication.NewReplicationManager(ctx, core.Pods(), core.ReplicationControllers(), as, replication.BurstReplicas).Run)
 		return nil
 	}},
 	{"statefulset-controller", func(ctx context.Context, r *controllers, as identity) error {

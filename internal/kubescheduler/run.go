@@ -50,7 +50,7 @@ type Options struct {
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout, NoCache: true}, extra: o.Plugins}
+	s := o.newSetup()
 	defer s.host.Close()
 	cc, sched, err := o.setup(ctx, s)
 	if err != nil {
@@ -62,6 +62,10 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	return serve(ctx, cancel, cc, sched, o.Ready)
+}
+
+func (o Options) newSetup() *setup {
+	return &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout, NoCache: true}, extra: o.Plugins}
 }
 
 func (o Options) setup(ctx context.Context, s *setup) (*schedulerconfig.CompletedConfig, *scheduler.Scheduler, error) {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // beginning is what Reset goes back to. It does not change once the simulator
@@ -22,21 +24,21 @@ type beginning struct {
 	// by UID: they are left alone, and so are the namespaces that they may be in.
 	stays map[types.UID]bool
 	// source is where the last of the snapshots is from.
-	source *Source
+	source *snapshot.Source
 }
 
 // ImportFirst imports as Import does, and makes what it imports part of what
 // Reset goes back to. Call it before anything else changes the simulator.
-func (s *Simulator) ImportFirst(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
-	snapshot, err := json.Marshal(in) // before Import makes changes to it
+func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
+	raw, err := json.Marshal(in) // before Import makes changes to it
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	err = s.Import(ctx, in, progress)
-	if refused := NotImported(nil); err != nil && !errors.As(err, &refused) {
+	if refused := snapshot.NotImported(nil); err != nil && !errors.As(err, &refused) {
 		return err
 	}
-	s.beginning.snapshots = append(s.beginning.snapshots, snapshot)
+	s.beginning.snapshots = append(s.beginning.snapshots, raw)
 	s.beginning.source = in.Source
 	s.initial = s.SchedulerConfig()
 	return err
@@ -44,28 +46,28 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *Snapshot, progress func
 
 // Source says which cluster this one began as a copy of. Nil: of none, or of one
 // that nobody knows.
-func (s *Simulator) Source() *Source { return s.beginning.source }
+func (s *Simulator) Source() *snapshot.Source { return s.beginning.source }
 
 // remember takes what a kept cluster has as what Reset goes back to.
 func (s *Simulator) remember(ctx context.Context) error {
-	there := &Snapshot{}
-	if err := s.list(ctx, there); err != nil {
+	there, err := snapshot.List(ctx, s.client)
+	if err != nil {
 		return fmt.Errorf("read what is there: %w", err)
 	}
-	snapshot, err := json.Marshal(there)
+	raw, err := json.Marshal(there)
 	if err != nil {
 		return fmt.Errorf("read what is there: %w", err)
 	}
 	if s.beginning.stays, err = s.others(ctx); err != nil {
 		return fmt.Errorf("read what is there: %w", err)
 	}
-	s.beginning.snapshots = [][]byte{snapshot}
+	s.beginning.snapshots = [][]byte{raw}
 	return nil
 }
 
 // inSnapshots is true of the kinds of a Snapshot, but for namespaces.
 func inSnapshots(kind schema.GroupVersionResource) bool {
-	return kind != namespaces && slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Resource == kind })
+	return kind != namespaces && slices.ContainsFunc(snapshot.Kinds, func(k snapshot.Kind) bool { return k.Resource == kind })
 }
 
 // others are the UIDs of what Reset would delete and a Snapshot does not hold, and
@@ -99,12 +101,12 @@ func (s *Simulator) others(ctx context.Context) (map[types.UID]bool, error) {
 func (s *Simulator) goBack(ctx context.Context) error {
 	var errs []error
 	for _, raw := range s.beginning.snapshots {
-		snapshot := &Snapshot{}
-		if err := json.Unmarshal(raw, snapshot); err != nil {
+		objects := &snapshot.Snapshot{}
+		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
-		err := s.importAll(ctx, snapshot, nil)
-		if refused := NotImported(nil); errors.As(err, &refused) {
+		err := s.Importer().Importer.Import(ctx, objects, nil)
+		if refused := snapshot.NotImported(nil); errors.As(err, &refused) {
 			continue // they were not there at the start either
 		}
 		errs = append(errs, err)

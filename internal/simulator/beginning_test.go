@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // startIn starts a simulator on a data directory that ends with the test, or
@@ -83,9 +85,9 @@ func makeConfigMap(t *testing.T, s *Simulator, namespace, name string) {
 }
 
 // roomy is a file with a node that brings its room.
-func roomy(names ...string) *Snapshot {
+func roomy(names ...string) *snapshot.Snapshot {
 	room := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("7")}
-	in := &Snapshot{}
+	in := &snapshot.Snapshot{}
 	for _, name := range names {
 		in.Nodes = append(in.Nodes, v1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": "a"}},
@@ -175,7 +177,7 @@ func upset(t *testing.T, s *Simulator) {
 // TestResetMakesANamespaceAgain that was there at the start and was deleted.
 func TestResetMakesANamespaceAgain(t *testing.T) {
 	s := startIn(t, Config{Door: "default"})
-	in := &Snapshot{Namespaces: []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "us"}}}}}
+	in := &snapshot.Snapshot{Namespaces: []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "us"}}}}}
 	if err := s.ImportFirst(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // Every way in which an extender can fail keeps a pod waiting, with a reason
@@ -78,22 +78,24 @@ func serveExtender(t *testing.T, yaml string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
+	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(e.Close)
-	server := httptest.NewServer(e.Handler())
-	t.Cleanup(server.Close)
-	err = wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	t.Cleanup(func() {
+		if err := e.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	poll.Succeeds(t, "all algorithms are at work", func(context.Context) error {
 		answer := httptest.NewRecorder()
 		e.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-		return answer.Code == http.StatusOK && !strings.Contains(answer.Body.String(), "[-]"), nil
+		if answer.Code != http.StatusOK || strings.Contains(answer.Body.String(), "[-]") {
+			return fmt.Errorf("%d %s", answer.Code, answer.Body)
+		}
+		return nil
 	})
-	if err != nil {
-		t.Fatal("the algorithms are not at work: ", err)
-	}
-	return server.URL
+	return "http://" + e.Address
 }
 
 // prometheus answers every query with a value for each node.

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // clusterWide are the kinds outside of namespaces that users of a simulator
@@ -106,7 +108,7 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 // the cluster needs it, or it was there at the start. In the cluster's own
 // namespaces only pods are the user's.
 func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interface, kinds []schema.GroupVersionResource, ns v1.Namespace) error {
-	namespaces, system := s.client.CoreV1().Namespaces(), isSystemNamespace(ns.Name)
+	namespaces, system := s.client.CoreV1().Namespaces(), snapshot.IsSystemNamespace(ns.Name)
 	own := !system && !s.beginning.stays[ns.UID]
 	if own {
 		if err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
@@ -132,6 +134,9 @@ func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interfac
 	return nil
 }
 
+// deletedAtOnce is how many objects are under way.
+const deletedAtOnce = 16
+
 // clear deletes all objects of a kind that do not stay, at once and for good. A
 // single request for all of them would run into the API server's timeout at some
 // thousand pods.
@@ -142,7 +147,7 @@ func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface
 	}
 	now, background := int64(0), metav1.DeletePropagationBackground
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelism)
+	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Items {
 		if s.beginning.stays[object.UID] {
 			continue
@@ -216,7 +221,7 @@ func (s *Simulator) left() []string {
 	claims, _ := core.PersistentVolumeClaims().Lister().List(all)
 	classes, _ := s.informers.Storage().V1().StorageClasses().Lister().List(all)
 	spaces, _ := core.Namespaces().Lister().List(all)
-	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return isSystemNamespace(ns.Name) || s.beginning.stays[ns.UID] })
+	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return snapshot.IsSystemNamespace(ns.Name) || s.beginning.stays[ns.UID] })
 	var left []string
 	for kind, n := range map[string]int{
 		"pods": len(pods), "nodes": len(nodes), "persistent volumes": len(volumes),

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -25,17 +26,17 @@ func TestALargeCluster(t *testing.T) {
 		t.Skip("set SCALE to run it")
 	}
 	const nodes, pods = 1000, 5000
-	snapshot := &Snapshot{}
+	objects := &snapshot.Snapshot{}
 	room := v1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("256Gi"), "pods": resource.MustParse("110")}
 	for i := range nodes {
-		snapshot.Nodes = append(snapshot.Nodes, v1.Node{
+		objects.Nodes = append(objects.Nodes, v1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", []string{"kubecon", "cncf"}[i%2], i)},
 			Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
 		})
 	}
 	patterns := []string{"kubecon-.*", "cncf-.*", "^kubecon-[0-9]+4$", "", "nowhere"}
 	for i := range pods {
-		snapshot.Pods = append(snapshot.Pods, v1.Pod{
+		objects.Pods = append(objects.Pods, v1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Namespace: "default", Annotations: map[string]string{regex.Annotation: patterns[i%5]}},
 			Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c"}}},
 		})
@@ -44,7 +45,7 @@ func TestALargeCluster(t *testing.T) {
 		t.Logf("%s: %.1f s, %+v", what, time.Since(began).Seconds(), measure())
 	}
 	began := time.Now()
-	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+	if err := sim.Import(t.Context(), objects, nil); err != nil {
 		t.Fatal(err)
 	}
 	report("import", began)
@@ -79,12 +80,12 @@ func TestACopyOfALargeCluster(t *testing.T) {
 	}
 	t.Logf("a file of %d MB", file.Len()>>20)
 	began := time.Now()
-	snapshot, _, err := ReadSnapshot(&file)
+	in, _, err := snapshot.Read(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("read: %.1f s", time.Since(began).Seconds())
-	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+	if err := sim.Import(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("imported: %.1f s, %+v", time.Since(began).Seconds(), measure())
@@ -100,8 +101,8 @@ func TestACopyOfALargeCluster(t *testing.T) {
 }
 
 // largeCopy is a snapshot in which all pods have nodes.
-func largeCopy(nodes, sets, pods int) *Snapshot {
-	s := &Snapshot{}
+func largeCopy(nodes, sets, pods int) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{}
 	room := v1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("256Gi"), "pods": resource.MustParse("110")}
 	for i := range nodes {
 		s.Nodes = append(s.Nodes, v1.Node{

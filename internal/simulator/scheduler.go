@@ -3,10 +3,12 @@ package simulator
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/kubernetes/pkg/scheduler"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 )
 
@@ -24,6 +26,23 @@ func (s *Simulator) SchedulerConfig() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.config)
+}
+
+// CheckSchedulerConfig says what is wrong with a configuration, as far as that can be
+// told without a cluster. Guests are fetched and compiled for it.
+func CheckSchedulerConfig(ctx context.Context, config []byte) (err error) {
+	controlplane.TakeLoggers()
+	s := &Simulator{}
+	s.running, s.cancel = context.WithCancelCause(ctx)
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	if err := s.startServers(Config{}); err != nil {
+		return err
+	}
+	resolved, _, err := s.resolve(config)
+	if err != nil {
+		return err
+	}
+	return kubescheduler.Check(ctx, kubescheduler.Options{Config: resolved, Transport: s.transport})
 }
 
 // ApplySchedulerConfig restarts the scheduler with another configuration, and

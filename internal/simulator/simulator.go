@@ -55,6 +55,9 @@ type Config struct {
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
+	// NoWorkloads leaves out the controllers of Deployments and all else that makes
+	// pods.
+	NoWorkloads bool
 	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
 	// the annotations of kube-scheduler-simulator.
 	ResultAnnotations bool
@@ -133,7 +136,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	}
 	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
-		DataDir: cfg.DataDir, Port: cfg.APIPort, Progress: cfg.Progress,
+		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 func atoi(t *testing.T, s string) int {
@@ -24,18 +25,36 @@ func atoi(t *testing.T, s string) int {
 	return n
 }
 
-// load reads a file in the form that kube-scheduler-simulator exports.
-func load(t *testing.T) *Snapshot {
+// load reads a file that kube-scheduler-simulator has exported.
+func load(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
-	data, err := os.ReadFile("testdata/kube-scheduler-simulator.json")
+	return loadFile(t, "kube-scheduler-simulator.json")
+}
+
+func loadFile(t *testing.T, name string) *snapshot.Snapshot {
+	t.Helper()
+	file, err := os.ReadFile("snapshot/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot := &Snapshot{}
-	if err := json.Unmarshal(data, snapshot); err != nil {
+	return read(t, string(file))
+}
+
+// read reads a file, whatever of it is left out.
+func read(t *testing.T, file string) *snapshot.Snapshot {
+	t.Helper()
+	s, _, err := snapshot.Read(strings.NewReader(file))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return snapshot
+	return s
+}
+
+func TestWhatIsLeftOfAnOldConfigurationCanBeUsed(t *testing.T) {
+	t.Cleanup(reset(t))
+	if err := sim.Import(t.Context(), loadFile(t, "kube-scheduler-simulator.export.yml"), nil); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
@@ -87,11 +106,11 @@ func TestWhatIsExportedCanBeImported(t *testing.T) {
 	if empty := names(t); len(empty) > 0 {
 		t.Errorf("a reset leaves %v", empty)
 	}
-	snapshot := &Snapshot{}
-	if err := json.Unmarshal(file, snapshot); err != nil {
+	objects := &snapshot.Snapshot{}
+	if err := json.Unmarshal(file, objects); err != nil {
 		t.Fatal(err)
 	}
-	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+	if err := sim.Import(t.Context(), objects, nil); err != nil {
 		t.Fatal(err)
 	}
 	if second := names(t); !slices.Equal(first, second) || len(first) != 9 {
@@ -104,11 +123,11 @@ func TestWhatIsExportedCanBeImported(t *testing.T) {
 
 func exported(t *testing.T) []byte {
 	t.Helper()
-	snapshot, err := sim.Export(t.Context())
+	objects, err := sim.Export(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := json.Marshal(snapshot)
+	file, err := json.Marshal(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +147,7 @@ func names(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var all []string
-	add := func(kind string, obj metav1.Object) { all = append(all, kind+" "+qualified(obj)) }
+	add := func(kind string, obj metav1.Object) { all = append(all, kind+" "+obj.GetNamespace()+"/"+obj.GetName()) }
 	for i := range s.Pods {
 		add("pod", &s.Pods[i])
 	}
@@ -156,9 +175,9 @@ func names(t *testing.T) []string {
 
 func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	t.Cleanup(reset(t))
-	snapshot := load(t)
-	snapshot.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
-	err := sim.Import(t.Context(), snapshot, nil)
+	objects := load(t)
+	objects.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
+	err := sim.Import(t.Context(), objects, nil)
 	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" leaves the configuration out`) {
 		t.Errorf("got %v", err)
 	}
@@ -169,11 +188,11 @@ func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 
 func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
 	t.Cleanup(reset(t))
-	snapshot := &Snapshot{}
-	if err := json.Unmarshal([]byte(`{"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{}}]}`), snapshot); err != nil {
+	objects := &snapshot.Snapshot{}
+	if err := json.Unmarshal([]byte(`{"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{}}]}`), objects); err != nil {
 		t.Fatal(err)
 	}
-	err := sim.Import(t.Context(), snapshot, nil)
+	err := sim.Import(t.Context(), objects, nil)
 	if err == nil || !strings.Contains(err.Error(), "import: pod default/p: ") || !strings.Contains(err.Error(), "spec.containers") {
 		t.Errorf("got %v", err)
 	}
@@ -190,7 +209,7 @@ func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 		}
 	}()
 	for round := range 10 {
-		snapshot := &Snapshot{
+		objects := &snapshot.Snapshot{
 			Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1"}}},
 			Pods: []v1.Pod{{
 				ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"},
@@ -198,7 +217,7 @@ func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 			}},
 		}
 		for range 1 + round%2 { // now and then over what is there
-			if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+			if err := sim.Import(t.Context(), objects, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -212,8 +231,8 @@ func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 func TestAnImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
 	use(t, "native")
 	addRoom(t, "kubecon-1")
-	snapshot := &Snapshot{Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1", Labels: map[string]string{"new": "label"}}}}}
-	if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+	objects := &snapshot.Snapshot{Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1", Labels: map[string]string{"new": "label"}}}}}
+	if err := sim.Import(t.Context(), objects, nil); err != nil {
 		t.Fatal(err)
 	}
 	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
@@ -74,7 +75,7 @@ func TestWhatTheKubeletsWarnOfIsSaid(t *testing.T) {
 // TestAResetIsNoReasonForWarnings: the kubelets look at pods that are about to go.
 func TestAResetIsNoReasonForWarnings(t *testing.T) {
 	t.Cleanup(reset(t))
-	in := func() *Snapshot {
+	in := func() *snapshot.Snapshot {
 		in := roomy("node-1")
 		in.Nodes[0].Status.Allocatable[v1.ResourcePods] = resource.MustParse("110")
 		for i := range 100 {

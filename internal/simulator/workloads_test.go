@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // create makes an object of a manifest at a path of the API.
@@ -41,6 +43,9 @@ spec: {replicas: 2, selector: {matchLabels: {app: deployment}}, template: POD}`,
 	"replicaset": {"/apis/apps/v1/namespaces/default/replicasets", `
 metadata: {name: replicaset}
 spec: {replicas: 3, selector: {matchLabels: {app: replicaset}}, template: POD}`, 3, "ReplicaSet"},
+	"replicationcontroller": {"/api/v1/namespaces/default/replicationcontrollers", `
+metadata: {name: replicationcontroller}
+spec: {replicas: 2, selector: {app: replicationcontroller}, template: POD}`, 2, "ReplicationController"},
 	"statefulset": {"/apis/apps/v1/namespaces/default/statefulsets", `
 metadata: {name: statefulset}
 spec: {replicas: 2, serviceName: none, selector: {matchLabels: {app: statefulset}}, template: POD}`, 2, "StatefulSet"},
@@ -93,7 +98,8 @@ func TestThePodsOfEveryKindOfWorkloadRun(t *testing.T) {
 			if kind == "daemonset" && len(on) != 2 {
 				t.Errorf("its pods are on %v", on)
 			}
-			if err := sim.Client().Discovery().RESTClient().Delete().AbsPath(w.path + "/" + kind).Do(t.Context()).Error(); err != nil {
+			remove := sim.Client().Discovery().RESTClient().Delete().AbsPath(w.path+"/"+kind).Param("propagationPolicy", "Background")
+			if err := remove.Do(t.Context()).Error(); err != nil { // a replication controller's pods would stay by default
 				t.Fatal(err)
 			}
 			inPhase(t, kind, 0, "")
@@ -223,11 +229,11 @@ spec: {schedule: "0 0 30 2 *", jobTemplate: {spec: {template: {spec: {restartPol
 				t.Fatal(err)
 			}
 		}
-		snapshot, _, err := ReadSnapshot(bytes.NewReader(file))
+		in, _, err := snapshot.Read(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sim.Import(t.Context(), snapshot, nil); err != nil {
+		if err := sim.Import(t.Context(), in, nil); err != nil {
 			t.Fatal(err)
 		}
 		sets := sim.Informers().Apps().V1().ReplicaSets().Lister().ReplicaSets("default")

@@ -36,7 +36,7 @@ func TestTheProgramExplainsItself(t *testing.T) {
 	if status, _, out := try(t, "--help"); status != 0 || !strings.Contains(out, "--print-config") || !strings.Contains(out, "--listen") {
 		t.Errorf("--help: %d %q", status, out)
 	}
-	status, out, _ := try(t, "--print-config", "--algorithm=lucky", "--config=../../../testdata/extender/config/good/wca.yaml")
+	status, out, _ := try(t, "--print-config", "--algorithm=lucky", "--config=../../../testdata/extender/config/good/one-algorithm.yaml")
 	if status != 0 || !strings.Contains(out, "listen: 127.0.0.1:8000\n") || !strings.Contains(out, "pass: 0.5\n") || !strings.Contains(out, "server: debug\n") {
 		t.Errorf("--print-config: %d %s", status, out)
 	}

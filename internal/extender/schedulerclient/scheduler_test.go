@@ -55,8 +55,8 @@ func outcome(t *testing.T, e framework.Extender, pod *corev1.Pod, nodes []framew
 	return fmt.Sprintf("passed %s, failed %d, unresolvable %v", strings.Join(names, " "), len(failed), unresolvable)
 }
 
-// TestKubeSchedulersOwnClient runs the steps of the seed 000: two nodes of
-// three match, none does, and an invalid regex; with full nodes and names.
+// TestKubeSchedulersOwnClient has two nodes of three match, all, none, and an
+// invalid regex; with full nodes and with names.
 func TestKubeSchedulersOwnClient(t *testing.T) {
 	address := start(t, config.TLS{})
 	var nodes []framework.NodeInfo

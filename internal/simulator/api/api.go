@@ -19,6 +19,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -99,11 +100,11 @@ func (h handler) reset(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h handler) export(w http.ResponseWriter, r *http.Request) error {
-	snapshot, err := h.sim.Export(r.Context())
+	objects, err := h.sim.Export(r.Context())
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, snapshot)
+	return writeJSON(w, objects)
 }
 
 func (h handler) load(w http.ResponseWriter, r *http.Request) error {
@@ -111,18 +112,18 @@ func (h handler) load(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	snapshot, notices, err := simulator.ReadSnapshot(bytes.NewReader(body))
+	objects, notices, err := snapshot.Read(bytes.NewReader(body))
 	if err != nil {
 		return status{http.StatusBadRequest, fmt.Errorf("import: %w", err)}
 	}
 	if r.URL.Query().Has("objectsOnly") {
-		snapshot.SchedulerConfig = nil
+		objects.SchedulerConfig = nil
 	}
-	if err := h.sim.Import(r.Context(), snapshot, nil); err != nil {
+	if err := h.sim.Import(r.Context(), objects, nil); err != nil {
 		return err
 	}
 	if notices == nil {
-		notices = []simulator.Notice{}
+		notices = []snapshot.Notice{}
 	}
 	return writeJSON(w, map[string]any{"notices": notices})
 }

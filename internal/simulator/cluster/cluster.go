@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -56,7 +56,7 @@ var needed = []string{"nodes", "pods"}
 var leftOut = []string{"jobs", "cronjobs"}
 
 // Read reads a cluster.
-func Read(ctx context.Context, o Options) (*simulator.Snapshot, error) {
+func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int) {}
 	}
@@ -72,13 +72,13 @@ func Read(ctx context.Context, o Options) (*simulator.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
-	s := &simulator.Snapshot{Source: &simulator.Source{
+	s := &snapshot.Snapshot{Source: &snapshot.Source{
 		Cluster: name, Server: config.Host, Taken: metav1.Now().Rfc3339Copy(), NodeSelector: o.NodeSelector,
 	}}
 	if version, err := client.Discovery().ServerVersion(); err == nil { // else the lists will say what is wrong
 		s.Source.Version = version.GitVersion
 	}
-	for _, kind := range simulator.Kinds {
+	for _, kind := range snapshot.Kinds {
 		if err := o.list(ctx, client, kind, s); err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
@@ -151,7 +151,7 @@ func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // list reads the objects of a kind, or notes why there are none.
-func (o Options) list(ctx context.Context, client kubernetes.Interface, kind simulator.Kind, into *simulator.Snapshot) error {
+func (o Options) list(ctx context.Context, client kubernetes.Interface, kind snapshot.Kind, into *snapshot.Snapshot) error {
 	resource := kind.Resource.Resource
 	if slices.Contains(leftOut, resource) {
 		return nil
@@ -172,7 +172,7 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sim
 		if slices.Contains(needed, resource) {
 			return fmt.Errorf("%s: %s: there is no snapshot without them; the ClusterRole in docs/simulator.md suffices: %w", resource, reason, err)
 		}
-		into.Source.Notes = append(into.Source.Notes, simulator.Notice{About: resource, Reason: reason})
+		into.Source.Notes = append(into.Source.Notes, snapshot.Notice{About: resource, Reason: reason})
 		return nil
 	}
 	switch {
@@ -189,7 +189,7 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sim
 }
 
 // onlyOn leaves out what belongs to other nodes.
-func onlyOn(s *simulator.Snapshot, selector labels.Selector) {
+func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
 	if selector.Empty() {
 		return
 	}
@@ -198,7 +198,7 @@ func onlyOn(s *simulator.Snapshot, selector labels.Selector) {
 		chosen[s.Nodes[i].Name] = true
 	}
 	s.Pods = slices.DeleteFunc(s.Pods, func(p v1.Pod) bool { return p.Spec.NodeName != "" && !chosen[p.Spec.NodeName] })
-	for _, kind := range simulator.Kinds {
+	for _, kind := range snapshot.Kinds {
 		switch kind.Kind {
 		case "CSINode":
 			kind.Drop(s, func(o metav1.Object) bool { return !chosen[o.GetName()] })

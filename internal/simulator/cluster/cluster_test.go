@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
@@ -45,7 +45,7 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 			t.Errorf("the snapshot tells %q", line)
 		}
 	}
-	read, notices, err := simulator.ReadSnapshot(&file)
+	read, notices, err := snapshot.Read(&file)
 	if err != nil || len(notices) > 0 {
 		t.Fatalf("what is written is read with %v, %v", notices, err)
 	}
@@ -197,7 +197,7 @@ func versions(t *testing.T) map[string]string {
 }
 
 // names are those of a kind, in order.
-func names(s *simulator.Snapshot, kindName string) string {
+func names(s *snapshot.Snapshot, kindName string) string {
 	var all []string
 	each(s, kindName, func(o metav1.Object) {
 		name := o.GetName()

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // owners are the kinds that are needed only where they own something: old replica
@@ -14,7 +14,7 @@ var owners = []string{"ReplicaSet", "ReplicationController", "StatefulSet", "Dae
 
 // withoutIdleOwners leaves out what owns nothing in the snapshot, and references
 // to owners that are not in it.
-func withoutIdleOwners(s *simulator.Snapshot) {
+func withoutIdleOwners(s *snapshot.Snapshot) {
 	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}
 	note := func(o metav1.Object) {
 		for _, owner := range o.GetOwnerReferences() {
@@ -43,7 +43,7 @@ func withoutIdleOwners(s *simulator.Snapshot) {
 // onlyTheirPods keeps controllers from making up for the pods of other nodes: sets
 // of replicas are as large as the pods that are here, and deployments and stateful
 // sets, which would not be content with that, are left out.
-func onlyTheirPods(s *simulator.Snapshot) {
+func onlyTheirPods(s *snapshot.Snapshot) {
 	pods := map[types.UID]int32{}
 	each(s, "Pod", func(o metav1.Object) {
 		for _, owner := range o.GetOwnerReferences() {
@@ -59,16 +59,16 @@ func onlyTheirPods(s *simulator.Snapshot) {
 	}
 	if len(s.Deployments)+len(s.StatefulSets) > 0 {
 		s.Deployments, s.StatefulSets = nil, nil
-		s.Source.Notes = append(s.Source.Notes, simulator.Notice{
+		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{
 			About: "deployments, statefulsets", Reason: "left out, since they would make the pods anew that are on other nodes",
 		})
 	}
 }
 
-func each(s *simulator.Snapshot, name string, do func(metav1.Object)) { kind(name).Each(s, do) }
+func each(s *snapshot.Snapshot, name string, do func(metav1.Object)) { kind(name).Each(s, do) }
 
-func kind(name string) simulator.Kind {
-	for _, k := range simulator.Kinds {
+func kind(name string) snapshot.Kind {
+	for _, k := range snapshot.Kinds {
 		if k.Kind == name {
 			return k
 		}

@@ -8,14 +8,14 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // slim leaves of each object what scheduling depends on. It lists what is kept,
 // not what goes: a field that Kubernetes gets tomorrow does not slip through.
-func slim(s *simulator.Snapshot, annotations []string) {
+func slim(s *snapshot.Snapshot, annotations []string) {
 	images := imagesOf(s.Pods)
-	for _, kind := range simulator.Kinds {
+	for _, kind := range snapshot.Kinds {
 		kind.Each(s, func(o metav1.Object) { slimMeta(o, annotations) })
 	}
 	for i := range s.Namespaces {
@@ -44,12 +44,13 @@ var books = []string{
 }
 
 func slimMeta(o metav1.Object, annotations []string) {
-	created, name, namespace, uid, labels, owners := o.GetCreationTimestamp(), o.GetName(), o.GetNamespace(), o.GetUID(), o.GetLabels(), o.GetOwnerReferences()
+	created, deleted, name, namespace, uid := o.GetCreationTimestamp(), o.GetDeletionTimestamp(), o.GetName(), o.GetNamespace(), o.GetUID()
+	labels, owners := o.GetLabels(), o.GetOwnerReferences()
 	kept := keptAnnotations(o.GetAnnotations(), annotations)
 	finalizers := slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer })
 	*metaOf(o) = metav1.ObjectMeta{
 		Name: name, Namespace: namespace, UID: uid, Labels: labels, Annotations: kept,
-		CreationTimestamp: created, OwnerReferences: owners, Finalizers: finalizers,
+		CreationTimestamp: created, DeletionTimestamp: deleted, OwnerReferences: owners, Finalizers: finalizers,
 	}
 }
 
@@ -132,7 +133,7 @@ func slimPod(spec *v1.PodSpec) v1.PodSpec {
 func slimContainers(all []v1.Container) []v1.Container {
 	slimmed := make([]v1.Container, len(all))
 	for i, c := range all {
-		slimmed[i] = v1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+		slimmed[i] = v1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy, RestartPolicyRules: restartingAll(c.RestartPolicyRules)}
 		for _, port := range c.Ports {
 			if port.HostPort != 0 {
 				port.Name = ""
@@ -141,6 +142,16 @@ func slimContainers(all []v1.Container) []v1.Container {
 		}
 	}
 	return slimmed
+}
+
+// restartingAll are the rules that a node must know of to be given the pod.
+func restartingAll(rules []v1.ContainerRestartRule) (kept []v1.ContainerRestartRule) {
+	for _, rule := range rules {
+		if rule.Action == v1.ContainerRestartRuleActionRestartAllContainers {
+			kept = append(kept, rule)
+		}
+	}
+	return kept
 }
 
 // slimVolumes keeps those that a node may be unable to mount.

@@ -10,10 +10,10 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
-func slimStorage(s *simulator.Snapshot) {
+func slimStorage(s *snapshot.Snapshot) {
 	for i := range s.StorageClasses {
 		c := &s.StorageClasses[i]
 		*c = storagev1.StorageClass{
@@ -72,7 +72,7 @@ func slimVolume(v *v1.PersistentVolume) {
 }
 
 // slimDevices leaves the drivers' own parameters out.
-func slimDevices(s *simulator.Snapshot) {
+func slimDevices(s *snapshot.Snapshot) {
 	for i := range s.DeviceClasses {
 		s.DeviceClasses[i].Spec.Config = nil
 	}
@@ -90,18 +90,14 @@ func slimDevices(s *simulator.Snapshot) {
 }
 
 // slimOwners keeps of owners which pods are theirs, and what these are made of.
-func slimOwners(s *simulator.Snapshot, annotations []string) {
+func slimOwners(s *snapshot.Snapshot, annotations []string) {
 	for i := range s.Services {
 		s.Services[i].Spec = v1.ServiceSpec{Selector: s.Services[i].Spec.Selector, ClusterIP: v1.ClusterIPNone}
 		s.Services[i].Status = v1.ServiceStatus{}
 	}
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
 	for i := range s.PodDisruptionBudgets {
-		b := &s.PodDisruptionBudgets[i]
-		b.Status = policyv1.PodDisruptionBudgetStatus{
-			DisruptionsAllowed: b.Status.DisruptionsAllowed, CurrentHealthy: b.Status.CurrentHealthy,
-			DesiredHealthy: b.Status.DesiredHealthy, ExpectedPods: b.Status.ExpectedPods,
-		}
+		s.PodDisruptionBudgets[i].Status = policyv1.PodDisruptionBudgetStatus{}
 	}
 	for i := range s.Deployments {
 		slimTemplate(&s.Deployments[i].Spec.Template, annotations)

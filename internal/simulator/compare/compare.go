@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Side is one of the two configurations.
@@ -27,7 +27,7 @@ type Side struct {
 type Options struct {
 	A, B Side
 	// Cluster has the objects that both sides get. Its configuration is left alone.
-	Cluster *simulator.Snapshot
+	Cluster *snapshot.Snapshot
 	// Pods is one of Modes: what of the cluster's pods is scheduled.
 	Pods string
 	// Scenario is what happens then.
@@ -72,6 +72,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.check(ctx); err != nil {
+		return nil, err
+	}
 	result := newResult(&o, p)
 	for i := range o.Runs {
 		a, b, err := o.once(ctx, p, i)
@@ -98,11 +101,7 @@ func (o *Options) once(ctx context.Context, p *plan, run int) (a, b *sideResult,
 	}{{"A", o.A, &a}, {"B", o.B, &b}} {
 		s := &side{
 			Side: one.Side, seed: o.Seed + uint64(run), patience: o.Patience, warnings: o.Warnings,
-			say: func(step string, done, of int) {
-				if o.Progress != nil {
-					o.Progress(Progress{Run: run + 1, Runs: o.Runs, Side: one.letter, Step: step, Done: done, Of: of})
-				}
-			},
+			say: func(step string, done, of int) { o.say(run, one.letter, step, done, of) },
 		}
 		group.Go(func() (err error) {
 			if ctx.Err() != nil {
@@ -112,10 +111,19 @@ func (o *Options) once(ctx context.Context, p *plan, run int) (a, b *sideResult,
 			if err != nil && ctx.Err() != nil {
 				return context.Cause(ctx) // it was told to stop, by its user or the other's end
 			}
-			return s.errorf(err)
+			if err != nil {
+				return SideErrors{{Side: one.letter, Title: s.title(), Err: err}}
+			}
+			return nil
 		})
 	}
 	return a, b, group.Wait()
+}
+
+func (o *Options) say(run int, letter, step string, done, of int) {
+	if o.Progress != nil {
+		o.Progress(Progress{Run: run + 1, Runs: o.Runs, Side: letter, Step: step, Done: done, Of: of})
+	}
 }
 
 // whole is a cluster from its start to its end.
@@ -127,6 +135,7 @@ func (s *side) whole(ctx context.Context, p *plan) (result *sideResult, err erro
 	if err := s.run(ctx, p); err != nil {
 		return nil, err
 	}
+	s.learnVictims(ctx, p)
 	pods, err := s.pods(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read what came of it: %w", err)

@@ -13,12 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // crowded is a cluster that is larger than what the scheduler looks at for a pod,
 // in which some pods have to push others out.
-func crowded() *simulator.Snapshot {
+func crowded() *snapshot.Snapshot {
 	s := cluster(120, 300)
 	s.PriorityClasses = []schedulingv1.PriorityClass{
 		{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000},
@@ -104,7 +104,7 @@ profiles:
   - name: NodeResourcesFit
     args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
 `
-	s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "busy"), podOf("new", "100m"))
 	r := run(t, Options{A: door(t, "default"), B: Side{Name: "packed", Config: []byte(packed)}, Cluster: s})
 	if len(r.Differences) != 1 {
@@ -117,7 +117,7 @@ profiles:
 
 func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	const meek = "profiles: [{plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}}]"
-	s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("one", "a", "4")}}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("one", "a", "4")}}
 	s.PriorityClasses = []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000}}
 	urgent := podOf("urgent", "3")
 	urgent.Spec.PriorityClassName = "first"
@@ -144,7 +144,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &simulator.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
 	s.Pods = append(s.Pods, podOf("first", "3"), podOf("waits", "2"))
 	r := run(t, Options{A: door(t, "default"), B: door(t, "v2"), Cluster: s, Scenario: *scenario})
 	nodes := map[string]string{"first": "gone", "waits": "node-1", "web-1": "gpu-1", "web-2": "gpu-1 or node-1"}
@@ -159,14 +159,39 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongOnOneSideNamesTheSide(t *testing.T) {
+func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	bad := Side{Name: "b.yaml", Label: "--b b.yaml", Config: []byte("profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]")}
-	_, err := Run(t.Context(), Options{A: door(t, "default"), B: bad, Cluster: cluster(1, 1), Pods: Pending})
-	if err == nil || !strings.HasPrefix(err.Error(), "--b b.yaml: ") || !strings.Contains(err.Error(), "Gone") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error is %v", err)
+	good := door(t, "v2")
+	gone := Side{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
+	guest := Side{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
+	const aboutGone = "--a gone.yaml: line 3: plugin Gone: profile default-scheduler enables it, but it is not compiled in"
+	const aboutGuest = "--b guest.yaml: line 12: plugin WasmRegexScheduling: guest http://static-webserver/regex_v9.wasm"
+	for name, test := range map[string]struct {
+		a, b Side
+		want []string
+	}{
+		"A":    {gone, good, []string{aboutGone}},
+		"B":    {good, guest, []string{aboutGuest}},
+		"both": {gone, guest, []string{aboutGone, "; " + aboutGuest}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Run(t.Context(), Options{A: test.a, B: test.b, Cluster: cluster(1, 1), Pods: Pending, Progress: func(p Progress) {
+				if p.Step != "checks the configuration" {
+					t.Errorf("%s %s", p.Side, p.Step)
+				}
+			}})
+			sides := SideErrors(nil)
+			if !errors.As(err, &sides) || len(sides) != len(test.want) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%d sides are wrong: %v", len(sides), err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %v, want %s", err, want)
+				}
+			}
+			nothingLeft(t)
+		})
 	}
-	nothingLeft(t)
 }
 
 func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {

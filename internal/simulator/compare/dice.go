@@ -135,5 +135,6 @@ func (f *diced) StoreScheduleResults(ctx context.Context, signature fwk.PodSigna
 
 func (f *diced) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	f.Framework.RunPostBindPlugins(ctx, state, pod, node)
+	f.steering.stir()
 	f.steering.ended(pod)
 }

@@ -9,8 +9,10 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -56,8 +58,8 @@ func on(pod v1.Pod, node string) v1.Pod {
 }
 
 // cluster is made of nodes in three zones and of pods of several sizes.
-func cluster(nodes, pods int) *simulator.Snapshot {
-	s := &simulator.Snapshot{}
+func cluster(nodes, pods int) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{}
 	for i := range nodes {
 		s.Nodes = append(s.Nodes, nodeOf(fmt.Sprintf("node-%03d", i), fmt.Sprint("zone-", i%3), []string{"4", "8"}[i%2]))
 	}
@@ -105,4 +107,16 @@ func run(t *testing.T, o Options) *Result {
 		}
 	}
 	return result
+}
+
+// manifestOf is a pod as a scenario has it.
+func manifestOf(t *testing.T, pod v1.Pod) map[string]any {
+	t.Helper()
+	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(object, "status")
+	return object
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // What a side takes, roughly and at the most: see docs/compare.md for what was
@@ -17,7 +17,7 @@ const (
 
 // RoomForTwo is true unless the machine, or the group of processes that this one
 // is confined to, says that it has too little memory for both sides at once.
-func RoomForTwo(cluster *simulator.Snapshot) bool {
+func RoomForTwo(cluster *snapshot.Snapshot) bool {
 	objects := len(cluster.Nodes) + len(cluster.Pods)
 	needed := int64(2 * (memoryOfASide + objects*memoryOfAnObject))
 	for _, free := range []func() (int64, bool){freeOnMachine, freeInGroup} {

@@ -8,8 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Outcome is what became of a pod on a side.
@@ -53,7 +53,7 @@ type sideResult struct {
 	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
 	took     []time.Duration                  // by pod, all its attempts together; sorted
 	attempts int
-	notices  []simulator.Notice // what the API server has refused
+	notices  []snapshot.Notice // what the API server has refused
 }
 
 // placement is a pod that was given a node by an attempt, or pushed out of it.

@@ -9,14 +9,13 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Which pods of the file are scheduled.
@@ -32,9 +31,9 @@ var Modes = []string{Pending, All}
 
 // plan is what both sides get.
 type plan struct {
-	cluster simulator.Snapshot // what is there before anything is scheduled
-	base    []byte             // the same, in JSON
-	queue   []v1.Pod           // what is scheduled first
+	cluster snapshot.Snapshot // what is there before anything is scheduled
+	base    []byte            // the same, in JSON
+	queue   []v1.Pod          // what is scheduled first
 	steps   []step
 
 	priorities map[types.NamespacedName]int32 // of the pods in the file
@@ -58,7 +57,7 @@ func newPlan(o *Options) (*plan, error) {
 		return nil, err
 	}
 	p.cluster.Complete()
-	withoutOwners(&p.cluster)
+	withoutJobs(&p.cluster)
 	all := p.cluster.Pods
 	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
 	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
@@ -91,7 +90,7 @@ func newPlan(o *Options) (*plan, error) {
 }
 
 // priorities are those that the pods have or will be given.
-func priorities(in *simulator.Snapshot) map[types.NamespacedName]int32 {
+func priorities(in *snapshot.Snapshot) map[types.NamespacedName]int32 {
 	classes, byDefault := map[string]int32{}, int32(0)
 	for _, class := range in.PriorityClasses {
 		if classes[class.Name] = class.Value; class.GlobalDefault {
@@ -113,20 +112,11 @@ func priorities(in *simulator.Snapshot) map[types.NamespacedName]int32 {
 // static is true of the mirror of a pod that a kubelet runs of its own accord.
 func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// withoutOwners takes out what makes pods. Both sides get those of the file, and
-// no others.
-func withoutOwners(s *simulator.Snapshot) {
-	for _, kind := range simulator.Kinds {
-		if slices.Contains(owners, kind.Kind) {
-			kind.Drop(s, func(metav1.Object) bool { return true })
-		}
-	}
-	for i := range s.Pods {
-		s.Pods[i].OwnerReferences = nil
-	}
-}
+// withoutJobs takes jobs out, whose pods would end at once. What else makes pods
+// stays, as PodTopologySpread and budgets go by it, but makes none.
+func withoutJobs(s *snapshot.Snapshot) { s.Jobs, s.CronJobs = nil, nil }
 
-func clone(from, to *simulator.Snapshot) error {
+func clone(from, to *snapshot.Snapshot) error {
 	raw, err := json.Marshal(from)
 	if err != nil {
 		return err
@@ -135,8 +125,8 @@ func clone(from, to *simulator.Snapshot) error {
 }
 
 // objects are a copy of what is there first, since an import changes what it is given.
-func (p *plan) objects() (*simulator.Snapshot, error) {
-	s := &simulator.Snapshot{}
+func (p *plan) objects() (*snapshot.Snapshot, error) {
+	s := &snapshot.Snapshot{}
 	return s, json.Unmarshal(p.base, s)
 }
 

@@ -142,7 +142,8 @@ func names(pods []*v1.Pod) []types.NamespacedName {
 func few(names []types.NamespacedName) []types.NamespacedName { return names[:min(3, len(names))] }
 
 // caughtUp waits until the scheduler knows of the nodes and pods that the API
-// server has, and has queued the pods that are its to schedule.
+// server has, and how many of each budget may go, and has queued the pods that are
+// its to schedule.
 func (s *side) caughtUp(ctx context.Context) error {
 	core := s.sim.Client().CoreV1()
 	nodes, err := core.Nodes().List(ctx, metav1.ListOptions{})
@@ -155,10 +156,11 @@ func (s *side) caughtUp(ctx context.Context) error {
 	}
 	held := s.scheduler()
 	return s.until(ctx, 20*time.Millisecond, func() error {
-		cached := held.listers()
-		if cached == nil {
+		caches := held.caches()
+		if caches == nil {
 			return nil // without a profile nothing is scheduled
 		}
+		cached := caches.Core().V1()
 		for i := range nodes.Items {
 			node := &nodes.Items[i]
 			if known, err := cached.Nodes().Lister().Get(node.Name); err != nil || older(known, node) {
@@ -182,7 +184,7 @@ func (s *side) caughtUp(ctx context.Context) error {
 				return fmt.Errorf("pod %s is not queued yet", nameOf(pod))
 			}
 		}
-		return nil
+		return uncounted(caches)
 	})
 }
 

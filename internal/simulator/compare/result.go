@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // Result is what came of a comparison. All but Runs is of the first run, and
@@ -32,7 +32,7 @@ type Result struct {
 	TimesA  Times        `json:"timesA"`
 	TimesB  Times        `json:"timesB"`
 	// LeftOut are objects that the API server has refused, on both sides.
-	LeftOut []simulator.Notice `json:"leftOut"`
+	LeftOut []snapshot.Notice `json:"leftOut"`
 	// Took is how long the comparison took.
 	Took time.Duration `json:"tookNanoseconds"`
 
@@ -61,7 +61,7 @@ func newResult(o *Options, p *plan) *Result {
 	return &Result{
 		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), began: time.Now(), plan: p, index: map[string]int{},
 		Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
-		LeftOut: []simulator.Notice{},
+		LeftOut: []snapshot.Notice{},
 	}
 }
 

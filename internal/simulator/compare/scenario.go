@@ -13,12 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -76,7 +78,7 @@ func (s *ScenarioStep) check() error {
 				return fmt.Errorf("%s[%d]: an object needs apiVersion, kind and metadata.name", verb, i)
 			}
 			if slices.Contains(owners, o.GetKind()) {
-				return fmt.Errorf("%s[%d]: a %s makes pods of its own, which are not the same on both sides: write the pods", verb, i, o.GetKind())
+				return fmt.Errorf("%s[%d]: a %s makes no pods here, since they would be others on either side: write the pods", verb, i, o.GetKind())
 			}
 		}
 	}
@@ -102,8 +104,10 @@ func (s *ScenarioStep) step(i int) step {
 
 // writer does what scenarios say.
 type writer struct {
-	client dynamic.Interface
-	mapper meta.RESTMapper
+	client  dynamic.Interface
+	mapper  meta.RESTMapper
+	imports *simulator.Importer
+	removed sets.Set[types.NamespacedName]
 }
 
 func newWriter(s *side) (*writer, error) {
@@ -112,7 +116,7 @@ func newWriter(s *side) (*writer, error) {
 		return nil, err
 	}
 	discovery := memory.NewMemCacheClient(s.sim.Client().Discovery())
-	return &writer{client, restmapper.NewDeferredDiscoveryRESTMapper(discovery)}, nil
+	return &writer{client, restmapper.NewDeferredDiscoveryRESTMapper(discovery), s.imports, s.removed}, nil
 }
 
 type write = func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured) error
@@ -121,6 +125,7 @@ type write = func(context.Context, dynamic.ResourceInterface, *unstructured.Unst
 func (w *writer) each(ctx context.Context, verb string, objects []map[string]any, do write) error {
 	for _, object := range objects {
 		o := (&unstructured.Unstructured{Object: object}).DeepCopy()
+		o.SetOwnerReferences(w.imports.Owned(o.GetOwnerReferences()))
 		resource, err := w.resource(o)
 		if err == nil {
 			err = do(ctx, resource, o)
@@ -184,6 +189,9 @@ func (w *writer) update(ctx context.Context, to dynamic.ResourceInterface, o *un
 // remove deletes an object at once. A pod that preemption has deleted on one side
 // is gone already.
 func (w *writer) remove(ctx context.Context, from dynamic.ResourceInterface, o *unstructured.Unstructured) error {
+	if o.GetKind() == "Pod" {
+		w.removed.Insert(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	}
 	err := from.Delete(ctx, o.GetName(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
 	if apierrors.IsNotFound(err) && o.GetKind() == "Pod" {
 		return nil

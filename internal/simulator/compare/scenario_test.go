@@ -15,7 +15,7 @@ func TestScenariosThatAreWrongAreRefused(t *testing.T) {
 		"steps:\n- make: [{}]":      "line 2: ",
 		"steps: [{create: [{}]}]":   "step 1: create[0]: an object needs apiVersion, kind and metadata.name",
 		"steps: [{create: [text]}]": "create[0]",
-		"steps: [{create: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}]}]": "a Deployment makes pods of its own",
+		"steps: [{create: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}]}]": "a Deployment makes no pods here",
 		"steps: {create: []}":       "steps",
 		"steps: [{delete: [{kind: ": "yaml",
 	} {

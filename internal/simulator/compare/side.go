@@ -11,15 +11,17 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/kubernetes/pkg/scheduler"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // side is a cluster under one of the configurations.
@@ -30,14 +32,16 @@ type side struct {
 	say      func(step string, done, of int)
 	warnings io.Writer
 
-	sim *simulator.Simulator
+	sim     *simulator.Simulator
+	imports *simulator.Importer
+	removed sets.Set[types.NamespacedName] // pods, by the scenario
 
 	mu      sync.Mutex
 	current *steering
 	seen    map[types.NamespacedName]seen
 	changed time.Time // when the last pod came out otherwise than before
 	ended   int       // attempts
-	notices []simulator.Notice
+	notices []snapshot.Notice
 }
 
 // seen is what the scheduler has made of a pod so far.
@@ -53,10 +57,10 @@ func (s seen) made() uint64 { return cmp.Or(s.room, s.last.ID) }
 
 // start starts the cluster with what is there before anything is scheduled.
 func (s *side) start(ctx context.Context, p *plan) (err error) {
-	s.seen = map[types.NamespacedName]seen{}
+	s.seen, s.removed = map[types.NamespacedName]seen{}, sets.New[types.NamespacedName]()
 	s.say("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
-		SchedulerConfig: s.Config, Prepare: s.prepare, Warnings: s.warnings,
+		SchedulerConfig: s.Config, Prepare: s.prepare, Warnings: s.warnings, NoWorkloads: true,
 	})
 	if err != nil {
 		return err
@@ -65,8 +69,9 @@ func (s *side) start(ctx context.Context, p *plan) (err error) {
 	if err != nil {
 		return err
 	}
-	err = s.sim.Import(ctx, objects, func(done, of int) { s.say("brings the objects in", done, of) })
-	if refused := (simulator.NotImported)(nil); errors.As(err, &refused) {
+	s.imports = s.sim.Importer()
+	err = s.imports.Import(ctx, objects, func(done, of int) { s.say("brings the objects in", done, of) })
+	if refused := (snapshot.NotImported)(nil); errors.As(err, &refused) {
 		s.leftOut(refused...)
 	} else if err != nil {
 		return err
@@ -92,9 +97,9 @@ func (s *side) scheduler() *steering {
 	return s.current
 }
 
-// attempted takes note of an attempt that has ended. What it keeps of that the
-// recorder may drop.
-func (s *side) attempted(pod types.NamespacedName) {
+// attempted takes note of an attempt that has ended, and that was held for a while.
+// What it keeps of that the recorder may drop.
+func (s *side) attempted(pod types.NamespacedName, held time.Duration) {
 	attempts := s.sim.Recorder().Attempts(pod.Namespace, pod.Name)
 	if len(attempts) == 0 {
 		return // it was reset
@@ -104,7 +109,7 @@ func (s *side) attempted(pod types.NamespacedName) {
 	defer s.mu.Unlock()
 	before := s.seen[pod]
 	s.ended++
-	now := seen{last: last, took: before.took + last.Duration, victims: victims(attempts), room: before.room}
+	now := seen{last: last, took: before.took + last.Duration - held, victims: victims(attempts), room: before.room}
 	if now.room == 0 && last.Preemption != nil {
 		now.room = last.ID
 	}
@@ -123,6 +128,50 @@ func victims(attempts []recorder.Attempt) (all []string) {
 		}
 	}
 	return all
+}
+
+// victimsWithin bounds the wait for the news of the last pods that were pushed out.
+const victimsWithin = 5 * time.Second
+
+// learnVictims waits until it is known who pushed out each of the pods that are
+// gone: of the last one preemption tells moments after it has gone.
+func (s *side) learnVictims(ctx context.Context, p *plan) {
+	_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, victimsWithin, true, func(context.Context) (bool, error) {
+		gone := s.gone(p)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for name, one := range s.seen {
+			if one.room == 0 {
+				continue
+			}
+			if now := victims(s.sim.Recorder().Attempts(name.Namespace, name.Name)); len(now) > len(one.victims) {
+				one.victims = now
+				s.seen[name] = one
+			}
+			for _, victim := range one.victims {
+				delete(gone, keyOf(victim))
+			}
+		}
+		return len(gone) == 0, nil
+	})
+}
+
+// gone are the pods that had a node that is there, and were not deleted by the
+// scenario.
+func (s *side) gone(p *plan) map[types.NamespacedName]string {
+	had := p.given()
+	for name, one := range s.outcomes() {
+		if one.last.Result == recorder.Scheduled {
+			had[name] = one.last.Node
+		}
+	}
+	core := s.sim.Informers().Core().V1()
+	maps.DeleteFunc(had, func(name types.NamespacedName, node string) bool {
+		_, noPod := core.Pods().Lister().Pods(name.Namespace).Get(name.Name)
+		_, noNode := core.Nodes().Lister().Get(node)
+		return noPod == nil || noNode != nil || s.removed.Has(name)
+	})
+	return had
 }
 
 // outcomes are what became of the pods so far.
@@ -147,21 +196,12 @@ func (s *side) nodesReady(ctx context.Context) error {
 			return err
 		}
 		for _, node := range nodes {
-			if len(node.Status.Allocatable) == 0 || !isReady(node) {
+			if len(node.Status.Allocatable) == 0 || !nodeutil.IsNodeReady(node) {
 				return fmt.Errorf("node %s is not ready", node.Name)
 			}
 		}
 		return nil
 	})
-}
-
-func isReady(node *v1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == v1.NodeReady {
-			return condition.Status == v1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // until looks again and again, until nothing is missing. Its patience is with the
@@ -208,7 +248,7 @@ func (s *side) run(ctx context.Context, p *plan) error {
 }
 
 // leftOut keeps what the API server has refused.
-func (s *side) leftOut(notices ...simulator.Notice) {
+func (s *side) leftOut(notices ...snapshot.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notices = append(s.notices, notices...)
@@ -217,36 +257,15 @@ func (s *side) leftOut(notices ...simulator.Notice) {
 // enqueue makes pods, one after the other, so that they are queued in this order.
 func (s *side) enqueue(ctx context.Context, pods []v1.Pod) error {
 	for i := range pods {
-		err := s.create(ctx, pods[i].DeepCopy())
-		if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
-			s.leftOut(simulator.Notice{About: "pod " + nameOf(&pods[i]).String(), Reason: err.Error()})
+		err := s.imports.Pod(ctx, pods[i])
+		if refused := snapshot.NotImported(nil); errors.As(err, &refused) {
+			s.leftOut(refused...)
 		} else if err != nil {
-			return fmt.Errorf("pod %s: %w", nameOf(&pods[i]), err)
+			return err
 		}
 		s.say("queues the pods", i+1, len(pods))
 	}
 	return nil
-}
-
-// settle bounds the wait for the API server to notice a priority class that was
-// made a moment before.
-const settle = 5 * time.Second
-
-// create makes a pod without what only its own cluster can make of it.
-func (s *side) create(ctx context.Context, pod *v1.Pod) error {
-	pod.UID, pod.ResourceVersion, pod.ManagedFields, pod.Finalizers, pod.Status = "", "", nil, nil, v1.PodStatus{}
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, settle, true, func(ctx context.Context) (bool, error) {
-		_, last = s.sim.Client().CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-		if apierrors.IsForbidden(last) {
-			return false, nil
-		}
-		return true, last
-	})
-	if err != nil && last != nil {
-		return last
-	}
-	return err
 }
 
 // pods are those that are there, by name.
@@ -275,12 +294,4 @@ func (s *side) stop() error {
 		return nil
 	}
 	return s.sim.Stop()
-}
-
-// errorf names the side in an error.
-func (s *side) errorf(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", cmp.Or(s.Label, s.Name), err)
 }

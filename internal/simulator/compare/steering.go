@@ -9,7 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/informers"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -22,21 +22,25 @@ import (
 type steering struct {
 	sched *scheduler.Scheduler
 	dice  *dice
-	tell  func(types.NamespacedName) // that an attempt for the pod has ended
+	tell  func(types.NamespacedName, time.Duration) // that an attempt for the pod has ended, and how long it was held
 
 	mu     sync.Mutex
 	open   chan struct{} // closed while pods may be scheduled
 	asking bool          // the scheduler waits for a pod
 	begun  int           // attempts
 	busy   map[types.UID]types.NamespacedName
+
+	waited  map[types.UID]time.Duration // how long attempts were held
+	stirred bool                        // a pod was bound, or pushed others out
+	pushing []*v1.Pod                   // those that did
 }
 
 // steer takes hold of a scheduler that does not run yet, and that the recorder is
 // attached to. It schedules nothing until let go.
-func steer(sched *scheduler.Scheduler, seed uint64, tell func(types.NamespacedName)) *steering {
+func steer(sched *scheduler.Scheduler, seed uint64, tell func(types.NamespacedName, time.Duration)) *steering {
 	s := &steering{
 		sched: sched, dice: newDice(seed, sched), tell: tell,
-		open: make(chan struct{}), busy: map[types.UID]types.NamespacedName{},
+		open: make(chan struct{}), busy: map[types.UID]types.NamespacedName{}, waited: map[types.UID]time.Duration{},
 	}
 	for name, profile := range sched.Profiles {
 		sched.Profiles[name] = &diced{profile, s}
@@ -117,12 +121,33 @@ func (s *steering) schedulePod(next schedulePod) schedulePod {
 func (s *steering) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, profile framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 		next(ctx, profile, pod, status, nominating, start)
+		if nominating != nil && nominating.NominatedNodeName != "" {
+			s.stir(pod.Pod)
+		}
 		s.ended(pod.Pod)
 	}
 }
 
+// stir takes note that the pods on nodes change: by one that is bound, or by those
+// that one pushes out.
+func (s *steering) stir(pushing ...*v1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stirred, s.pushing = true, append(s.pushing, pushing...)
+}
+
+func (s *steering) held(pod types.UID, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waited[pod] = wait
+}
+
 func (s *steering) ended(pod *v1.Pod) {
-	s.tell(nameOf(pod))
+	s.mu.Lock()
+	waited := s.waited[pod.UID]
+	delete(s.waited, pod.UID)
+	s.mu.Unlock()
+	s.tell(nameOf(pod), waited)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.busy, pod.UID)
@@ -145,10 +170,10 @@ func nameOf(pod *v1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// listers are the scheduler's own caches, or nil if it has no profile.
-func (s *steering) listers() coreinformers.Interface {
+// caches are the scheduler's own, or nil if it has no profile.
+func (s *steering) caches() informers.SharedInformerFactory {
 	for _, profile := range s.sched.Profiles {
-		return profile.SharedInformerFactory().Core().V1()
+		return profile.SharedInformerFactory()
 	}
 	return nil
 }

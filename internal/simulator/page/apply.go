@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // maxText bounds what a form may send: a file of 5,000 pods is some 20 MB.
@@ -28,7 +29,7 @@ const author = "simulator-page"
 // create makes what was typed, once or many times.
 func (p *page) create(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
-	docs, problems := read(r.FormValue("text"))
+	docs, problems := typed.Read(r.FormValue("text"))
 	if len(problems) == 0 && r.FormValue("count") != "" && r.FormValue("count") != "1" {
 		p.createMany(w, r, docs)
 		return
@@ -40,7 +41,7 @@ func (p *page) create(w http.ResponseWriter, r *http.Request) {
 		}
 		name, err := p.createOne(r.Context(), d.Unstructured)
 		if err != nil {
-			problems = refusal(d, err)
+			problems = d.Refusal(err)
 			break
 		}
 		made = append(made, name)
@@ -103,39 +104,25 @@ func (p *page) resourceOf(o *unstructured.Unstructured) (dynamic.ResourceInterfa
 // typed, so that whatever else has changed meanwhile stays as it is.
 func (p *page) update(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
-	before, problems := read(r.FormValue("original"))
-	after, more := read(r.FormValue("text"))
+	before, problems := typed.Read(r.FormValue("original"))
+	after, more := typed.Read(r.FormValue("text"))
 	if problems = append(problems, more...); len(problems) > 0 {
 		p.outcome(w, r, "", problems)
 		return
 	}
-	if problems := another(before, after); len(problems) > 0 {
+	if problems := typed.Another(before, after); len(problems) > 0 {
 		p.outcome(w, r, "", problems)
 		return
 	}
 	if err := p.patch(r.Context(), before[0], after[0]); err != nil {
-		p.outcome(w, r, "", editRefusal(before[0], after[0], err))
+		p.outcome(w, r, "", typed.EditRefusal(before[0], after[0], err))
 		return
 	}
 	p.outcome(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName(), nil)
 }
 
-// another says where an edit would be of another object than the one it began with.
-func another(before, after []document) []problem {
-	if len(before) != 1 || len(after) != 1 {
-		return []problem{{Message: "this form changes one object, and here are " + strconv.Itoa(len(after))}}
-	}
-	var problems []problem
-	for _, field := range []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"} {
-		if was := at(before[0], field); was != at(after[0], field) {
-			problems = append(problems, after[0].problem(field, fmt.Sprintf("must stay %v: for another object use New", was)))
-		}
-	}
-	return problems
-}
-
 // patch applies a difference, that of the status apart, as the API server wants it.
-func (p *page) patch(ctx context.Context, before, after document) error {
+func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	resource, err := p.resourceOf(after.Unstructured)
 	if err != nil {
 		return err

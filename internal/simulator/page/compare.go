@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // comparison is the configuration that ran against one that was typed.
@@ -61,36 +64,56 @@ func (c *comparison) URL() string { return "/compare/" + strconv.Itoa(c.ID) }
 // Verdict says in a line what came of it.
 func (c *comparison) Verdict() string { return report.Verdict(c.Result) }
 
+// pods are all that come out differently, and those that only chance moved.
+func (c *comparison) pods() []compare.Difference {
+	return slices.Concat(c.Result.Differences, c.Result.Nowhere, c.Result.Ties)
+}
+
 // compare schedules the pods that are there under the configuration that runs and
 // under what was typed, in clusters of their own.
 func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
 	text, pods := r.FormValue("text"), r.FormValue("pods")
-	if problems := configMistakes(text); len(problems) > 0 {
+	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
 		p.outcome(w, r, "", problems)
 		return
 	}
-	p.await(w, r, p.jobs.start("Comparing", func(ctx context.Context, j *job) (string, []problem) {
+	p.await(w, r, p.jobs.Start("Comparing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
 		snapshot, err := p.sim.Export(ctx)
 		if err != nil {
-			return "", []problem{asProblem(err)}
+			return jobs.Outcome{Problems: because(err)}
 		}
 		runs := p.sim.SchedulerConfig()
 		result, err := compare.Run(ctx, compare.Options{
 			A:       compare.Side{Name: configTitle(runs), Label: "the configuration that runs", Config: runs},
 			B:       compare.Side{Name: configTitle([]byte(text)), Label: "what is typed", Config: []byte(text)},
-			Cluster: snapshot, Pods: pods, Seed: 1, Progress: both(j.progress), InTurn: !compare.RoomForTwo(snapshot),
+			Cluster: snapshot, Pods: pods, Seed: 1, Progress: both(progress), InTurn: !compare.RoomForTwo(snapshot),
 		})
 		if ctx.Err() != nil {
-			return "", []problem{{Message: "stopped"}}
+			return jobs.Outcome{Problems: []typed.Problem{{Message: "stopped"}}}
 		}
 		if err != nil {
-			return "", configProblems(text, err)
+			return jobs.Outcome{Problems: comparisonProblems(text, err)}
 		}
 		one := p.comparisons.add(result, text)
-		j.link = one.URL()
-		return one.Verdict(), nil
+		return jobs.Outcome{Notice: one.Verdict(), Link: one.URL()}
 	}))
+}
+
+// comparisonProblems are at the lines of what is typed if they are about that.
+func comparisonProblems(text string, err error) (all []typed.Problem) {
+	var sides compare.SideErrors
+	if !errors.As(err, &sides) {
+		return because(err)
+	}
+	for _, side := range sides {
+		if side.Side == "B" {
+			all = append(all, typed.ConfigRefusal(text, side.Err)...)
+		} else {
+			all = append(all, because(side)...)
+		}
+	}
+	return all
 }
 
 // both adds up how far the sides are with what takes the longest.
@@ -111,17 +134,24 @@ func both(tell func(done, of int)) func(compare.Progress) {
 	}
 }
 
+// ofComparison hands on the comparison that an address names.
+func (p *page) ofComparison(show func(http.ResponseWriter, *http.Request, *comparison)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		one := p.comparisons.get(r.PathValue("id"))
+		if one == nil {
+			p.gone(w, r, "This comparison is not kept any more.")
+			return
+		}
+		show(w, r, one)
+	}
+}
+
 // maxCompared is how many pods are listed at once. The filter finds the others.
 const maxCompared = 200
 
 // compared shows a comparison, or the part of its list that the filter leaves.
-func (p *page) compared(w http.ResponseWriter, r *http.Request) {
-	one := p.comparisons.get(r.PathValue("id"))
-	if one == nil {
-		p.gone(w, r, "This comparison is not kept any more.")
-		return
-	}
-	all := slices.Concat(one.Result.Differences, one.Result.Nowhere, one.Result.Ties)
+func (p *page) compared(w http.ResponseWriter, r *http.Request, one *comparison) {
+	all := one.pods()
 	q := r.URL.Query()
 	found := slices.DeleteFunc(slices.Clone(all), func(d compare.Difference) bool {
 		return !comparedAs(d, q.Get("kind")) || !mentions(d, q.Get("filter"))
@@ -168,13 +198,8 @@ type comparedSide struct {
 }
 
 // comparedPod shows both attempts for a pod beside each other.
-func (p *page) comparedPod(w http.ResponseWriter, r *http.Request) {
-	one := p.comparisons.get(r.PathValue("id"))
-	if one == nil {
-		p.gone(w, r, "This comparison is not kept any more.")
-		return
-	}
-	for _, d := range slices.Concat(one.Result.Differences, one.Result.Nowhere, one.Result.Ties) {
+func (p *page) comparedPod(w http.ResponseWriter, r *http.Request, one *comparison) {
+	for _, d := range one.pods() {
 		if d.Namespace == r.PathValue("namespace") && d.Name == r.PathValue("name") {
 			p.show(w, r, "compared-pod", d.Name, "", map[string]any{"One": one, "Pod": d, "Sides": []comparedSide{
 				newComparedSide("A", one.Result.A, d.A, d.B.Node), newComparedSide("B", one.Result.B, d.B, d.A.Node),
@@ -204,12 +229,7 @@ func newComparedSide(title, config string, o compare.Outcome, other string) comp
 }
 
 // comparedReport is the comparison as a file of its own.
-func (p *page) comparedReport(w http.ResponseWriter, r *http.Request) {
-	one := p.comparisons.get(r.PathValue("id"))
-	if one == nil {
-		p.gone(w, r, "This comparison is not kept any more.")
-		return
-	}
+func (p *page) comparedReport(w http.ResponseWriter, _ *http.Request, one *comparison) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="compared.html"`)
 	_ = report.HTML(w, one.Result)

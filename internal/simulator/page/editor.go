@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 )
 
 // editor is a form with a text in it.
@@ -58,11 +59,12 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request) {
 		p.gone(w, r, err.Error())
 		return
 	}
-	text, err := print(editable(k, found))
+	raw, err := yaml.Marshal(editable(k, found))
 	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
+	text := string(raw)
 	p.show(w, r, "editor", "Edit "+found.GetName(), "", editor{
 		Title: "Edit " + k.Title + " " + found.GetName(), Hint: "Only what you change is sent.",
 		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: text, Original: text,

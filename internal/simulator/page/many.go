@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 const (
@@ -22,37 +25,37 @@ const (
 )
 
 // createMany makes what was typed many times, under names with a number.
-func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []document) {
+func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.Document) {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	pattern := strings.TrimSpace(r.FormValue("pattern"))
 	switch {
 	case err != nil || count < 1 || count > maxMany:
-		p.outcome(w, r, "", []problem{{Message: fmt.Sprintf("how many: a number from 1 to %d", maxMany)}})
+		p.outcome(w, r, "", []typed.Problem{{Message: fmt.Sprintf("how many: a number from 1 to %d", maxMany)}})
 		return
 	case len(docs) != 1:
-		p.outcome(w, r, "", []problem{{Message: "many can be made of one object only, and here are " + strconv.Itoa(len(docs))}})
+		p.outcome(w, r, "", []typed.Problem{{Message: "many can be made of one object only, and here are " + strconv.Itoa(len(docs))}})
 		return
 	case strings.Count(pattern, placeholder) != 1:
-		p.outcome(w, r, "", []problem{{Message: "the name pattern must contain " + placeholder + " once, for the number"}})
+		p.outcome(w, r, "", []typed.Problem{{Message: "the name pattern must contain " + placeholder + " once, for the number"}})
 		return
 	}
 	d := docs[0]
 	title := fmt.Sprintf("Creating %d × %s", count, d.GetKind())
-	p.await(w, r, p.jobs.start(title, func(ctx context.Context, j *job) (string, []problem) {
-		made, err := p.repeat(ctx, d.Unstructured, pattern, count, j)
-		notice := fmt.Sprintf("Created %d × %s", made, d.GetKind())
-		if errors.Is(err, context.Canceled) {
-			return notice, []problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
+	p.await(w, r, p.jobs.Start(title, func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
+		made, err := p.repeat(ctx, d.Unstructured, pattern, count, progress)
+		came := jobs.Outcome{Notice: fmt.Sprintf("Created %d × %s", made, d.GetKind())}
+		switch {
+		case errors.Is(err, context.Canceled):
+			came.Problems = []typed.Problem{{Message: fmt.Sprintf("stopped: %d of %d were made", made, count)}}
+		case err != nil:
+			came.Problems = append(d.Refusal(err), typed.Problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
 		}
-		if err != nil {
-			return notice, append(refusal(d, err), problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
-		}
-		return notice, nil
+		return came
 	}))
 }
 
 // repeat makes copies of an object, numbered from 1, until one cannot be made.
-func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern string, count int, j *job) (made int, failure error) {
+func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern string, count int, progress func(done, of int)) (made int, failure error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	numbers := make(chan int)
@@ -70,7 +73,7 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 				}
 				mu.Lock()
 				made++
-				j.progress(made, count)
+				progress(made, count)
 				mu.Unlock()
 			}
 		})

@@ -19,12 +19,13 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 )
 
 type page struct {
 	sim         *simulator.Simulator
 	view        *watched
-	jobs        jobs
+	jobs        *jobs.Jobs
 	comparisons comparisons
 	dynamic     dynamic.Interface
 	mapper      meta.RESTMapper
@@ -44,7 +45,7 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 	p := &page{
 		sim:     sim,
 		view:    watch(ctx, sim),
-		jobs:    jobs{ctx: ctx},
+		jobs:    jobs.New(ctx),
 		dynamic: client,
 		mapper:  restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
 	}
@@ -72,9 +73,9 @@ func (p *page) routes() http.Handler {
 	mux.HandleFunc("POST /scheduler", p.applyScheduler)
 	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)
 	mux.HandleFunc("POST /compare", p.compare)
-	mux.HandleFunc("GET /compare/{id}", p.compared)
-	mux.HandleFunc("GET /compare/{id}/report", p.comparedReport)
-	mux.HandleFunc("GET /compare/{id}/pods/{namespace}/{name}", p.comparedPod)
+	mux.HandleFunc("GET /compare/{id}", p.ofComparison(p.compared))
+	mux.HandleFunc("GET /compare/{id}/report", p.ofComparison(p.comparedReport))
+	mux.HandleFunc("GET /compare/{id}/pods/{namespace}/{name}", p.ofComparison(p.comparedPod))
 	mux.HandleFunc("GET /export", p.export)
 	mux.HandleFunc("GET /import", p.importForm)
 	mux.HandleFunc("POST /import", p.importFile)

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
 )
 
 //go:embed templates/*.html
@@ -53,7 +55,7 @@ type frame struct {
 	Tab     string
 	Body    template.HTML
 	Summary template.HTML
-	Jobs    []*job // that are under way
+	Jobs    []*jobs.Job // that are under way
 }
 
 // show renders a view: by itself where htmx asks for it, and as a page of its own
@@ -77,7 +79,7 @@ func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab str
 }
 
 func (p *page) frame(w http.ResponseWriter, r *http.Request, status int, f frame) {
-	f.Jobs = p.jobs.running()
+	f.Jobs = p.jobs.Running()
 	data, err := p.summaryOf()
 	if err == nil {
 		var summary []byte

@@ -5,15 +5,14 @@ import (
 	"context"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // readyMade are the configurations to pick from.
@@ -46,61 +45,22 @@ func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
 	text := r.FormValue("text")
-	if problems := configMistakes(text); len(problems) > 0 {
+	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
 		p.outcome(w, r, "", stillRuns(problems))
 		return
 	}
-	p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) (string, []problem) {
+	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ func(done, of int)) jobs.Outcome {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
-			return "", stillRuns(configProblems(text, err))
+			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
 		}
-		return "The scheduler runs with the new configuration, after " + brief(time.Since(began)), nil
+		return jobs.Outcome{Notice: "The scheduler runs with the new configuration, after " + brief(time.Since(began))}
 	}))
 }
 
 // stillRuns ends a list of problems on the good news.
-func stillRuns(problems []problem) []problem {
-	return append(problems, problem{Line: -1, Message: "The scheduler goes on with the configuration that it had."})
-}
-
-// configMistakes is what can be seen to be wrong with a configuration without a
-// scheduler.
-func configMistakes(text string) []problem {
-	d := document{text: strings.ReplaceAll(text, "\r\n", "\n"), first: 1}
-	if wrong := yamlcheck.Parse([]byte(d.text)).Keys(); len(wrong) > 0 {
-		return d.located(wrong)
-	}
-	var object map[string]any
-	if err := yaml.Unmarshal([]byte(d.text), &object); err != nil && !strings.Contains(err.Error(), "cannot unmarshal") {
-		return []problem{yamlProblem(err, d)}
-	}
-	var written []document
-	for _, part := range split(d.text) {
-		var content any
-		if yaml.Unmarshal([]byte(part.text), &content) == nil && content != nil {
-			written = append(written, part)
-		}
-	}
-	if len(written) > 1 {
-		return []problem{{Line: written[1].first - 1, Message: "a configuration is one document: take this line out, and what is below it if that is another one"}}
-	}
-	return nil
-}
-
-// configProblems finds the lines that an error is about.
-func configProblems(text string, err error) []problem {
-	d := document{text: text, first: 1}
-	var problems []problem
-	for _, e := range kubescheduler.FieldErrors(err) {
-		problems = append(problems, d.problem(e.Field, e.Message))
-	}
-	if len(problems) > 0 {
-		slices.SortStableFunc(problems, func(a, b problem) int { return cmp.Compare(a.Line, b.Line) })
-		return problems
-	}
-	message := strings.TrimPrefix(err.Error(), "scheduler: ")
-	return []problem{{Line: d.mentioned(message), Message: message}}
+func stillRuns(problems []typed.Problem) []typed.Problem {
+	return append(problems, typed.Problem{Line: -1, Message: "The scheduler goes on with the configuration that it had."})
 }
 
 // configTitle says in a few words what a configuration puts to use.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
 // What the Content-Security-Policy forbids would silently not work.
@@ -41,6 +43,18 @@ func TestEveryKindHasAManifest(t *testing.T) {
 		}
 		if err := yaml.Unmarshal([]byte(text), &o); err != nil || o.Kind != k.Title || o.Metadata.Name == "" {
 			t.Errorf("%s: %+v, %v", k.Key, o, err)
+		}
+	}
+}
+
+func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
+	for _, k := range kinds {
+		text, err := k.manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := typed.Read(text); len(problems) > 0 {
+			t.Errorf("%s: %v", k.Key, problems)
 		}
 	}
 }

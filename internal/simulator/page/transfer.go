@@ -9,19 +9,20 @@ import (
 	"slices"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
 
 // export sends everything as a file to keep.
 func (p *page) export(w http.ResponseWriter, r *http.Request) {
-	snapshot, err := p.sim.Export(r.Context())
+	objects, err := p.sim.Export(r.Context())
 	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", `attachment; filename="simulator-`+time.Now().Format("2006-01-02-1504")+`.json"`)
-	_ = json.NewEncoder(w).Encode(snapshot)
+	_ = json.NewEncoder(w).Encode(objects)
 }
 
 // importForm asks for such a file.
@@ -32,23 +33,25 @@ func (p *page) importForm(w http.ResponseWriter, r *http.Request) {
 // importFile applies such a file to what is there.
 func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
-	snapshot, notices, err := snapshotOf(r)
+	objects, notices, err := snapshotOf(r)
 	if err != nil {
-		p.outcome(w, r, "", []problem{asProblem(err)})
+		p.outcome(w, r, "", because(err))
 		return
 	}
-	p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, j *job) (string, []problem) {
-		err := p.sim.Import(ctx, snapshot, j.progress)
-		refused := simulator.NotImported(nil)
+	p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
+		err := p.sim.Import(ctx, objects, progress)
+		refused := snapshot.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
-			return "", []problem{asProblem(err)}
+			return jobs.Outcome{Problems: because(err)}
 		}
-		j.remarks = slices.Concat(refused, notices)
-		return fmt.Sprintf("Imported %s and %s", plural(len(snapshot.Nodes), "node"), plural(len(snapshot.Pods), "pod")), nil
+		return jobs.Outcome{
+			Notice:  fmt.Sprintf("Imported %s and %s", plural(len(objects.Nodes), "node"), plural(len(objects.Pods), "pod")),
+			Remarks: slices.Concat(refused, notices),
+		}
 	}))
 }
 
-func snapshotOf(r *http.Request) (*simulator.Snapshot, []simulator.Notice, error) {
+func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	file, header, err := r.FormFile("file")
 	if errors.Is(err, http.ErrMissingFile) {
 		return nil, nil, errors.New("choose a file first")
@@ -57,14 +60,14 @@ func snapshotOf(r *http.Request) (*simulator.Snapshot, []simulator.Notice, error
 		return nil, nil, fmt.Errorf("the file did not arrive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	snapshot, notices, err := simulator.ReadSnapshot(file)
+	objects, notices, err := snapshot.Read(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
 	}
 	if r.FormValue("objects-only") != "" {
-		snapshot.SchedulerConfig = nil
+		objects.SchedulerConfig = nil
 	}
-	return snapshot, notices, nil
+	return objects, notices, nil
 }
 
 // resetForm asks whether that is meant.
@@ -74,10 +77,10 @@ func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
 
 // reset goes back to the start.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) {
-	p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (string, []problem) {
+	p.await(w, r, p.jobs.Start("Resetting", func(ctx context.Context, _ func(done, of int)) jobs.Outcome {
 		if err := p.sim.Reset(ctx); err != nil {
-			return "", []problem{asProblem(err)}
+			return jobs.Outcome{Problems: because(err)}
 		}
-		return "Everything is as it was at the start", nil
+		return jobs.Outcome{Notice: "Everything is as it was at the start"}
 	}))
 }

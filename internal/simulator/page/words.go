@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -71,12 +72,8 @@ func unseen(pod *v1.Pod) string {
 
 // scheduled is the pod's condition PodScheduled, empty until there is one.
 func scheduled(pod *v1.Pod) v1.PodCondition {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == v1.PodScheduled {
-			return c
-		}
-	}
-	return v1.PodCondition{}
+	_, condition := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+	return ptr.Deref(condition, v1.PodCondition{})
 }
 
 // ready says whether a node takes pods, and if not, why in a word.

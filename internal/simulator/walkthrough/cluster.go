@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -26,21 +27,12 @@ func (w *walk) createNode(ctx context.Context, meta metav1.ObjectMeta) (name str
 	}
 	err = wait.PollUntilContextCancel(ctx, glance, true, func(ctx context.Context) (bool, error) {
 		node, err = nodes.Get(ctx, node.Name, metav1.GetOptions{})
-		return err == nil && isReady(node), err
+		return err == nil && nodeutil.IsNodeReady(node), err
 	})
 	if err != nil {
 		return "", fmt.Errorf("node %s does not become Ready: %w", node.Name, err)
 	}
 	return node.Name, nil
-}
-
-func isReady(node *v1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == v1.NodeReady {
-			return c.Status == v1.ConditionTrue
-		}
-	}
-	return false
 }
 
 func (w *walk) createPod(ctx context.Context, p *pod) error {

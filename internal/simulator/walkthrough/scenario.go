@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -51,14 +53,12 @@ func pods(door string) []*pod {
 	}
 	const none = `^0/3 nodes are available: 3 node\(s\) didn't match the pod's node name regex "cncf-\.\*"\.`
 	return []*pod{
-		{name: "kubecon", regex: ptr("kubecon-.*"), first: on("kubecon-[12]"), finally: on("kubecon-[12]")},
-		{name: "cncf", regex: ptr("cncf-.*"), first: waits(v1.PodReasonUnschedulable, none), finally: on("cncf-1")},
-		{name: "invalid", regex: ptr(`kubecon-.*\`), first: invalid, finally: on("kubecon-[12]")},
+		{name: "kubecon", regex: ptr.To("kubecon-.*"), first: on("kubecon-[12]"), finally: on("kubecon-[12]")},
+		{name: "cncf", regex: ptr.To("cncf-.*"), first: waits(v1.PodReasonUnschedulable, none), finally: on("cncf-1")},
+		{name: "invalid", regex: ptr.To(`kubecon-.*\`), first: invalid, finally: on("kubecon-[12]")},
 		{name: "anywhere", first: on("node-.+|kubecon-[12]"), finally: on("node-.+|kubecon-[12]")},
 	}
 }
-
-func ptr(s string) *string { return &s }
 
 // unmet says in what a pod differs from an expectation, or "" if it does not.
 func (e expectation) unmet(p *v1.Pod) string {
@@ -85,10 +85,6 @@ func (e expectation) unmet(p *v1.Pod) string {
 
 // scheduled is the pod's condition PodScheduled, empty until there is one.
 func scheduled(p *v1.Pod) v1.PodCondition {
-	for _, c := range p.Status.Conditions {
-		if c.Type == v1.PodScheduled {
-			return c
-		}
-	}
-	return v1.PodCondition{}
+	_, condition := podutil.GetPodCondition(&p.Status, v1.PodScheduled)
+	return ptr.Deref(condition, v1.PodCondition{})
 }

@@ -21,21 +21,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // Snapshot replaces the names in a snapshot, and notes in its source what it kept
 // as it was, and what may no longer mean the same. annotations are the keys of
 // further annotations that it has.
-func Snapshot(s *simulator.Snapshot, annotations []string) {
+func Snapshot(s *snapshot.Snapshot, annotations []string) {
 	w := newWords()
 	p := &patterns{words: w, done: map[string]translation{}, of: map[string]translation{}}
 	for i := range s.Nodes {
 		p.nodes = append(p.nodes, s.Nodes[i].Name)
 		p.after = append(p.after, w.text(s.Nodes[i].Name))
 	}
-	for _, kind := range simulator.Kinds {
+	for _, kind := range snapshot.Kinds {
 		kind.Each(s, func(o metav1.Object) {
 			if _, ok := o.(*storagev1.CSIDriver); ok {
 				o.SetLabels(nil) // its name is the driver's, which Kubernetes knows some of
@@ -50,9 +50,9 @@ func Snapshot(s *simulator.Snapshot, annotations []string) {
 	}
 	source := s.Source
 	if source == nil {
-		source = &simulator.Source{}
+		source = &snapshot.Source{}
 	}
-	s.Source = &simulator.Source{
+	s.Source = &snapshot.Source{
 		Version: source.Version, Taken: source.Taken, Objects: source.Objects, Anonymized: true,
 		Notes: slices.Concat(source.Notes, kept, unknown(annotations), p.notices),
 	}
@@ -60,7 +60,7 @@ func Snapshot(s *simulator.Snapshot, annotations []string) {
 }
 
 // kept is what anonymous snapshots still tell.
-var kept = []simulator.Notice{
+var kept = []snapshot.Notice{
 	{About: "names", Reason: "kept: digits, the length of words, and the words " + commonWords()},
 	{About: "labels and taints", Reason: "kept: their keys"},
 	{About: "storage and devices", Reason: "kept: the names of drivers and provisioners, and devices with their attributes and requests"},
@@ -68,10 +68,10 @@ var kept = []simulator.Notice{
 }
 
 // unknown says so of annotations of which nobody knows what they mean.
-func unknown(annotations []string) []simulator.Notice {
-	var notices []simulator.Notice
+func unknown(annotations []string) []snapshot.Notice {
+	var notices []snapshot.Notice
 	for _, key := range annotations {
-		notices = append(notices, simulator.Notice{
+		notices = append(notices, snapshot.Notice{
 			About: "annotation " + key, Reason: "its words are replaced like all others; whether it still means the same is not known",
 		})
 	}

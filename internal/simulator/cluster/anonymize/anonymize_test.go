@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -21,8 +21,8 @@ import (
 var secrets = []string{"acme", "kubecon", "cncf", "payments", "eu", "west", "gold", "hush"}
 
 // sample is a cluster of nodes, and a pod for each pattern.
-func sample(random *rand.Rand, nodes int, patterns []string) *simulator.Snapshot {
-	s := &simulator.Snapshot{Source: &simulator.Source{Cluster: "acme", Server: "https://acme.example", NodeSelector: "team=acme"}}
+func sample(random *rand.Rand, nodes int, patterns []string) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{Source: &snapshot.Source{Cluster: "acme", Server: "https://acme.example", NodeSelector: "team=acme"}}
 	for i := range nodes {
 		name := fmt.Sprintf("%s-%s-%d", []string{"acme", "ip"}[random.IntN(2)], []string{"kubecon", "cncf", "Kube"}[random.IntN(3)], i)
 		name = strings.ToLower(name)
@@ -82,7 +82,7 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 		was := sample(rand.New(rand.NewPCG(seed, 0)), nodes, patternsOfAllKinds)
 		Snapshot(s, nil)
 		for i := range s.Pods {
-			told := slices.ContainsFunc(s.Source.Notes, func(n simulator.Notice) bool {
+			told := slices.ContainsFunc(s.Source.Notes, func(n snapshot.Notice) bool {
 				return n.About == "pod "+s.Pods[i].Namespace+"/"+s.Pods[i].Name && strings.Contains(n.Reason, "is not kept")
 			})
 			outcomes[told]++
@@ -101,7 +101,7 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 }
 
 // byRegex are the nodes that a pod's regex matches.
-func byRegex(t *testing.T, s *simulator.Snapshot, pod int) (matches []int) {
+func byRegex(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	t.Helper()
 	selector, err := regex.Default.Selector(s.Pods[pod].Annotations)
 	if err != nil {
@@ -116,7 +116,7 @@ func byRegex(t *testing.T, s *simulator.Snapshot, pod int) (matches []int) {
 }
 
 // bySelector are those that its selector, its affinity and its tolerations allow.
-func bySelector(t *testing.T, s *simulator.Snapshot, pod int) (matches []int) {
+func bySelector(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	t.Helper()
 	required := nodeaffinity.GetRequiredNodeAffinity(&s.Pods[pod])
 	for i := range s.Nodes {

@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -22,7 +22,7 @@ type patterns struct {
 	after   []string // as they are called now
 	done    map[string]translation
 	of      map[string]translation // by what they became
-	notices []simulator.Notice
+	notices []snapshot.Notice
 }
 
 // translation is what became of a pattern.
@@ -76,7 +76,7 @@ func (p *patterns) list(pattern string, wanted []int, is int) translation {
 func (p *patterns) note(pod *v1.Pod) {
 	pattern, ok := pod.Annotations[regex.Annotation]
 	if remark := p.of[pattern].remark; ok && remark != "" {
-		p.notices = append(p.notices, simulator.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
+		p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
 	}
 }
 

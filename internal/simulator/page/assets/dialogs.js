@@ -59,6 +59,7 @@ async function load(id, href) {
     const response = await fetch(href, { headers: { "HX-Request": "true" } });
     const view = await response.text();
     if (!response.ok) throw new Error(view);
+    setAside(body.querySelector("[data-aside]"));
     htmx.swap(body, view, { swapStyle: "innerHTML", swapDelay: 0, settleDelay: 0 });
   } catch (error) {
     tell(error instanceof TypeError ? unanswered : error.message);
@@ -104,13 +105,15 @@ async function mayLose(root) {
 }
 
 // unsaved reports whether there are changes in a form that nothing has been told of.
+// What stands in a dialog that is closed is done with, and gone in a moment.
 function unsaved(root) {
   const changed = (field) => {
     if (!field.name || field.hidden) return false;
     if (field.type === "file") return field.files.length > 0;
     return "defaultValue" in field && field.value !== field.defaultValue && field.value !== field.offered;
   };
-  return [...root.querySelectorAll("form.form")].some((form) => !form.querySelector("[data-aside], [data-sent]") && [...form.elements].some(changed));
+  const done = (form) => form.closest("dialog:not([open])") || form.querySelector("[data-aside], [data-sent]");
+  return [...root.querySelectorAll("form.form")].some((form) => !done(form) && [...form.elements].some(changed));
 }
 
 addEventListener("beforeunload", (event) => {
@@ -152,7 +155,9 @@ async function arrange(wanted) {
 
 for (const dialog of document.querySelectorAll("dialog")) {
   const body = byId(dialog.id + "-body");
+  // The browser says so with its next frame: the dialog may be open again by then.
   if (body) dialog.addEventListener("close", () => {
+    if (dialog.open) return;
     setAside(body.querySelector("[data-aside]"));
     body.replaceChildren(); // and stop asking for news of it
     if (document.activeElement === document.body) byId(dialog.dataset.from)?.focus(); // the link may have been redrawn

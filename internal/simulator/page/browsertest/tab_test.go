@@ -58,6 +58,9 @@ func openAt(t *testing.T, url string) *tab {
 			}
 		case *cdpruntime.EventExceptionThrown:
 			t.Errorf("script: %s", e.ExceptionDetails.Error())
+		case *cdppage.EventJavascriptDialogOpening:
+			t.Errorf("the browser itself asks a question (%s), and waits for the answer", e.Type)
+			go func() { _ = chromedp.Run(ctx, cdppage.HandleJavaScriptDialog(true)) }()
 		}
 	})
 	p.do(cdppage.BringToFront(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
@@ -219,11 +222,13 @@ func (p *tab) at(path string) {
 	p.waitFor("the address is "+path, "location.pathname + location.search === "+quote(path))
 }
 
-// submit sends the form and waits until it closes.
+// submit sends the form and waits until it closes, and the address is that of what
+// is under it.
 func (p *tab) submit() {
 	p.Helper()
 	p.click("#editor .submit")
 	p.closed("#editor")
+	p.waitFor("the form is no more in the address", "!history.state?.editor")
 }
 
 // discard closes the form without sending it.

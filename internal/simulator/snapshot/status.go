@@ -1,11 +1,10 @@
-package simulator
+package snapshot
 
 import (
 	"context"
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -18,8 +17,8 @@ type statusClient[T any] interface {
 
 // putStatus restores the statuses that nobody here would bring about again: the
 // room and the images of nodes, which volume and which device belongs to which
-// claim, how many pods of a budget may go, how far jobs are, and that a pod has ended.
-// Those of other pods come from the kubelets and the scheduler.
+// claim, how far jobs are, and that a pod has ended. Those of other pods come from the
+// kubelets and the scheduler.
 func putStatus[T, L any, P object[T]](ctx context.Context, c client[T, L], from P, created *T) error {
 	switch to := any(created).(type) {
 	case *v1.Node:
@@ -39,9 +38,6 @@ func putStatus[T, L any, P object[T]](ctx context.Context, c client[T, L], from 
 		to.Status = any(from).(*batchv1.Job).Status
 	case *batchv1.CronJob:
 		to.Status.LastScheduleTime = any(from).(*batchv1.CronJob).Status.LastScheduleTime
-	case *policyv1.PodDisruptionBudget:
-		to.Status = any(from).(*policyv1.PodDisruptionBudget).Status
-		to.Status.ObservedGeneration = to.Generation
 	case *resourcev1.ResourceClaim:
 		allocation := any(from).(*resourcev1.ResourceClaim).Status.Allocation
 		if allocation == nil {

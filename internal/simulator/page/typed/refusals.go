@@ -1,4 +1,4 @@
-package page
+package typed
 
 import (
 	"cmp"
@@ -15,26 +15,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// problem is something wrong with a typed text.
-type problem struct {
-	// Line is where, from 1, or 0 if that is not known.
-	Line int
-	// Field is a path such as spec.containers[0].name, or empty.
-	Field   string
-	Message string
-}
-
-func asProblem(err error) problem { return problem{Message: err.Error()} }
-
-// refusal is what the API server has against a document, at the lines that it is
+// Refusal is what the API server has against a document, at the lines that it is
 // about.
-func refusal(d document, err error) []problem {
+func (d Document) Refusal(err error) []Problem {
 	if meta.IsNoMatchError(err) {
-		return []problem{d.problem("kind", fmt.Sprintf("this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion()))}
+		return []Problem{d.problem("kind", fmt.Sprintf("this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion()))}
 	}
 	var refused apierrors.APIStatus
 	if !errors.As(err, &refused) {
-		return []problem{asProblem(err)}
+		return []Problem{{Message: err.Error()}}
 	}
 	status := refused.Status()
 	details := status.Details
@@ -43,21 +32,21 @@ func refusal(d document, err error) []problem {
 	}
 	switch {
 	case status.Reason == metav1.StatusReasonAlreadyExists:
-		return []problem{d.problem("metadata.name", taken(d, cmp.Or(details.Name, d.GetName())))}
+		return []Problem{d.problem("metadata.name", taken(d, cmp.Or(details.Name, d.GetName())))}
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
-		return []problem{d.problem("metadata.namespace",
+		return []Problem{d.problem("metadata.namespace",
 			fmt.Sprintf("there is no namespace %s: create it first, or take one that is there, such as default", details.Name))}
 	case len(details.Causes) > 0:
 		return d.causes(details.Causes)
 	}
 	message := forbidden.ReplaceAllString(status.Message, "")
-	return []problem{{Line: max(d.mentioned(message), d.first), Message: plain(message)}}
+	return []Problem{{Line: max(d.mentioned(message), d.first), Message: plain(message)}}
 }
 
 // forbidden is how the API server begins what an admission plugin says.
 var forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
 
-func taken(d document, name string) string {
+func taken(d Document, name string) string {
 	where := ""
 	if d.GetNamespace() != "" {
 		where = " in namespace " + d.GetNamespace()
@@ -66,20 +55,20 @@ func taken(d document, name string) string {
 		d.GetKind(), name, where)
 }
 
-func (d document) problem(field, message string) problem {
-	return problem{Line: d.line(field), Field: field, Message: message}
+func (d Document) problem(field, message string) Problem {
+	return Problem{Line: d.line(field), Field: field, Message: message}
 }
 
 // causes are told once, however often the API server says them.
-func (d document) causes(all []metav1.StatusCause) []problem {
-	var problems []problem
+func (d Document) causes(all []metav1.StatusCause) []Problem {
+	var problems []Problem
 	for _, cause := range all {
 		field := cause.Field
 		if d.GetKind() == "Node" { // whose taints are named so
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
 		value, _ := valueIn(cause.Message)
-		p := problem{Line: d.lineOf(field, value), Field: field, Message: plain(cause.Message)}
+		p := Problem{Line: d.lineOf(field, value), Field: field, Message: plain(cause.Message)}
 		if !slices.Contains(problems, p) {
 			problems = append(problems, p)
 		}
@@ -128,49 +117,4 @@ func plain(message string) string {
 	}
 	message, _, _ = strings.Cut(message, "\n")
 	return strings.TrimRight(message, " .")
-}
-
-// editRefusal is refusal for a changed object. What must not be changed is shown
-// where it was.
-func editRefusal(before, after document, err error) []problem {
-	var problems []problem
-	for _, p := range refusal(after, err) {
-		changed := changedAt(before, after, p.Field)
-		if !unchangeable.MatchString(p.Message) || len(changed) == 0 {
-			problems = append(problems, p)
-			continue
-		}
-		for _, field := range changed {
-			problems = append(problems, after.problem(field, p.Message+afresh(after)))
-		}
-	}
-	return problems
-}
-
-// changedAt are the changes below a field or, where there are none because the API
-// server calls it otherwise than people do, below the nearest one around it.
-func changedAt(before, after document, field string) []string {
-	for field != "" {
-		if changed := changes(field, at(before, field), at(after, field)); len(changed) > 0 {
-			return changed
-		}
-		field = field[:max(0, strings.LastIndexByte(field, '.'))]
-	}
-	return nil
-}
-
-var unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
-
-func afresh(d document) string {
-	return fmt.Sprintf("; to have it otherwise, delete the %s and create it anew", d.GetKind())
-}
-
-// at is the value at a path without indices, or nil.
-func at(d document, path string) any {
-	var value any = d.Object
-	for key := range strings.SplitSeq(path, ".") {
-		fields, _ := value.(map[string]any)
-		value = fields[key]
-	}
-	return value
 }

@@ -1,9 +1,10 @@
-package simulator
+package snapshot
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -169,6 +170,11 @@ var Kinds = []Kind{
 		func(c kubernetes.Interface, _ string) client[v1.Node, v1.NodeList] { return c.CoreV1().Nodes() }),
 	kindOf("pods", "pod", func(s *Snapshot) *[]v1.Pod { return &s.Pods },
 		func(c kubernetes.Interface, ns string) client[v1.Pod, v1.PodList] { return c.CoreV1().Pods(ns) }),
+}
+
+// kindNamed is the one of Kinds that manifests call so.
+func kindNamed(kind string) Kind {
+	return Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
 }
 
 func kindOf[T, L any, P object[T]](

@@ -1,4 +1,4 @@
-package page
+package typed
 
 import (
 	"regexp"
@@ -12,7 +12,7 @@ import (
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 // yamlProblem is for an error of the YAML parser on a document.
-func yamlProblem(err error, d document) problem {
+func yamlProblem(err error, d Document) Problem {
 	message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	message = strings.Replace(message, "yaml: unmarshal errors:\n  ", "yaml: ", 1)
 	line := 1
@@ -24,7 +24,7 @@ func yamlProblem(err error, d document) problem {
 	if bad := firstBad(lines); bad > 0 {
 		line = bad
 	}
-	return problem{Line: d.first + line - 1, Message: message + mend(message, lines[min(line, len(lines))-1])}
+	return Problem{Line: d.first + line - 1, Message: message + mend(message, lines[min(line, len(lines))-1])}
 }
 
 // maxSearched is how many lines a text may have to be searched for the bad one.

@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// ReadSnapshot reads what [Simulator.Export], "simulator snapshot",
-// kube-scheduler-simulator or "kubectl get -o yaml" has written, in YAML or JSON.
-// The notices say what of it is left out, and why. Its errors speak of the file,
-// and not of Go; then nothing of it is of use.
-func ReadSnapshot(r io.Reader) (*Snapshot, []Notice, error) {
+// Read reads what an export, "simulator snapshot", kube-scheduler-simulator or
+// "kubectl get -o yaml" has written, in YAML or JSON. The notices say what of it is
+// left out, and why. Its errors speak of the file, and not of Go; then nothing of it
+// is of use.
+func Read(r io.Reader) (*Snapshot, []Notice, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return nil, nil, err

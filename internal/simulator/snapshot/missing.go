@@ -1,7 +1,6 @@
-package simulator
+package snapshot
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -17,7 +16,7 @@ func (s *Snapshot) missing() *Snapshot {
 	spaces, priorities, runtimes := map[string]v1.Namespace{}, map[string]schedulingv1.PriorityClass{}, map[string]nodev1.RuntimeClass{}
 	for _, kind := range Kinds {
 		kind.Each(s, func(o metav1.Object) {
-			if name := o.GetNamespace(); name != "" && !isSystemNamespace(name) {
+			if name := o.GetNamespace(); name != "" && !IsSystemNamespace(name) {
 				spaces[name] = v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			}
 		})
@@ -72,25 +71,11 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 		"PriorityClass": "not in the file: made as its pods say",
 		"RuntimeClass":  "not in the file: made as its pods say",
 	} {
-		kind := Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
+		kind := kindNamed(kind)
 		kind.Each(missing, func(o metav1.Object) {
 			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
 		})
 	}
 	sortNotices(notices)
 	return notices
-}
-
-// complete adds what is missing to a snapshot, but for what is there already.
-func (s *Simulator) complete(ctx context.Context, in *Snapshot) error {
-	missing := in.missing()
-	for _, kind := range Kinds {
-		if err := kind.dropThere(ctx, s.client, missing); err != nil {
-			return err
-		}
-	}
-	in.Namespaces = append(in.Namespaces, missing.Namespaces...)
-	in.PriorityClasses = append(in.PriorityClasses, missing.PriorityClasses...)
-	in.RuntimeClasses = append(in.RuntimeClasses, missing.RuntimeClasses...)
-	return nil
 }

@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// WriteYAML writes a snapshot for people to read and for [ReadSnapshot], field by
+// WriteYAML writes a snapshot for people to read and for [Read], field by
 // field, each object for itself: the YAML of a large cluster takes many times its
 // size while it is made.
 func (s *Snapshot) WriteYAML(w io.Writer) error {

@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	"context"
@@ -63,9 +63,9 @@ func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
 	obj.SetUID("")
 	obj.SetResourceVersion("")
 	obj.SetManagedFields(nil)
-	obj.SetOwnerReferences(i.owned(obj.GetOwnerReferences()))
+	obj.SetOwnerReferences(i.Owned(obj.GetOwnerReferences()))
 	i.adapt(ctx, obj)
-	c := k.client(i.client, obj.GetNamespace())
+	c := k.client(i.Client, obj.GetNamespace())
 	for tries := 0; ; tries++ {
 		created, err := c.Create(ctx, obj, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
@@ -87,7 +87,7 @@ func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
 }
 
 // moved notes which UID an object has here.
-func (i *importing) moved(was, is types.UID) {
+func (i *Importer) moved(was, is types.UID) {
 	if was != "" {
 		i.uids.Store(was, is)
 	}
@@ -145,7 +145,7 @@ func (i *importing) claim(ctx context.Context, pv *v1.PersistentVolume) {
 	ref := pv.Spec.ClaimRef.DeepCopy()
 	pv.Spec.ClaimRef = ref
 	ref.UID, ref.ResourceVersion = "", ""
-	if claim, err := i.client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
+	if claim, err := i.Client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
 		ref.UID = claim.UID
 	}
 }

@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	"context"
@@ -17,27 +17,25 @@ import (
 // parallelism is how many objects are written at once.
 const parallelism = 16
 
-// Import applies a snapshot to what is there: first the scheduler's
-// configuration, then the objects. What exists already is updated. progress,
-// which may be nil, is told how many of how many objects are done, from several
-// goroutines.
-//
-// A configuration that is no good stops it before anything is done. Objects that
-// the API server refuses do not stop it: the error is then a [NotImported].
-//
-// References to owners follow these to the UIDs that they have here. Those to
-// owners that are not here are dropped, since the garbage collector would delete
-// what they own.
-//
-// Controllers wait until all of it is there, so that none makes the pods of a
-// ReplicaSet that come after it, or takes a claim for lost before its volume.
-func (s *Simulator) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
-	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
-		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
-			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
-		}
+// Importer makes the objects of snapshots in a cluster, in parts: what comes later
+// may be owned by what came before.
+type Importer struct {
+	Client kubernetes.Interface
+	// Stays are the UIDs of objects that are no snapshot's and that references to
+	// owners may go on to name.
+	Stays map[types.UID]bool
+
+	uids sync.Map // from what was to what is
+}
+
+// Pod imports a pod of a snapshot that is complete.
+func (i *Importer) Pod(ctx context.Context, pod v1.Pod) error {
+	one := &importing{Importer: i, total: 1, until: time.Now().Add(settle)}
+	all := func(metav1.Object) bool { return true }
+	if err := kindNamed("Pod").put(ctx, one, &Snapshot{Pods: []v1.Pod{pod}}, all); err != nil {
+		return fmt.Errorf("import: %w", err)
 	}
-	return s.held(func() error { return s.importAll(ctx, in, progress) })
+	return one.left()
 }
 
 // NotImported are the objects that an import left out, since the API server
@@ -52,27 +50,30 @@ func (n NotImported) Error() string {
 	return "import: " + strings.Join(all, "; ")
 }
 
-// importAll imports the objects of a snapshot.
-func (s *Simulator) importAll(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
+// Import makes the objects of a snapshot, and updates those that exist already.
+// progress, which may be nil, is told how many of how many are done, from several
+// goroutines. Objects that the API server refuses do not stop it: the error is then a
+// [NotImported]. It may change the snapshot.
+//
+// References to owners follow these to the UIDs that they have here. Those to
+// owners that are not here are dropped, since the garbage collector would delete
+// what they own.
+func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
 	in.dropSystems()
 	nameClaims(in)
-	if err := s.complete(ctx, in); err != nil {
+	if err := in.completeBeside(ctx, i.Client); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	i := &importing{client: s.client, progress: progress, stays: s.beginning.stays, total: in.Objects()}
+	part := &importing{Importer: i, progress: progress, total: in.Objects()}
 	for _, kind := range Kinds {
 		for _, which := range inTurn(kind) {
-			i.until = time.Now().Add(settle)
-			if err := kind.put(ctx, i, in, which); err != nil {
+			part.until = time.Now().Add(settle)
+			if err := kind.put(ctx, part, in, which); err != nil {
 				return fmt.Errorf("import: %w", err)
 			}
 		}
 	}
-	if len(i.refused) > 0 {
-		sortNotices(i.refused)
-		return i.refused
-	}
-	return nil
+	return part.left()
 }
 
 // inTurn are the objects of a kind that are made first, and those that are made
@@ -88,27 +89,34 @@ func inTurn(kind Kind) []func(metav1.Object) bool {
 	return []func(metav1.Object) bool{bound, func(o metav1.Object) bool { return !bound(o) }}
 }
 
-// importing is an import under way.
+// importing is a part of an import under way.
 type importing struct {
-	client   kubernetes.Interface
+	*Importer
 	total    int
 	done     atomic.Int64
 	progress func(done, of int)
-	stays    map[types.UID]bool // what has kept its UID
-	uids     sync.Map           // from what was to what is
-	until    time.Time          // when what was made before has settled
+	until    time.Time // when what was made before has settled
 
 	mu      sync.Mutex
 	refused NotImported
 }
 
-// owned are the references to owners that are here.
-func (i *importing) owned(by []metav1.OwnerReference) []metav1.OwnerReference {
+// left is what was left out, if anything was.
+func (i *importing) left() error {
+	if len(i.refused) == 0 {
+		return nil
+	}
+	sortNotices(i.refused)
+	return i.refused
+}
+
+// Owned are the references to owners that are here, or have been imported.
+func (i *Importer) Owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 	var here []metav1.OwnerReference
 	for _, owner := range by {
 		if uid, ok := i.uids.Load(owner.UID); ok {
 			owner.UID = uid.(types.UID)
-		} else if !i.stays[owner.UID] {
+		} else if !i.Stays[owner.UID] {
 			continue
 		}
 		here = append(here, owner)

@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // noticed are the notices of a file, a line each.
 func noticed(t *testing.T, file string) (*Snapshot, string) {
 	t.Helper()
-	s, notices, err := ReadSnapshot(strings.NewReader(file))
+	s, notices, err := Read(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,6 +21,16 @@ func noticed(t *testing.T, file string) (*Snapshot, string) {
 		lines = append(lines, notice.String())
 	}
 	return s, strings.Join(lines, "\n")
+}
+
+// exported is a file of kube-scheduler-simulator's.
+func exported(t *testing.T, name string) []byte {
+	t.Helper()
+	file, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func TestListsOfKubectlAreRead(t *testing.T) {
@@ -59,7 +69,7 @@ func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 		{"a wrong type in a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"taints": {}}}]}`, `items[0]: node: spec.taints: is an object, but must be a list`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, _, err := ReadSnapshot(strings.NewReader(tt.file))
+			s, _, err := Read(strings.NewReader(tt.file))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || s != nil {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
@@ -68,11 +78,7 @@ func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 }
 
 func TestPluginsThatAreGoneAreLeftOutWithANotice(t *testing.T) {
-	file, err := os.ReadFile("testdata/kube-scheduler-simulator.export.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, notices := noticed(t, string(file))
+	s, notices := noticed(t, string(exported(t, "kube-scheduler-simulator.export.yml")))
 	for _, want := range []string{
 		"scheduler configuration: plugin EBSLimits is left out: kube-scheduler has it no more; NodeVolumeLimits does its work",
 		"plugin GCEPDLimits is left out", "plugin AzureDiskLimits is left out", "plugin NodeResourcesLeastAllocated is left out",
@@ -90,10 +96,6 @@ func TestPluginsThatAreGoneAreLeftOutWithANotice(t *testing.T) {
 	if !bytes.Contains(s.SchedulerConfig, []byte(`"NodeVolumeLimits"`)) || !bytes.Contains(s.SchedulerConfig, []byte(`"weight":1`)) {
 		t.Errorf("the rest is not: %s", s.SchedulerConfig)
 	}
-	t.Cleanup(reset(t))
-	if err := sim.Import(t.Context(), s, nil); err != nil {
-		t.Errorf("it cannot be used: %v", err)
-	}
 }
 
 func TestAConfigurationWithoutAnythingGoneStaysAsItIs(t *testing.T) {
@@ -105,13 +107,16 @@ func TestAConfigurationWithoutAnythingGoneStaysAsItIs(t *testing.T) {
 }
 
 func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
-	was := load(t)
+	was, _, err := Read(bytes.NewReader(exported(t, "kube-scheduler-simulator.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
 	was.Source = &Source{Cluster: "prod: east", Objects: was.Objects()}
 	var file bytes.Buffer
 	if err := was.WriteYAML(&file); err != nil {
 		t.Fatal(err)
 	}
-	is, _, err := ReadSnapshot(&file)
+	is, _, err := Read(&file)
 	if err != nil {
 		t.Fatal(err)
 	}

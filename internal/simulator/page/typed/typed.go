@@ -1,8 +1,13 @@
-package page
+// Package typed is about text that a person has typed: YAML with an object or
+// several in it, or a scheduler's configuration. It takes the text apart, and says
+// what is wrong with it and on which line, be it seen here or by the API server or
+// the scheduler that refuses it.
+//
+// It asks nobody and sends nothing: who applies the text does, and comes back with
+// the refusal.
+package typed
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -10,17 +15,26 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// document is an object as it was typed.
-type document struct {
+// Problem is something wrong with a text.
+type Problem struct {
+	// Line is where, from 1, or 0 if that is not known.
+	Line int
+	// Field is a path such as spec.containers[0].name, or empty.
+	Field   string
+	Message string
+}
+
+// Document is an object as it was typed.
+type Document struct {
 	*unstructured.Unstructured
 	text  string
 	first int // the line of the whole text, from 1, on which it begins
 }
 
-// read takes typed YAML apart into its objects.
-func read(text string) ([]document, []problem) {
-	var docs []document
-	var problems []problem
+// Read takes YAML apart into its objects. Those with a problem are left out.
+func Read(text string) ([]Document, []Problem) {
+	var docs []Document
+	var problems []Problem
 	for _, d := range split(text) {
 		d.Unstructured = &unstructured.Unstructured{}
 		typed := yamlcheck.Parse([]byte(d.text))
@@ -38,7 +52,7 @@ func read(text string) ([]document, []problem) {
 		}
 		var object map[string]any
 		if err := json.Unmarshal(raw, &object); err != nil {
-			problems = append(problems, problem{Line: d.first, Message: "this is not an object: it has no fields"})
+			problems = append(problems, Problem{Line: d.first, Message: "this is not an object: it has no fields"})
 			continue
 		}
 		d.Object = object
@@ -49,25 +63,16 @@ func read(text string) ([]document, []problem) {
 		docs = append(docs, d)
 	}
 	if len(docs) == 0 && len(problems) == 0 {
-		problems = []problem{{Line: 1, Message: "there is nothing here to apply"}}
+		problems = []Problem{{Line: 1, Message: "there is nothing here to apply"}}
 	}
 	return docs, problems
 }
 
 // split cuts a text at the lines that separate YAML documents.
-func split(text string) []document {
-	var docs []document
+func split(text string) []Document {
+	var docs []Document
 	for _, part := range yamlcheck.Split(text) {
-		docs = append(docs, document{text: part.Text, first: part.First})
+		docs = append(docs, Document{text: part.Text, first: part.First})
 	}
 	return docs
-}
-
-// print writes an object as YAML.
-func print(o map[string]any) (string, error) {
-	raw, err := yaml.Marshal(o)
-	if err != nil {
-		return "", fmt.Errorf("print as YAML: %w", err)
-	}
-	return string(raw), nil
 }

@@ -1,4 +1,4 @@
-package simulator
+package snapshot
 
 import (
 	v1 "k8s.io/api/core/v1"

@@ -1,4 +1,10 @@
-package simulator
+// Package snapshot takes what is in a cluster, as far as scheduling depends on it,
+// into a file and back: files of ours, of kube-scheduler-simulator and of kubectl are
+// read, and their objects are made in another cluster, by what that one calls them.
+//
+// It knows objects and API servers, and no simulator: what becomes of the scheduler
+// and its configuration is for who imports.
+package snapshot
 
 import (
 	"cmp"
@@ -17,7 +23,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+	"k8s.io/client-go/kubernetes"
 )
 
 // Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
@@ -122,33 +128,21 @@ func (s *Snapshot) Objects() (n int) {
 	return n
 }
 
-// Export returns all resources, without what the cluster brings itself, and the
-// scheduler's configuration as it was typed, in JSON.
-func (s *Simulator) Export(ctx context.Context) (*Snapshot, error) {
-	config, err := yaml.YAMLToJSON(s.SchedulerConfig())
-	if err != nil {
-		return nil, fmt.Errorf("export: scheduler configuration: %w", err)
+// List reads all that a cluster has and does not bring itself. A list that is empty
+// stays a list for those who read kube-scheduler-simulator's fields.
+func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
+	out := &Snapshot{
+		Pods: []v1.Pod{}, Nodes: []v1.Node{}, Namespaces: []v1.Namespace{},
+		PVs: []v1.PersistentVolume{}, PVCs: []v1.PersistentVolumeClaim{},
+		StorageClasses: []storagev1.StorageClass{}, PriorityClasses: []schedulingv1.PriorityClass{},
 	}
-	out := &Snapshot{SchedulerConfig: config}
-	if err := s.list(ctx, out); err != nil {
-		return nil, fmt.Errorf("export: %w", err)
-	}
-	return out, nil
-}
-
-// list adds all that the cluster has and does not bring itself. A list that is
-// empty stays a list for those who read kube-scheduler-simulator's fields.
-func (s *Simulator) list(ctx context.Context, out *Snapshot) error {
-	out.Pods, out.Nodes, out.Namespaces = []v1.Pod{}, []v1.Node{}, []v1.Namespace{}
-	out.PVs, out.PVCs = []v1.PersistentVolume{}, []v1.PersistentVolumeClaim{}
-	out.StorageClasses, out.PriorityClasses = []storagev1.StorageClass{}, []schedulingv1.PriorityClass{}
 	for _, kind := range Kinds {
-		if err := kind.List(ctx, s.client, out, metav1.ListOptions{}, func(int) {}); err != nil {
-			return fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
+		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil {
+			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
 		}
 	}
 	out.dropSystems()
-	return nil
+	return out, nil
 }
 
 // dropSystems takes out what every cluster brings itself.
@@ -162,13 +156,13 @@ func (s *Snapshot) dropSystems() {
 
 // systems are the kinds of which every cluster has some, and which of them these are.
 var systems = map[string]func(name string) bool{
-	"namespaces":      isSystemNamespace,
+	"namespaces":      IsSystemNamespace,
 	"priorityclasses": isSystemPriority,
 	"services":        func(name string) bool { return name == "kubernetes" },
 }
 
-// isSystemNamespace is true of the namespaces that every cluster has.
-func isSystemNamespace(name string) bool {
+// IsSystemNamespace is true of the namespaces that every cluster has.
+func IsSystemNamespace(name string) bool {
 	switch name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease:
 		return true

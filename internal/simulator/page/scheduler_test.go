@@ -1,0 +1,20 @@
+package page
+
+import "testing"
+
+func TestAConfigurationIsCalledByWhatItPutsToUse(t *testing.T) {
+	for config, want := range map[string]string{
+		"profiles:\n- pluginConfig:\n  - name: X\n    args:\n      guestURL: http://a/b.wasm\n": "b.wasm",
+		"extenders:\n- urlPrefix: http://extender:8000/\n":                                      "http://extender:8000/",
+		"kind: x\n": "own configuration",
+	} {
+		if got := configTitle([]byte(config)); got != want {
+			t.Errorf("%q is called %q, want %q", config, got, want)
+		}
+	}
+	for _, c := range readyMade() {
+		if got := configTitle(c.YAML()); got != c.Title {
+			t.Errorf("%s is called %q, want %q", c.Door, got, c.Title)
+		}
+	}
+}

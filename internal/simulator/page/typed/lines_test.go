@@ -1,0 +1,77 @@
+package typed
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const shortPod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  annotations:
+    scheduler.wasmkwokwizardry.io/regex: x
+spec:
+  containers:
+  - name: web
+    resources:
+      requests:
+        cpu: lots
+`
+
+func TestAFieldLeadsToItsLine(t *testing.T) {
+	d := Document{text: shortPod, first: 11} // as if ten lines stood before it
+	for path, want := range map[string]int{
+		"":              11,
+		"metadata.name": 14,
+		"metadata.annotations[scheduler.wasmkwokwizardry.io/regex]": 16,
+		"spec.containers[0]":                         19,
+		"spec.containers[0].name":                    19,
+		"spec.containers[0].image":                   19, // is missing: where it should be
+		"spec.containers[0].resources.requests[cpu]": 22,
+		"spec.nonsense.deep":                         17,
+	} {
+		if got := d.line(path); got != want {
+			t.Errorf("%q is on line %d, want %d", path, got, want)
+		}
+	}
+}
+
+func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
+	d := Document{text: "profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n", first: 1}
+	for message, want := range map[string]int{
+		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
+		"profile default-scheduler: no":                             2,
+		"something else":                                            0,
+		"the list of profiles must not be empty":                    1,
+	} {
+		if got := d.mentioned(message); got != want {
+			t.Errorf("%q is about line %d, want %d", message, got, want)
+		}
+	}
+}
+
+func TestTextsAreReadObjectByObject(t *testing.T) {
+	docs, problems := Read("# nothing\n---\n" + strings.Replace(shortPod, "lots", "2", 1) + "---\nkind: Pod\n---\n\tx: y\n")
+	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].first != 3 {
+		t.Errorf("read %v", docs)
+	}
+	lines := []int{}
+	for _, p := range problems {
+		lines = append(lines, p.Line)
+	}
+	if !slices.Equal(lines, []int{16, 18}) {
+		t.Errorf("problems on lines %v: %v", lines, problems)
+	}
+	if _, problems := Read("# only a comment\n"); len(problems) != 1 {
+		t.Errorf("nothing at all: %v", problems)
+	}
+}
+
+func TestAnErrorThatIsNotTheAPIServersIsShownAsItIs(t *testing.T) {
+	if got := (Document{}).Refusal(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
+		t.Errorf("got %v", got)
+	}
+}
