@@ -160,16 +160,21 @@ func TestWhatWouldChangeNothingIsNotSent(t *testing.T) {
 	}
 }
 
-// eventOf waits for the event of a reason, of which there may be one.
+// eventOf waits for the event of a reason, of which there may be one, and takes it
+// away.
 func eventOf(t *testing.T, reason, about string) {
 	t.Helper()
+	events, those := client.CoreV1().Events("default"), metav1.ListOptions{FieldSelector: "reason=" + reason}
 	eventually.Succeeds(t, "there is an event", func(ctx context.Context) error {
-		list, err := client.CoreV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "reason=" + reason})
+		list, err := events.List(ctx, those)
 		if err == nil && (len(list.Items) != 1 || list.Items[0].InvolvedObject.Name != about || list.Items[0].Count > 1) {
 			err = fmt.Errorf("events %+v", list.Items)
 		}
 		return err
 	})
+	if err := events.DeleteCollection(t.Context(), metav1.DeleteOptions{}, those); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestFinalizersKeepAnObjectUntilAStageTakesThemAway(t *testing.T) {
