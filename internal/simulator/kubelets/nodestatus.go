@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 )
 
 // room is what a node has that does not say how large it is: more than any pod
@@ -19,16 +20,7 @@ var room = v1.ResourceList{
 // isComplete reports whether pods can be scheduled to a node, as far as its
 // status goes.
 func isComplete(node *v1.Node) bool {
-	return len(node.Status.Allocatable) > 0 && len(node.Status.Capacity) > 0 && isReady(node)
-}
-
-func isReady(node *v1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == v1.NodeReady {
-			return condition.Status == v1.ConditionTrue
-		}
-	}
-	return false
+	return len(node.Status.Allocatable) > 0 && len(node.Status.Capacity) > 0 && nodeutil.IsNodeReady(node)
 }
 
 // complete adds to a node's status what is missing in it. What is there stays,
@@ -43,7 +35,7 @@ func complete(node *v1.Node) {
 	case len(status.Allocatable) == 0:
 		status.Allocatable = status.Capacity
 	}
-	if !isReady(node) {
+	if !nodeutil.IsNodeReady(node) {
 		status.Conditions = conditions(node.CreationTimestamp)
 	}
 	if len(status.Addresses) == 0 {
