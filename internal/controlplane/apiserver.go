@@ -72,6 +72,8 @@ func buildAPIServer(ctx context.Context, dir *dataDir, ca *authority, etcd strin
 	if err != nil {
 		return nil, err
 	}
+	kinds := config.KubeAPIs.ControlPlane.Generic
+	kinds.RESTOptionsGetter = fewCaches{kinds.RESTOptionsGetter}
 	chain, err := config.Complete()
 	if err != nil {
 		return nil, err

@@ -3,10 +3,16 @@ package controlplane
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"google.golang.org/grpc"
 )
+
+// revisions are how many etcd keeps, of all objects together. Without a watch cache
+// an informer of a kind that does not change goes on from the revision that it last
+// heard of, minutes later; if that is gone, it lists all anew and complains.
+const revisions = 10_000
 
 // etcdServer is an etcd of one member. It listens on a unix socket in a
 // directory that only this user may enter, which keeps others out without the
@@ -32,6 +38,7 @@ func startEtcd(dir *dataDir, logs *logSink) (*etcdServer, error) {
 	// over before kube-apiserver is built. Shorter ticks wake an idle process more often.
 	cfg.TickMs, cfg.ElectionMs = 100, 500
 	cfg.PreVote = false
+	cfg.AutoCompactionMode, cfg.AutoCompactionRetention = embed.CompactorModeRevision, strconv.Itoa(revisions)
 	// Unset, it logs each request as a slow one.
 	cfg.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
 	cfg.EnableGRPCGateway = false

@@ -30,6 +30,7 @@ var missingControllers = []string{
 func apiServerOptions(ca *authority, etcd string, listener net.Listener) *options.ServerRunOptions {
 	s := options.NewServerRunOptions()
 	s.Etcd.StorageConfig.Transport.ServerList = []string{etcd}
+	s.Etcd.StorageConfig.CompactionInterval = 0 // etcd does it: see revisions
 
 	loopback := net.IPv4(127, 0, 0, 1)
 	s.SecureServing.Listener = listener
