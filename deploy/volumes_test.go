@@ -73,12 +73,9 @@ func addVolume(t *testing.T, name, node string) {
 		},
 	}
 	volumes := client.CoreV1().PersistentVolumes()
-	made, err := volumes.Create(t.Context(), volume, metav1.CreateOptions{})
+	_, err := volumes.Create(t.Context(), volume, metav1.CreateOptions{})
 	must(t, err)
 	t.Cleanup(func() { _ = volumes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
-	made.Status.Phase = corev1.VolumeAvailable // a controller's work
-	_, err = volumes.UpdateStatus(t.Context(), made, metav1.UpdateOptions{})
-	must(t, err)
 }
 
 func addClaim(t *testing.T, class string) {
