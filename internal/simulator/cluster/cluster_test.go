@@ -96,7 +96,7 @@ func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	role.Name = "without-storage"
+	role.Name, role.GenerateName = "", "without-storage-"
 	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == "storage.k8s.io" })
 	if err := grant(t.Context(), role, "half"); err != nil {
 		t.Fatal(err)

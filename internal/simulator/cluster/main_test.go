@@ -74,7 +74,8 @@ func documentedRole() (*rbacv1.ClusterRole, error) {
 
 // grant gives a user a role.
 func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
-	if _, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
+	role, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
+	if err != nil {
 		return err
 	}
 	binding := &rbacv1.ClusterRoleBinding{
@@ -82,6 +83,6 @@ func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	}
-	_, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
+	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
 	return err
 }

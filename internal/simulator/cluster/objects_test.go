@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/util/retry"
 )
 
 type (
@@ -71,6 +72,13 @@ func create(in dynamic.ResourceInterface, o *unstructured.Unstructured) (*unstru
 	if err != nil || o.Object["status"] == nil {
 		return made, err
 	}
-	made.Object["status"] = o.Object["status"]
-	return in.UpdateStatus(context.Background(), made, metav1.UpdateOptions{})
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error { // a controller may have written it meanwhile
+		if made, err = in.Get(context.Background(), o.GetName(), metav1.GetOptions{}); err != nil {
+			return err
+		}
+		made.Object["status"] = o.Object["status"]
+		made, err = in.UpdateStatus(context.Background(), made, metav1.UpdateOptions{})
+		return err
+	})
+	return made, err
 }
