@@ -92,7 +92,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	}
 	cfg.Progress("starting kube-apiserver on " + c.host)
 	c.api, err = startAPIServer(c.dir, c.ca, c.etcd.endpoint, listener)
-	if err := errors.Join(c.etcd.waitReady(), err); err != nil {
+	if err := errors.Join(c.etcd.waitReady(c.dir), err); err != nil {
 		return err
 	}
 	if c.admin, err = c.ClientConfig("kubernetes-admin", "system:masters"); err != nil {

@@ -56,12 +56,12 @@ func startEtcd(dir *dataDir, logs *logSink) (*etcdServer, error) {
 
 // waitReady waits until etcd has elected itself. Requests that are made before that
 // wait with it.
-func (s *etcdServer) waitReady() error {
+func (s *etcdServer) waitReady(dir *dataDir) error {
 	select {
 	case <-s.etcd.Server.ReadyNotify():
 		return nil
 	case <-s.ended():
-		return fmt.Errorf("start etcd in %s: it stopped at once", s.etcd.Config().Dir)
+		return fmt.Errorf("start etcd in %s: it stopped at once: see %s", s.etcd.Config().Dir, dir.path(LogFile))
 	}
 }
 

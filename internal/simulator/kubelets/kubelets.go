@@ -10,7 +10,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -58,7 +57,7 @@ func Start(ctx context.Context, config *rest.Config, set *stages.Set, logs io.Wr
 		logs = io.Discard
 	}
 	warnings := log.New(logs, "", 0)
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(slim))
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(reconcile.Slim))
 	nodes, pods := factory.Core().V1().Nodes(), factory.Core().V1().Pods()
 	index := pods.Informer().GetIndexer()
 	if err := index.AddIndexers(podIndexers); err != nil {
@@ -107,23 +106,10 @@ func newClient(config *rest.Config) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// slim leaves out what nobody here reads, and what need not be sent back.
-func slim(object any) (any, error) {
-	if o, ok := object.(metav1.Object); ok {
-		o.SetManagedFields(nil)
-	}
-	return object, nil
-}
-
 // watch has what appears, what changes and what goes handled. The result is done
 // once all that was there at first has been.
 func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, changes, goes func(any)) (cache.DoneChecker, error) {
-	err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		if ctx.Err() == nil && !reconcile.IsUsual(err) {
-			warnings.Printf("watch %s: %v; trying again", r.TypeDescription(), err)
-		}
-	})
-	if err != nil {
+	if err := informer.SetWatchErrorHandlerWithContext(reconcile.WatchErrors("", warnings)); err != nil {
 		return nil, err
 	}
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{

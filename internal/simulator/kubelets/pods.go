@@ -120,7 +120,7 @@ func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
 }
 
 func (k *kubelets) runPod(ctx context.Context, node *v1.Node, pod *v1.Pod) error {
-	hostIP := hostIP(node)
+	hostIP := hostIPs(node)[0]
 	podIP, err := k.podIP(node, pod, hostIP)
 	if err != nil {
 		return err
@@ -143,12 +143,17 @@ func (k *kubelets) podIP(node *v1.Node, pod *v1.Pod, hostIP string) (string, err
 	return k.addresses.take(cidr, pod)
 }
 
-func hostIP(node *v1.Node) string {
+// hostIPs are a node's: one, or one of each family.
+func hostIPs(node *v1.Node) []string {
 	ips, err := nodeutil.GetNodeHostIPs(node)
 	if err != nil {
-		return nodeIP // its status is not written yet
+		return []string{nodeIP} // its status is not written yet
 	}
-	return ips[0].String()
+	all := make([]string, len(ips))
+	for i, ip := range ips {
+		all[i] = ip.String()
+	}
+	return all
 }
 
 func (k *kubelets) updatePod(ctx context.Context, pod *v1.Pod, change func(*v1.Pod)) error {

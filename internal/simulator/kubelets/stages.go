@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/reconcile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
@@ -82,15 +81,7 @@ func (t templates) NodeIPs(name string) []string {
 	if err != nil {
 		return []string{nodeIP}
 	}
-	ips, err := nodeutil.GetNodeHostIPs(node)
-	if err != nil {
-		return []string{nodeIP} // it has none yet
-	}
-	all := make([]string, len(ips))
-	for i, ip := range ips {
-		all[i] = ip.String()
-	}
-	return all
+	return hostIPs(node)
 }
 
 // PodIPs are one of each range of the node. KWOK would give a pod that has some

@@ -8,8 +8,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log"
 	"sync"
 	"time"
@@ -97,8 +95,3 @@ func (q *Queue) next(ctx context.Context) (more bool) {
 // isOutrun reports that the object is another by now, or gone. The cache will say
 // so in a moment.
 func isOutrun(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
-
-// IsUsual reports that a watch ended as watches do.
-func IsUsual(err error) bool {
-	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}

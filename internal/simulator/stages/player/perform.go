@@ -214,11 +214,7 @@ func (do *performance) send(ctx context.Context, kind types.PatchType, data []by
 	if err != nil {
 		return err
 	}
-	var subresources []string
-	if subresource != "" {
-		subresources = []string{subresource}
-	}
-	made, err := client.Patch(ctx, do.source.GetName(), kind, data, metav1.PatchOptions{FieldManager: fieldManager}, subresources...)
+	made, err := client.Patch(ctx, do.source.GetName(), kind, data, metav1.PatchOptions{FieldManager: fieldManager}, of(subresource)...)
 	if err != nil {
 		return outrun(err)
 	}
@@ -275,10 +271,14 @@ func put(ctx context.Context, to dynamic.ResourceInterface, object *unstructured
 		force := true
 		options.Force = &force
 	}
-	var subresources []string
-	if apply.Subresource != "" {
-		subresources = []string{apply.Subresource}
-	}
-	_, err = to.Patch(ctx, object.GetName(), apply.Type, bytes.TrimSpace(data), options, subresources...)
+	_, err = to.Patch(ctx, object.GetName(), apply.Type, bytes.TrimSpace(data), options, of(apply.Subresource)...)
 	return err
+}
+
+// of is a subresource as clients take it, or none.
+func of(subresource string) []string {
+	if subresource == "" {
+		return nil
+	}
+	return []string{subresource}
 }

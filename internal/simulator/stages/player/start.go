@@ -8,7 +8,6 @@ import (
 	"net"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -102,25 +101,13 @@ func (s *Server) play(ctx context.Context, of stages.Ref, lifecycle stages.Lifec
 }
 
 func watch(informer cache.SharedIndexInformer, of stages.Ref, queue *reconcile.Queue, player *Player, warnings *log.Logger) error {
-	handled := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-		if ctx.Err() == nil && !reconcile.IsUsual(err) {
-			warnings.Printf("watch %s: %v; trying again", of, err)
-		}
-	})
+	handled := informer.SetWatchErrorHandlerWithContext(reconcile.WatchErrors(of.String(), warnings))
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    queue.Add,
 		UpdateFunc: func(_, object any) { queue.Add(object) },
 		DeleteFunc: player.Forget,
 	})
-	return errors.Join(handled, err, informer.SetTransform(slim))
-}
-
-// slim leaves out what nobody here reads.
-func slim(object any) (any, error) {
-	if o, err := meta.Accessor(object); err == nil {
-		o.SetManagedFields(nil)
-	}
-	return object, nil
+	return errors.Join(handled, err, informer.SetTransform(reconcile.Slim))
 }
 
 // noPods is what templates of other kinds than pods and nodes can ask: nothing.
