@@ -1,10 +1,12 @@
 package wasmhost
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,6 +37,12 @@ type Args struct {
 	// CallTimeout bounds each call of the guest. Zero is no bound, and much the
 	// faster: a guest that can be interrupted is compiled with checks.
 	CallTimeout Duration `json:"callTimeout,omitempty"`
+	// AnswersLimit bounds what the host remembers of the answers of a guest that
+	// declares what it decides by, in bytes. Zero is DefaultAnswers.
+	AnswersLimit Quantity `json:"answersLimit,omitempty"`
+	// RecheckEvery is of how many remembered answers one is asked again, to find a
+	// guest that decides by more than it declares. Zero is DefaultRecheck.
+	RecheckEvery int `json:"recheckEvery,omitempty"`
 	// Instances is 1 where the guest must never run twice at the same time. Zero
 	// leaves it to the host to find out.
 	Instances int `json:"instances,omitempty"`
@@ -52,6 +60,17 @@ const (
 	DefaultMemory = 256 << 20
 	MaxMemory     = 4 << 30
 )
+
+// What the host remembers unless told otherwise: how many bytes of answers, and of
+// how many of them one is asked again.
+const (
+	DefaultAnswers = 64 << 20
+	DefaultRecheck = 1000
+)
+
+func (a Args) answersLimit() int64 { return cmp.Or(int64(a.AnswersLimit), DefaultAnswers) }
+
+func (a Args) recheckEvery() uint32 { return uint32(cmp.Or(a.RecheckEvery, DefaultRecheck)) }
 
 // DecodeArgs reads args as the scheduler hands them to a plugin factory. Unlike
 // the decoder of the framework it is strict: an unknown, doubled or wrongly
@@ -110,6 +129,10 @@ func (a Args) validate() error {
 		return fmt.Errorf("args: memoryLimit is %s, but goes from 64Ki to 4Gi", a.MemoryLimit)
 	case a.CallTimeout < 0:
 		return fmt.Errorf("args: callTimeout is %s, but must be above 0s, or left out for no bound", time.Duration(a.CallTimeout))
+	case a.AnswersLimit < 0:
+		return fmt.Errorf("args: answersLimit is %s, but must be above 0, or left out for 64Mi", a.AnswersLimit)
+	case a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32:
+		return fmt.Errorf("args: recheckEvery is %d, but must be above 0, or left out for %d", a.RecheckEvery, DefaultRecheck)
 	case a.Instances < 0 || a.Instances > 1:
 		return fmt.Errorf("args: instances is %d, but must be 1, or 0 for as many as the guest allows", a.Instances)
 	}

@@ -33,7 +33,7 @@ func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook a
 func (h bindingHooks) decide(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) *fwk.Status {
 	m := h.p.measure(state)
 	a, err := h.ask(state, pod, node, hook)
-	status := verdict(hook, a, err)
+	status := verdictOf(hook, a, err)
 	m.done(hook, status)
 	return status
 }
@@ -54,7 +54,7 @@ func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Po
 	m := h.p.measure(state)
 	a, err := h.ask(state, pod, node, abi.Permit)
 	// Here the code is in the upper half.
-	status := verdict(abi.Permit, answer{a.value >> 32, a.out}, err)
+	status := verdictOf(abi.Permit, answer{a.value >> 32, a.out}, err)
 	m.done(abi.Permit, status)
 	h.keep(state, pod)
 	return status, time.Duration(uint32(a.value)) * time.Millisecond

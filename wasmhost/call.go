@@ -82,6 +82,9 @@ func (p *plugin) blank(i *instance, c *cycle) {
 }
 
 func (p *plugin) schedulerOf(c *cycle) abi.Scheduler {
+	if c.apart != nil {
+		return c.apart
+	}
 	if c.binding.Load() {
 		return p.beside
 	}

@@ -18,6 +18,15 @@ type pass struct {
 	binding atomic.Bool             // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
+
+	// answers are what is remembered about pods like this one, by the nodes of a
+	// table. Nil is of a guest of which nothing is.
+	answers *podAnswers
+	nodes   *nodeTable
+	// leftOut says why nodes were not named to the scheduler, where some were.
+	leftOut string
+	// apart is what a guest may ask that is asked outside of a scheduling cycle.
+	apart abi.Scheduler
 }
 
 // trapped is what a pass ends with whose guest trapped: all its further calls

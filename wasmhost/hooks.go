@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -17,19 +16,24 @@ func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 }
 
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
-func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	if p.sharing == perPod {
 		p.release(pod) // its last cycle did not end as it should
 	}
 	c := p.begin(state, pod)
-	a, status := p.judge(state, abi.PreFilter, func() (answer, error) { return p.preFilter(c) })
+	c.answers, c.nodes = p.answers.of(pod, nodes)
+	var a preFilterAnswer
+	_, status := p.judge(state, abi.PreFilter, func() (_ answer, err error) {
+		a, err = p.recallPreFilter(c)
+		return a.answer, err
+	})
 	if !status.IsSkip() || p.guest.Exports().Has(besideFilter...) {
 		p.remember(state, c)
 	}
-	if len(a.out.NodeNames) == 0 {
-		return nil, status
+	if status.IsSuccess() {
+		return p.narrow(c, a.result)
 	}
-	return &fwk.PreFilterResult{NodeNames: sets.New(a.out.NodeNames...)}, status
+	return a.result, status
 }
 
 // besideFilter are the hooks that are called although PreFilter was skipped. Of
@@ -101,26 +105,40 @@ func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 		return p.constant(abi.Filter)
 	}
 	m := p.measure(state)
-	status := p.filter(p.cycleFor(state, pod), node.Node().Name)
+	status := p.recallFilter(p.cycleFor(state, pod), node.Node())
 	m.done(abi.Filter, status)
 	return status
 }
 
-func (p *plugin) filter(c *cycle, node string) *fwk.Status {
+func (p *plugin) recallFilter(c *cycle, node *v1.Node) *fwk.Status {
+	if c.answers == nil {
+		return p.filter(c, node)
+	}
+	if v, known := p.recall(c, &c.answers.filter, node); known {
+		return statusOf(abi.Filter, int32(v.value), v.reasons)
+	}
+	return p.filter(c, node)
+}
+
+// filter asks the guest.
+func (p *plugin) filter(c *cycle, node *v1.Node) *fwk.Status {
 	s, err := p.enter(c, false)
 	if err != nil {
 		return fwk.AsStatus(err)
 	}
 	i := s.instance
-	i.In.NodeName = node
+	i.In.NodeName = node.Name
 	value, err := p.call(s, c, abi.Filter)
 	if err != nil {
 		p.pool.unlock(s)
 		return fwk.AsStatus(err)
 	}
-	status := statusOf(abi.Filter, int32(value), i.Out().Reasons)
+	v := verdict{value, i.Out().Reasons}
 	p.pool.unlock(s)
-	return status
+	if c.answers != nil {
+		p.learn(c, abi.Filter, &c.answers.filter, node, v)
+	}
+	return statusOf(abi.Filter, int32(v.value), v.reasons)
 }
 
 // PostFilter implements fwk.PostFilterPlugin.
@@ -140,10 +158,13 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	}
 	m := f.p.measure(state)
 	a, err := f.p.ask(c, abi.PostFilter, abi.In{Statuses: func() map[string]int { return codesOf(nodes) }})
-	status := verdict(abi.PostFilter, a, err)
+	status := verdictOf(abi.PostFilter, a, err)
 	m.done(abi.PostFilter, status)
 	if status.IsSuccess() && a.out.NominatedNode == "" {
 		status = fwk.NewStatus(fwk.Unschedulable)
+	}
+	if c.leftOut != "" && status.IsRejected() {
+		status.AppendReason(c.leftOut)
 	}
 	if err != nil {
 		return nil, status
@@ -197,9 +218,23 @@ func (p *plugin) preScore(c *cycle, nodes []fwk.NodeInfo) (answer, error) {
 // Score implements fwk.ScorePlugin.
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	a, status := h.p.judge(state, abi.Score, func() (answer, error) {
-		return h.p.ask(h.p.cycleFor(state, pod), abi.Score, abi.In{NodeName: node.Node().Name})
+		return h.p.recallScore(h.p.cycleFor(state, pod), node.Node())
 	})
 	return int64(int32(a.value >> 32)), status
+}
+
+func (p *plugin) recallScore(c *cycle, node *v1.Node) (answer, error) {
+	if c.answers == nil {
+		return p.ask(c, abi.Score, abi.In{NodeName: node.Name})
+	}
+	if v, known := p.recall(c, &c.answers.score, node); known {
+		return answer{value: v.value, out: abi.Out{Reasons: v.reasons}}, nil
+	}
+	a, err := p.ask(c, abi.Score, abi.In{NodeName: node.Name})
+	if err == nil {
+		p.learn(c, abi.Score, &c.answers.score, node, a.verdict())
+	}
+	return a, err
 }
 
 // ScoreExtensions implements fwk.ScorePlugin.
@@ -219,7 +254,7 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	}
 	m := p.measure(state)
 	a, err := p.ask(p.cycleFor(state, pod), abi.NormalizeScore, abi.In{Scores: byName(scores)})
-	status := verdict(abi.NormalizeScore, a, err)
+	status := verdictOf(abi.NormalizeScore, a, err)
 	m.done(abi.NormalizeScore, status)
 	if !status.IsSuccess() || len(a.out.Scores) == 0 {
 		return status // the guest has nothing to change

@@ -134,8 +134,8 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
-	if why := p.unsigned(); why != "" {
-		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: "+why, "plugin", p.name, "guest", p.url)
+	if why := forgetful(p.guest.Guest); why != "" {
+		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)
 }

@@ -24,6 +24,7 @@ type plugin struct {
 	active    abi.Set
 	sharing   sharing
 	settings  abi.Settings
+	args      Args
 	ctx       context.Context // of the start, for the values in it
 	key       fwk.StateKey
 	scheduler abi.Scheduler // as scheduling cycles see it
@@ -31,7 +32,9 @@ type plugin struct {
 	events    []fwk.ClusterEventWithHint
 	metrics   pluginMetrics
 
-	decidesBy abi.DecidesBy // zero for a guest that does not say
+	decidesBy *abi.Fields  // nil for a guest that does not say
+	answers   *answerCache // nil for a guest of which nothing is remembered
+	asking    atomic.Bool  // beside the scheduling cycles
 
 	pool      *pool
 	encoder   encoder
@@ -53,7 +56,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from source, args Arg
 		return nil, err
 	}
 	p := &plugin{
-		name: name, url: from.shown, host: h, guest: guest, active: guest.Active(),
+		name: name, url: from.shown, args: args, host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
 		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
 	}
@@ -77,10 +80,13 @@ func (p *plugin) startFirst() error {
 		return fmt.Errorf("failed to create a guest pool: %w", err)
 	}
 	var err error
-	if p.events, err = p.eventsOf(s.instance); err != nil {
+	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {
 		return err
 	}
-	p.decidesBy, err = s.instance.DecidesBy()
+	if forgetful(p.guest.Guest) == "" {
+		p.answers = newAnswerCache(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), answerMetricsOf(p.name))
+	}
+	p.events, err = p.eventsOf(s.instance)
 	return err
 }
 

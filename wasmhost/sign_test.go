@@ -20,19 +20,19 @@ import (
 // The framework itself says whether it signs a pod, and so whether it batches.
 func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 	metrics.Register()
-	const silent, binds = "the guest does not say what it decides by", "the guest takes part in reserve, permit or binding"
-	for guest, why := range map[string]string{"decides_by": "", "decides_by_more": silent, "empty_filter": silent, "decides_by_reserve": binds} {
+	const silent, binds = "the guest does not declare what it decides by", "the guest takes part in reserve, permit or binding"
+	for guest, why := range map[string]string{"decides_by": "", "empty_filter": silent, "decides_by_reserve": binds} {
 		t.Run(guest, func(t *testing.T) {
 			var profile fwk.Handle
 			log := logged(t, func() { profile = newFramework(t, guest) })
 			signs := why == ""
-			if told := strings.Contains(log, "Opportunistic batching is off for all pods of the profile: "+why); told == signs {
+			if told := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why); told == signs {
 				t.Errorf("the start says %q", log)
 			}
 			web, same, other := pod("web"), pod("same"), pod("other")
 			web.Annotations = map[string]string{"a": "1", "b": "2"}
-			same.Annotations = map[string]string{"b": "2", "a": "1"}
-			other.Annotations = map[string]string{"a": "1"}
+			same.Annotations = map[string]string{"b": "3", "a": "1"}
+			other.Annotations = map[string]string{"a": "2"}
 			signature := string(minor.Sign(t.Context(), profile, web))
 			if (signature != "") != signs {
 				t.Fatalf("signature %q", signature)
@@ -41,10 +41,10 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 				return
 			}
 			if got := string(minor.Sign(t.Context(), profile, same)); got != signature {
-				t.Errorf("the same annotations: %q and %q", got, signature)
+				t.Errorf("the same declared annotation: %q and %q", got, signature)
 			}
 			if got := string(minor.Sign(t.Context(), profile, other)); got == signature {
-				t.Errorf("other annotations: %q too", got)
+				t.Errorf("another one: %q too", got)
 			}
 		})
 	}

@@ -37,13 +37,13 @@ func (p *plugin) judge(state fwk.CycleState, hook abi.Hook, ask func() (answer, 
 	}
 	m := p.measure(state)
 	a, err := ask()
-	status := verdict(hook, a, err)
+	status := verdictOf(hook, a, err)
 	m.done(hook, status)
 	return a, status
 }
 
-// verdict is statusOf what ask returned, for hooks that return nothing but a code.
-func verdict(hook abi.Hook, a answer, err error) *fwk.Status {
+// verdictOf is statusOf what ask returned, for hooks that return nothing but a code.
+func verdictOf(hook abi.Hook, a answer, err error) *fwk.Status {
 	if err != nil {
 		return fwk.AsStatus(err)
 	}

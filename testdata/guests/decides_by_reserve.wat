@@ -1,7 +1,8 @@
-;; A guest that says what it decides by, as decides_by does, but takes part in
-;; reserve: what it does there the host cannot know.
+;; A guest that declares to decide by nothing, but counts what it reserves.
 (module $decides_by_reserve
   (memory (export "memory") 1 1)
-  (func (export "decides_by") (result i32) (i32.const 3))
-  (func (export "filter") (result i32) (i32.const 0))
-  (func (export "reserve") (result i32) (i32.const 0)))
+  (func (export "decides_by") (result i64) (i64.const 0))
+  (func (export "filter") (result i32) (i32.load (i32.const 8)))
+  (func (export "reserve") (result i32)
+    (i32.store (i32.const 0) (i32.add (i32.load (i32.const 0)) (i32.const 1)))
+    (i32.const 0)))

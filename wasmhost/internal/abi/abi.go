@@ -92,18 +92,11 @@ const (
 // exportMemory is what the memory must be called that host and guest share.
 const exportMemory = "memory"
 
-// exportDecidesBy is a function () -> i32 that a guest may export to say what its
-// hooks up to Score look at. It is our addition: the upstream host ignores it.
+// exportDecidesBy is a function () -> i64 that a guest may export to say what
+// PreFilter, Filter and Score decide by. The upper half of what it returns is the
+// address, the lower half the size in bytes of a list of fields, each of which
+// ends with a zero byte. It is our addition: the upstream host ignores it.
 const exportDecidesBy = "decides_by"
-
-// DecidesBy are the bits of what decides_by returns. A guest that sets none, or
-// one that is unknown here, has not said.
-type DecidesBy uint32
-
-const (
-	ByPodAnnotations DecidesBy = 1 << iota
-	ByNodeName
-)
 
 // pageSize is the unit of a guest's memory, in bytes.
 const pageSize = 64 << 10

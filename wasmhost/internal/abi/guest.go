@@ -39,6 +39,7 @@ type Guest struct {
 	constants [hooks]uint64
 	constant  Set
 	handle    bool
+	declares  bool
 }
 
 // Compile compiles a guest and checks that there is something to call in it.
@@ -93,6 +94,12 @@ func (g *Guest) findHooks(info module) error {
 			g.constant |= Of(h)
 		}
 	}
+	if declares, ok := found[exportDecidesBy]; ok {
+		if len(declares.ParamTypes()) > 0 || !slices.Equal(declares.ResultTypes(), []api.ValueType{i64}) {
+			return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i64)", exportDecidesBy)
+		}
+		g.declares = true
+	}
 	switch {
 	case g.exports == 0:
 		return errors.New("wasm: guest does not export any plugin functions")
@@ -143,6 +150,10 @@ func (g *Guest) Active() Set { return g.exports &^ g.constant }
 // Constant is what a hook returns that does nothing else. Of a hook that the
 // guest does not export it is zero.
 func (g *Guest) Constant(h Hook) uint64 { return g.constants[h] }
+
+// Declares reports whether the guest says what it decides by (see
+// [Instance.DecidesBy]).
+func (g *Guest) Declares() bool { return g.declares }
 
 // UsesHandle reports whether the guest may act on the scheduler: it imports a
 // function of the framework's handle.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -169,25 +168,24 @@ func (i *Instance) callInTime(h Hook) error {
 	return err
 }
 
-// DecidesBy asks the guest what it decides by. Zero is where it does not say, or
-// something else too.
-func (i *Instance) DecidesBy() (DecidesBy, error) {
+// DecidesBy asks the guest what it decides by. Nil is where it does not say.
+func (i *Instance) DecidesBy() (*Fields, error) {
 	declared := i.module.ExportedFunction(exportDecidesBy)
 	if declared == nil {
-		return 0, nil
-	}
-	d := declared.Definition()
-	if len(d.ParamTypes()) > 0 || !slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
-		return 0, fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i32)", exportDecidesBy)
+		return nil, nil
 	}
 	if err := declared.CallWithStack(i, i.stack[:]); err != nil {
-		return 0, i.trap(exportDecidesBy, err)
+		return nil, i.trap(exportDecidesBy, err)
 	}
-	by := DecidesBy(i.stack[0])
-	if by&^(ByPodAnnotations|ByNodeName) != 0 {
-		return 0, nil
+	list, ok := i.memory.Read(uint32(i.stack[0]>>32), uint32(i.stack[0]))
+	if !ok {
+		return nil, fmt.Errorf("wasm: %s: the list of fields is not in the guest's memory", exportDecidesBy)
 	}
-	return by, nil
+	fields, err := parseFields(string(list))
+	if err != nil {
+		return nil, fmt.Errorf("wasm: %s: %w", exportDecidesBy, err)
+	}
+	return fields, nil
 }
 
 // Out is what the guest answered in the last call, until the next one.

@@ -1,0 +1,386 @@
+package wasmhost
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-base/metrics/testutil"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+)
+
+// never is for guests that are not asked again what they have answered.
+const never = 1 << 30
+
+// about is a pod whose annotation has a value.
+func about(name, value string) *v1.Pod {
+	p := pod(name)
+	p.Annotations = map[string]string{"a": value, "name": name}
+	return p
+}
+
+// inZone is a node with a label.
+func inZone(name, zone string) *v1.Node {
+	return &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": zone}}}
+}
+
+// nodesNamed are nodes without labels.
+func nodesNamed(names ...string) (nodes []*v1.Node) {
+	for _, name := range names {
+		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return nodes
+}
+
+// remembering is a guest of which answers are remembered, with the nodes of its
+// cluster.
+type remembering struct {
+	fwk.Plugin
+	p *plugin
+	*snapshot.Handle
+}
+
+func openRemembering(t *testing.T, guest string, args Args, nodes ...*v1.Node) *remembering {
+	t.Helper()
+	h := snapshot.Of(nodes...)
+	if args.RecheckEvery == 0 {
+		args.RecheckEvery = never
+	}
+	pl := openWith(t, guest, args, h)
+	return &remembering{pl, inside(pl), h}
+}
+
+// cycle asks as the scheduler does in a cycle, and returns the nodes that pass.
+func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool, status *fwk.Status) {
+	t.Helper()
+	state := framework.NewCycleState()
+	result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+	if !status.IsSuccess() {
+		return "", false, status
+	}
+	var names []string
+	for _, node := range r.Nodes {
+		if name := node.Node().Name; result.AllNodes() || result.NodeNames.Has(name) {
+			if status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node); status.IsSuccess() {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names, " "), !result.AllNodes(), nil
+}
+
+// asked is how often the guest was asked so far, of this test's plugin.
+func (r *remembering) asked(t *testing.T) int {
+	t.Helper()
+	n, err := testutil.GetCounterMetricValue(r.p.answers.metrics.asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(n)
+}
+
+func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2", "m3", "n2")...)
+	before := r.asked(t)
+	for i := range 3 {
+		passing, named, status := r.cycle(t, about(fmt.Sprint("web-", i), "x"))
+		if passing != "n1 n2" || !named || status != nil {
+			t.Errorf("pod %d: passing %q, named: %v, %v", i, passing, named, status)
+		}
+	}
+	if n := r.asked(t) - before; n != 5 {
+		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
+	}
+	if passing, _, _ := r.cycle(t, about("db", "y")); passing != "n1 n2" || r.asked(t)-before != 10 {
+		t.Errorf("another value: passing %q, asked %d times", passing, r.asked(t)-before)
+	}
+}
+
+func TestANewNodeAloneIsAskedAbout(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
+	r.cycle(t, about("web", "x"))
+	before := r.asked(t)
+	r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4")...)
+	if passing, _, _ := r.cycle(t, about("web", "x")); passing != "n1 n3" {
+		t.Errorf("passing %q", passing)
+	}
+	if n := r.asked(t) - before; n != 2 {
+		t.Errorf("asked %d times for two new nodes", n)
+	}
+}
+
+func TestAPodThatNoNodeSuitsIsTurnedDownAtOnce(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1", "m2", "m3")...)
+	_, _, status := r.cycle(t, about("web", "x"))
+	if status.Code() != fwk.UnschedulableAndUnresolvable || status.Message() != "3 another letter" {
+		t.Errorf("got %v", status)
+	}
+}
+
+func TestThePodsEventTellsOfTheNodesThatWereNotNamed(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
+	state := framework.NewCycleState()
+	p := about("web", "x")
+	if result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() || result.NodeNames.Len() != 1 {
+		t.Fatalf("got %v, %v", result, status)
+	}
+	_, status := r.Plugin.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
+	if status.Code() != fwk.Unschedulable || status.Message() != "2 another letter" {
+		t.Errorf("got %v", status)
+	}
+}
+
+func TestMostNodesAreNotNamed(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "n2", "m1")...)
+	if passing, named, status := r.cycle(t, about("web", "x")); passing != "n1 n2" || named || status != nil {
+		t.Errorf("passing %q, named: %v, %v", passing, named, status)
+	}
+}
+
+func TestNodesThatTheGuestCannotTellApartAreAskedAboutOnce(t *testing.T) {
+	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"),
+		inZone("d", "east"), nodesNamed("west")[0])
+	before := r.asked(t)
+	if passing, named, _ := r.cycle(t, pod("web")); passing != "b west" || !named {
+		t.Errorf("passing %q, named: %v", passing, named)
+	}
+	if n := r.asked(t) - before; n != 3 {
+		t.Errorf("asked %d times for two zones and a node in none", n)
+	}
+}
+
+func TestANodeWhoseFieldChangesIsAskedAbout(t *testing.T) {
+	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"))
+	r.cycle(t, pod("web"))
+	before := r.asked(t)
+	r.Nodes[0].(*framework.NodeInfo).SetNode(inZone("a", "northwest"))
+	r.Nodes[1].(*framework.NodeInfo).SetNode(inZone("b", "east"))
+	if passing, _, _ := r.cycle(t, pod("web")); passing != "a" {
+		t.Errorf("passing %q", passing)
+	}
+	if n := r.asked(t) - before; n != 1 {
+		t.Errorf("asked %d times for one new value", n)
+	}
+}
+
+func TestScoresAreRemembered(t *testing.T) {
+	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"))
+	state := framework.NewCycleState()
+	p := pod("web")
+	if _, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	before := r.asked(t)
+	for range 3 {
+		for i, want := range []int64{10, 7} {
+			if score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i]); score != want || !status.IsSuccess() {
+				t.Errorf("node %d: %d, %v", i, score, status)
+			}
+		}
+	}
+	if n := r.asked(t) - before; n != 2 {
+		t.Errorf("asked %d times for two zones", n)
+	}
+}
+
+func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
+	r := openRemembering(t, "decides_by_turn", Args{RecheckEvery: 1, Instances: 1}, nodesNamed("n1", "n2", "n3")...)
+	log := logged(t, func() {
+		for range 2 {
+			r.cycle(t, pod("web"))
+		}
+	})
+	for _, want := range []string{"decides by more than it declares", t.Name(), `pod="/web"`, `node="n1"`, "0x0", "0x2", "node.metadata.name"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q: %s", want, log)
+		}
+	}
+	if n := strings.Count(log, "decides by more"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+	if n, _ := testutil.GetCounterMetricValue(r.p.answers.metrics.broken); n != 1 {
+		t.Errorf("counted %v times", n)
+	}
+	if answers, _ := r.p.answers.of(pod("web"), r.Nodes); answers != nil {
+		t.Error("it is remembered still")
+	}
+	if _, status := r.p.SignPod(t.Context(), pod("web")); status.IsSuccess() {
+		t.Error("its pods are signed still")
+	}
+}
+
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	var names []string
+	for i := range 500 {
+		names = append(names, fmt.Sprintf("node-%d", i))
+	}
+	const limit = 256 << 10
+	r := openRemembering(t, "decides_by", Args{AnswersLimit: limit}, nodesNamed(names...)...)
+	for i := range 2000 {
+		r.cycle(t, about("web", fmt.Sprint(i)))
+		if bytes := r.p.answers.bytes; bytes > limit {
+			t.Fatalf("%d bytes after %d pods", bytes, i+1)
+		}
+	}
+	before := r.asked(t)
+	r.cycle(t, about("web", "1999"))
+	if n := r.asked(t) - before; n != 0 {
+		t.Errorf("the pattern of the last pod was forgotten: asked %d times", n)
+	}
+	var sum int64
+	for element := r.p.answers.used.Front(); element != nil; element = element.Next() {
+		sum += element.Value.(*podAnswers).bytes
+	}
+	if sum != r.p.answers.bytes || len(r.p.answers.pods) != r.p.answers.used.Len() || sum == 0 {
+		t.Errorf("%d bytes are counted, %d are there, of %d and %d pods", r.p.answers.bytes, sum, len(r.p.answers.pods), r.p.answers.used.Len())
+	}
+}
+
+func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
+	var names []string
+	for i := range 200 {
+		names = append(names, fmt.Sprintf("%c-%d", "nm"[i%2], i))
+	}
+	r := openRemembering(t, "decides_by", Args{RecheckEvery: 7}, nodesNamed(names...)...)
+	for round := range 20 {
+		state := framework.NewCycleState()
+		p := about("web", fmt.Sprint(round/2))
+		result, _ := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+		var all sync.WaitGroup
+		for worker := range 8 {
+			all.Go(func() {
+				for i := worker; i < len(r.Nodes); i += 2 {
+					node := r.Nodes[i]
+					want := strings.HasPrefix(node.Node().Name, "n")
+					if status := r.Plugin.(fwk.FilterPlugin).Filter(context.Background(), state, p, node); status.IsSuccess() != want {
+						t.Errorf("%s: %v", node.Node().Name, status)
+					}
+					if !result.AllNodes() && result.NodeNames.Has(node.Node().Name) != want {
+						t.Errorf("%s: named: %v", node.Node().Name, !want)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// A guest that is slow is asked about the rest of the nodes beside the cycles, once
+// there is a second pod like the first.
+func TestTheRestOfTheNodesAreAskedAboutBesideTheCycles(t *testing.T) {
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("%c-%d", "nmm"[i%3], i))
+	}
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	begin := func() (named bool) {
+		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", "x"), r.Nodes)
+		if !status.IsSuccess() {
+			t.Fatal(status)
+		}
+		return !result.AllNodes()
+	}
+	for i := range 2 {
+		if begin() {
+			t.Errorf("pod %d: nodes are named of which nothing is known", i)
+		}
+	}
+	for deadline := time.Now().Add(time.Minute); !begin(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no nodes are named after a minute, asked %d times", r.asked(t))
+		}
+	}
+}
+
+func TestErrorsAreNotRemembered(t *testing.T) {
+	a := &podAnswers{cache: newAnswerCache(nil, 1000, never, answerMetricsOf(t.Name()))}
+	for value, want := range map[uint64]bool{0: true, 2: true, 3: true, 1: false, 77: false} {
+		if got := worthKeeping(0, verdict{value: value}); got != want {
+			t.Errorf("code %d: %v", value, got)
+		}
+	}
+	if v, known := a.about(&a.filter, 3); known {
+		t.Errorf("known: %v", v)
+	}
+}
+
+func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1")...)
+	empty, missing := about("a", ""), pod("b")
+	first, _ := r.p.answers.of(empty, nil)
+	second, _ := r.p.answers.of(missing, nil)
+	if first == second {
+		t.Error("one answer for both")
+	}
+	if again, _ := r.p.answers.of(about("c", ""), nil); again != first {
+		t.Error("two answers for the same value")
+	}
+}
+
+func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1")...)
+	events, err := r.p.EventsToRegister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := about("web", "x")
+	changed, same, other := about("web", "y"), about("web", "x"), about("other", "y")
+	same.Labels = map[string]string{"l": "1"}
+	tests := []struct {
+		name           string
+		event          fwk.ClusterEvent
+		oldObj, newObj any
+		want           fwk.QueueingHint
+	}{
+		{"its annotation", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, waiting, changed, fwk.Queue},
+		{"its labels", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, waiting, same, fwk.QueueSkip},
+		{"another pod's annotation", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, about("other", "x"), other, fwk.QueueSkip},
+		{"a node that passes", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("n2")[0], fwk.Queue},
+		{"a node that does not", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("m2")[0], fwk.QueueSkip},
+		{"a node that passes has other taints", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeTaint}, nodesNamed("n2")[0], nodesNamed("n2")[0], fwk.Queue},
+		{"a node that does not has other taints", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeTaint}, nodesNamed("m2")[0], nodesNamed("m2")[0], fwk.QueueSkip},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			hint := fwk.QueueSkip
+			for _, event := range events {
+				if event.Event.Resource == tt.event.Resource && event.Event.ActionType&tt.event.ActionType != 0 {
+					got, err := event.QueueingHintFn(klog.Background(), waiting, tt.oldObj, tt.newObj)
+					if err != nil {
+						t.Fatal(err)
+					}
+					hint = max(hint, got)
+				}
+			}
+			if hint != tt.want {
+				t.Errorf("got %v, want %v", hint, tt.want)
+			}
+		})
+	}
+	for _, event := range events {
+		if event.Event.Resource != fwk.Pod && event.Event.Resource != fwk.Node {
+			t.Errorf("it is woken by %v", event.Event)
+		}
+	}
+}
+
+func TestALabelThatChangesWakesAPod(t *testing.T) {
+	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"))
+	for _, tt := range []struct {
+		before, after string
+		want          fwk.QueueingHint
+	}{{"east", "west", fwk.Queue}, {"west", "west", fwk.QueueSkip}, {"west", "east", fwk.QueueSkip}} {
+		if got, err := r.p.afterNodeChange(klog.Background(), pod("web"), inZone("b", tt.before), inZone("b", tt.after)); got != tt.want || err != nil {
+			t.Errorf("%+v: %v, %v", tt, got, err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package abi
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
+	const declared = "pod.metadata.namespace\x00pod.metadata.name\x00pod.metadata.labels['app.kubernetes.io/name']\x00" +
+		"pod.metadata.annotations['a']\x00node.metadata.name\x00node.metadata.labels['zone']\x00node.metadata.annotations['b']\x00" +
+		"node.metadata.name\x00"
+	fields, err := parseFields(declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Field{{Kind: Namespace}, {Kind: Name}, {Kind: Label, Key: "app.kubernetes.io/name"}, {Kind: Annotation, Key: "a"}}
+	if got := withoutText(fields.Pod); !slices.Equal(got, want) {
+		t.Errorf("of the pod: %v", got)
+	}
+	want = []Field{{Kind: Name}, {Kind: Label, Key: "zone"}, {Kind: Annotation, Key: "b"}}
+	if got := withoutText(fields.Node); !slices.Equal(got, want) {
+		t.Errorf("of the node, each once: %v", got)
+	}
+	if got := fields.Pod[2].String(); got != "pod.metadata.labels['app.kubernetes.io/name']" {
+		t.Errorf("written as %q", got)
+	}
+}
+
+func withoutText(fields []Field) (without []Field) {
+	for _, field := range fields {
+		field.text = ""
+		without = append(without, field)
+	}
+	return without
+}
+
+func TestAGuestMayDecideByNothing(t *testing.T) {
+	if fields, err := parseFields(""); err != nil || len(fields.Pod)+len(fields.Node) != 0 {
+		t.Errorf("%v, %v", fields, err)
+	}
+}
+
+func TestAFieldThatDoesNotExistIsRefusedWithThoseThatDo(t *testing.T) {
+	for declared, want := range map[string]string{
+		"pod.metadata.uid\x00":                                     `the field "pod.metadata.uid" does not exist: there are pod.metadata.namespace, `,
+		"node.metadata.name\x00pod.metadata.Name\x00":              `the field "pod.metadata.Name" does not exist`,
+		"pod.metadata.labels['']\x00":                              "does not exist",
+		"pod.metadata.labels[\"k\"]\x00":                           "node.metadata.annotations['K']",
+		"pod.metadata.labels['a']['b']\x00":                        "does not exist",
+		"node.metadata.namespace\x00":                              "does not exist",
+		"\x00":                                                     `the field "" does not exist`,
+		"node.metadata.name":                                       `the last field, "node.metadata.name", does not end with a zero byte`,
+		strings.Repeat("node.metadata.name\x00", 101):              "101 fields are declared, but at most 100 can be",
+		"pod.spec." + strings.Repeat("x", 1000) + "\x00":           "xxx…",
+		"node.metadata.labels['" + strings.Repeat("x", 9) + "\x00": "does not exist",
+	} {
+		if _, err := parseFields(declared); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v", declared, err)
+		}
+	}
+}

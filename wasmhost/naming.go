@@ -1,0 +1,127 @@
+package wasmhost
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// worthNaming is the largest share of the nodes that PreFilter names: to name a
+// node costs the scheduler more than to look at one.
+const worthNaming = 0.6
+
+// passingNodes are the nodes of a table that a guest lets a pod run on.
+type passingNodes struct {
+	table *nodeTable
+	nodes int // how many they are
+	// result names them, where that is worth it.
+	result *fwk.PreFilterResult
+	// rejected says in words how many of the others there are, and why. It is
+	// empty where there are none.
+	rejected string
+}
+
+// passingOf finds which nodes of a table pass, where the answers about all of them
+// are known. It is made once for each table.
+func (a *podAnswers) passingOf(t *nodeTable) *passingNodes {
+	before := a.passing.Load()
+	if before != nil && before.table == t {
+		return before
+	}
+	p := &passingNodes{table: t}
+	counts := a.countVerdicts(t)
+	if counts == nil {
+		return nil
+	}
+	reasons := map[string]int{}
+	for number, nodes := range counts {
+		if v := (*a.verdicts.Load())[number]; v.passes() {
+			p.nodes += nodes
+		} else if nodes > 0 {
+			reasons[v.reason()] += nodes
+		}
+	}
+	p.rejected = histogram(reasons)
+	if p.nodes > 0 && float64(p.nodes) <= worthNaming*float64(len(t.listed)) {
+		p.result = &fwk.PreFilterResult{NodeNames: a.names(t, p.nodes)}
+	}
+	a.passing.Store(p)
+	a.cache.grew(a, p.bytes()-before.bytes())
+	return p
+}
+
+// countVerdicts counts the nodes of each verdict. It is nil where the verdict on
+// one is not known.
+func (a *podAnswers) countVerdicts(t *nodeTable) []int {
+	known := a.verdicts.Load()
+	if known == nil {
+		return nil
+	}
+	counts := make([]int, len(*known))
+	for _, id := range t.listed {
+		number := a.filter.get(id)
+		if number == 0 || int(number) > len(counts) {
+			return nil
+		}
+		counts[number-1]++
+	}
+	return counts
+}
+
+// names are those of the nodes of a table that pass, whose number is known.
+func (a *podAnswers) names(t *nodeTable, passing int) sets.Set[string] {
+	names := make(sets.Set[string], passing)
+	for i, id := range t.listed {
+		if v, _ := a.about(&a.filter, id); v.passes() {
+			names.Insert(t.nodes[i].Name)
+		}
+	}
+	return names
+}
+
+func (v verdict) passes() bool { return int32(v.value) == int32(fwk.Success) }
+
+// bytes is about what the names take, whose text is the nodes'.
+func (p *passingNodes) bytes() int64 {
+	if p == nil || p.result == nil {
+		return 0
+	}
+	return int64(len(p.result.NodeNames)) * nameBytes
+}
+
+// nameBytes is about what a name takes in a set.
+const nameBytes = 28
+
+// reason is what a person is told of a node that does not pass.
+func (v verdict) reason() string {
+	if len(v.reasons) > 0 && v.reasons[0] != "" {
+		return v.reasons[0]
+	}
+	return "node(s) rejected without a reason"
+}
+
+// histogram writes reasons with their numbers as the scheduler does in its events.
+func histogram(reasons map[string]int) string {
+	parts := make([]string, 0, len(reasons))
+	for reason, nodes := range reasons {
+		parts = append(parts, fmt.Sprintf("%d %s", nodes, reason))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// unknown are nodes that stand for all those about which there is no answer yet.
+func (a *podAnswers) unknown(t *nodeTable) (nodes []*v1.Node) {
+	seen := make([]bool, len(t.ids))
+	for i, id := range t.listed {
+		if !seen[id] && a.filter.get(id) == 0 {
+			seen[id] = true
+			nodes = append(nodes, t.nodes[i])
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,84 @@
+package wasmhost
+
+import (
+	"maps"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// nodeTable numbers nodes by the values of the fields that a guest decides by:
+// nodes that it cannot tell apart have one number. A table is of one list of nodes
+// and never changes; the next one goes on with its numbers.
+type nodeTable struct {
+	list   []fwk.NodeInfo
+	nodes  []*v1.Node // in their order
+	listed []int32    // their numbers
+	fields []abi.Field
+	ids    map[string]int32 // with those of nodes that are gone
+}
+
+// named reports whether the name is all that counts of a node.
+func named(fields []abi.Field) bool { return len(fields) == 1 && fields[0].Kind == abi.Name }
+
+// isOf reports whether a list is the one that the table is of. The scheduler makes
+// a new list when nodes come or go; a node that changes is another object in the
+// same list, with the same name.
+func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
+	if len(nodes) != len(t.list) {
+		return false
+	}
+	if len(nodes) > 0 && &nodes[0] != &t.list[0] {
+		return false
+	}
+	if named(fields) {
+		return true
+	}
+	for i, node := range nodes {
+		if node.Node() != t.nodes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// next is the table of another list.
+func (t *nodeTable) next(list []fwk.NodeInfo, fields []abi.Field) *nodeTable {
+	next := &nodeTable{
+		list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, ids: maps.Clone(t.ids),
+	}
+	if next.ids == nil {
+		next.ids = make(map[string]int32, len(list))
+	}
+	var buffer []byte
+	for i, info := range list {
+		node := info.Node()
+		key := ""
+		if named(fields) {
+			key = node.Name
+		} else {
+			buffer = appendValues(buffer[:0], fields, &node.ObjectMeta)
+			key = string(buffer)
+		}
+		id, ok := next.ids[key]
+		if !ok {
+			id = int32(len(next.ids))
+			next.ids[key] = id
+		}
+		next.nodes[i], next.listed[i] = node, id
+	}
+	return next
+}
+
+// id is the number of a node, if it has one.
+func (t *nodeTable) id(node *v1.Node) (int32, bool) {
+	if named(t.fields) {
+		id, ok := t.ids[node.Name]
+		return id, ok
+	}
+	var buffer [256]byte
+	id, ok := t.ids[string(appendValues(buffer[:0], t.fields, &node.ObjectMeta))]
+	return id, ok
+}

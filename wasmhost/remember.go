@@ -1,0 +1,250 @@
+package wasmhost
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// forgetful says why the host remembers nothing of what a guest answers, or
+// nothing if it does: the guest declares what it decides by, and has no part in
+// anything else.
+func forgetful(guest *abi.Guest) (why string) {
+	active := guest.Active()
+	switch {
+	case !guest.Declares():
+		return "the guest does not declare what it decides by"
+	case active.Has(bindingCycle...):
+		return "the guest takes part in reserve, permit or binding"
+	case active.Has(abi.AddPod, abi.RemovePod):
+		return "the guest keeps account of pods that are added and removed"
+	case guest.UsesHandle():
+		return "the guest acts on the scheduler through its handle"
+	}
+	return ""
+}
+
+// recallPreFilter asks what a guest answers to PreFilter, or remembers it.
+func (p *plugin) recallPreFilter(c *cycle) (preFilterAnswer, error) {
+	var known *preFilterAnswer
+	if c.answers != nil {
+		known = c.answers.preFilter.Load()
+	}
+	if known != nil && !p.answers.doubt() {
+		p.answers.metrics.recall()
+		return *known, nil
+	}
+	asked, err := p.preFilter(c)
+	if err != nil {
+		return preFilterAnswer{}, err
+	}
+	a := preFilterAnswer{answer: asked}
+	if len(asked.out.NodeNames) > 0 {
+		a.result = &fwk.PreFilterResult{NodeNames: sets.New(asked.out.NodeNames...)}
+	}
+	switch {
+	case c.answers == nil || !worthKeeping(abi.PreFilter, asked.verdict()):
+	case known == nil:
+		p.answers.metrics.asked.Inc()
+		c.answers.keepPreFilter(&a)
+	default:
+		p.compare(c, abi.PreFilter, nil, known.verdict(), asked.verdict(), slices.Equal(known.out.NodeNames, asked.out.NodeNames))
+	}
+	return a, nil
+}
+
+func (a answer) verdict() verdict { return verdict{a.value, a.out.Reasons} }
+
+// worthKeeping reports whether a verdict is one that may be remembered: an Error
+// may be gone at the next try.
+func worthKeeping(hook abi.Hook, v verdict) bool {
+	return statusOf(hook, int32(v.value), v.reasons).Code() != fwk.Error
+}
+
+// recall finds what a guest has answered about a node, unless that is doubted.
+func (p *plugin) recall(c *cycle, of *column, node *v1.Node) (v verdict, known bool) {
+	id, numbered := c.nodes.id(node)
+	if !numbered {
+		return verdict{}, false
+	}
+	if v, known = c.answers.about(of, id); !known || p.answers.doubt() {
+		return verdict{}, false
+	}
+	p.answers.metrics.recall()
+	return v, true
+}
+
+// learn remembers what a guest has answered about a node.
+func (p *plugin) learn(c *cycle, hook abi.Hook, of *column, node *v1.Node, v verdict) {
+	p.answers.metrics.asked.Inc()
+	id, numbered := c.nodes.id(node)
+	if !numbered || !worthKeeping(hook, v) {
+		return
+	}
+	if before, known := c.answers.about(of, id); known {
+		p.compare(c, hook, node, before, v, true)
+		return
+	}
+	c.answers.keep(of, id, len(c.nodes.ids), v)
+}
+
+// compare holds what a guest answers against what it has answered before. One
+// that breaks its promise is not trusted with another until the next start.
+func (p *plugin) compare(c *cycle, hook abi.Hook, node *v1.Node, before, now verdict, sameNames bool) {
+	p.answers.metrics.doubted.Inc()
+	if sameNames && before.key() == now.key() {
+		return
+	}
+	if p.answers.off.Load() {
+		return
+	}
+	p.answers.stop()
+	p.answers.metrics.broken.Inc()
+	name := ""
+	if node != nil {
+		name = node.Name
+	}
+	klog.FromContext(p.ctx).Error(nil, "The Wasm guest decides by more than it declares: nothing is remembered of it until the next start",
+		"plugin", p.name, "guest", p.url, "export", hook.String(), "pod", klog.KObj(c.pod), "node", name,
+		"remembered", before.String(), "asked again", now.String(), "declared", p.decidesBy.String())
+}
+
+// narrow limits a cycle to the nodes that the guest lets the pod run on, where it
+// is known which these are. result is what the guest has said itself.
+func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.answers == nil || !p.active.Has(abi.Filter) || len(c.nodes.listed) == 0 {
+		return result, nil
+	}
+	passing := c.answers.passingOf(c.nodes)
+	if passing == nil {
+		p.askAboutUnknown(c)
+		passing = c.answers.passingOf(c.nodes)
+	}
+	switch {
+	case passing == nil:
+		return result, nil
+	case passing.nodes == 0:
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.rejected)
+	case passing.result == nil:
+		return result, nil
+	}
+	c.leftOut = passing.rejected
+	if result.AllNodes() {
+		return passing.result, nil
+	}
+	return result.Merge(passing.result), nil
+}
+
+// few is about how many nodes a guest may be asked in PreFilter, one by one.
+const few = 16
+
+// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no
+// verdict yet. Where these are many, the scheduler asks about as many as it needs
+// to, and the others are asked about beside it when a second pod like this comes.
+func (p *plugin) askAboutUnknown(c *cycle) {
+	unknown := c.answers.unknown(c.nodes)
+	switch {
+	case len(unknown) <= few:
+		for _, node := range unknown {
+			if p.filter(c, node).Code() == fwk.Error {
+				return
+			}
+		}
+	case c.answers.again.Swap(true):
+		p.askBeside(c, unknown)
+	}
+}
+
+// askBeside asks a guest about nodes beside the scheduling cycles, of one kind of
+// pods at a time.
+func (p *plugin) askBeside(in *cycle, nodes []*v1.Node) {
+	if !p.asking.CompareAndSwap(false, true) {
+		return
+	}
+	c := p.apart(in.pod)
+	c.answers, c.nodes = in.answers, in.nodes
+	go func() {
+		defer p.asking.Store(false)
+		for _, node := range nodes {
+			if p.filterApart(c, node).Code() == fwk.Error {
+				return
+			}
+		}
+	}()
+}
+
+// apart makes a cycle for questions that no scheduling cycle asks.
+func (p *plugin) apart(pod *v1.Pod) *cycle {
+	c := &cycle{pass: &pass{pod: pod}}
+	c.message = podMessage{pod, &p.encoder}
+	c.binding.Store(true)
+	return c
+}
+
+// filterApart asks about a node, of which the guest sees what the answer is
+// remembered for.
+func (p *plugin) filterApart(c *cycle, node *v1.Node) *fwk.Status {
+	c.apart = given{p.beside, node}
+	return p.filter(c, node)
+}
+
+// given is a scheduler in which a node is as it is given.
+type given struct {
+	abi.Scheduler
+	node *v1.Node
+}
+
+// Node implements abi.Scheduler.
+func (g given) Node(name string) abi.Message {
+	if name == g.node.Name {
+		return g.node
+	}
+	return g.Scheduler.Node(name)
+}
+
+// rejects reports whether a guest keeps a pod from a node, as far as can be known
+// without an error. It is for events, outside of the scheduling cycles.
+func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
+	c := p.apart(pod)
+	if c.answers, c.nodes = p.answers.of(pod, nil); c.answers == nil {
+		return false
+	}
+	c.apart = given{p.beside, node}
+	if p.active.Has(abi.PreFilter) {
+		a, err := p.recallPreFilter(c)
+		switch code := fwk.Code(a.value); {
+		case err != nil || code == fwk.Skip || code == fwk.Error:
+			return false
+		case code != fwk.Success:
+			return true
+		case a.result != nil && !a.result.NodeNames.Has(node.Name):
+			return true
+		}
+	}
+	if !p.active.Has(abi.Filter) {
+		return p.constant(abi.Filter).IsRejected()
+	}
+	return p.rejectsNode(c, node)
+}
+
+// rejectsNode is rejects by Filter alone. A node that is new is in no table yet,
+// and many pods ask about it one after another.
+func (p *plugin) rejectsNode(c *cycle, node *v1.Node) bool {
+	if v, known := p.recall(c, &c.answers.filter, node); known {
+		return !v.passes()
+	}
+	key := string(appendValues(nil, p.decidesBy.Node, &node.ObjectMeta))
+	if latest := c.answers.latest.Load(); latest != nil && latest.key == key {
+		return latest.rejected
+	}
+	status := p.filterApart(c, node)
+	if status.Code() != fwk.Error {
+		c.answers.latest.Store(&latestNode{key, status.IsRejected()})
+	}
+	return status.IsRejected()
+}
