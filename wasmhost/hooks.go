@@ -153,8 +153,11 @@ func (p *plugin) filter(c *cycle, node *v1.Node) *fwk.Status {
 // is of another pod, perhaps of another namespace.
 func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	c := f.p.cycleOf(state, pod)
-	if c == nil || !f.p.guest.Exports().Has(abi.PostFilter) {
+	if c == nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	if !f.p.guest.Exports().Has(abi.PostFilter) {
+		return nil, c.explain(fwk.NewStatus(fwk.Unschedulable))
 	}
 	m := f.p.measure(state)
 	a, err := f.p.ask(c, abi.PostFilter, abi.In{Statuses: func() map[string]int { return codesOf(nodes) }})
@@ -163,8 +166,8 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	if status.IsSuccess() && a.out.NominatedNode == "" {
 		status = fwk.NewStatus(fwk.Unschedulable)
 	}
-	if c.leftOut != "" && status.IsRejected() {
-		status.AppendReason(c.leftOut)
+	if status.IsRejected() {
+		status = c.explain(status)
 	}
 	if err != nil {
 		return nil, status
@@ -173,6 +176,15 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 		NominatedNodeName: a.out.NominatedNode,
 		NominatingMode:    fwk.NominatingMode(int32(a.value >> 32)),
 	}}, status
+}
+
+// explain adds why nodes were left out to what a pod's event tells of PostFilter:
+// the scheduler has no reason for nodes that it did not look at.
+func (c *cycle) explain(status *fwk.Status) *fwk.Status {
+	if c.leftOut != "" {
+		status.AppendReason(c.leftOut)
+	}
+	return status
 }
 
 // codesOf are the codes of the nodes that have one of their own. The interface
