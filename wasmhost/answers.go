@@ -226,10 +226,13 @@ func (a *podAnswers) about(of *column, id int32) (verdict, bool) {
 // keep remembers what was answered about a node, unless there are too many
 // different answers.
 func (a *podAnswers) keep(of *column, id int32, nodes int, v verdict) {
-	number := a.number(v)
-	if number == 0 {
-		return
+	if number := a.number(v); number != 0 {
+		a.put(of, id, nodes, number)
 	}
+}
+
+// put is keep of a verdict that has a number.
+func (a *podAnswers) put(of *column, id int32, nodes int, number uint16) {
 	a.mu.Lock()
 	grown := of.grow(id, nodes)
 	a.mu.Unlock()

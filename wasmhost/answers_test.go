@@ -381,3 +381,29 @@ func TestALabelThatChangesWakesAPod(t *testing.T) {
 		}
 	}
 }
+
+func TestAGuestIsAskedAboutManyNamesAtOnce(t *testing.T) {
+	var names []string
+	var want []string
+	for i := range 1000 {
+		name := fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
+		if i%100 == 7 {
+			name += strings.Repeat("x", 253-len(name)) // as long as a name can be
+		}
+		names = append(names, name)
+		if name[0] == 'n' {
+			want = append(want, name)
+		}
+	}
+	r := openRemembering(t, "decides_by_names", Args{}, nodesNamed(names...)...)
+	passing, named, status := r.cycle(t, pod("web"))
+	if passing != strings.Join(want, " ") || !named || status != nil {
+		t.Errorf("passing %q, named: %v, %v", passing, named, status)
+	}
+	if n := r.asked(t); n != 1000 {
+		t.Errorf("asked about %d nodes", n)
+	}
+	if _, _, status := openRemembering(t, "decides_by_names", Args{}, nodesNamed("m1", "m2")...).cycle(t, pod("web")); status.Message() != "2 another letter" {
+		t.Errorf("nodes that do not pass: %v", status)
+	}
+}

@@ -34,8 +34,9 @@ type Args struct {
 	// MemoryLimit bounds the memory of each instance of the guest, in bytes: from
 	// MinMemory to MaxMemory, in whole pages of 64 KiB. Zero is DefaultMemory.
 	MemoryLimit Quantity `json:"memoryLimit,omitempty"`
-	// CallTimeout bounds each call of the guest. Zero is no bound, and much the
-	// faster: a guest that can be interrupted is compiled with checks.
+	// CallTimeout bounds each call of the guest. Zero is DefaultCallTimeout. Below
+	// zero there is no bound: then the first garbage collection during a call that
+	// does not end stops the process for good.
 	CallTimeout Duration `json:"callTimeout,omitempty"`
 	// AnswersLimit bounds what the host remembers of the answers of a guest that
 	// declares what it decides by, in bytes. Zero is DefaultAnswers.
@@ -71,6 +72,20 @@ const (
 func (a Args) answersLimit() int64 { return cmp.Or(int64(a.AnswersLimit), DefaultAnswers) }
 
 func (a Args) recheckEvery() uint32 { return uint32(cmp.Or(a.RecheckEvery, DefaultRecheck)) }
+
+// DefaultCallTimeout is how long a call of a guest may last, unless told otherwise.
+const DefaultCallTimeout = time.Second
+
+// NoCallTimeout is what [Args.CallTimeout] is where a configuration says none.
+const NoCallTimeout Duration = -1
+
+// callTimeout is zero where calls are not bounded.
+func (a Args) callTimeout() time.Duration {
+	if a.CallTimeout < 0 {
+		return 0
+	}
+	return cmp.Or(time.Duration(a.CallTimeout), DefaultCallTimeout)
+}
 
 // DecodeArgs reads args as the scheduler hands them to a plugin factory. Unlike
 // the decoder of the framework it is strict: an unknown, doubled or wrongly
@@ -127,8 +142,6 @@ func (a Args) validate() error {
 		return fmt.Errorf("args: guestSizeLimit is %s, but goes up to 1Gi", a.GuestSizeLimit)
 	case a.MemoryLimit != 0 && (a.MemoryLimit < MinMemory || a.MemoryLimit > MaxMemory):
 		return fmt.Errorf("args: memoryLimit is %s, but goes from 64Ki to 4Gi", a.MemoryLimit)
-	case a.CallTimeout < 0:
-		return fmt.Errorf("args: callTimeout is %s, but must be above 0s, or left out for no bound", time.Duration(a.CallTimeout))
 	case a.AnswersLimit < 0:
 		return fmt.Errorf("args: answersLimit is %s, but must be above 0, or left out for 64Mi", a.AnswersLimit)
 	case a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32:

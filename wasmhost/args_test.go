@@ -108,17 +108,27 @@ func TestDecodeArgs(t *testing.T) {
 		{
 			name: "a time without a unit",
 			args: raw(`"callTimeout":"2"`),
-			err:  `args: callTimeout is "2", but must be a duration such as 500ms or 2s`,
+			err:  `args: callTimeout is "2", but must be a duration above 0s such as 500ms, or none`,
 		},
 		{
 			name: "a time that is a number",
 			args: raw(`"callTimeout":2`),
-			err:  `args: callTimeout is 2, but must be a duration such as 500ms or 2s`,
+			err:  `args: callTimeout is 2, but must be a duration above 0s such as 500ms, or none`,
+		},
+		{
+			name: "no bound on time",
+			args: raw(`"callTimeout":"none"`),
+			want: Args{GuestURL: "https://example.com/guest.wasm", CallTimeout: NoCallTimeout},
+		},
+		{
+			name: "no time at all",
+			args: raw(`"callTimeout":"0s"`),
+			err:  `args: callTimeout is "0s", but must be a duration above 0s such as 500ms, or none`,
 		},
 		{
 			name: "a time before now",
 			args: raw(`"callTimeout":"-2s"`),
-			err:  `args: callTimeout is -2s, but must be above 0s, or left out for no bound`,
+			err:  `args: callTimeout is "-2s", but must be a duration above 0s such as 500ms, or none`,
 		},
 		{
 			name: "more instances than can be asked for",

@@ -12,13 +12,13 @@ import (
 // Quantity is a number of bytes, in JSON a quantity of Kubernetes: 256Mi.
 type Quantity int64
 
-// Duration is a time, in JSON as Go writes it: 1m30s.
+// Duration is a time, in JSON as Go writes it: 1m30s. Below zero is none.
 type Duration time.Duration
 
 // forms says in words what these types look like.
 var forms = map[reflect.Type]string{
 	reflect.TypeFor[Quantity](): "a number of bytes such as 256Mi",
-	reflect.TypeFor[Duration](): "a duration such as 500ms or 2s",
+	reflect.TypeFor[Duration](): "a duration above 0s such as 500ms, or none",
 }
 
 func (q Quantity) String() string {
@@ -40,7 +40,12 @@ func (q *Quantity) UnmarshalJSON(raw []byte) error {
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+func (d Duration) MarshalJSON() ([]byte, error) {
+	if d < 0 {
+		return json.Marshal("none")
+	}
+	return json.Marshal(time.Duration(d).String())
+}
 
 // UnmarshalJSON reads a string.
 func (d *Duration) UnmarshalJSON(raw []byte) error {
@@ -48,8 +53,16 @@ func (d *Duration) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return &json.UnmarshalTypeError{Value: string(raw), Type: reflect.TypeFor[Duration]()}
 	}
+	if text == "none" {
+		*d = NoCallTimeout
+		return nil
+	}
+	if text == "" {
+		*d = 0
+		return nil
+	}
 	read, err := time.ParseDuration(text)
-	if err != nil && text != "" {
+	if err != nil || read <= 0 {
 		return &json.UnmarshalTypeError{Value: string(raw), Type: reflect.TypeFor[Duration]()}
 	}
 	*d = Duration(read)

@@ -101,7 +101,7 @@ func TestInstancesOfABurstOfPodsAreEnded(t *testing.T) {
 		}
 		p.postBind()
 	}
-	if n := inside(guest).running.Load(); n > maxSpare+1 {
+	if n := inside(guest).watchdog.count(); n > maxSpare+1 {
 		t.Errorf("%d instances are left", n)
 	}
 }

@@ -118,9 +118,14 @@ func (p *plugin) repeat(s *slot, c *cycle, hook abi.Hook) error {
 // without an instance afterwards, and the pod's pass has failed.
 func (p *plugin) call(s *slot, c *cycle, hook abi.Hook) (uint64, error) {
 	value, err := s.instance.Call(hook)
-	if err == nil {
-		return value, nil
+	if err != nil {
+		return 0, p.lose(s, c, hook, err)
 	}
+	return value, nil
+}
+
+// lose is for a call that trapped.
+func (p *plugin) lose(s *slot, c *cycle, hook abi.Hook, err error) error {
 	p.drop(s)
 	s.lost = true
 	p.metrics.traps.Inc()
@@ -128,7 +133,7 @@ func (p *plugin) call(s *slot, c *cycle, hook abi.Hook) (uint64, error) {
 		"pod", klog.KObj(c.pod), "export", hook.String())
 	t := &trapped{lineError{err}}
 	c.trapped.Store(t)
-	return 0, t.err
+	return t.err
 }
 
 // answer is what a guest said in a call.

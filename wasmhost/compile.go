@@ -31,7 +31,7 @@ func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled
 	if h.NoCache {
 		args.CompilationCache = ""
 	}
-	key := programKey{guest.sum, args.MemoryLimit, args.CallTimeout > 0, args.CompilationCache}
+	key := programKey{guest.sum, args.MemoryLimit, args.callTimeout() > 0, args.CompilationCache}
 	if c, ok := h.compiled[key]; ok {
 		c.users++
 		return c, nil

@@ -58,7 +58,6 @@ type Host struct {
 	compiled map[programKey]*compiled
 	plugins  map[*plugin]struct{} // all that are open
 	caches   caches
-	watch    watch
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin

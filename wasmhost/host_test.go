@@ -25,8 +25,8 @@ func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.running.Load() != 1 {
-			t.Errorf("%d instances", started.p.running.Load())
+		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.watchdog.count() != 1 {
+			t.Errorf("%d instances", started.p.watchdog.count())
 		}
 	}
 	if len(h.plugins) != 2 || len(h.compiled) != 1 {
@@ -59,8 +59,8 @@ func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
 	if err := errors.Join(h.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
-	if len(h.plugins)+len(h.compiled)+len(h.watch.plugins) > 0 {
-		t.Errorf("%d plugins, %d compiled, %d watched", len(h.plugins), len(h.compiled), len(h.watch.plugins))
+	if len(h.plugins)+len(h.compiled) > 0 {
+		t.Errorf("%d plugins, %d compiled", len(h.plugins), len(h.compiled))
 	}
 }
 

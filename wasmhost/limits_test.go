@@ -6,7 +6,6 @@ import (
 	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
@@ -51,33 +50,5 @@ func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
 	}
 	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
-	}
-}
-
-func TestACallThatDoesNotEndIsUnhealthy(t *testing.T) {
-	h := &Host{}
-	h.watch.after = 100 * time.Millisecond
-	defer h.Close()
-	// The timeout is there to end the test, not the call.
-	args := Args{GuestURL: "file://" + guests + "endless.wasm", CallTimeout: Duration(time.Minute)}
-	pl, err := h.open(t.Context(), "Endless", args, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Healthy(); err != nil {
-		t.Errorf("at first: %v", err)
-	}
-	go pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		err := h.Healthy()
-		if err != nil {
-			if want := "plugin Endless: a call of guest " + args.GuestURL + " has not returned for "; !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("got %v", err)
-			}
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("a call has not ended for 20 s, and the host is healthy")
-		}
 	}
 }

@@ -41,7 +41,7 @@ type plugin struct {
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
-	running   atomic.Int64 // instances
+	watchdog  watchdog
 }
 
 var errClosed = errors.New("the guest is closed")
@@ -61,13 +61,12 @@ func (h *Host) newPlugin(ctx context.Context, name string, from source, args Arg
 		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
 	}
 	p.settings = abi.Settings{
-		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, Timeout: time.Duration(args.CallTimeout),
+		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: args.callTimeout(),
 	}
 	p.pool = newPool(p.sharing.instances())
 	if err := p.startFirst(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	h.watch.add(p)
 	return p, nil
 }
 
@@ -93,16 +92,16 @@ func (p *plugin) startFirst() error {
 // Name implements fwk.Plugin.
 func (p *plugin) Name() string { return p.name }
 
-// Close implements io.Closer. It waits for calls that are under way; if one does
-// not end, its guest is left as it is.
+// Close implements io.Closer. It ends calls that are under way. One that cannot be
+// interrupted is waited for; if it does not end, its guest is left as it is.
 func (p *plugin) Close() error {
 	if p.closed.Swap(true) {
 		return nil
 	}
 	p.host.forget(p)
-	p.host.watch.remove(p)
+	p.watchdog.interrupt(errClosed)
 	deadline := time.Now().Add(closePatience)
-	for p.running.Load() > 0 { // more than once, if an instance moved meanwhile
+	for p.watchdog.count() > 0 { // more than once, if an instance moved meanwhile
 		if time.Now().After(deadline) {
 			return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
 		}
@@ -150,7 +149,7 @@ func (p *plugin) provide(s *slot) error {
 		return lineError{err}
 	}
 	s.instance = &instance{Instance: started}
-	p.running.Add(1)
+	p.watchdog.add(s.instance, p.args.callTimeout())
 	p.metrics.instances.Inc()
 	p.countMemory(s.instance)
 	if s.lost {
@@ -171,7 +170,7 @@ func (p *plugin) drop(s *slot) {
 
 func (p *plugin) end(i *instance) {
 	_ = i.Close(context.Background())
-	p.running.Add(-1)
+	p.watchdog.remove(i)
 	p.metrics.instances.Dec()
 	p.metrics.memory.Add(-float64(i.memory))
 }

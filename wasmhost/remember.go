@@ -149,6 +149,8 @@ const few = 16
 func (p *plugin) askAboutUnknown(c *cycle) {
 	unknown := c.answers.unknown(c.nodes)
 	switch {
+	case p.guest.FiltersNames() && named(p.decidesBy.Node):
+		p.filterNames(c, unknown)
 	case len(unknown) <= few:
 		for _, node := range unknown {
 			if p.filter(c, node).Code() == fwk.Error {
@@ -157,6 +159,50 @@ func (p *plugin) askAboutUnknown(c *cycle) {
 		}
 	case c.answers.again.Swap(true):
 		p.askBeside(c, unknown)
+	}
+}
+
+// filterNames asks a guest about many nodes at once.
+func (p *plugin) filterNames(c *cycle, nodes []*v1.Node) {
+	s, err := p.enter(c, false)
+	if err != nil {
+		return // whatever is asked next for the pod says so
+	}
+	defer p.pool.unlock(s)
+	names := make([]string, len(nodes))
+	for i, node := range nodes {
+		names[i] = node.Name
+	}
+	for len(nodes) > 0 {
+		codes, err := s.instance.FilterNames(names)
+		if err != nil {
+			_ = p.lose(s, c, abi.Filter, err)
+			return
+		}
+		p.learnCodes(c, nodes, codes, s.instance.Out().Reasons)
+		nodes, names = nodes[len(codes):], names[len(codes):]
+	}
+}
+
+// learnCodes remembers what a guest has answered about many nodes at once.
+func (p *plugin) learnCodes(c *cycle, nodes []*v1.Node, codes []byte, reasons []string) {
+	p.answers.metrics.asked.Add(float64(len(codes)))
+	var verdicts [256]*uint16 // their numbers, by their codes
+	for i, code := range codes {
+		if verdicts[code] == nil {
+			v := verdict{value: uint64(code)}
+			if code != byte(fwk.Success) {
+				v.reasons = reasons
+			}
+			number := uint16(0)
+			if worthKeeping(abi.Filter, v) {
+				number = c.answers.number(v)
+			}
+			verdicts[code] = &number
+		}
+		if id, numbered := c.nodes.id(nodes[i]); numbered && *verdicts[code] != 0 {
+			c.answers.put(&c.answers.filter, id, len(c.nodes.ids), *verdicts[code])
+		}
 	}
 }
 

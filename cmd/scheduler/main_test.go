@@ -43,7 +43,7 @@ func command(t *testing.T, args ...string) (output string, err error) {
 var badConfigs = map[string]string{
 	"args_in_a_list.yaml":            `profiles[0].pluginConfig[0].args: must have fields: lines such as "guestURL: …" below it, indented further and without "- "`,
 	"args_of_in_tree.yaml":           `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
-	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration such as 500ms or 2s`,
+	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration above 0s such as 500ms, or none`,
 	"config_is_an_object.yaml":       "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
 	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: instantiate error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
 	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests: not a regular file",

@@ -44,7 +44,7 @@ func (w WasmPlugin) field(err error) string {
 }
 
 // named finds the field of the args that an error names.
-var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|guestSizeLimit|memoryLimit|callTimeout|instances|compilationCache) |.*unknown field "([^"]+)")`)
+var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|guestSizeLimit|memoryLimit|callTimeout|answersLimit|recheckEvery|instances|compilationCache) |.*unknown field "([^"]+)")`)
 
 // argsField is the field that an error of the args is about.
 func argsField(path string, err error) string {

@@ -40,6 +40,8 @@ type Guest struct {
 	constant  Set
 	handle    bool
 	declares  bool
+
+	filtersNames bool
 }
 
 // Compile compiles a guest and checks that there is something to call in it.
@@ -85,7 +87,7 @@ func (g *Guest) findHooks(info module) error {
 		if !ok {
 			continue
 		}
-		if len(f.ParamTypes()) > 0 || !slices.Equal(f.ResultTypes(), exports[h].results) {
+		if !has(f, nil, exports[h].results) {
 			return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (%s)", h, types(exports[h].results))
 		}
 		g.exports |= Of(h)
@@ -95,10 +97,13 @@ func (g *Guest) findHooks(info module) error {
 		}
 	}
 	if declares, ok := found[exportDecidesBy]; ok {
-		if len(declares.ParamTypes()) > 0 || !slices.Equal(declares.ResultTypes(), []api.ValueType{i64}) {
+		if !has(declares, nil, []api.ValueType{i64}) {
 			return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i64)", exportDecidesBy)
 		}
 		g.declares = true
+	}
+	if err := g.findFilterNames(found); err != nil {
+		return err
 	}
 	switch {
 	case g.exports == 0:
@@ -107,6 +112,11 @@ func (g *Guest) findHooks(info module) error {
 		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
 	}
 	return nil
+}
+
+// has compares the signature of a function.
+func has(f api.FunctionDefinition, params, results []api.ValueType) bool {
+	return slices.Equal(f.ParamTypes(), params) && slices.Equal(f.ResultTypes(), results)
 }
 
 func types(of []api.ValueType) string {

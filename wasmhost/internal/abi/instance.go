@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -27,8 +28,9 @@ type Settings struct {
 	LogSeverity int32
 	// Log writes what the guest logs, kvs being keys and values in turn.
 	Log func(severity int32, msg string, kvs []string)
-	// Timeout bounds each call of an interruptible guest. Zero is no bound.
-	Timeout time.Duration
+	// StartTimeout bounds the start of an instance of an interruptible guest. Zero
+	// is no bound. Calls are for [Instance.Interrupt] to end.
+	StartTimeout time.Duration
 }
 
 // Scheduler is what a guest may ask whatever the call is.
@@ -105,24 +107,34 @@ type Instance struct {
 	printed   printed
 	out       Out
 	reasons   reasons
+
+	calls       atomic.Uint64 // twice the number of calls, and one more during one
+	interrupt   chan struct{}
+	interrupted atomic.Pointer[error] // why
+
+	filterNames api.Function
+	names       struct{ at, size uint32 } // of the buffer for names, once it is known
 }
 
 // Start makes an instance and runs its start function. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	i := &Instance{settings: s}
+	i := &Instance{settings: s, interrupt: make(chan struct{})}
 	ctx = context.WithValue(ctx, instanceKey{}, i)
 	if g.allocator != nil {
 		ctx = experimental.WithMemoryAllocator(ctx, g.allocator)
 	}
-	if s.Timeout > 0 {
+	if s.StartTimeout > 0 {
 		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, s.StartTimeout)
 		defer cancel()
 	}
 	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed)
 	module, err := g.runtime.InstantiateModule(ctx, g.compiled, config)
 	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = Overdue(s.StartTimeout)
+		}
 		return nil, i.trap("instantiate", err)
 	}
 	if module.IsClosed() { // it exited, with 0
@@ -143,29 +155,48 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 func (i *Instance) Call(h Hook) (uint64, error) {
 	i.out = Out{}
 	i.stack[0] = 0
-	var err error
-	if i.settings.Timeout > 0 {
-		err = i.callInTime(h)
-	} else {
-		err = i.functions[h].CallWithStack(i, i.stack[:])
-	}
-	if err != nil {
-		return 0, i.trap(h.String(), err)
-	}
-	if i.printed.kept != nil {
-		i.printed.reset()
+	if err := i.call(h.String(), i.functions[h]); err != nil {
+		return 0, err
 	}
 	return i.stack[0], nil
 }
 
-func (i *Instance) callInTime(h Hook) error {
-	ctx, cancel := context.WithTimeout(i, i.settings.Timeout)
-	defer cancel()
-	err := i.functions[h].CallWithStack(ctx, i.stack[:])
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("the call took longer than callTimeout, %s", i.settings.Timeout)
+// call calls a function of the guest with what is on the stack. Every call goes
+// through here.
+func (i *Instance) call(name string, f api.Function) error {
+	i.calls.Add(1)
+	err := f.CallWithStack(i, i.stack[:])
+	i.calls.Add(1)
+	if err != nil {
+		if why := i.interrupted.Load(); why != nil {
+			err = *why
+		}
+		return i.trap(name, err)
 	}
-	return err
+	if i.printed.kept != nil {
+		i.printed.reset()
+	}
+	return nil
+}
+
+// Overdue is why a call was interrupted that took longer than it may.
+func Overdue(timeout time.Duration) error {
+	return fmt.Errorf("the call took longer than callTimeout, %s", timeout)
+}
+
+// InCall tells one call from the next, and whether it lasts. It is for any
+// goroutine.
+func (i *Instance) InCall() (number uint64, lasts bool) {
+	number = i.calls.Load()
+	return number, number%2 == 1
+}
+
+// Interrupt ends the call that lasts, and every further one, with a [Trap] that
+// says why. It is for any goroutine. A guest that is not interruptible goes on.
+func (i *Instance) Interrupt(why error) {
+	if i.interrupted.CompareAndSwap(nil, &why) {
+		close(i.interrupt)
+	}
 }
 
 // DecidesBy asks the guest what it decides by. Nil is where it does not say.
@@ -174,8 +205,8 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	if declared == nil {
 		return nil, nil
 	}
-	if err := declared.CallWithStack(i, i.stack[:]); err != nil {
-		return nil, i.trap(exportDecidesBy, err)
+	if err := i.call(exportDecidesBy, declared); err != nil {
+		return nil, err
 	}
 	list, ok := i.memory.Read(uint32(i.stack[0]>>32), uint32(i.stack[0]))
 	if !ok {
@@ -211,10 +242,15 @@ func instanceOf(ctx context.Context) *Instance {
 func (i *Instance) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Done implements context.Context.
-func (i *Instance) Done() <-chan struct{} { return nil }
+func (i *Instance) Done() <-chan struct{} { return i.interrupt }
 
 // Err implements context.Context.
-func (i *Instance) Err() error { return nil }
+func (i *Instance) Err() error {
+	if i.interrupted.Load() == nil {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
 
 // Value implements context.Context.
 func (i *Instance) Value(key any) any {

@@ -1,0 +1,106 @@
+package abi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// A guest that tells nodes apart by their names alone may answer about many at
+// once: a call costs more than most verdicts. It exports both of these, which are
+// our addition; the upstream host ignores them.
+const (
+	// exportNamesBuffer is a function () -> i64 that says where the host writes
+	// names: the upper half is the address, the lower half the size in bytes.
+	exportNamesBuffer = "names_buffer"
+	// exportFilterNames is a function (i32) -> i32. The parameter is how many bytes
+	// of names were written, each of which ends with a zero byte. The guest puts
+	// what filter would return for the first name into the first byte of the
+	// buffer, and so on, and gives the one reason for all that it rejects. It
+	// returns how many names it has answered about, from the first one on.
+	exportFilterNames = "filter_names"
+)
+
+// minNamesBuffer is the least that a buffer for names must hold, in bytes: the
+// longest name of a node and its end.
+const minNamesBuffer = 254
+
+// findFilterNames looks for the two exports.
+func (g *Guest) findFilterNames(found map[string]api.FunctionDefinition) error {
+	buffer, hasBuffer := found[exportNamesBuffer]
+	filter, hasFilter := found[exportFilterNames]
+	switch {
+	case !hasBuffer && !hasFilter:
+		return nil
+	case hasBuffer != hasFilter:
+		return fmt.Errorf("wasm: guest exports one of func[%s] and func[%s], but needs both or none", exportNamesBuffer, exportFilterNames)
+	case !has(buffer, nil, []api.ValueType{i64}):
+		return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i64)", exportNamesBuffer)
+	case !has(filter, []api.ValueType{i32}, []api.ValueType{i32}):
+		return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be (i32) -> (i32)", exportFilterNames)
+	}
+	g.filtersNames = true
+	return nil
+}
+
+// FiltersNames reports whether the guest can be asked with [Instance.FilterNames].
+func (g *Guest) FiltersNames() bool { return g.filtersNames }
+
+// FilterNames asks the guest about nodes by their names: as many as it has room
+// for, which is at least one. The codes are valid until the next call; those that
+// are not zero have the reason in Out. An error is a [Trap], as for Call.
+func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
+	i.out = Out{}
+	buffer, err := i.namesBuffer()
+	if err != nil {
+		return nil, err
+	}
+	size, fit := write(buffer, names)
+	i.stack[0] = uint64(size)
+	if err := i.call(exportFilterNames, i.filterNames); err != nil {
+		return nil, err
+	}
+	answered := uint32(i.stack[0])
+	if answered == 0 || answered > uint32(fit) {
+		return nil, i.trap(exportFilterNames, fmt.Errorf("it has answered about %d of %d names", answered, fit))
+	}
+	if buffer, err = i.namesBuffer(); err != nil { // the memory may have grown
+		return nil, err
+	}
+	return buffer[:answered], nil
+}
+
+// namesBuffer is where names are written.
+func (i *Instance) namesBuffer() ([]byte, error) {
+	if i.names.size == 0 {
+		if err := i.call(exportNamesBuffer, i.module.ExportedFunction(exportNamesBuffer)); err != nil {
+			return nil, err
+		}
+		i.names.at, i.names.size = uint32(i.stack[0]>>32), uint32(i.stack[0])
+		i.filterNames = i.module.ExportedFunction(exportFilterNames)
+	}
+	if i.names.size < minNamesBuffer {
+		return nil, i.trap(exportNamesBuffer, fmt.Errorf("it has room for %d bytes, but needs %d at least", i.names.size, minNamesBuffer))
+	}
+	buffer, ok := i.memory.Read(i.names.at, i.names.size)
+	if !ok {
+		return nil, i.trap(exportNamesBuffer, errors.New("it is not in the guest's memory"))
+	}
+	return buffer, nil
+}
+
+// write writes names that fit, and says how many bytes and how many names these
+// are. A name that never fits is cut: no node has one.
+func write(buffer []byte, names []string) (size, fit int) {
+	for _, name := range names {
+		if size+len(name) >= len(buffer) {
+			break
+		}
+		size += copy(buffer[size:], name)
+		buffer[size] = 0
+		size++
+		fit++
+	}
+	return size, fit
+}

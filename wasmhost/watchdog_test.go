@@ -1,0 +1,136 @@
+package wasmhost
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+// soon is a callTimeout for tests that wait for it.
+const soon = Duration(50 * time.Millisecond)
+
+func TestAGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
+	for config, export := range map[string]string{"s": "instantiate", "e": "enqueue", "d": "decides_by"} {
+		h := &Host{}
+		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
+		if !strings.Contains(message(err), "wasm: "+export+" error: ") || !strings.Contains(message(err), "callTimeout, 50ms") {
+			t.Errorf("%s: %v", export, err)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
+	p, state, n := pod("web"), framework.NewCycleState(), node("n")
+	hooks := map[string]func(pl fwk.Plugin) *fwk.Status{
+		"p": func(pl fwk.Plugin) *fwk.Status { _, s := preFilter(t.Context(), pl, state, p); return s },
+		"f": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, n) },
+		"o": func(pl fwk.Plugin) *fwk.Status {
+			_, s := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
+			return s
+		},
+		"c": func(pl fwk.Plugin) *fwk.Status {
+			_, s := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, n)
+			return s
+		},
+		"n": func(pl fwk.Plugin) *fwk.Status {
+			return pl.(fwk.ScorePlugin).ScoreExtensions().NormalizeScore(t.Context(), state, p, fwk.NodeScoreList{{Name: "n"}})
+		},
+		"r": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.ReservePlugin).Reserve(t.Context(), state, p, "n") },
+		"t": func(pl fwk.Plugin) *fwk.Status {
+			s, _ := pl.(fwk.PermitPlugin).Permit(t.Context(), state, p, "n")
+			return s
+		},
+		"b": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.BindPlugin).Bind(t.Context(), state, p, "n") },
+	}
+	for config, call := range hooks {
+		pl := openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon}, nil)
+		state = framework.NewCycleState()
+		if config != "p" {
+			if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
+				t.Fatal(status)
+			}
+		}
+		status := call(pl)
+		if status.Code() != fwk.Error || !strings.HasSuffix(status.Message(), "error: the call took longer than callTimeout, 50ms") {
+			t.Errorf("%s: %v", config, status)
+		}
+	}
+}
+
+// All goroutines of a cycle get the Error at the same time: the guest is asked
+// once for each instance, and the collector runs meanwhile.
+func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
+	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
+	state, web := framework.NewCycleState(), pod("web")
+	if _, status := preFilter(t.Context(), pl, state, web); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless")); status.Code() != fwk.Error {
+				t.Errorf("got %v", status)
+			}
+		})
+	}
+	done := make(chan error)
+	go func() {
+		runtime.GC()
+		all.Wait()
+		done <- nil
+	}()
+	if err := eventually.Receives(t, "all calls end", done); err != nil {
+		t.Error(err)
+	}
+	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
+		t.Errorf("the next pod: %v", got)
+	}
+}
+
+// The guest would loop for an hour.
+func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
+	pl := openWith(t, "endless", Args{CallTimeout: Duration(time.Hour)}, nil)
+	answered := make(chan *fwk.Status)
+	go func() {
+		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
+	}()
+	p := inside(pl)
+	eventually.Succeeds(t, "the guest is called", func(context.Context) error {
+		if p.watchdog.calling() == 0 {
+			return errors.New("no call lasts")
+		}
+		return nil
+	})
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if status := eventually.Receives(t, "the call ends", answered); !strings.Contains(status.Message(), errClosed.Error()) {
+		t.Errorf("got %v", status)
+	}
+}
+
+// calling is how many calls last.
+func (w *watchdog) calling() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.running {
+		if _, lasts := i.InCall(); lasts {
+			n++
+		}
+	}
+	return n
+}
+
+func fileURLOf(guest string) string { return "file://" + guests + guest + ".wasm" }
