@@ -1,18 +1,12 @@
 package wasmhost
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
-)
 
-// worthNaming is the largest share of the nodes that PreFilter names: to name a
-// node costs the scheduler more than to look at one.
-const worthNaming = 0.6
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+)
 
 // passingNodes are the nodes of a table that a guest lets a pod run on.
 type passingNodes struct {
@@ -45,8 +39,8 @@ func (a *podAnswers) passingOf(t *nodeTable) *passingNodes {
 			reasons[v.reason()] += nodes
 		}
 	}
-	p.rejected = histogram(reasons)
-	if p.nodes > 0 && float64(p.nodes) <= worthNaming*float64(len(t.listed)) {
+	p.rejected = naming.Rejected(reasons)
+	if naming.Worth(p.nodes, len(t.listed)) {
 		p.result = &fwk.PreFilterResult{NodeNames: a.names(t, p.nodes)}
 	}
 	a.passing.Store(p)
@@ -102,16 +96,6 @@ func (v verdict) reason() string {
 		return v.reasons[0]
 	}
 	return "node(s) rejected without a reason"
-}
-
-// histogram writes reasons with their numbers as the scheduler does in its events.
-func histogram(reasons map[string]int) string {
-	parts := make([]string, 0, len(reasons))
-	for reason, nodes := range reasons {
-		parts = append(parts, fmt.Sprintf("%d %s", nodes, reason))
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
 }
 
 // unknown are nodes that stand for all those about which there is no answer yet.

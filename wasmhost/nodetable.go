@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -23,14 +24,10 @@ type nodeTable struct {
 // named reports whether the name is all that counts of a node.
 func named(fields []abi.Field) bool { return len(fields) == 1 && fields[0].Kind == abi.Name }
 
-// isOf reports whether a list is the one that the table is of. The scheduler makes
-// a new list when nodes come or go; a node that changes is another object in the
-// same list, with the same name.
+// isOf reports whether a list is the one that the table is of, and its nodes have
+// the same fields.
 func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
-	if len(nodes) != len(t.list) {
-		return false
-	}
-	if len(nodes) > 0 && &nodes[0] != &t.list[0] {
+	if !naming.Same(t.list, nodes) {
 		return false
 	}
 	if named(fields) {

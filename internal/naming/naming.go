@@ -1,0 +1,37 @@
+// Package naming is what the host of Wasm guests and the native plugin share: they
+// name to the scheduler, in PreFilter, the nodes that a pod may run on.
+package naming
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// Worth reports whether it is worth to name so many of the nodes: to name one
+// costs the scheduler more than to look at one, since it copies the set for each
+// plugin behind and looks each name up.
+func Worth(named, nodes int) bool { return named > 0 && float64(named) <= worth*float64(nodes) }
+
+const worth = 0.6
+
+// Same reports whether two lists that PreFilter got are of nodes with the same
+// names. The scheduler makes a new list when nodes come or go; a node that changes
+// is another object in the same list. Whoever compares must keep the first list,
+// or another one could come to have its place in memory.
+func Same(a, b []fwk.NodeInfo) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// Rejected says in words why nodes were left out, with their numbers, as the
+// scheduler does in its events.
+func Rejected(nodes map[string]int) string {
+	parts := make([]string, 0, len(nodes))
+	for reason, n := range nodes {
+		parts = append(parts, fmt.Sprintf("%d %s", n, reason))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
