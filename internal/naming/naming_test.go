@@ -1,0 +1,89 @@
+//go:build !kubernetes_1_35
+
+package naming
+
+import (
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+)
+
+func nodeNamed(name string) *v1.Node { return &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+
+// The scheduler's own cache says what a list tells: a new one for nodes that come
+// and go, and none for those that change, nor for pods.
+func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
+	metrics.Register()
+	logger := klog.FromContext(t.Context())
+	scheduler, snapshot := cache.New(t.Context(), nil, false), cache.NewEmptySnapshot()
+	list := func() []fwk.NodeInfo {
+		if err := scheduler.UpdateSnapshot(logger, snapshot); err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := snapshot.NodeInfos().List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nodes
+	}
+	for i := range 3 {
+		scheduler.AddNode(logger, nodeNamed(fmt.Sprint("node-", i)))
+	}
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}, Spec: v1.PodSpec{NodeName: "node-1"}}
+	other := nodeNamed("node-1")
+	other.Labels = map[string]string{"zone": "west"}
+	before := list()
+	for _, step := range []struct {
+		what string
+		do   func() error
+		same bool
+	}{
+		{"nothing", func() error { return nil }, true},
+		{"a pod is added", func() error { return scheduler.AddPod(logger, pod) }, true},
+		{"a node changes", func() error { scheduler.UpdateNode(logger, nodeNamed("node-1"), other); return nil }, true},
+		{"a pod is removed", func() error { return scheduler.RemovePod(logger, pod) }, true},
+		{"a node is added", func() error { scheduler.AddNode(logger, nodeNamed("node-3")); return nil }, false},
+		{"one node for another", func() error {
+			scheduler.AddNode(logger, nodeNamed("node-4"))
+			return scheduler.RemoveNode(logger, nodeNamed("node-0"))
+		}, false},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		after := list()
+		if Same(before, after) != step.same {
+			t.Errorf("%s: the list is the same: %v", step.what, !step.same)
+		}
+		names := map[string]bool{}
+		for _, node := range before {
+			names[node.Node().Name] = true
+		}
+		for _, node := range after {
+			if step.same && !names[node.Node().Name] {
+				t.Errorf("%s: the same list, but %s is new", step.what, node.Node().Name)
+			}
+		}
+		before = after
+	}
+}
+
+func TestTheReasonsAreTheSchedulersWords(t *testing.T) {
+	if got := Rejected(map[string]int{"node(s) were small": 12, "node(s) had no GPU": 3}); got != "12 node(s) were small, 3 node(s) had no GPU" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestMostNodesAreNotWorthNaming(t *testing.T) {
+	for named, want := range map[int]bool{0: false, 1: true, 6: true, 7: false, 10: false} {
+		if got := Worth(named, 10); got != want {
+			t.Errorf("%d of 10: %v", named, got)
+		}
+	}
+}
