@@ -15,36 +15,52 @@ func enqueue() {
 
 //export prefilter
 func prefilter() uint32 {
-	forget()
 	nodeNames, status := plugin.PreFilter(Pod{})
 	setNodeNames(nodeNames)
 	return report(status)
 }
 
-// filter is the hot path, and so without a pointer: see Expect.
+// filter is the hot path. TinyGo has a function that calls the host, or that
+// might allocate or trap, keep all its pointers in memory, for the collector. So
+// this one has numbers only.
 //
 //export filter
 func filter() uint32 {
 	size := fetchNodeName()
-	if size > uint32(len(nodeName)) {
-		return decide(size)
+	if size > uint32(len(nodeName)) { // as no node's name is
+		return filterLong(size)
 	}
-	switch matches, known := expected.ticket.Known(view(nodeName[:size])); {
-	case !known:
-		return decide(size)
-	case matches:
-		return uint32(Success)
-	default:
-		hostSetStatusReason(expected.reason, expected.reasonSize)
-		return expected.code
+	code := decide(size)
+	if code != uint32(Success) {
+		hostSetStatusReason(reason.address, reason.size)
 	}
+	return code
 }
+
+// reason is what decide has to say, in numbers.
+var reason struct{ address, size uint32 }
 
 // decide asks the plugin about the node whose name was fetched. Inlined, it
 // would bring its pointers along.
 //
 //go:noinline
-func decide(size uint32) uint32 { return report(plugin.Filter(fetchedNodeName(size))) }
+func decide(size uint32) (code uint32) {
+	status := plugin.Filter(view(nodeName[:size]))
+	if status == nil {
+		return uint32(Success)
+	}
+	reason.address, reason.size = address(bytesOf(status.Reason)), uint32(len(status.Reason))
+	return uint32(status.Code)
+}
+
+//go:noinline
+func filterLong(size uint32) uint32 {
+	status := plugin.Filter(longNodeName(size))
+	if status == nil {
+		return uint32(Success)
+	}
+	return report(*status)
+}
 
 // The upper half of the result is the nominating mode of a preemption, of which
 // there is none.

@@ -6,12 +6,10 @@ require (
 	google.golang.org/protobuf v1.35.1
 	k8s.io/api v0.32.3
 	k8s.io/apimachinery v0.32.3
-	wasmkwokwizardry.io/regex-scheduling/regex v0.0.0
 )
 
 require (
 	github.com/fxamacker/cbor/v2 v2.7.0 // indirect
-	github.com/go-json-experiment/json v0.0.0-20250211171154-1ae217ad3535 // indirect
 	github.com/go-logr/logr v1.4.2 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/google/gofuzz v1.2.0 // indirect
@@ -29,5 +27,3 @@ require (
 	sigs.k8s.io/structured-merge-diff/v4 v4.4.2 // indirect
 	sigs.k8s.io/yaml v1.4.0 // indirect
 )
-
-replace wasmkwokwizardry.io/regex-scheduling/regex => ../regex

@@ -18,9 +18,10 @@ type Plugin interface {
 	// PreFilter begins a scheduling cycle. If it returns names, the scheduler
 	// looks at those nodes only; names that no node bears do no harm.
 	PreFilter(pod Pod) (nodeNames []string, status Status)
-	// Filter says whether the pod may run on a node, unless [Expect] has said so.
-	// The name is valid until Filter returns.
-	Filter(nodeName string) Status
+	// Filter says why the pod may not run on a node; nil is Success. It is called
+	// for each node, so the statuses should be there before, and nothing be
+	// allocated. The name is valid until it returns.
+	Filter(nodeName string) *Status
 	// PostFilter is called where no node was left. Success has nothing to say;
 	// Unschedulable adds its reason to the pod's event.
 	PostFilter() Status

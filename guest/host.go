@@ -21,13 +21,9 @@ func fetchNodeName() (size uint32) {
 	return hostCurrentNodeName(address(nodeName[:]), uint32(len(nodeName)))
 }
 
-// fetchedNodeName returns the name that has the size which fetchNodeName
-// returned.
-func fetchedNodeName(size uint32) string {
-	if size <= uint32(len(nodeName)) {
-		return view(nodeName[:size])
-	}
-	long := make([]byte, size) // as no node's name is
+// longNodeName returns a name that did not fit.
+func longNodeName(size uint32) string {
+	long := make([]byte, size)
 	hostCurrentNodeName(address(long), size)
 	return view(long)
 }
@@ -54,7 +50,7 @@ func read(buf *[]byte, fill func(ptr, limit uint32) uint32) []byte {
 }
 
 func setStatusReason(reason string) {
-	hostSetStatusReason(address(unsafe.Slice(unsafe.StringData(reason), len(reason))), uint32(len(reason)))
+	hostSetStatusReason(address(bytesOf(reason)), uint32(len(reason)))
 }
 
 // setNodeNames limits the cycle to nodes by name. To the host an empty list
@@ -75,6 +71,8 @@ func setClusterEvents(encoded []byte) {
 		hostSetClusterEvents(address(encoded), uint32(len(encoded)))
 	}
 }
+
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // view returns bytes as a string without a copy.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

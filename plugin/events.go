@@ -43,7 +43,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 	if selector == nil {
 		return framework.Queue, nil
 	}
-	if ok, err := selector.Begin().Match(node.Name); err == nil && !ok {
+	if !selector.Match(node.Name) {
 		return framework.QueueSkip, nil
 	}
 	return framework.Queue, nil

@@ -51,12 +51,12 @@ func (*Plugin) Name() string { return Name }
 
 // state is what a scheduling cycle knows of its pod.
 type state struct {
-	cycle    *regex.Cycle
+	selector *regex.Selector
 	mismatch []string // the reason for a node that doesn't qualify
 }
 
 // Clone implements framework.StateData. Nothing in a state depends on the nodes
-// and pods that preemption tries out, so its copies share it, and its budget.
+// and pods that preemption tries out, so its copies share it.
 func (s *state) Clone() framework.StateData { return s }
 
 // PreFilter implements framework.PreFilterPlugin. If the pattern matches few
@@ -69,7 +69,7 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if selector == nil {
 		return nil, framework.NewStatus(framework.Skip)
 	}
-	cycle.Write(stateKey, &state{cycle: selector.Begin(), mismatch: []string{selector.Mismatch()}})
+	cycle.Write(stateKey, &state{selector: selector, mismatch: []string{selector.Mismatch()}})
 	if names := selector.Names(); len(names) > 0 {
 		return &framework.PreFilterResult{NodeNames: sets.New(names...)}, nil
 	}
@@ -102,11 +102,7 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 		return framework.AsStatus(fmt.Errorf("plugin %s: its PreFilter has not run: %w", Name, err))
 	}
 	s := data.(*state)
-	ok, err := s.cycle.Match(node.Node().Name)
-	if err != nil {
-		return framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
-	}
-	if !ok {
+	if !s.selector.Match(node.Node().Name) {
 		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.mismatch...)
 	}
 	return nil
@@ -120,7 +116,7 @@ func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1
 	if err != nil { // this pod has no regex
 		return nil, framework.NewStatus(framework.Unschedulable)
 	}
-	selector := data.(*state).cycle.Selector()
+	selector := data.(*state).selector
 	if len(selector.Names()) == 0 {
 		return nil, framework.NewStatus(framework.Unschedulable)
 	}

@@ -11,7 +11,8 @@ import (
 //
 // All but the last are checked on the text: syntax.Parse panics inside itself on
 // patterns that it finds too large and recovers, which TinyGo cannot do on
-// Wasm, and its recursion must fit the guest's stack.
+// Wasm, and its recursion must fit the guest's stack. What is within all of them
+// must be within those of internal/dfa, too.
 const (
 	// maxPattern bounds the pattern's length, in bytes.
 	maxPattern = 2048

@@ -17,7 +17,7 @@ type PatternError struct {
 	// Problem is what is wrong with it.
 	Problem string
 
-	text string // all of it, put together once: a cycle may say it for each node
+	text string // all of it, put together once: v1 says it for each node
 }
 
 func (e *PatternError) Error() string { return e.text }

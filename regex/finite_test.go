@@ -34,7 +34,7 @@ func TestNames(t *testing.T) {
 		{"a star", `^a*$`, nil},
 		{"a star that leads nowhere", `^(?:a*\b\B|b)$`, nil},
 		{"too many", `^[a-z]{2}$`, nil},
-		{"too much work", `^(?:[a-z]{30}\b\B|b)$`, nil},
+		{"ways that lead nowhere", `^(?:[a-z]{30}\b\B|b)$`, []string{"b"}},
 		{"lines, not text", `(?m)^a$`, nil},
 		{"no node can match", `^A$`, nil},
 	}
@@ -82,8 +82,6 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
-
-const nodeChars = "abcdefghijklmnopqrstuvwxyz0123456789-."
 
 func canBeANode(name string) bool {
 	return len(name) <= maxNameLength && strings.Trim(name, nodeChars) == ""

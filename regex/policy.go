@@ -5,12 +5,9 @@
 // compile the same code, so a pattern means the same at every door into the
 // scheduler: what matches, what is refused, and in which words.
 //
-// A pattern goes through [Policy.Compile], which refuses what could be too
-// costly (budget.go), into a [Selector] (selector.go). Each scheduling cycle
-// matches its nodes through a [Cycle], which bounds the work of the whole cycle.
-// The matching itself is a DFA (dfa.go) that is built from the program of the
-// standard library's regexp/syntax while names are read (step.go), and that reads
-// eight characters at a time of names that resemble earlier ones (warm.go).
+// A pattern goes through [Policy.Compile], which refuses what could be too costly,
+// into a [Selector], which matches the names of nodes. What is behind that is in
+// internal/dfa.
 package regex
 
 // Annotation is the key under which a pod carries its pattern, unless a plugin

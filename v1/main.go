@@ -13,8 +13,8 @@ import (
 func main() { plugin.Set(&regexScheduling{}) }
 
 type regexScheduling struct {
-	// cycle matches the pattern that was met last.
-	cycle *regex.Cycle
+	// selector is of the pattern that was met last.
+	selector *regex.Selector
 }
 
 // Filter lets the pod run on a node whose name matches the pod's annotation.
@@ -23,19 +23,15 @@ func (r *regexScheduling) Filter(_ api.CycleState, pod proto.Pod, node api.NodeI
 	if !found {
 		return nil // success
 	}
-	if r.cycle == nil || r.cycle.Selector().Pattern() != pattern {
+	if r.selector == nil || r.selector.Pattern() != pattern {
 		selector, err := regex.Default.Compile(pattern)
 		if err != nil {
 			return &api.Status{Code: api.StatusCodeError, Reason: err.Error()}
 		}
-		r.cycle = selector.Begin()
+		r.selector = selector
 	}
-	matches, err := r.cycle.Match(node.GetName())
-	if err != nil {
-		return &api.Status{Code: api.StatusCodeError, Reason: err.Error()}
-	}
-	if !matches {
-		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: r.cycle.Selector().Mismatch()}
+	if !r.selector.Match(node.GetName()) {
+		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: r.selector.Mismatch()}
 	}
 	return nil
 }

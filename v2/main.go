@@ -10,8 +10,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// maxSelectors bounds what compiled patterns are kept, in bytes.
-const maxSelectors = 512 << 10
+// maxSelectors bounds what compiled patterns are kept, in bytes: some thousand
+// that are as people write them.
+const maxSelectors = 4 << 20
 
 func main() {
 	policy, err := regex.ParseConfig(guest.Config())

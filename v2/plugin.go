@@ -13,8 +13,8 @@ type plugin struct {
 	// The state of the cycle, set by PreFilter for each Filter that follows:
 	// what to match against, and the verdict on nodes that don't, or on all
 	// nodes if there is nothing to match against.
-	cycle   *regex.Cycle
-	verdict guest.Status
+	selector *regex.Selector
+	verdict  guest.Status
 }
 
 func newPlugin(policy regex.Policy) *plugin {
@@ -30,7 +30,7 @@ func newPlugin(policy regex.Policy) *plugin {
 // trying again would not help, nor would evicting other pods. If the pattern
 // matches few names, those are the only nodes that the scheduler looks at.
 func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
-	p.cycle, p.verdict = nil, guest.Status{}
+	p.selector, p.verdict = nil, guest.Status{}
 	pattern, found, err := pod.Annotation(p.policy.Annotation)
 	if err != nil {
 		p.verdict = guest.Status{Code: guest.Error, Reason: err.Error()}
@@ -44,35 +44,26 @@ func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
 		p.verdict = unresolvable(err.Error())
 		return nil, p.verdict
 	}
-	p.cycle, p.verdict = selector.Begin(), unresolvable(selector.Mismatch())
-	guest.Expect(selector, p.verdict)
+	p.selector, p.verdict = selector, unresolvable(selector.Mismatch())
 	return selector.Names(), guest.Status{}
 }
 
 // Filter admits the nodes whose names match. No eviction renames a node, so
-// what does not match is unresolvable. It is asked only where names lead to what
-// the selector has not met yet; for the others, PreFilter has said what to expect.
-func (p *plugin) Filter(nodeName string) guest.Status {
-	if p.cycle == nil {
-		return p.verdict
+// what does not match is unresolvable.
+func (p *plugin) Filter(nodeName string) *guest.Status {
+	if p.selector != nil && p.selector.Match(nodeName) {
+		return nil
 	}
-	matches, err := p.cycle.Learn(nodeName)
-	if err != nil {
-		return unresolvable(err.Error())
-	}
-	if !matches {
-		return p.verdict
-	}
-	return guest.Status{}
+	return &p.verdict
 }
 
 // PostFilter tells the pod's author of the regex where the scheduler, which was
 // given names, has no reason for the nodes that it did not look at.
 func (p *plugin) PostFilter() guest.Status {
-	if p.cycle == nil || len(p.cycle.Selector().Names()) == 0 {
+	if p.selector == nil || len(p.selector.Names()) == 0 {
 		return guest.Status{}
 	}
-	return guest.Status{Code: guest.Unschedulable, Reason: p.cycle.Selector().Unlisted()}
+	return guest.Status{Code: guest.Unschedulable, Reason: p.selector.Unlisted()}
 }
 
 // EventsToRegister names what can help a rejected pod: a new node, and another

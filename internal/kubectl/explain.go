@@ -120,11 +120,10 @@ func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
 	}
 	e.Pattern = &pattern
 	selector, err := policy.Compile(pattern)
-	if err == nil {
-		e.Matches, err = matching(selector, namesOf(nodes))
-	}
 	if err != nil {
 		e.Problem = err.Error()
+	} else {
+		e.Matches = matching(selector, namesOf(nodes))
 	}
 	e.judge(pod, nodes, selector)
 	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
@@ -176,7 +175,7 @@ func (e *explanation) judgeMatches() {
 func (e *explanation) helpMatch(pattern string, nodes []*v1.Node) {
 	policy := regex.Policy{Annotation: e.Annotation}
 	if folded, err := policy.Compile("(?i)" + pattern); err == nil {
-		if names, err := matching(folded, namesOf(nodes)); err == nil && len(names) > 0 {
+		if names := matching(folded, namesOf(nodes)); len(names) > 0 {
 			e.help("names of nodes are in lower case: without regard to case it would match %s", some(names))
 		}
 	}

@@ -142,11 +142,8 @@ func (l *linter) label(m manifest, entry entry) {
 func (l *linter) pattern(m manifest, entry entry) {
 	l.looked++
 	selector, err := l.policy.Compile(entry.value)
-	if err == nil && l.nodes != nil {
-		var matches []string
-		if matches, err = matching(selector, l.nodes); err == nil && len(matches) == 0 {
-			l.report(m, entry, ruleNoNode, "annotation %s: matches none of %s: %s", entry.key, count(len(l.nodes), "node", "nodes"), shown(entry.value))
-		}
+	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
+		l.report(m, entry, ruleNoNode, "annotation %s: matches none of %s: %s", entry.key, count(len(l.nodes), "node", "nodes"), shown(entry.value))
 	}
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {

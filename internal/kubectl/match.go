@@ -55,10 +55,8 @@ func newMatch(o *options) *cobra.Command {
 }
 
 func (o *options) match(selector *regex.Selector, names []string) error {
-	result := matched{Pattern: selector.Pattern(), Nodes: len(names), Notes: dialect.Python(selector.Pattern())}
-	var err error
-	if result.Matches, err = matching(selector, names); err != nil {
-		return err
+	result := matched{
+		Pattern: selector.Pattern(), Matches: matching(selector, names), Nodes: len(names), Notes: dialect.Python(selector.Pattern()),
 	}
 	if o.output != "table" {
 		return o.print(result)
@@ -73,16 +71,15 @@ func (o *options) match(selector *regex.Selector, names []string) error {
 	return nil
 }
 
-// matching are the names that a pattern matches, within the work that a scheduling
-// cycle has.
-func matching(selector *regex.Selector, names []string) ([]string, error) {
+// matching are the names that a pattern matches.
+func matching(selector *regex.Selector, names []string) []string {
 	matches := []string{}
-	err := selector.Begin().MatchAll(names, func(i int, ok bool) {
-		if ok {
-			matches = append(matches, names[i])
+	for _, name := range names {
+		if selector.Match(name) {
+			matches = append(matches, name)
 		}
-	})
-	return matches, err
+	}
+	return matches
 }
 
 // nodeNames are those of a file, or else of the cluster's nodes with some labels,

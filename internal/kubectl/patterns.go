@@ -92,11 +92,9 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 func measure(policy regex.Policy, pattern string, nodes []string) *inUse {
 	use := &inUse{Pattern: pattern}
 	selector, err := policy.Compile(pattern)
-	var matches []string
 	if err == nil {
-		matches, err = matching(selector, nodes)
+		use.Nodes = len(matching(selector, nodes))
 	}
-	use.Nodes = len(matches)
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):

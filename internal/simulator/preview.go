@@ -21,14 +21,9 @@ func (s *Simulator) Preview(pattern string) (matches []string, total int, err er
 	if err != nil {
 		return nil, 0, fmt.Errorf("list nodes: %w", err)
 	}
-	cycle := selector.Begin()
 	matches = []string{}
 	for _, node := range nodes {
-		ok, err := cycle.Match(node.Name)
-		if err != nil {
-			return nil, len(nodes), err
-		}
-		if ok {
+		if selector.Match(node.Name) {
 			matches = append(matches, node.Name)
 		}
 	}

@@ -36,7 +36,7 @@ const cacheBytes = 16 << 20
 type matcher struct{ selectors *regex.Cache }
 
 // Filter passes all nodes if the pod has no annotation. A pattern that is
-// refused, or that costs too much work on these nodes, is an error.
+// refused is an error.
 func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
 	selector, err := m.selectors.Selector(args.Pod.Annotations)
 	if err != nil {
@@ -47,13 +47,10 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	}
 	mismatch := &algorithm.Failure{Reason: selector.Mismatch(), Unresolvable: true}
 	failures := make([]*algorithm.Failure, len(args.Names))
-	err = selector.Begin().MatchAll(args.Names, func(i int, matches bool) {
-		if !matches {
+	for i, name := range args.Names {
+		if !selector.Match(name) {
 			failures[i] = mismatch
 		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
 	}
 	return failures, nil
 }

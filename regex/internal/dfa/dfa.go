@@ -1,0 +1,130 @@
+// Package dfa compiles a program of regexp/syntax into an automaton, whole: a
+// table that has the next state for each state and each class of characters. So
+// Match costs one look-up for each byte of a name, whatever the pattern is and
+// whatever was matched before.
+//
+// A whole automaton can be exponential in the size of its program. [Compile]
+// counts what it does, and gives up beyond its bounds.
+package dfa
+
+import (
+	"unicode/utf8"
+	"unsafe"
+)
+
+// An Automaton reports whether a text has a match. It never changes.
+type Automaton struct {
+	column [1 << 8]uint8 // of the table, for each byte: its class's, or foreign
+	beyond []interval    // of the characters beyond ASCII, in order
+	table  []uint16      // a row for each state: the numbers of the next states
+	start  uint16
+	width  uint16 // half of a row's length
+	end    uint8  // the column of the end of a text
+}
+
+// interval is the characters up to the next one's, which have one column.
+type interval struct {
+	first  rune
+	column uint8
+}
+
+// The first states. Once a text has led there, it stays there. The number of a
+// state is where its row begins, halved.
+const (
+	dead    = iota // no match, whatever follows
+	matched        // a match, whatever follows
+	foreign        // there was a byte beyond ASCII
+	firstState
+)
+
+// Match reports whether there is a match anywhere in the text, exactly as
+// regexp.MatchString does. It allocates nothing.
+func (a *Automaton) Match(text string) bool {
+	at := a.walk(text)
+	if at == foreign*a.width {
+		at = a.walkCharacters(text)
+	}
+	return at == matched*a.width
+}
+
+// walk returns the state to which a text and its end lead. It reads four bytes
+// without a branch between them, which takes half the time.
+//
+// In a guest it is the hot path, so TinyGo is kept from checking what cannot fail:
+// a function that might trap keeps all its pointers in memory, for the collector.
+//
+//go:nobounds
+//go:noinline
+func (a *Automaton) walk(text string) uint16 {
+	a = (*Automaton)(unsafe.Pointer(a)) // is not nil
+	at := a.start
+	for ; len(text) >= 8 && at >= firstState*a.width; text = text[8:] {
+		if at = a.four(at, text); at < firstState*a.width {
+			return a.next(at, a.end)
+		}
+		at = a.four(at, text[4:])
+	}
+	if len(text)&4 != 0 {
+		at = a.four(at, text)
+		text = text[4:]
+	}
+	if len(text)&2 != 0 {
+		at = a.next(a.next(at, a.column[text[0]]), a.column[text[1]])
+		text = text[2:]
+	}
+	if len(text)&1 != 0 {
+		at = a.next(at, a.column[text[0]])
+	}
+	return a.next(at, a.end)
+}
+
+// four reads four bytes.
+//
+//go:nobounds
+func (a *Automaton) four(at uint16, text string) uint16 {
+	a = (*Automaton)(unsafe.Pointer(a))
+	_ = text[3]
+	at = a.next(a.next(at, a.column[text[0]]), a.column[text[1]])
+	return a.next(a.next(at, a.column[text[2]]), a.column[text[3]])
+}
+
+// next returns the state that a column of a state's row leads to.
+//
+//go:nobounds
+func (a *Automaton) next(at uint16, column uint8) uint16 {
+	a = (*Automaton)(unsafe.Pointer(a))
+	return a.table[int(at)<<1+int(column)]
+}
+
+// walkCharacters is walk for texts that have characters beyond ASCII, as no name
+// of a node has.
+//
+//go:noinline
+func (a *Automaton) walkCharacters(text string) uint16 {
+	at := a.start
+	for _, r := range text { // as regexp decodes it
+		if r < utf8.RuneSelf {
+			at = a.next(at, a.column[r])
+		} else {
+			at = a.next(at, a.columnBeyond(r))
+		}
+	}
+	return a.next(at, a.end)
+}
+
+func (a *Automaton) columnBeyond(r rune) uint8 {
+	low, high := 0, len(a.beyond)
+	for high-low > 1 {
+		if middle := (low + high) / 2; a.beyond[middle].first <= r {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return a.beyond[low].column
+}
+
+// Size is about how many bytes of memory the automaton holds.
+func (a *Automaton) Size() int {
+	return int(unsafe.Sizeof(*a)) + cap(a.table)*2 + cap(a.beyond)*int(unsafe.Sizeof(interval{}))
+}

@@ -1,0 +1,87 @@
+package dfa
+
+import (
+	"fmt"
+	"maps"
+	"regexp/syntax"
+	"slices"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+)
+
+// built is an automaton, nil if it was refused, and what it took of the bounds.
+type built struct {
+	*Automaton
+	states, entries, work int
+}
+
+func (b built) String() string {
+	return fmt.Sprintf("%d states, %d entries, %d work, %d bytes", b.states, b.entries, b.work, b.Size())
+}
+
+func build(t testing.TB, pattern string) built {
+	t.Helper()
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &builder{insts: program.Inst, begin: uint32(program.Start)}
+	automaton := b.compile()
+	return built{automaton, len(b.states), len(b.table), b.work}
+}
+
+func TestHonestPatternsFitTwiceOver(t *testing.T) {
+	for _, pattern := range patterns.Corpus() {
+		a := build(t, pattern)
+		if a.Automaton == nil {
+			t.Errorf("%.60q is refused, after %d states and %d work", pattern, a.states, a.work)
+			continue
+		}
+		t.Logf("%.60q: %s", pattern, a)
+		if 2*a.states > maxStates || 2*a.entries > maxEntries || 2*a.work > maxWork {
+			t.Errorf("%.60q: %s; more than half of %d, %d, %d", pattern, a, maxStates, maxEntries, maxWork)
+		}
+	}
+}
+
+// TestWhatHostilePatternsTake shows which of the hostile patterns that can be parsed
+// are too costly, and that they are given up at the bounds.
+func TestWhatHostilePatternsTake(t *testing.T) {
+	var refused []string
+	all := patterns.Hostile()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, err := syntax.Parse(all[name], syntax.Perl); err != nil || len(all[name]) > 2048 {
+			continue
+		}
+		a := build(t, all[name])
+		if a.Automaton == nil {
+			refused = append(refused, name)
+		} else {
+			t.Logf("%s: %s", name, a)
+		}
+		const step = 20_000 // the row of a state, or the classes, are finished that were begun
+		if a.states > maxStates || a.entries > maxEntries || a.work > maxWork+step {
+			t.Errorf("%s: %d states, %d entries, %d work", name, a.states, a.entries, a.work)
+		}
+	}
+	want := []string{"flags", "many dots", "of the talk: counted repeats", "states double, with classes"}
+	if !slices.Equal(refused, want) {
+		t.Errorf("refused are %q, want %q", refused, want)
+	}
+}
+
+func TestMatchAllocatesNothing(t *testing.T) {
+	a := build(t, `^(kubecon|cncf|é+)-[0-9]+$`)
+	if n := testing.AllocsPerRun(100, func() {
+		for _, name := range []string{"kubecon-1", "cncf-22", "other", "é-1", "\xff"} {
+			a.Match(name)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
