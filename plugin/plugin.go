@@ -9,7 +9,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -26,6 +25,7 @@ const stateKey framework.StateKey = "PreFilter" + Name
 type Plugin struct {
 	annotation string
 	selectors  *regex.Cache
+	matchings  *matchings
 }
 
 var (
@@ -43,7 +43,7 @@ func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
 	}
-	return &Plugin{annotation: policy.Annotation, selectors: regex.NewCache(policy, cacheBytes)}, nil
+	return &Plugin{annotation: policy.Annotation, selectors: regex.NewCache(policy, cacheBytes), matchings: newMatchings()}, nil
 }
 
 // Name implements framework.Plugin.
@@ -53,15 +53,16 @@ func (*Plugin) Name() string { return Name }
 type state struct {
 	selector *regex.Selector
 	mismatch []string // the reason for a node that doesn't qualify
+	leftOut  string   // why nodes were not named to the scheduler, where some were
 }
 
 // Clone implements framework.StateData. Nothing in a state depends on the nodes
 // and pods that preemption tries out, so its copies share it.
 func (s *state) Clone() framework.StateData { return s }
 
-// PreFilter implements framework.PreFilterPlugin. If the pattern matches few
-// names, those are the only nodes that the scheduler looks at.
-func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
+// PreFilter implements framework.PreFilterPlugin. The nodes that match are the
+// only ones that the scheduler looks at, unless they are most of them.
+func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	selector, err := p.selectors.Selector(pod.Annotations)
 	if err != nil {
 		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
@@ -69,11 +70,19 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if selector == nil {
 		return nil, framework.NewStatus(framework.Skip)
 	}
-	cycle.Write(stateKey, &state{selector: selector, mismatch: []string{selector.Mismatch()}})
-	if names := selector.Names(); len(names) > 0 {
-		return &framework.PreFilterResult{NodeNames: sets.New(names...)}, nil
+	s := &state{selector: selector, mismatch: []string{selector.Mismatch()}}
+	cycle.Write(stateKey, s)
+	if len(nodes) == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	matching := p.matchings.of(selector, nodes)
+	if matching.nodes == 0 {
+		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, matching.others)
+	}
+	if matching.result != nil {
+		s.leftOut = matching.others
+	}
+	return matching.result, nil
 }
 
 // SignPod implements framework.SignPlugin: pods with equal annotations get equal
@@ -116,9 +125,8 @@ func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1
 	if err != nil { // this pod has no regex
 		return nil, framework.NewStatus(framework.Unschedulable)
 	}
-	selector := data.(*state).selector
-	if len(selector.Names()) == 0 {
-		return nil, framework.NewStatus(framework.Unschedulable)
+	if s := data.(*state); s.leftOut != "" {
+		return nil, framework.NewStatus(framework.Unschedulable, s.leftOut)
 	}
-	return nil, framework.NewStatus(framework.Unschedulable, selector.Unlisted())
+	return nil, framework.NewStatus(framework.Unschedulable)
 }

@@ -20,12 +20,10 @@ func (p *plugin) declaredEvents(own []fwk.ClusterEvent) (events []fwk.ClusterEve
 		})
 	}
 	if action := actionsOn(own, fwk.Node) & nodeActions(fields.Node); action != 0 {
+		// Without UpdateNodeTaint the scheduler would register that too, without a
+		// hint, and so wake all pods by it.
 		events = append(events, fwk.ClusterEventWithHint{
-			Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: action}, QueueingHintFn: p.afterNodeChange,
-		}, fwk.ClusterEventWithHint{
-			// The scheduler may keep a new node that is tainted from its hints, and so
-			// wakes all pods when taints change, unless there is a hint for that too.
-			Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeTaint}, QueueingHintFn: p.afterTaintChange,
+			Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: action | fwk.UpdateNodeTaint}, QueueingHintFn: p.afterNodeChange,
 		})
 	}
 	return events
@@ -69,24 +67,15 @@ func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) 
 
 // afterNodeChange wakes a pod when there is a node that it may run on, as far as
 // the guest is concerned, which is new, or one of whose declared fields is.
-func (p *plugin) afterNodeChange(logger klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
+func (p *plugin) afterNodeChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Node](oldObj, newObj)
 	if err != nil {
 		return fwk.Queue, err
 	}
-	if before != nil && after != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) {
+	if after == nil || before != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) {
 		return fwk.QueueSkip, nil
 	}
-	return p.afterTaintChange(logger, pod, nil, newObj)
-}
-
-// afterTaintChange wakes a pod when the guest does not keep it from the node.
-func (p *plugin) afterTaintChange(_ klog.Logger, pod *v1.Pod, _, newObj any) (fwk.QueueingHint, error) {
-	node, ok := newObj.(*v1.Node)
-	if !ok {
-		return fwk.Queue, nil
-	}
-	return queueIf(!p.rejects(pod, node)), nil
+	return queueIf(!p.rejects(pod, after)), nil
 }
 
 func queueIf(helps bool) fwk.QueueingHint {

@@ -1,0 +1,62 @@
+package plugin
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/lru"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// matching are the nodes of a list that a selector matches.
+type matching struct {
+	nodes  int                        // how many they are
+	result *framework.PreFilterResult // names them, where that is worth it
+	others string                     // says in words how many do not match, and why
+}
+
+// matchings remembers them, as long as the nodes are the same.
+type matchings struct {
+	mu    sync.Mutex
+	list  []framework.NodeInfo
+	known *lru.Cache // of *matching, by *regex.Selector
+}
+
+// maxMatchings is how many selectors have their names kept: those of 3,000 nodes
+// take some 100 KB.
+const maxMatchings = 500
+
+func newMatchings() *matchings { return &matchings{known: lru.New(maxMatchings)} }
+
+// of finds what a selector matches of a list, which is not empty.
+func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *matching {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !naming.Same(m.list, list) {
+		m.list = list
+		m.known.Clear()
+	}
+	if known, ok := m.known.Get(selector); ok {
+		return known.(*matching)
+	}
+	found := match(selector, list)
+	m.known.Add(selector, found)
+	return found
+}
+
+func match(selector *regex.Selector, list []framework.NodeInfo) *matching {
+	names := make([]string, 0, len(list))
+	for _, node := range list {
+		if name := node.Node().Name; selector.Match(name) {
+			names = append(names, name)
+		}
+	}
+	m := &matching{nodes: len(names), others: naming.Rejected(map[string]int{selector.Mismatch(): len(list) - len(names)})}
+	if naming.Worth(len(names), len(list)) {
+		m.result = &framework.PreFilterResult{NodeNames: sets.New(names...)}
+	}
+	return m
+}
