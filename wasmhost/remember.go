@@ -169,6 +169,7 @@ func (p *plugin) filterNames(c *cycle, nodes []*v1.Node) {
 		return // whatever is asked next for the pod says so
 	}
 	defer p.pool.unlock(s)
+	nodes = slices.DeleteFunc(nodes, func(node *v1.Node) bool { return len(node.Name) > abi.MaxName })
 	names := make([]string, len(nodes))
 	for i, node := range nodes {
 		names[i] = node.Name

@@ -14,17 +14,19 @@ const (
 	// exportNamesBuffer is a function () -> i64 that says where the host writes
 	// names: the upper half is the address, the lower half the size in bytes.
 	exportNamesBuffer = "names_buffer"
-	// exportFilterNames is a function (i32) -> i32. The parameter is how many bytes
-	// of names were written, each of which ends with a zero byte. The guest puts
-	// what filter would return for the first name into the first byte of the
-	// buffer, and so on, and gives the one reason for all that it rejects. It
-	// returns how many names it has answered about, from the first one on.
+	// exportFilterNames is a function (i32) -> i32. The parameter is how many names
+	// were written, each with its length in a byte before it. The guest puts what
+	// filter would return for the first name into the first byte of the buffer, and
+	// so on, and gives the one reason for all that it rejects. It returns how many
+	// names it has answered about, from the first one on.
 	exportFilterNames = "filter_names"
 )
 
-// minNamesBuffer is the least that a buffer for names must hold, in bytes: the
-// longest name of a node and its end.
-const minNamesBuffer = 254
+// MaxName is the length of the longest name of a node, in bytes.
+const MaxName = 253
+
+// minNamesBuffer is the least that a buffer for names must hold, in bytes.
+const minNamesBuffer = 1 + MaxName
 
 // findFilterNames looks for the two exports.
 func (g *Guest) findFilterNames(found map[string]api.FunctionDefinition) error {
@@ -48,7 +50,7 @@ func (g *Guest) findFilterNames(found map[string]api.FunctionDefinition) error {
 func (g *Guest) FiltersNames() bool { return g.filtersNames }
 
 // FilterNames asks the guest about nodes by their names: as many as it has room
-// for, which is at least one. The codes are valid until the next call; those that
+// for, which is at least one. None is longer than MaxName. The codes are valid until the next call; those that
 // are not zero have the reason in Out. An error is a [Trap], as for Call.
 func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
 	i.out = Out{}
@@ -56,8 +58,8 @@ func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	size, fit := write(buffer, names)
-	i.stack[0] = uint64(size)
+	fit := write(buffer, names)
+	i.stack[0] = uint64(fit)
 	if err := i.call(exportFilterNames, i.filterNames); err != nil {
 		return nil, err
 	}
@@ -90,17 +92,15 @@ func (i *Instance) namesBuffer() ([]byte, error) {
 	return buffer, nil
 }
 
-// write writes names that fit, and says how many bytes and how many names these
-// are. A name that never fits is cut: no node has one.
-func write(buffer []byte, names []string) (size, fit int) {
+// write writes names, and says how many have fit.
+func write(buffer []byte, names []string) (fit int) {
 	for _, name := range names {
-		if size+len(name) >= len(buffer) {
+		if len(name) >= len(buffer) {
 			break
 		}
-		size += copy(buffer[size:], name)
-		buffer[size] = 0
-		size++
+		buffer[0] = byte(len(name))
+		buffer = buffer[1+copy(buffer[1:], name):]
 		fit++
 	}
-	return size, fit
+	return fit
 }
