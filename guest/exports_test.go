@@ -128,3 +128,44 @@ func TestConfigMayBeEmpty(t *testing.T) {
 		}
 	}
 }
+
+func TestManyNamesAreAnsweredAboutUpToAnotherReason(t *testing.T) {
+	var reason string
+	host.setStatusReason = func(b []byte) { reason = string(b) }
+	Set(byName(func(name string) *Status {
+		switch name[0] {
+		case 'k':
+			return nil
+		case 'c':
+			return &Status{UnschedulableAndUnresolvable, "is for " + name[:1]}
+		}
+		return &Status{Unschedulable, "is for others"}
+	}))
+	for _, tt := range []struct {
+		names  []string
+		codes  string
+		reason string
+	}{
+		{[]string{"kubecon-1", "cncf-1", "c", "kubecon-2"}, "\x00\x03\x03\x00", "is for c"},
+		{[]string{"kubecon-1"}, "\x00", ""},
+		{[]string{"cncf-1", "k", "other", "k"}, "\x03\x00", "is for c"},
+		{[]string{strings.Repeat("k", 253), strings.Repeat("x", 253)}, "\x00\x02", "is for others"},
+	} {
+		at := namesBuffer[:0]
+		for _, name := range tt.names {
+			at = append(append(at, byte(len(name))), name...)
+		}
+		reason = ""
+		if got := string(namesBuffer[:filterNames(uint32(len(tt.names)))]); got != tt.codes || reason != tt.reason {
+			t.Errorf("%.20q: codes %q, reason %q", tt.names, got, reason)
+		}
+	}
+}
+
+// byName is a plugin that filters and does nothing else.
+type byName func(string) *Status
+
+func (byName) PreFilter(Pod) ([]string, Status) { return nil, Status{} }
+func (b byName) Filter(name string) *Status     { return b(name) }
+func (byName) PostFilter() Status               { return Status{} }
+func (byName) EventsToRegister() []ClusterEvent { return nil }

@@ -58,11 +58,25 @@ func (a *Automaton) Match(text string) bool {
 func (a *Automaton) walk(text string) uint16 {
 	a = (*Automaton)(unsafe.Pointer(a)) // is not nil
 	at := a.start
-	for ; len(text) >= 8 && at >= firstState*a.width; text = text[8:] {
-		if at = a.four(at, text); at < firstState*a.width {
+	for ; len(text) >= 64; text = text[64:] { // as few names are
+		if at = a.thirtyTwo(a.thirtyTwo(at, text), text[32:]); at < firstState*a.width {
 			return a.next(at, a.end)
 		}
-		at = a.four(at, text[4:])
+	}
+	if len(text)&32 != 0 {
+		at = a.thirtyTwo(at, text)
+		text = text[32:]
+	}
+	if len(text)&16 != 0 {
+		at = a.sixteen(at, text)
+		text = text[16:]
+	}
+	if at < firstState*a.width {
+		return a.next(at, a.end)
+	}
+	if len(text)&8 != 0 {
+		at = a.eight(at, text)
+		text = text[8:]
 	}
 	if len(text)&4 != 0 {
 		at = a.four(at, text)
@@ -76,6 +90,30 @@ func (a *Automaton) walk(text string) uint16 {
 		at = a.next(at, a.column[text[0]])
 	}
 	return a.next(at, a.end)
+}
+
+//go:nobounds
+func (a *Automaton) thirtyTwo(at uint16, text string) uint16 {
+	a = (*Automaton)(unsafe.Pointer(a))
+	if at = a.sixteen(at, text); at < firstState*a.width {
+		return at
+	}
+	return a.sixteen(at, text[16:])
+}
+
+//go:nobounds
+func (a *Automaton) sixteen(at uint16, text string) uint16 {
+	a = (*Automaton)(unsafe.Pointer(a))
+	if at = a.eight(at, text); at < firstState*a.width {
+		return at
+	}
+	return a.eight(at, text[8:])
+}
+
+//go:nobounds
+func (a *Automaton) eight(at uint16, text string) uint16 {
+	a = (*Automaton)(unsafe.Pointer(a))
+	return a.four(a.four(at, text), text[4:])
 }
 
 // four reads four bytes.
