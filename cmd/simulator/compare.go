@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
@@ -25,6 +26,7 @@ import (
 type comparison struct {
 	compare.Options
 	file           string // with the cluster
+	live           cluster.Options
 	scenario, a, b string
 	format         string
 	acceptUnplaced bool
@@ -33,7 +35,7 @@ type comparison struct {
 func newCompare() *cobra.Command {
 	c := &comparison{}
 	cmd := &cobra.Command{
-		Use:   "compare --cluster cluster.yaml --a a.yaml --b b.yaml",
+		Use:   "compare {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
 		Short: "Schedule the same pods under two configurations, and show which come out differently, and why",
 		Long: `Schedule the same pods under two configurations, and show which come out differently, and why.
 
@@ -49,6 +51,7 @@ cluster have no node under A, unless --accept-unplaced is given.`,
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
 	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	clusterFlags(flags, &c.live, "real cluster to read, instead of --cluster; it is only read")
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
 	flags.StringVar(&c.Pods, "pods", compare.Pending,
@@ -91,7 +94,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	if write == nil {
 		return fmt.Errorf("--output %q is none of %s", c.format, strings.Join(slices.Sorted(maps.Keys(report.Formats)), ", "))
 	}
-	if err := c.read(errOut); err != nil {
+	if err := c.read(ctx, errOut); err != nil {
 		return err
 	}
 	if !c.InTurn && !compare.RoomForTwo(c.Cluster) {
@@ -143,12 +146,18 @@ func names(pods []compare.Difference) string {
 	return strings.Join(all, ", ")
 }
 
-// read reads all files before anything is started.
-func (c *comparison) read(errOut io.Writer) error {
-	for flag, value := range map[string]string{"--cluster": c.file, "--a": c.a, "--b": c.b} {
+// read reads all files, and the cluster, before anything is started.
+func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
+	for flag, value := range map[string]string{"--cluster or --kubeconfig": c.file + c.live.Kubeconfig, "--a": c.a, "--b": c.b} {
 		if value == "" {
 			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
 		}
+	}
+	if c.file != "" && c.live.Kubeconfig != "" {
+		return errors.New("--cluster and --kubeconfig: choose one of the two")
+	}
+	if err := noCluster(c.live); err != nil {
+		return err
 	}
 	var errA, errB, err error
 	c.A, errA = readSide("--a", c.a)
@@ -161,7 +170,12 @@ func (c *comparison) read(errOut io.Writer) error {
 	if err := c.readScenario(); err != nil {
 		return err
 	}
-	if c.Cluster, err = readObjects(c.file, errOut); err != nil {
+	if c.file == "" {
+		if c.Cluster, err = readCluster(ctx, c.live, errOut); err != nil {
+			return fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
+		}
+		tell(errOut, "note", c.Cluster.Source.Notes)
+	} else if c.Cluster, err = readObjects(c.file, errOut); err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
 	return nil

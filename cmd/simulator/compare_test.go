@@ -72,7 +72,12 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	gone := writeFile(t, dir, "gone.yaml", "profiles:\n- pluginConfig: []\n  plugins:\n    filter:\n      enabled:\n      - name: Gone\n")
 	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	for want, args := range map[string][]string{
-		"--cluster is missing":                       {"--a", "default", "--b", "v2"},
+		"--cluster or --kubeconfig is missing":   {"--a", "default", "--b", "v2"},
+		"--cluster and --kubeconfig: choose one": {"--a", "default", "--b", "v2", "--cluster", cluster, "--kubeconfig", "x"},
+		"--kubeconfig " + none + ": ":            {"--a", "default", "--b", "v2", "--kubeconfig", none},
+		"--context, --node-selector and --annotation are about the cluster of --kubeconfig": {
+			"--a", "default", "--b", "v2", "--cluster", cluster, "--node-selector", "x=y",
+		},
 		"--b is missing":                             {"--a", "default", "--cluster", cluster},
 		"--cluster " + none + ": ":                   {"--a", "default", "--b", "v2", "--cluster", none},
 		"--cluster " + half + ": ":                   {"--a", "default", "--b", "v2", "--cluster", half},
@@ -262,4 +267,15 @@ func TestPodsThatRunAndHaveNoNodeUnderAAreAFaultOfTheCopy(t *testing.T) {
 	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Nowhere) != 0 || len(result.Differences) != 1 || result.Runs[0].Nowhere != 0 {
 		t.Errorf("%+v", result)
 	}
+}
+
+func TestCompareReadsAClusterThatRuns(t *testing.T) {
+	dir := t.TempDir()
+	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
+	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
+		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "default", "--b", "v2", "--pods", "all")
+		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "pods: 2") {
+			t.Errorf("status %d: %s %s", status, out, errOut)
+		}
+	})
 }
