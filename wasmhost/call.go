@@ -9,11 +9,12 @@ import (
 // enter locks a slot for a call in a cycle, whose instance has seen all of it.
 // scoring is true of calls that come after PreScore.
 func (p *plugin) enter(c *cycle, scoring bool) (*slot, error) {
-	if t := c.trapped.Load(); t != nil {
-		return nil, t.err
-	}
 	s := p.slotOf(c)
-	if err := p.ready(s, c, scoring); err != nil {
+	err := c.failed() // perhaps while this call waited
+	if err == nil {
+		err = p.ready(s, c, scoring)
+	}
+	if err != nil {
 		p.pool.unlock(s)
 		return nil, err
 	}
@@ -121,9 +122,9 @@ func (p *plugin) call(s *slot, c *cycle, hook abi.Hook) (uint64, error) {
 	p.drop(s)
 	s.lost = true
 	p.metrics.traps.Inc()
-	klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
-		"pod", klog.KObj(c.pod), "export", hook.String())
 	t := &trapped{lineError{err}}
+	klog.FromContext(p.ctx).Error(t.err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
+		"pod", klog.KObj(c.pod), "export", hook.String())
 	c.trapped.Store(t)
 	return 0, t.err
 }

@@ -24,6 +24,14 @@ type pass struct {
 // get the same error.
 type trapped struct{ err error }
 
+// failed is that error, or nil.
+func (p *pass) failed() error {
+	if t := p.trapped.Load(); t != nil {
+		return t.err
+	}
+	return nil
+}
+
 // cycle is what the plugin keeps in a CycleState: a pass, and the pods that were
 // added to nodes or removed from them to try something out. A cloned CycleState
 // has a cycle of its own, in which other pods come and go.
