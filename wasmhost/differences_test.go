@@ -39,6 +39,10 @@ var differences = []difference{
 		scenario: "a resource that there is not", want: `enqueue: Success\n +EventResource\(99\) Add`, got: `enqueue: Success(\n +.*)*`,
 	},
 	{
+		why:      "a guest is not asked in PostFilter about a pod whose PreFilter it has not seen: it would speak of another one",
+		scenario: "where prefilter was not called", want: `postfilter .*: Unschedulable, ".+"`, got: `postfilter .*: Unschedulable`,
+	},
+	{
 		why:      "a pod's Unreserve runs on the instance of its cycle: it goes on counting",
 		scenario: "given up", want: `unreserve (\w+) on \S+\n +logs "A"`, got: `unreserve \w+ on \S+\n +logs "[EF]"`,
 	},

@@ -28,7 +28,7 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
-	if want := "wasm: guest needs 196608 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
+	if want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
 }
