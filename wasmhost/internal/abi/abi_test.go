@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -135,6 +136,29 @@ func TestAnInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
 	j.In.NodeName = "a"
 	if _, err := j.Call(Filter); err != nil {
 		t.Errorf("the other instance: %v", err)
+	}
+}
+
+// A guest may grow by a page at a time. Each move of what it has is garbage until
+// it is collected.
+func TestAMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
+	const limit = 16 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m := (&limitedAllocator{limit: limit}).Allocate(0, 1<<32)
+	for size := uint64(pageSize); size <= limit; size += pageSize {
+		bytes := m.Reallocate(size)
+		if uint64(len(bytes)) != size || bytes[0] != 7 && size > pageSize {
+			t.Fatalf("%d bytes of %d, the first is %d", len(bytes), size, bytes[0])
+		}
+		bytes[0] = 7
+	}
+	runtime.ReadMemStats(&after)
+	if m.Reallocate(limit+pageSize) != nil {
+		t.Error("it may grow beyond its limit")
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2*limit+limit/4 {
+		t.Errorf("took %.1f times its size", float64(took)/limit)
 	}
 }
 

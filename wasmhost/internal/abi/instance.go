@@ -112,10 +112,7 @@ type Instance struct {
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
-	ctx = context.WithValue(ctx, instanceKey{}, i)
-	if g.allocator != nil {
-		ctx = experimental.WithMemoryAllocator(ctx, g.allocator)
-	}
+	ctx = starting{ctx, experimental.WithMemoryAllocator(context.WithValue(context.Background(), instanceKey{}, i), g.allocator)}
 	if s.Timeout > 0 {
 		var cancel func()
 		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
@@ -137,6 +134,20 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 		}
 	}
 	return i, nil
+}
+
+// starting is a context in which the allocator may be the caller's.
+type starting struct {
+	context.Context
+	defaults context.Context
+}
+
+// Value implements context.Context.
+func (s starting) Value(key any) any {
+	if value := s.Context.Value(key); value != nil {
+		return value
+	}
+	return s.defaults.Value(key)
 }
 
 // Call calls a hook that the guest exports. An error is a [Trap]: the instance
