@@ -180,8 +180,8 @@ func filter(t *testing.T, guest everyHook) *fwk.Status {
 
 func TestWhatAGuestDoesOutOfItsMemoryIsATrap(t *testing.T) {
 	for config, want := range map[string]string{
-		"u": "wasm: prefilter error: out of memory reading the node's name (recovered by wazero) (in k8s.io/api.node < $",
-		"v": "wasm: prefilter error: out of memory reading the buffer for an object (recovered by wazero) (in k8s.io/scheduler.currentPod < $",
+		"u": "wasm: prefilter error: node: out of the guest's memory: 1 bytes at 2147483647 (in k8s.io/api.node < $",
+		"v": "wasm: prefilter error: the buffer for an object: out of the guest's memory: 130 bytes at 2147483647 (in k8s.io/scheduler.currentPod < $",
 	} {
 		if got := filter(t, mirror(t, aHandle(), config)); got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {
 			t.Errorf("%s: got %v %q, want %q", config, got.Code(), got.Message(), want)

@@ -79,7 +79,7 @@ func (p *plugin) show(i *instance, c *cycle) {
 
 // blank forgets what a guest could ask in the last call alone.
 func (p *plugin) blank(i *instance, c *cycle) {
-	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message}
+	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message, Account: &c.account}
 }
 
 func (p *plugin) schedulerOf(c *cycle) abi.Scheduler {
@@ -152,7 +152,7 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 // askIn is ask in a locked slot whose instance is ready.
 func (p *plugin) askIn(s *slot, c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 	i := s.instance
-	in.Scheduler, in.Pod = p.schedulerOf(c), &c.message
+	in.Scheduler, in.Pod, in.Account = p.schedulerOf(c), &c.message, &c.account
 	i.In = in
 	value, err := p.call(s, c, hook)
 	if err != nil {

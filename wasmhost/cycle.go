@@ -14,6 +14,7 @@ import (
 type pass struct {
 	pod     *v1.Pod
 	message podMessage
+	account abi.Account
 	trapped atomic.Pointer[trapped] // nil while all is well
 	binding atomic.Bool             // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.

@@ -107,7 +107,7 @@ func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
 	if p.active.Has(abi.Enqueue) {
-		i.In = abi.In{Scheduler: p.scheduler}
+		i.In = abi.In{}
 		if _, err := i.Call(abi.Enqueue); err != nil {
 			return nil, err
 		}

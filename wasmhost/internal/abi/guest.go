@@ -96,6 +96,11 @@ func (g *Guest) findHooks(info module) error {
 		return errors.New("wasm: guest does not export any plugin functions")
 	case g.exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
 		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
+	case found[exportInitialize] != nil && g.constant != 0 && g.Active()&^Of(PreFilter) == 0:
+		// TinyGo makes constants of the SDK's hooks where main, which has the plugin, is
+		// not run. They would let every pod run anywhere.
+		return errors.New("wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
+			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)")
 	}
 	return nil
 }
