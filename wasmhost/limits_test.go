@@ -27,7 +27,7 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
-	if want := "wasm: guest needs 196608 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
+	if want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -50,5 +50,13 @@ func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
 	}
 	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
+	}
+}
+
+func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
+	h := &Host{}
+	t.Cleanup(func() { h.Close() })
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "early_calls.wasm"}); err != nil {
+		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 const soon = Duration(50 * time.Millisecond)
 
 func TestAGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
-	for config, export := range map[string]string{"s": "instantiate", "e": "enqueue", "d": "decides_by"} {
+	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
 		h := &Host{}
 		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
 		if !strings.Contains(message(err), "wasm: "+export+" error: ") || !strings.Contains(message(err), "callTimeout, 50ms") {

@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
@@ -111,7 +112,7 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	if o.from == "" {
-		return nil, o.noCluster()
+		return nil, noCluster(o.cluster)
 	}
 	if o.cluster.Kubeconfig != "" {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
@@ -139,8 +140,8 @@ func (o *options) readStages() (err error) {
 }
 
 // noCluster refuses what would say something of a cluster that none is given of.
-func (o *options) noCluster() error {
-	if c := o.cluster; c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
+func noCluster(c cluster.Options) error {
+	if c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
 		return errors.New("--context, --node-selector and --annotation are about the cluster of --kubeconfig, and there is none")
 	}
 	return nil

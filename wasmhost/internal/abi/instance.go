@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
 )
 
 // Message is what can be handed to a guest in protobuf, as the types of
@@ -28,8 +29,9 @@ type Settings struct {
 	LogSeverity int32
 	// Log writes what the guest logs, kvs being keys and values in turn.
 	Log func(severity int32, msg string, kvs []string)
-	// StartTimeout bounds the start of an instance of an interruptible guest. Zero
-	// is no bound. Calls are for [Instance.Interrupt] to end.
+	// StartTimeout bounds each function that is called to start an instance of an
+	// interruptible guest. Zero is no bound. Further calls are for
+	// [Instance.Interrupt] to end.
 	StartTimeout time.Duration
 }
 
@@ -56,6 +58,15 @@ type Event struct {
 	Note               string
 }
 
+// printable is the event with its texts as they may be shown.
+func (e Event) printable() Event {
+	e.RegardingReference, e.RelatedReference = e.RegardingReference.printable(), e.RelatedReference.printable()
+	for _, text := range []*string{&e.Eventtype, &e.Reason, &e.Action, &e.Note} {
+		*text = Line(*text, maxNote)
+	}
+	return e
+}
+
 // Reference names an object.
 type Reference struct {
 	Kind            string
@@ -66,10 +77,18 @@ type Reference struct {
 	ResourceVersion string
 }
 
+func (r Reference) printable() Reference {
+	for _, text := range []*string{&r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion} {
+		*text = Line(*text, maxName)
+	}
+	return r
+}
+
 // In is what a guest may ask in one call. What is zero is not to be had there.
 type In struct {
 	Scheduler     Scheduler
 	Pod           Message
+	Account       *Account        // of the pod; nil is one of the instance's own
 	Target        Message         // the pod that is added or removed
 	NodeName      string          // of the node that is looked at
 	FilteredNodes func() []string // the names of those that passed
@@ -103,10 +122,13 @@ type Instance struct {
 	memory    api.Memory
 	functions [hooks]api.Function
 	settings  Settings
+	starting  context.Context // until it has started, for the values in it
 	stack     [1]uint64
 	printed   printed
 	out       Out
-	reasons   reasons
+	last      *reason // that was given, in the account lastOf
+	lastOf    *Account
+	own       Account
 
 	calls       atomic.Uint64 // twice the number of calls, and one more during one
 	interrupt   chan struct{}
@@ -116,62 +138,83 @@ type Instance struct {
 	names       struct{ at, size uint32 } // of the buffer for names, once it is known
 }
 
-// Start makes an instance and runs its start function. The values in ctx, of
+// Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	i := &Instance{settings: s, interrupt: make(chan struct{})}
-	ctx = context.WithValue(ctx, instanceKey{}, i)
-	if g.allocator != nil {
-		ctx = experimental.WithMemoryAllocator(ctx, g.allocator)
-	}
-	if s.StartTimeout > 0 {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, s.StartTimeout)
-		defer cancel()
-	}
-	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed)
-	module, err := g.runtime.InstantiateModule(ctx, g.compiled, config)
-	if err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = Overdue(s.StartTimeout)
+	i := &Instance{settings: s, interrupt: make(chan struct{}), starting: starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}}
+	if err := i.start(g); err != nil {
+		if i.module != nil {
+			_ = i.module.Close(ctx)
 		}
-		return nil, i.trap("instantiate", err)
+		return nil, err
 	}
-	if module.IsClosed() { // it exited, with 0
-		return nil, i.trap("instantiate", errors.New("module closed with exit_code(0)"))
-	}
-	i.printed.reset()
-	i.module, i.memory = module, module.Memory()
+	i.starting = nil
 	for h := range hooks {
 		if g.exports.Has(h) {
-			i.functions[h] = module.ExportedFunction(h.String())
+			i.functions[h] = i.module.ExportedFunction(h.String())
 		}
 	}
 	return i, nil
 }
 
-// Call calls a hook that the guest exports. An error is a [Trap]: the instance
-// is then in no defined state, and of no use but to be closed.
-func (i *Instance) Call(h Hook) (uint64, error) {
-	i.out = Out{}
-	i.stack[0] = 0
-	if err := i.call(h.String(), i.functions[h]); err != nil {
-		return 0, err
-	}
-	return i.stack[0], nil
+// starting is a context with defaults: the allocator may be the caller's.
+type starting struct {
+	context.Context
+	defaults context.Context
 }
 
-// call calls a function of the guest with what is on the stack. Every call goes
-// through here.
-func (i *Instance) call(name string, f api.Function) error {
-	i.calls.Add(1)
-	err := f.CallWithStack(i, i.stack[:])
-	i.calls.Add(1)
-	if err != nil {
-		if why := i.interrupted.Load(); why != nil {
-			err = *why
+// Value implements context.Context.
+func (s starting) Value(key any) any {
+	if value := s.Context.Value(key); value != nil {
+		return value
+	}
+	return s.defaults.Value(key)
+}
+
+func (i *Instance) start(g *Guest) error {
+	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
+	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
+		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
+		return err
+	}); err != nil {
+		return err
+	}
+	i.memory = i.module.Memory()
+	for _, export := range startFunctions {
+		start := i.module.ExportedFunction(export)
+		if start == nil {
+			continue
 		}
-		return i.trap(name, err)
+		if err := i.enter(export, func(ctx context.Context) error {
+			_, err := start.Call(ctx)
+			return explainExit(err)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explainExit says what to do about a guest that has ended well before it began.
+func explainExit(err error) error {
+	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 0 {
+		return fmt.Errorf("%w: the guest is built as a program, which ends with its main; "+
+			"build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)", err)
+	}
+	return err
+}
+
+// enter is the one way into a guest: whatever of it is run, is run by enter. An
+// error is a [Trap].
+func (i *Instance) enter(export string, run func(context.Context) error) error {
+	var err error
+	if i.starting != nil && i.settings.StartTimeout > 0 {
+		err = i.inTime(run)
+	} else {
+		err = i.interruptibly(run)
+	}
+	if err != nil {
+		return i.trap(export, err)
 	}
 	if i.printed.kept != nil {
 		i.printed.reset()
@@ -179,7 +222,27 @@ func (i *Instance) call(name string, f api.Function) error {
 	return nil
 }
 
-// Overdue is why a call was interrupted that took longer than it may.
+func (i *Instance) inTime(run func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(i, i.settings.StartTimeout)
+	defer cancel()
+	err := run(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return Overdue(i.settings.StartTimeout)
+	}
+	return err
+}
+
+func (i *Instance) interruptibly(run func(context.Context) error) error {
+	i.calls.Add(1)
+	err := run(i)
+	i.calls.Add(1)
+	if why := i.interrupted.Load(); err != nil && why != nil {
+		return *why
+	}
+	return err
+}
+
+// Overdue is why a call is interrupted that takes longer than it may.
 func Overdue(timeout time.Duration) error {
 	return fmt.Errorf("the call took longer than callTimeout, %s", timeout)
 }
@@ -199,16 +262,35 @@ func (i *Instance) Interrupt(why error) {
 	}
 }
 
+// Call calls a hook that the guest exports. After an error, which is a [Trap], the
+// instance is in no defined state, and of no use but to be closed.
+func (i *Instance) Call(h Hook) (uint64, error) {
+	i.out = Out{}
+	return i.call(h.String(), i.functions[h])
+}
+
+// call calls a function that takes one parameter or none.
+func (i *Instance) call(export string, f api.Function, param ...uint64) (uint64, error) {
+	i.stack[0] = 0
+	copy(i.stack[:], param)
+	if err := i.enter(export, func(ctx context.Context) error { return f.CallWithStack(ctx, i.stack[:]) }); err != nil {
+		return 0, err
+	}
+	return i.stack[0], nil
+}
+
 // DecidesBy asks the guest what it decides by. Nil is where it does not say.
 func (i *Instance) DecidesBy() (*Fields, error) {
 	declared := i.module.ExportedFunction(exportDecidesBy)
 	if declared == nil {
 		return nil, nil
 	}
-	if err := i.call(exportDecidesBy, declared); err != nil {
+	i.In = In{}
+	where, err := i.call(exportDecidesBy, declared)
+	if err != nil {
 		return nil, err
 	}
-	list, ok := i.memory.Read(uint32(i.stack[0]>>32), uint32(i.stack[0]))
+	list, ok := i.memory.Read(uint32(where>>32), uint32(where))
 	if !ok {
 		return nil, fmt.Errorf("wasm: %s: the list of fields is not in the guest's memory", exportDecidesBy)
 	}
@@ -256,6 +338,9 @@ func (i *Instance) Err() error {
 func (i *Instance) Value(key any) any {
 	if _, ok := key.(instanceKey); ok {
 		return i
+	}
+	if i.starting != nil {
+		return i.starting.Value(key)
 	}
 	return nil
 }

@@ -59,11 +59,11 @@ func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
 		return nil, err
 	}
 	fit := write(buffer, names)
-	i.stack[0] = uint64(fit)
-	if err := i.call(exportFilterNames, i.filterNames); err != nil {
+	result, err := i.call(exportFilterNames, i.filterNames, uint64(fit))
+	if err != nil {
 		return nil, err
 	}
-	answered := uint32(i.stack[0])
+	answered := uint32(result)
 	if answered == 0 || answered > uint32(fit) {
 		return nil, i.trap(exportFilterNames, fmt.Errorf("it has answered about %d of %d names", answered, fit))
 	}
@@ -76,10 +76,11 @@ func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
 // namesBuffer is where names are written.
 func (i *Instance) namesBuffer() ([]byte, error) {
 	if i.names.size == 0 {
-		if err := i.call(exportNamesBuffer, i.module.ExportedFunction(exportNamesBuffer)); err != nil {
+		where, err := i.call(exportNamesBuffer, i.module.ExportedFunction(exportNamesBuffer))
+		if err != nil {
 			return nil, err
 		}
-		i.names.at, i.names.size = uint32(i.stack[0]>>32), uint32(i.stack[0])
+		i.names.at, i.names.size = uint32(where>>32), uint32(where)
 		i.filterNames = i.module.ExportedFunction(exportFilterNames)
 	}
 	if i.names.size < minNamesBuffer {
