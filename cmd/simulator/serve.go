@@ -147,9 +147,9 @@ func (o *options) noCluster() error {
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
-	page := "page        "
+	page, first := "page        ", "Open the page, or try it"
 	if o.headless {
-		page = "API         "
+		page, first = "API         ", "Try it"
 	}
 	fmt.Fprintf(out, `
   %s %s
@@ -158,13 +158,13 @@ func announce(o *options, s *simulator.Simulator, servers *servers, out io.Write
   kubeconfig   %s
   web server   %s
 
-Open the page, or try it in another terminal:
+%s in another terminal:
 
   export KUBECONFIG=%s
   kubectl get nodes
 
 Ctrl-C stops everything.
-`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), s.Kubeconfig())
+`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
 }
 
 // walk walks through on a simulator of its own.
