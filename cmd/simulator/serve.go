@@ -46,6 +46,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
 	}
+	o.Importing = objects != nil
 	s, err := start(ctx, o.Config, out, servers.starting.Say)
 	if err != nil {
 		return err
