@@ -23,7 +23,7 @@ type refusal struct {
 // The outcomes of requests, as the metrics have them.
 const (
 	outcomeOK           = "ok"
-	outcomeError        = "error"        // the algorithm says no, as to an invalid regex
+	outcomeError        = "error"        // the answer says why there is none
 	outcomeBad          = "bad_request"  // the request is no request
 	outcomeTooLarge     = "too_large"    // its body
 	outcomeBusy         = "busy"         // too many requests, or too large together
