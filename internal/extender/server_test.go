@@ -31,7 +31,7 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 	handler := newExtender(t, loadConfig(t, "")).Handler()
 	post(handler, "/filter", corpus.Names("kubecon-3", 10))
 	post(handler, "/filter", corpus.Full("kubecon-3", 10))
-	post(handler, "/filter", corpus.Names("(", 10))
+	post(handler, "/filter", []byte(`{"Pod":{}}`))
 	post(handler, "/prioritize", corpus.Names("", 10))
 	post(handler, "/prioritize", []byte("nonsense"))
 	page := get(handler, "/metrics").Body.String()
