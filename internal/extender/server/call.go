@@ -102,8 +102,9 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 // read reads the request. That takes a processor and makes garbage, so more at
 // a time than there are processors would only take more memory.
 func (c *call) read(b *body.Body) (err error) {
-	c.readers <- struct{}{}
-	defer func() { <-c.readers }()
+	turns := c.turns.of(len(b.Bytes()))
+	turns <- struct{}{}
+	defer func() { <-turns }()
 	c.request, err = wire.Read(b.Bytes(), b.Take)
 	return err
 }

@@ -8,7 +8,6 @@ package server
 
 import (
 	"net/http"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +30,7 @@ type Server struct {
 	// inFlight are all requests; those that have arrived and have no answer yet
 	// are answering.
 	inFlight, answering atomic.Int64
-	readers             chan struct{} // one for each processor
+	turns               turns
 	draining            atomic.Bool
 	toldOfUnknown       atomic.Int64 // when, in Unix nanoseconds
 
@@ -52,7 +51,7 @@ type Setup struct {
 func New(logger logr.Logger, version string, certificateExpiry func() time.Time) *Server {
 	s := &Server{
 		logger: logger, nodeLogger: logger.WithName("nodes"), version: version,
-		readers: make(chan struct{}, runtime.GOMAXPROCS(0)), after: time.After,
+		turns: newTurns(), after: time.After,
 	}
 	s.metrics = metrics.New(metrics.Sources{
 		Version:  version,
