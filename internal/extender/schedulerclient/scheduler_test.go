@@ -85,6 +85,19 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 	}
 }
 
+// TestTheExtenderDoesNotPreempt: kube-scheduler does not ask it to, and who says that
+// it should learns that there is no such verb.
+func TestTheExtenderDoesNotPreempt(t *testing.T) {
+	url := "http://" + start(t, config.TLS{})
+	if asScheduler(t, url, func(*schedulerapi.Extender) {}).SupportsPreemption() {
+		t.Error("it is asked without preemptVerb")
+	}
+	e := asScheduler(t, url, func(c *schedulerapi.Extender) { c.PreemptVerb = "preempt" })
+	if _, err := e.ProcessPreemption(corpus.Pod(""), nil, nil); err == nil || !strings.Contains(err.Error(), "code 404") {
+		t.Errorf("with preemptVerb: got %v, want status 404", err)
+	}
+}
+
 // TestKubeSchedulerGetsItsNodesBackUnchanged compares what it decodes from the
 // answer with what it sent.
 func TestKubeSchedulerGetsItsNodesBackUnchanged(t *testing.T) {
