@@ -49,9 +49,6 @@ type Failure struct {
 // A Worker is an Algorithm that works in the background. Requests never wait for
 // that.
 type Worker interface {
-	// Inherit goes on with what another knows that was in use before a reload. It
-	// is called before Run, for each of them, of whatever kind; they still run.
-	Inherit(from Algorithm)
 	// Run is called once, before the first request, and returns soon after ctx is
 	// done; requests may still come after that.
 	Run(ctx context.Context)

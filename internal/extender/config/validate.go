@@ -63,7 +63,7 @@ func (c *Config) validate() error {
 func (c *Config) loggers() []string {
 	algorithms := slices.AppendSeq(algorithm.Kinds(), maps.Keys(c.Algorithms))
 	slices.Sort(algorithms)
-	names := []string{logging.Default, "server", "server.nodes", "config", "algorithm"}
+	names := []string{logging.Default, "server", "server.nodes", "tls", "algorithm"}
 	for _, name := range slices.Compact(algorithms) {
 		names = append(names, "algorithm."+name)
 	}
@@ -100,24 +100,4 @@ func (t *Timeouts) validate(refuse func(bool, string, ...any)) {
 	}
 	refuse(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
 	refuse(t.Read.Duration < t.Header.Duration, "timeouts.read: must be at least timeouts.header, which it includes")
-}
-
-// Fixed reports the first field in which next differs although it cannot
-// change while the extender runs.
-func (c *Config) Fixed(next *Config) error {
-	for _, field := range []struct {
-		name    string
-		changed bool
-	}{
-		{"listen", c.Listen != next.Listen},
-		{"logFormat", c.LogFormat != next.LogFormat},
-		{"timeouts", c.Timeouts != next.Timeouts},
-		{"limits.header", c.Limits.Header.Cmp(next.Limits.Header) != 0},
-		{"tls", c.TLS.Enabled() != next.TLS.Enabled()},
-	} {
-		if field.changed {
-			return fmt.Errorf("%s: cannot change while the extender runs: restart it", field.name)
-		}
-	}
-	return nil
 }
