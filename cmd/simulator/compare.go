@@ -203,12 +203,5 @@ func (s *steps) say(p compare.Progress) {
 		return
 	}
 	s.told[p.Side] = told{p.Run, p.Step, time.Now()}
-	line := p.Side + ": " + p.Step
-	if p.Of > 0 {
-		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
-	}
-	if p.Runs > 1 {
-		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
-	}
-	fmt.Fprintf(s.to, "%6.1fs  %s\n", time.Since(s.began).Seconds(), line)
+	fmt.Fprintf(s.to, "%6.1fs  %v\n", time.Since(s.began).Seconds(), p)
 }

@@ -55,6 +55,17 @@ type Progress struct {
 	Done, Of  int // Of is 0 if nobody knows
 }
 
+func (p Progress) String() string {
+	line := p.Side + ": " + p.Step
+	if p.Of > 0 {
+		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
+	}
+	if p.Runs > 1 {
+		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
+	}
+	return line
+}
+
 // Schedules is the step in which the scheduler is at work.
 const Schedules = "schedules"
 

@@ -143,3 +143,36 @@ func (p *tab) onEveryScreen(what, see string) {
 	p.within(what+" at 1280", func() { p.readable(see) })
 	p.within(what+" at 390", func() { p.onAPhone(func() { p.readable(see) }) })
 }
+
+func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.createPod("plain", "")
+	p.waitFor("it is on the node", "document.getElementById('on-default-plain')")
+	orders := func(says string) (listed string) {
+		p.Helper()
+		p.do(chromedp.Navigate(server.URL() + "/scheduler"))
+		p.click("#compare")
+		p.says("main .job", says)
+		p.do(chromedp.Evaluate("'#comparison-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
+		return listed
+	}
+	const waits = "waits until the comparison before it has ended"
+	first, second := orders("A: "), orders(waits)
+	p.do(chromedp.Navigate(server.URL()))
+	p.says("#jobs", waits) // a reload leaves it at the edge
+	p.click("nav a[href='/compare']")
+	p.says(first, "A: ")
+	p.says(first, "B: ")
+	p.says(second, waits)
+	p.waitFor("it stands there once", "!document.querySelector('#jobs').childElementCount")
+	p.click(second + " button")
+	p.says(second, "stopped")
+	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'No difference'")
+	p.do(chromedp.Navigate(server.URL()))
+	p.click("nav a[href='/compare']")
+	p.click(first + " .name")
+	p.says("main h1", "No difference")
+	p.do(chromedp.Reload())
+	p.says("main h1", "No difference")
+}
