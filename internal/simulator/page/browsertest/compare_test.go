@@ -25,7 +25,8 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
 	p.createPod("picky", "nowhere")
-	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-picky')")
+	p.runsWhereItMayNot("stray", "kubecon-1")
+	p.waitFor("all are on the node", "['plain', 'picky', 'stray'].every((name) => document.getElementById('on-default-' + name))")
 	before := string(sim.SchedulerConfig())
 
 	p.click("#cog")
@@ -34,6 +35,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.says("h1", "1 pod has no node under B any more")
 	p.waitFor("the pod that is the same is not listed", "!document.getElementById('compared-default-plain')")
+	p.says("#compared-rows tr:has(#compared-default-stray)", "runs, and has no node under A")
 	p.click("#compared-default-picky")
 	p.says("#panel", "kubecon-1 is refused")
 	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
@@ -53,6 +55,21 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
 	if after := string(sim.SchedulerConfig()); after != before {
 		t.Errorf("a comparison has put to use %s", after)
+	}
+}
+
+// runsWhereItMayNot makes a pod that has a node which no scheduler would give it.
+func (p *tab) runsWhereItMayNot(name, node string) {
+	p.Helper()
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1.PodSpec{
+			NodeName: node, NodeSelector: map[string]string{"no": "such"},
+			Containers: []v1.Container{{Name: "web", Image: "web"}},
+		},
+	}
+	if _, err := sim.Client().CoreV1().Pods("default").Create(p.Context(), pod, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
 	}
 }
 
