@@ -16,11 +16,9 @@ import (
 var version = ""
 
 func main() {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(command.Main(ctx, hangup, versionOr(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Main(ctx, versionOr(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // versionOr is the version that the build was given, or else the module's.

@@ -50,6 +50,7 @@ var badConfigs = map[string]string{
 	"empty_url.yaml":                 "plugin WasmRegexScheduling: args: guestURL is required",
 	"enabled_twice.yaml":             "plugin RegexScheduling: profile default-scheduler enables it twice under multiPoint; take one of the two away",
 	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
+	"four_mistakes.yaml":             "plugin NoSuchPlugin: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/; parallelism: Invalid value: 0: should be an integer value greater than zero; plugin WasmRegexScheduling: guest file://../../testdata/guests/missing.wasm: stat ../../testdata/guests/missing.wasm: no such file or directory",
 	"guest_beside_args.yaml":         `profiles[0].pluginConfig[0].guestURL: unknown field: what the plugin itself reads belongs under "args:", indented further`,
 	"guest_sha256.yaml":              `plugin WasmRegexScheduling: args: guestSHA256 is "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", but must be 64 hexadecimal digits, as sha256sum prints them`,
 	"instances.yaml":                 "plugin WasmRegexScheduling: args: instances is 4, but must be 1, or 0 for as many as the guest allows",

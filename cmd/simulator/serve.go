@@ -47,6 +47,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
 	}
+	o.Importing = objects != nil
 	s, err := start(ctx, o.Config, out, servers.starting.Say)
 	if err != nil {
 		return err
@@ -148,9 +149,9 @@ func noCluster(c cluster.Options) error {
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
-	page := "page        "
+	page, first := "page        ", "Open the page, or try it"
 	if o.headless {
-		page = "API         "
+		page, first = "API         ", "Try it"
 	}
 	fmt.Fprintf(out, `
   %s %s
@@ -159,13 +160,13 @@ func announce(o *options, s *simulator.Simulator, servers *servers, out io.Write
   kubeconfig   %s
   web server   %s
 
-Open the page, or try it in another terminal:
+%s in another terminal:
 
   export KUBECONFIG=%s
   kubectl get nodes
 
 Ctrl-C stops everything.
-`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), s.Kubeconfig())
+`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
 }
 
 // walk walks through on a simulator of its own.

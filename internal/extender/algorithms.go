@@ -40,20 +40,14 @@ func newAlgorithms(c *config.Config, logger logr.Logger) (*algorithms, error) {
 	return all, nil
 }
 
-// start lets those work that work in the background, and go on with what those
-// before them know.
-func (a *algorithms) start(before *algorithms, panicked func(name string, what any, stack []byte)) {
+// start lets those work that work in the background.
+func (a *algorithms) start(panicked func(name string, what any, stack []byte)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
 	for name, one := range a.byName {
 		worker, ok := one.(algorithm.Worker)
 		if !ok {
 			continue
-		}
-		if before != nil {
-			for _, former := range before.byName {
-				worker.Inherit(former)
-			}
 		}
 		a.working.Go(func() {
 			defer func() {

@@ -14,15 +14,13 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
-	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 
 	_ "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/metrics"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/server"
 )
 
@@ -31,9 +29,6 @@ type Options struct {
 	// Config must be complete: loaded, or completed by its Complete.
 	Config *config.Config
 	Logger logr.Logger
-	// Levels are set from the Config if they are not nil. They should be the
-	// Logger's.
-	Levels *logging.Levels
 	// Version is shown to who asks.
 	Version string
 	// OwnsProcess makes the memory limit of the process, unless GOMEMLIMIT sets
@@ -43,43 +38,51 @@ type Options struct {
 
 // An Extender answers a scheduler. Make one with New.
 type Extender struct {
-	logger      logr.Logger
-	levels      *logging.Levels
-	ownsProcess bool
-	server      *server.Server
-	certs       certs.Source
-
-	mu      sync.Mutex // of Reload
-	current *algorithms
+	config     *config.Config
+	logger     logr.Logger
+	server     *server.Server
+	certs      certs.Source
+	algorithms *algorithms
 }
 
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
-	e := &Extender{logger: o.Logger, levels: o.Levels, ownsProcess: o.OwnsProcess && os.Getenv("GOMEMLIMIT") == ""}
-	e.server = server.New(o.Logger.WithName("server"), o.Version, e.certs.NotAfter)
-	if err := e.use(o.Config); err != nil {
+	c := o.Config
+	all, err := newAlgorithms(c, o.Logger)
+	if err != nil {
 		return nil, err
 	}
+	e := &Extender{config: c, logger: o.Logger, algorithms: all}
+	if c.TLS.Enabled() {
+		if err := e.certs.Load(c.TLS); err != nil {
+			return nil, fmt.Errorf("tls: %w", err)
+		}
+	}
+	e.server = server.New(server.Options{
+		Config: c, Logger: o.Logger.WithName("server"), Version: o.Version, CertificateExpiry: e.certs.NotAfter,
+		Filter: all.chain(c.Filter), Prioritize: all.chain(c.Prioritize), Health: all.health,
+	})
+	if o.OwnsProcess && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.Limits.Buffers.Value() + besides)
+	}
+	all.start(e.panicked)
 	return e, nil
 }
 
-// Config is the current configuration. It must not be changed.
-func (e *Extender) Config() *config.Config {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.current.config
-}
+// Config is the configuration. It must not be changed.
+func (e *Extender) Config() *config.Config { return e.config }
 
 // Handler answers as Serve does, without limits to time and without TLS.
 func (e *Extender) Handler() http.Handler { return e.server.Handler() }
 
 // Serve answers on l until ctx is done, then shuts down gracefully. l need not
-// be what the configuration says. The error is nil if no request was lost.
+// be what the configuration says. Certificates that change are read again. The error
+// is nil if no request was lost.
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
-	c := e.Config()
-	if c.TLS.Enabled() {
+	if e.config.TLS.Enabled() {
+		go e.certs.Watch(ctx, e.config.TLS, e.renewed)
 		return e.server.Serve(ctx, l, e.certs.Config())
 	}
 	if !isLoopback(l.Addr()) {
@@ -88,69 +91,24 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	return e.server.Serve(ctx, l, nil)
 }
 
+// renewed tells what became of certificates that have changed.
+func (e *Extender) renewed(err error) {
+	e.server.Metrics().CertificateReload(err)
+	log := e.logger.WithName("tls")
+	if err != nil {
+		log.Error(err, "The new certificates are refused, the old ones go on")
+		return
+	}
+	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
+}
+
 func isLoopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
 }
 
 // Close ends the work of the algorithms in the background.
-func (e *Extender) Close() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.current.stop()
-}
-
-// Reload goes on with another configuration, or, on an error, with the old one
-// as if nothing had happened. Requests in flight end as they began.
-func (e *Extender) Reload(next *config.Config) error {
-	err := e.Config().Fixed(next)
-	if err == nil {
-		err = e.use(next)
-	}
-	e.server.Metrics().Reload(metrics.ReloadConfig, err)
-	return err
-}
-
-// CountRefusedConfig counts a configuration that could not even be loaded.
-func (e *Extender) CountRefusedConfig(err error) {
-	e.server.Metrics().Reload(metrics.ReloadConfig, err)
-}
-
-// ReloadCertificates reads the certificate files again. On an error the old
-// certificates stay.
-func (e *Extender) ReloadCertificates() error {
-	err := e.certs.Load(e.Config().TLS)
-	e.server.Metrics().Reload(metrics.ReloadCertificate, err)
-	return err
-}
-
-// use makes c the current configuration, or nothing at all.
-func (e *Extender) use(c *config.Config) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	next, err := newAlgorithms(c, e.logger)
-	if err != nil {
-		return err
-	}
-	if c.TLS.Enabled() {
-		if err := e.certs.Load(c.TLS); err != nil {
-			return fmt.Errorf("tls: %w", err)
-		}
-	}
-	next.start(e.current, e.panicked)
-	e.server.Use(&server.Setup{Config: c, Filter: next.chain(c.Filter), Prioritize: next.chain(c.Prioritize), Health: next.health})
-	if e.levels != nil {
-		e.levels.Set(c.Loggers)
-	}
-	if e.ownsProcess {
-		debug.SetMemoryLimit(c.Limits.Buffers.Value() + besides)
-	}
-	if e.current != nil {
-		e.current.stop()
-	}
-	e.current = next
-	return nil
-}
+func (e *Extender) Close() { e.algorithms.stop() }
 
 func (e *Extender) panicked(name string, what any, stack []byte) {
 	e.server.Metrics().Panic(name)

@@ -61,8 +61,6 @@ type panicsInBackground struct{ fault }
 
 func (panicsInBackground) Run(context.Context) { panic("in the background") }
 
-func (panicsInBackground) Inherit(algorithm.Algorithm) {}
-
 func (panicsInBackground) Health() algorithm.Health { return algorithm.Health{OK: true} }
 
 func (panicsInBackground) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {

@@ -12,7 +12,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
@@ -22,26 +24,13 @@ import (
 // TestLoadWithARealPrometheus lets Prometheus scrape a small exporter, and the
 // extender score by it; then Prometheus is killed and comes back.
 func TestLoadWithARealPrometheus(t *testing.T) {
-	binary, err := exec.LookPath("prometheus")
-	if err != nil {
-		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
-	}
 	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for node, load := range map[string]float64{"idle": 0, "half": 0.5, "busy": 1} {
 			fmt.Fprintf(w, "node_busy{node=%q} %v\n", node, load)
 		}
 	}))
 	defer exporter.Close()
-	dir, address := t.TempDir(), freeAddress(t)
-	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
-scrape_configs:
-- job_name: exporter
-  scrape_interval: 100ms
-  scrape_timeout: 100ms
-  static_configs:
-  - targets: [%q]
-`, exporter.Listener.Addr())), 0o600))
-
+	address, startPrometheus := prometheusOf(t, exporter)
 	handler := newExtender(t, configure(t, fmt.Sprintf(`
 algorithm: load
 algorithms:
@@ -59,7 +48,7 @@ algorithms:
 	if !neutral() {
 		t.Errorf("before Prometheus runs: %s", scores(t, handler))
 	}
-	prometheus := startPrometheus(t, binary, dir, address)
+	prometheus := startPrometheus()
 	eventually(t, "scores by load", scored)
 	eventually(t, "/readyz to say that load is well", func() bool {
 		return strings.Contains(get(handler, "/readyz").Body.String(), "[+] load: 3 nodes")
@@ -77,27 +66,71 @@ algorithms:
 	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_algorithm_healthy{algorithm="load"} 0`) {
 		t.Errorf("the metrics say that load is well")
 	}
-	startPrometheus(t, binary, dir, address)
+	startPrometheus()
 	eventually(t, "scores by load after Prometheus is back", scored)
 }
 
-// startPrometheus returns how to kill it.
-func startPrometheus(t *testing.T, binary, dir, address string) (kill func()) {
+// TestTheDefaultMeasureIsRightFromTheStart scores a node that began to count just
+// now: 10 % of its two processors are in use.
+func TestTheDefaultMeasureIsRightFromTheStart(t *testing.T) {
+	began := time.Now()
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for cpu := range 2 {
+			for mode, share := range map[string]float64{"idle": 0.9, "user": 0.07, "system": 0.03} {
+				fmt.Fprintf(w, "node_cpu_seconds_total{node=\"idle\",cpu=\"%d\",mode=%q} %v\n", cpu, mode, share*time.Since(began).Seconds())
+			}
+		}
+	}))
+	defer exporter.Close()
+	address, startPrometheus := prometheusOf(t, exporter)
+	handler := newExtender(t, configure(t, fmt.Sprintf(`
+algorithm: load
+algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, interval: 50ms}}}
+`, address))).Handler()
+	startPrometheus()
+	page := ""
+	eventually(t, "a value for the node", func() bool {
+		page = get(handler, "/readyz").Body.String()
+		return strings.Contains(page, "load: 1 nodes")
+	})
+	if got := scores(t, handler); got != "idle=9 half=5 busy=5 unknown=5" {
+		t.Errorf("scores %s, want 9 for a node in use by 10 %%; %s", got, page)
+	}
+	if got := post(handler, "/filter", nodesRequest(t)).Body.String(); !strings.Contains(got, `"FailedNodes":{}`) {
+		t.Errorf("filters it out: %s", got)
+	}
+}
+
+// prometheusOf is a Prometheus that scrapes an exporter: where it listens, and how to
+// start it. Start returns how to kill it.
+func prometheusOf(t *testing.T, exporter *httptest.Server) (address string, start func() (kill func())) {
 	t.Helper()
-	command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
-		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
-	command.Stderr = os.Stderr
-	must(t, command.Start())
-	killed := false
-	kill = func() {
-		if !killed {
-			killed = true
+	binary, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
+	}
+	dir, address := t.TempDir(), freeAddress(t)
+	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
+scrape_configs:
+- job_name: exporter
+  scrape_interval: 100ms
+  scrape_timeout: 100ms
+  static_configs:
+  - targets: [%q]
+`, exporter.Listener.Addr())), 0o600))
+	return address, func() (kill func()) {
+		t.Helper()
+		command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
+			"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
+		command.Stderr = os.Stderr
+		must(t, command.Start())
+		kill = sync.OnceFunc(func() {
 			_ = command.Process.Kill()
 			_ = command.Wait()
-		}
+		})
+		t.Cleanup(kill)
+		return kill
 	}
-	t.Cleanup(kill)
-	return kill
 }
 
 func freeAddress(t *testing.T) string {

@@ -31,7 +31,7 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 	handler := newExtender(t, loadConfig(t, "")).Handler()
 	post(handler, "/filter", corpus.Names("kubecon-3", 10))
 	post(handler, "/filter", corpus.Full("kubecon-3", 10))
-	post(handler, "/filter", corpus.Names("(", 10))
+	post(handler, "/filter", []byte(`{"Pod":{}}`))
 	post(handler, "/prioritize", corpus.Names("", 10))
 	post(handler, "/prioritize", []byte("nonsense"))
 	page := get(handler, "/metrics").Body.String()
@@ -56,7 +56,7 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 // TestAMistypedVerbShows in the log, once in a while, and in the metrics.
 func TestAMistypedVerbShows(t *testing.T) {
 	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, new(logging.Levels))})
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, nil)})
 	must(t, err)
 	t.Cleanup(e.Close)
 	for range 5 {
@@ -75,9 +75,8 @@ func TestAMistypedVerbShows(t *testing.T) {
 func TestEachNodeIsLoggedOnRequest(t *testing.T) {
 	for level, lines := range map[logging.Level]int{logging.Info: 0, logging.Debug: 6} {
 		var log testlog.Log
-		var levels logging.Levels
-		levels.Set(map[string]logging.Level{"server.nodes": level})
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, &levels)})
+		levels := logging.Levels{"server.nodes": level}
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, levels)})
 		must(t, err)
 		t.Cleanup(e.Close)
 		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -13,6 +14,7 @@ import (
 
 func node(name string, change ...func(*v1.Node)) *v1.Node {
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}}}
+	n.Status.Allocatable = resources("4", "16Gi")
 	for _, c := range change {
 		c(n)
 	}
@@ -36,6 +38,17 @@ func cordoned(n *v1.Node) {
 
 func tainted(n *v1.Node) {
 	n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: "gpu", Value: "a100", Effect: v1.TaintEffectNoSchedule})
+}
+
+// asks gives a pod a container with requests.
+func asks(cpu, memory string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		p.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Requests: resources(cpu, memory)}}}
+	}
+}
+
+func resources(cpu, memory string) v1.ResourceList {
+	return v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory)}
 }
 
 func TestExplain(t *testing.T) {
@@ -69,6 +82,13 @@ func TestExplain(t *testing.T) {
 		"a selector of nodes": {podWith("other", func(p *v1.Pod) {
 			p.Spec.NodeSelector = map[string]string{"disk": "ssd"}
 		}), []string{"other: its labels are not those that the pod's nodeSelector or affinity wants"}},
+		"more than any node has": {podWith(".", asks("100", "1Gi"), func(p *v1.Pod) {
+			p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("2")
+		}), []string{
+			"something else stands in the way at each", "other: the pod asks for more than it has in all: 100 of 4 cpu, 2 of 0 example.com/gpu",
+			"other: let the pod ask for less, or let the pattern match a larger node",
+		}},
+		"more than is free":    {podWith(".", asks("4", "16Gi")), []string{"what the scheduler says has the reason", "free resources"}},
 		"a gate":               {podWith("x", func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "g"}} }), []string{"scheduling gate g"}},
 		"where it belongs":     {podWith("other", on("other")), []string{"it is on other, whose name matches"}},
 		"where it doesn't":     {podWith("kubecon", on("other")), []string{"whose name does not match", "the scheduler mine does not read it"}},

@@ -2,9 +2,12 @@ package kubectl
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
 	corev1 "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
@@ -20,15 +23,16 @@ type obstacle struct {
 func (o obstacle) String() string { return o.Node + ": " + o.Reason }
 
 // obstacles looks at the nodes with some names for what a pod and a node show by
-// themselves: cordons, taints, selectors and affinity to nodes. What depends on other
-// pods, such as free resources, is the scheduler's to say.
+// themselves: cordons, taints, selectors, affinity to nodes, and requests that even
+// an empty node has no room for. What depends on other pods, such as free resources,
+// is the scheduler's to say.
 func obstacles(pod *v1.Pod, nodes []*v1.Node, names []string) []obstacle {
 	var all []obstacle
 	for _, node := range nodes {
 		if _, found := slices.BinarySearch(names, node.Name); !found {
 			continue
 		}
-		for _, o := range []*obstacle{cordon(pod, node), taint(pod, node), affinity(pod, node)} {
+		for _, o := range []*obstacle{cordon(pod, node), taint(pod, node), affinity(pod, node), size(pod, node)} {
 			if o != nil {
 				all = append(all, *o)
 			}
@@ -72,4 +76,23 @@ func affinity(pod *v1.Pod, node *v1.Node) *obstacle {
 		}
 	}
 	return nil
+}
+
+// size compares what a pod asks for with all that a node has.
+func size(pod *v1.Pod, node *v1.Node) *obstacle {
+	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	var short []string
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		asked, has := requests[name], node.Status.Allocatable[name]
+		if asked.Cmp(has) > 0 {
+			short = append(short, fmt.Sprintf("%s of %s %s", &asked, &has, name))
+		}
+	}
+	if short == nil {
+		return nil
+	}
+	return &obstacle{
+		node.Name, "the pod asks for more than it has in all: " + strings.Join(short, ", "),
+		"let the pod ask for less, or let the pattern match a larger node",
+	}
 }

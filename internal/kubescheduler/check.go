@@ -9,7 +9,11 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
@@ -38,26 +42,32 @@ func readable(configuration []byte) error {
 // checkFields finds what is misspelt, at the wrong place or of the wrong type, all
 // of it at once. Decoders tell of the first alone, and not where it is.
 func checkFields(configuration []byte) error {
-	if err := readable(configuration); err != nil {
-		return err
-	}
 	var is struct{ APIVersion, Kind any }
 	if err := yaml.Unmarshal(configuration, &is); err != nil {
 		return err
 	}
-	if version := configv1.SchemeGroupVersion.String(); is.Kind != kind {
-		return wrong("kind", is.Kind, kind)
-	} else if is.APIVersion != version {
-		return wrong("apiVersion", is.APIVersion, version)
+	header := together(
+		must("kind", is.Kind, kind),
+		must("apiVersion", is.APIVersion, configv1.SchemeGroupVersion.String()),
+	)
+	if name, ok := is.Kind.(string); ok && yamlcheck.Closest(name, []string{kind}) == "" {
+		return header // something else altogether
 	}
-	return below("", yamlcheck.Parse(configuration).Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]()))
+	return together(header, below("", misfits(configuration)))
 }
 
-func wrong(field string, is any, must string) error {
-	if is == nil {
-		return &FieldError{Field: field, Message: "is missing: it must be " + must}
+func misfits(configuration []byte) yamlcheck.Problems {
+	return yamlcheck.Parse(configuration).Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]())
+}
+
+func must(field string, is any, be string) error {
+	switch is {
+	case be:
+		return nil
+	case nil:
+		return &FieldError{Field: field, Message: "is missing: it must be " + be}
 	}
-	return &FieldError{Field: field, Message: fmt.Sprintf("is %v, but must be %s", is, must)}
+	return &FieldError{Field: field, Message: fmt.Sprintf("is %v, but must be %s", is, be)}
 }
 
 // decode reads a configuration as strictly as kube-scheduler will.
@@ -66,11 +76,61 @@ func decode(configuration []byte) error {
 	if err != nil {
 		return err
 	}
-	typed := obj.(*config.KubeSchedulerConfiguration) // checkFields has seen to that
-	if found := validation.ValidateKubeSchedulerConfiguration(typed); found != nil {
-		return invalid(found.Errors())
+	return validate(obj)
+}
+
+// lenient passes over unknown fields.
+var lenient = serializer.NewCodecFactory(scheme.Scheme)
+
+// decodeRest finds what is wrong beside what is told already. What keeps that from
+// being read is no news; nor are plugins, of which the defaults would write a log.
+func decodeRest(configuration []byte) error {
+	var file map[string]any
+	if yaml.Unmarshal(configuration, &file) != nil {
+		return nil
+	}
+	profiles, _ := file["profiles"].([]any)
+	for _, profile := range profiles {
+		if fields, ok := profile.(map[string]any); ok {
+			delete(fields, "plugins")
+		}
+	}
+	rest, err := yaml.Marshal(file)
+	if err != nil {
+		return nil
+	}
+	obj, _, err := lenient.UniversalDecoder().Decode(rest, nil, nil)
+	if err != nil {
+		return nil
+	}
+	return validate(obj)
+}
+
+// validate asks kube-scheduler's own validation.
+func validate(obj runtime.Object) error {
+	typed, ok := obj.(*config.KubeSchedulerConfiguration)
+	if !ok {
+		return nil // which is told
+	}
+	found := append(invalidFits(typed), validation.ValidateKubeSchedulerConfiguration(typed))
+	if all := utilerrors.Flatten(utilerrors.NewAggregate(found)); all != nil {
+		return invalid(all.Errors())
 	}
 	return nil
+}
+
+// invalidFits finds what ValidateKubeSchedulerConfiguration would if it had not
+// mistaken the plugin's name: kube-scheduler tells of it alone, and last.
+func invalidFits(typed *config.KubeSchedulerConfiguration) (found []error) {
+	for i := range typed.Profiles {
+		for j, plugin := range typed.Profiles[i].PluginConfig {
+			if args, ok := plugin.Args.(*config.NodeResourcesFitArgs); ok {
+				path := field.NewPath("profiles").Index(i).Child("pluginConfig").Index(j).Child("args")
+				found = append(found, validation.ValidateNodeResourcesFitArgs(path, args))
+			}
+		}
+	}
+	return found
 }
 
 // checkArgs compares the args of kube-scheduler's own plugins with their types.
@@ -78,16 +138,21 @@ func (p profile) checkArgs() error {
 	var errs []error
 	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
-		args := bytes.TrimSpace(c.Args)
-		if len(args) > 0 && args[0] != '{' && string(args) != "null" {
+		if !isObject(c.Args) {
 			errs = append(errs, &FieldError{Field: path, Message: `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`})
 			continue
 		}
 		if t, ok := argsOf(c.Name); ok && !c.wasm {
-			errs = append(errs, below(path, yamlcheck.Parse(args).Check(t)))
+			errs = append(errs, below(path, yamlcheck.Parse(c.Args).Check(t)))
 		}
 	}
 	return together(errs...)
+}
+
+// isObject is true of args with fields, or without anything.
+func isObject(args []byte) bool {
+	args = bytes.TrimSpace(args)
+	return len(args) == 0 || args[0] == '{' || string(args) == "null"
 }
 
 // argsOf is the type of the args of one of kube-scheduler's own plugins.

@@ -36,7 +36,8 @@ func about(path string, err error) error {
 	return &FieldError{Field: path, Message: err.Error(), whole: err}
 }
 
-// FieldErrors are all the errors about fields that an error is made of.
+// FieldErrors are all the errors about fields that an error is made of. One about no
+// field that stands beside those has none.
 func FieldErrors(err error) []*FieldError {
 	switch e := err.(type) {
 	case nil:
@@ -45,8 +46,17 @@ func FieldErrors(err error) []*FieldError {
 		return []*FieldError{e}
 	case interface{ Unwrap() []error }:
 		var all []*FieldError
+		located := false
 		for _, err := range e.Unwrap() {
-			all = append(all, FieldErrors(err)...)
+			found := FieldErrors(err)
+			located = located || len(found) > 0
+			if len(found) == 0 {
+				found = []*FieldError{{Message: err.Error(), whole: err}}
+			}
+			all = append(all, found...)
+		}
+		if !located {
+			return nil
 		}
 		return all
 	}

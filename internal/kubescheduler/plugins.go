@@ -59,31 +59,27 @@ func argsField(path string, err error) string {
 const multiPoint = "multiPoint"
 
 // WasmPlugins finds the Wasm plugins in a KubeSchedulerConfiguration, in YAML or
-// JSON. extra are the names of further plugins that are compiled in. A guestURL
-// of a plugin that its profile does not enable is left alone.
+// JSON: beside an error, those that nothing is wrong with. extra are the names of
+// further plugins that are compiled in. A guestURL of a plugin that its profile does
+// not enable is left alone.
 //
 // The args of the native plugin are checked on the way.
-func WasmPlugins(config []byte, extra ...string) ([]WasmPlugin, error) {
+func WasmPlugins(config []byte, extra ...string) (found []WasmPlugin, err error) {
+	told := misfits(config)
 	profiles, err := profilesOf(config)
-	if err != nil {
+	if err != nil && len(told) > 0 {
+		return nil, nil // one of these is why
+	} else if err != nil {
 		return nil, err
 	}
 	taken := compiledIn(extra)
-	var found []WasmPlugin
 	var errs []error
 	for _, p := range profiles {
-		if err := together(p.checkOnce(), p.checkArgs()); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		inProfile, err := p.wasmPlugins(taken)
-		errs = append(errs, err, p.checkNative())
+		inProfile, err := p.wasmPlugins(taken, told)
+		errs = append(errs, p.checkOnce(), p.checkArgs(), err, p.checkNative())
 		found = append(found, inProfile...)
 	}
-	if err := together(errs...); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, together(errs...)
 }
 
 // compiledIn are the names that no guest may have.
@@ -91,16 +87,16 @@ func compiledIn(extra []string) sets.Set[string] {
 	return sets.KeySet(plugins.NewInTreeRegistry()).Insert(plugin.Name).Insert(extra...)
 }
 
-func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {
+func (p profile) wasmPlugins(taken sets.Set[string], told yamlcheck.Problems) ([]WasmPlugin, error) {
 	enabled := p.enabled()
-	guests := sets.New[string]()
+	known := taken.Clone()
 	var found []WasmPlugin
 	var errs []error
 	for i, config := range p.PluginConfig {
 		if !config.wasm {
 			continue
 		}
-		guests.Insert(config.Name)
+		known.Insert(config.Name)
 		points := enabled[config.Name]
 		if err := p.checkName(i, points, taken); err != nil || points == nil {
 			errs = append(errs, err)
@@ -110,10 +106,34 @@ func (p profile) wasmPlugins(taken sets.Set[string]) ([]WasmPlugin, error) {
 		args, err := wasmhost.ParseArgs(config.Args)
 		if err != nil {
 			errs = append(errs, about(argsField(path, err), fmt.Errorf("plugin %s: %w", config.Name, err)))
+			continue
 		}
 		found = append(found, WasmPlugin{Profile: p.SchedulerName, Name: config.Name, Args: args, path: path})
 	}
-	return found, together(append(errs, p.checkKnown(enabled, taken.Union(guests)))...)
+	for name := range enabled {
+		if p.misplaced(name, told) {
+			known.Insert(name)
+		}
+	}
+	return found, together(append(errs, p.checkKnown(enabled, known))...)
+}
+
+// misplaced reports whether what the profile configures of a plugin is not read,
+// for a reason that is told: it may have a guestURL.
+func (p profile) misplaced(plugin string, told yamlcheck.Problems) bool {
+	for i, config := range p.PluginConfig {
+		if config.Name == plugin && !isObject(config.Args) {
+			return true
+		}
+		here := p.path("pluginConfig[%d]", i)
+		if slices.ContainsFunc(told, func(t yamlcheck.Problem) bool { return strings.HasPrefix(t.Field, here) }) && (config.Name == plugin || config.Name == "") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(told, func(t yamlcheck.Problem) bool {
+		field := t.Field[strings.LastIndexByte(t.Field, '.')+1:]
+		return yamlcheck.Closest(field, []string{"pluginConfig"}) != ""
+	})
 }
 
 // checkName checks what a guest is called, and where that is enabled, if it is.

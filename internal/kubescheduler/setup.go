@@ -28,22 +28,20 @@ type setup struct {
 type profilePlugin struct{ profile, plugin string }
 
 // read finds the Wasm plugins of a configuration and starts their guests, so that
-// a bad one is told of before anything else happens.
+// a bad one is told of before anything else happens. All that is wrong is told at
+// once, as far as what is wrong lets the rest be read.
 func (s *setup) read(ctx context.Context, configuration []byte) error {
-	if err := checkFields(configuration); err != nil {
+	if err := readable(configuration); err != nil {
 		return err
 	}
-	wasm, err := WasmPlugins(configuration, names(s.extra)...)
-	if err != nil {
-		return err
+	misspelt := checkFields(configuration)
+	wasm, unusable := WasmPlugins(configuration, names(s.extra)...)
+	errs := []error{misspelt, unusable, checkExtenders(configuration)}
+	if together(errs...) == nil {
+		errs = append(errs, decode(configuration))
+	} else {
+		errs = append(errs, decodeRest(configuration))
 	}
-	if err := decode(configuration); err != nil {
-		return err
-	}
-	if err := checkExtenders(configuration); err != nil {
-		return err
-	}
-	var errs []error
 	s.started = map[profilePlugin]*wasmhost.Started{}
 	for _, guest := range wasm {
 		started, err := s.host.Start(ctx, guest.Name, guest.Args)

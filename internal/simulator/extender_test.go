@@ -14,11 +14,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // Every way in which an extender can fail keeps a pod waiting, with a reason
@@ -62,6 +64,45 @@ func TestAnExtenderThatFails(t *testing.T) {
 			if a := attempt(t, "goes-on", recorder.Scheduled); a.Node != "node-1" {
 				t.Errorf("ignored, the pod is on %q", a.Node)
 			}
+		})
+	}
+}
+
+// A pod whose pattern is refused waits for another one, and is asked about no
+// more, also where the scheduler may do without the extender.
+func TestAPatternThatTheExtenderRefusesIsNotIgnored(t *testing.T) {
+	url := serveExtender(t, "{}")
+	var queue func() string
+	sim.prepare = func(s *scheduler.Scheduler) {
+		queue = func() string { _, summary := s.SchedulingQueue.PendingPods(); return summary }
+	}
+	defer func() { sim.prepare = nil }()
+	for _, settings := range []string{"ignorable: true", "ignorable: false", "ignorable: true\n  nodeCacheCapable: true"} {
+		t.Run(settings, func(t *testing.T) {
+			t.Cleanup(reset(t))
+			config := "extenders:\n- urlPrefix: " + url + "\n  filterVerb: filter\n  " + settings + "\n"
+			if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
+				t.Fatal(err)
+			}
+			addNodes(t, "kubecon-1", "other")
+			addPod(t, "invalid", `kubecon-.*\`)
+			addPod(t, "costly", "(a|b)*a(a|b){1000}")
+			for pod, mistake := range map[string]string{"invalid": "trailing backslash at end of expression", "costly": "the pattern is too costly"} {
+				want := "2 node(s) can't be matched: annotation " + regex.Annotation + ": " + mistake
+				poll.Succeeds(t, pod+" waits because of "+mistake, func(context.Context) error {
+					a := sim.Recorder().Attempts("default", pod)
+					if len(a) == 0 || a[0].Result != recorder.Unschedulable || !strings.Contains(a[0].Message, want) {
+						return fmt.Errorf("got %+v, want Unschedulable: %q", a[:min(1, len(a))], want)
+					}
+					return nil
+				})
+			}
+			poll.Succeeds(t, "nothing is to be tried again", func(context.Context) error {
+				if pending := queue(); pending != "activeQ:0; backoffQ:0; unschedulablePods:2" {
+					return fmt.Errorf("the scheduler has %s", pending)
+				}
+				return nil
+			})
 		})
 	}
 }

@@ -16,8 +16,8 @@ import (
 func (s *Simulator) Client() kubernetes.Interface { return s.client }
 
 // Informers are synced caches of nodes, pods, namespaces, priority classes,
-// persistent volumes and their claims, storage classes, workloads and events, without their
-// managed fields. What their listers return is shared: don't change it.
+// persistent volumes and their claims, storage classes, workloads, budgets, services,
+// config maps and events, without their managed fields. What their listers return is shared: don't change it.
 func (s *Simulator) Informers() informers.SharedInformerFactory { return s.informers }
 
 // Recorder keeps the scheduling attempts.
@@ -67,6 +67,8 @@ func (s *Simulator) cached() []cache.SharedIndexInformer {
 	return []cache.SharedIndexInformer{
 		core.Nodes().Informer(), core.Pods().Informer(), core.Namespaces().Informer(), core.Events().Informer(),
 		core.PersistentVolumes().Informer(), core.PersistentVolumeClaims().Informer(),
+		core.Services().Informer(), core.ConfigMaps().Informer(), core.ReplicationControllers().Informer(),
+		s.informers.Policy().V1().PodDisruptionBudgets().Informer(),
 		apps.Deployments().Informer(), apps.ReplicaSets().Informer(), apps.StatefulSets().Informer(), apps.DaemonSets().Informer(),
 		batch.Jobs().Informer(), batch.CronJobs().Informer(),
 		storage.StorageClasses().Informer(), s.informers.Scheduling().V1().PriorityClasses().Informer(),

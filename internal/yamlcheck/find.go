@@ -38,6 +38,15 @@ func (t Text) Line(path string) int {
 	return line
 }
 
+// At is the part of the text at a field path, empty if there is nothing.
+func (t Text) At(path string) Text {
+	at := t.root
+	for at != nil && path != "" {
+		_, at, path = step(at, path)
+	}
+	return Text{at}
+}
+
 // Find is Line, and the value there: nil if there is nothing at all.
 func (t Text) Find(path string) (line int, at *yaml.Node) {
 	if t.root == nil {

@@ -184,7 +184,7 @@ func (c *checker) scalar(n *yaml.Node, t reflect.Type, path string) {
 		}
 	case bool:
 		if t.Kind() != reflect.Bool {
-			c.add(n, path, "is "+what(n)+", but must be "+called(t)+inQuotes(n, t))
+			c.add(n, path, "is "+what(n)+others(n)+", but must be "+called(t)+inQuotes(n, t))
 		}
 	case float64:
 		if message := misfit(value, t); message != "" {
@@ -215,10 +215,21 @@ func inQuotes(n *yaml.Node, t reflect.Type) string {
 	switch {
 	case t.Kind() != reflect.String || n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0:
 		return ""
+	case others(n) != "":
+		return ": put it in quotes"
 	case n.Kind == yaml.ScalarNode:
 		return ": put it in quotes, '" + n.Value + "'"
 	}
 	return ": put it in single quotes"
+}
+
+// others names what else is a truth to YAML, where that may be what was typed: a
+// decoder of YAML, before this one, has made true or false of it.
+func others(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode && (n.Value == "true" || n.Value == "false") {
+		return ", as y, n, yes, no, on and off are"
+	}
+	return ""
 }
 
 // quoted tells how text becomes what is in it.

@@ -79,6 +79,11 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{"a pattern that YAML takes for a list", pod, "metadata:\n  annotations:\n    r: [ab]\n", "3 metadata.annotations[r]: is a list, but must be text: put it in single quotes"},
 		{"a pattern that YAML takes for a number", pod, "metadata:\n  annotations:\n    r: 12\n", "3 metadata.annotations[r]: is a number, but must be text: put it in quotes, '12'"},
 		{"a label that YAML takes for a truth", pod, "metadata:\n  labels:\n    ssd: yes\n", "3 metadata.labels[ssd]: is true or false to YAML, but must be text: put it in quotes, 'yes'"},
+		{"a name of one letter", pod, "metadata:\n  name: n\n", "2 metadata.name: is true or false to YAML, but must be text: put it in quotes, 'n'"},
+		{
+			"the same, as JSON has it", pod, `{"metadata": {"name": false}}`,
+			"1 metadata.name: is true or false to YAML, as y, n, yes, no, on and off are, but must be text: put it in quotes",
+		},
 		{
 			"quantities", pod, "spec:\n  containers:\n  - resources:\n      requests:\n        cpu: lots\n        memory: 1 Gi\n        pods: 0.5\n",
 			`5 spec.containers[0].resources.requests[cpu]: is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi

@@ -25,8 +25,10 @@ const (
 type Algorithm interface {
 	// Filter returns a failure for each node that may not run the pod and nil
 	// for each other, in the order of args.Names; or a nil slice if all may.
-	// Failures may be shared, the slice not. An error keeps the pod pending and is shown to
-	// its owner, so it names the pod and how to mend it.
+	// Failures may be shared, the slice not. What is wrong with the pod is a
+	// failure of every node. An error is a fault of the algorithm: the scheduler
+	// tries again and again, or, if its configuration says that the extender is
+	// ignorable, decides without.
 	Filter(ctx context.Context, args *Args) ([]*Failure, error)
 
 	// Prioritize returns a score from MinScore to MaxScore for each node, in
@@ -47,9 +49,6 @@ type Failure struct {
 // A Worker is an Algorithm that works in the background. Requests never wait for
 // that.
 type Worker interface {
-	// Inherit goes on with what another knows that was in use before a reload. It
-	// is called before Run, for each of them, of whatever kind; they still run.
-	Inherit(from Algorithm)
 	// Run is called once, before the first request, and returns soon after ctx is
 	// done; requests may still come after that.
 	Run(ctx context.Context)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type Config interface {
 
 // kind is a registered kind of algorithm.
 type kind struct {
+	config  reflect.Type
 	resolve func(config []byte) (Config, error)
 	build   func(config Config, env Env) (Algorithm, error)
 }
@@ -43,16 +45,24 @@ func Register[C Config](name string, defaults func() C, build func(config C, env
 		panic(fmt.Sprintf("algorithm: %q is registered twice", name))
 	}
 	kinds[name] = kind{
+		config: reflect.TypeFor[C](),
 		resolve: func(raw []byte) (Config, error) {
 			config := defaults()
-			if err := decodeStrict(raw, &config); err != nil {
-				return nil, err
+			err := decodeStrict(raw, &config)
+			if err == nil {
+				err = config.Validate()
 			}
-			return config, config.Validate()
+			if err != nil {
+				return nil, fmt.Errorf("config: %w", err)
+			}
+			return config, nil
 		},
 		build: func(config Config, env Env) (Algorithm, error) { return build(config.(C), env) },
 	}
 }
+
+// ConfigType is the type of the config of a kind, or nil if there is no such kind.
+func ConfigType(kindName string) reflect.Type { return kinds[kindName].config }
 
 // Kinds are the registered names, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
@@ -77,7 +87,7 @@ func New(kindName string, raw []byte, env Env) (Algorithm, error) {
 }
 
 func decodeStrict(raw []byte, into any) error {
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return nil
 	}
 	strict, err := kjson.UnmarshalStrict(raw, into)

@@ -61,32 +61,21 @@ const (
 	large     = 1 << 20 // 150 nodes, or 30,000 names
 )
 
-// Limits is shared by the requests of a server. The zero value lets nothing in.
+// Limits is shared by the requests of a server. Make one with NewLimits.
 type Limits struct {
-	used atomic.Int64
+	each, size int64
+	all        *semaphore.Weighted // size bytes
+	used       atomic.Int64
 
 	mu     sync.Mutex
-	each   int64
-	all    *account
 	moving map[*Body]struct{} // that arrive, or whose answers leave
 	tidy   *time.Timer
 }
 
-// account is memory for requests. Another limit is another account; requests in
-// flight stay with theirs.
-type account struct {
-	*semaphore.Weighted
-	size int64
-}
-
-// Set changes the limits, in bytes, for the requests to come.
-func (l *Limits) Set(each, all int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.each = each
-	if l.all == nil || l.all.size != all {
-		l.all = &account{semaphore.NewWeighted(all), all}
-	}
+// NewLimits returns limits in bytes: for the longest body, and for all requests
+// together.
+func NewLimits(each, all int64) *Limits {
+	return &Limits{each: each, size: all, all: semaphore.NewWeighted(all), moving: make(map[*Body]struct{})}
 }
 
 // Used is how many bytes requests have taken.
@@ -96,8 +85,6 @@ func (l *Limits) Used() int64 { return l.used.Load() }
 // methods are for one goroutine.
 type Body struct {
 	limits *Limits
-	each   int64
-	all    *account
 	held   atomic.Int64
 	bytes  []byte
 
@@ -112,11 +99,9 @@ type Body struct {
 // called to end it. The error is a *TooLargeError, ErrBusy, ErrShed or that of
 // source.
 func (l *Limits) Read(source io.Reader, announced int64, cut func()) (*Body, error) {
-	l.mu.Lock()
-	b := &Body{limits: l, each: l.each, all: l.all}
-	l.mu.Unlock()
-	if announced > b.each {
-		return nil, &TooLargeError{Max: b.each}
+	b := &Body{limits: l}
+	if announced > l.each {
+		return nil, &TooLargeError{Max: l.each}
 	}
 	b.AwaitClient(cut)
 	err := b.Take(overhead)
@@ -142,8 +127,8 @@ func (b *Body) read(source io.Reader, announced int64) error {
 		}
 		n, err := source.Read(b.bytes[len(b.bytes):cap(b.bytes)])
 		b.bytes = b.bytes[:len(b.bytes)+n]
-		if int64(len(b.bytes)) > b.each {
-			return &TooLargeError{Max: b.each}
+		if int64(len(b.bytes)) > b.limits.each {
+			return &TooLargeError{Max: b.limits.each}
 		}
 		if err == io.EOF {
 			return nil
@@ -156,7 +141,7 @@ func (b *Body) read(source io.Reader, announced int64) error {
 // grow moves the body to a larger buffer, with room for one byte more than may
 // come, so that a body that is too large shows, and the end of others.
 func (b *Body) grow(announced int64) error {
-	length, most := int64(len(b.bytes)), b.each+1
+	length, most := int64(len(b.bytes)), b.limits.each+1
 	if announced >= length {
 		most = announced + 1
 	}
@@ -176,16 +161,16 @@ func (b *Body) Bytes() []byte { return b.bytes }
 // Take takes memory for something that the request needs, until Release. The
 // error is ErrBusy or a *TooLargeError.
 func (b *Body) Take(n int64) error {
-	if b.held.Load()+n > b.all.size {
-		return &TooLargeError{Max: b.all.size, Memory: true}
+	if b.held.Load()+n > b.limits.size {
+		return &TooLargeError{Max: b.limits.size, Memory: true}
 	}
-	if !b.all.TryAcquire(n) {
+	if !b.limits.all.TryAcquire(n) {
 		if !b.limits.makeRoom(b, n) {
 			return ErrBusy
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if b.all.Acquire(ctx, n) != nil {
+		if b.limits.all.Acquire(ctx, n) != nil {
 			return ErrBusy
 		}
 	}
@@ -197,7 +182,7 @@ func (b *Body) Take(n int64) error {
 func (b *Body) give(n int64) {
 	b.held.Add(-n)
 	b.limits.used.Add(-n)
-	b.all.Release(n)
+	b.limits.all.Release(n)
 }
 
 // Release gives all memory back.

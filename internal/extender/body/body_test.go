@@ -12,12 +12,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/body"
 )
 
-func limits(each, all int64) *body.Limits {
-	l := new(body.Limits)
-	l.Set(each, all)
-	return l
-}
-
 func never() { panic("nobody needs the memory") }
 
 func empty(t *testing.T, l *body.Limits) {
@@ -28,7 +22,7 @@ func empty(t *testing.T, l *body.Limits) {
 }
 
 func TestABodyArrivesWholeHoweverItIsCut(t *testing.T) {
-	l := limits(8<<20, 64<<20)
+	l := body.NewLimits(8<<20, 64<<20)
 	for _, size := range []int{0, 1, 4095, 4096, 65535, 65536, 65537, 1 << 20, 1<<20 + 1, 5 << 20, 8 << 20} {
 		want := []byte(strings.Repeat("0123456789abcdef", size/16+1)[:size])
 		for _, announced := range []int64{-1, int64(size)} {
@@ -52,7 +46,7 @@ func TestABodyArrivesWholeHoweverItIsCut(t *testing.T) {
 
 func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
 	var tooLarge *body.TooLargeError
-	l := limits(100, 64<<20)
+	l := body.NewLimits(100, 64<<20)
 	if _, err := l.Read(iotest.ErrReader(errors.New("was read")), 101, never); !errors.As(err, &tooLarge) || tooLarge.Memory {
 		t.Errorf("announced: got %v", err)
 	}
@@ -68,7 +62,7 @@ func TestABodyThatIsTooLargeIsRefused(t *testing.T) {
 }
 
 func TestABodyThatIsCutOffSaysSo(t *testing.T) {
-	l := limits(8<<20, 64<<20)
+	l := body.NewLimits(8<<20, 64<<20)
 	lost := errors.New("lost")
 	if _, err := l.Read(io.MultiReader(bytes.NewReader(make([]byte, 3<<20)), iotest.ErrReader(lost)), 6<<20, never); !errors.Is(err, lost) {
 		t.Errorf("got %v", err)
@@ -112,7 +106,7 @@ func (s *slow) end(t *testing.T) error {
 }
 
 func TestMemoryIsGivenOnlyForWhatArrived(t *testing.T) {
-	l := limits(64<<20, 64<<20)
+	l := body.NewLimits(64<<20, 64<<20)
 	for _, sent := range []int{1, 100 << 10, 3 << 20} {
 		s := begin(t, l, 64<<20, sent)
 		if got, most := l.Used(), int64(8*sent+32<<10); got > most {
@@ -122,12 +116,12 @@ func TestMemoryIsGivenOnlyForWhatArrived(t *testing.T) {
 		if err := s.end(t); err != nil {
 			t.Error(err)
 		}
-		l = limits(64<<20, 64<<20)
+		l = body.NewLimits(64<<20, 64<<20)
 	}
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	l := limits(64<<20, 3<<20)
+	l := body.NewLimits(64<<20, 3<<20)
 	var tooMuch *body.TooLargeError
 	if _, err := l.Read(bytes.NewReader(make([]byte, 5<<20)), 5<<20, never); !errors.As(err, &tooMuch) || !tooMuch.Memory {
 		t.Errorf("a body for which there will never be memory: got %v", err)
@@ -152,7 +146,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // TestWhoIsSlowMakesRoom for others, those first that began first, as many as
 // it takes.
 func TestWhoIsSlowMakesRoom(t *testing.T) {
-	l := limits(64<<20, 4<<20)
+	l := body.NewLimits(64<<20, 4<<20)
 	first := begin(t, l, 64<<20, 100<<10)  // holds 272 KiB
 	second := begin(t, l, 64<<20, 500<<10) // holds 2,064
 	b, err := l.Read(bytes.NewReader(make([]byte, 500<<10)), 500<<10, never)

@@ -13,9 +13,6 @@ func (b *Body) AwaitClient(cut func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b.since, b.cut, b.shed = time.Now(), cut, false
-	if l.moving == nil {
-		l.moving = make(map[*Body]struct{})
-	}
 	l.moving[b] = struct{}{}
 }
 
@@ -40,7 +37,7 @@ func (l *Limits) makeRoom(want *Body, n int64) bool {
 		}
 	}
 	slices.SortFunc(slow, func(a, b *Body) int { return a.since.Compare(b.since) })
-	missing, enough := l.used.Load()+n-want.all.size, 0
+	missing, enough := l.used.Load()+n-l.size, 0
 	for ; missing > 0 && enough < len(slow); enough++ {
 		missing -= slow[enough].held.Load()
 	}

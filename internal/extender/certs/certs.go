@@ -1,7 +1,7 @@
 // Package certs serves TLS with certificates that are renewed while the
 // program runs. New files that are no good are refused, and the old ones stay.
 //
-// It neither makes certificates nor watches files.
+// It makes no certificates.
 package certs
 
 import (
@@ -9,23 +9,29 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
 )
 
-// Source hands out the current certificates. It is safe for concurrent use.
+// Source hands out the current certificates. It is safe for concurrent use, but for
+// Load and Watch.
 type Source struct {
 	current atomic.Pointer[tls.Config]
 	leaf    atomic.Pointer[x509.Certificate]
+	tried   digest // of the files that were loaded last, good or not
 }
 
 // Load reads PEM files and, if they are good, makes them current. Connections
 // that are made before keep what they have.
 func (s *Source) Load(files config.TLS) error {
-	pair, err := tls.LoadX509KeyPair(files.CertFile, files.KeyFile)
+	contents, err := read(files)
+	s.tried = digestOf(contents, err)
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(contents.cert, contents.key)
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", files.CertFile, files.KeyFile, err)
 	}
@@ -41,26 +47,15 @@ func (s *Source) Load(files config.TLS) error {
 		SessionTicketsDisabled: true,
 	}
 	if files.ClientCAFile != "" {
-		if config.ClientCAs, err = pool(files.ClientCAFile); err != nil {
-			return fmt.Errorf("client authorities %s: %w", files.ClientCAFile, err)
+		config.ClientCAs = x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(contents.clientCA) {
+			return fmt.Errorf("client authorities %s: there is no PEM certificate in it", files.ClientCAFile)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	s.current.Store(config)
 	s.leaf.Store(pair.Leaf)
 	return nil
-}
-
-func pool(path string) (*x509.CertPool, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, errors.New("there is no PEM certificate in it")
-	}
-	return pool, nil
 }
 
 // Config is for a server. It asks the Source at every handshake. A client

@@ -1,5 +1,5 @@
-// Package command is the command line of cmd/extender: flags, signals and files
-// that change, around an extender.Extender.
+// Package command is the command line of cmd/extender, around an
+// extender.Extender.
 package command
 
 import (
@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
@@ -19,15 +19,15 @@ import (
 
 // Main runs the extender until ctx is done and returns the exit status: 0 after
 // a clean stop, 1 after a failure, 2 if the command line or the configuration is
-// at fault. Each value from hangup makes it read its files again.
-func Main(ctx context.Context, hangup <-chan os.Signal, version string, args []string, stdout, stderr io.Writer) int {
+// at fault.
+func Main(ctx context.Context, version string, args []string, stdout, stderr io.Writer) int {
 	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.Usage = func() {
 		fmt.Fprint(stderr, "A scheduler extender with pluggable algorithms. See docs/extender.md.\n\nFlags, which win over the file:\n", set.FlagUsages())
 	}
-	p := &program{flags: config.NewFlags(set)}
-	set.StringVar(&p.path, "config", "", "configuration file; read again when it changes and on SIGHUP")
+	flags := config.NewFlags(set)
+	path := set.String("config", "", "configuration `file`")
 	print := set.Bool("print-config", false, "print the configuration with everything filled in, and exit")
 	showVersion := set.Bool("version", false, "print the version, and exit")
 	err := set.Parse(args)
@@ -42,7 +42,7 @@ func Main(ctx context.Context, hangup <-chan os.Signal, version string, args []s
 	}
 	var c *config.Config
 	if err == nil {
-		c, err = config.Load(p.path, p.flags)
+		c, err = config.Load(*path, flags)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "extender: %v\n", err)
@@ -59,36 +59,24 @@ func Main(ctx context.Context, hangup <-chan os.Signal, version string, args []s
 		}
 		return 0
 	}
-	if err := p.run(ctx, hangup, version, c, stderr); err != nil {
-		p.logger.Error(err, "The extender ends")
+	logger := logging.New(stderr, c.LogFormat, c.Loggers)
+	if err := run(ctx, version, c, logger); err != nil {
+		logger.Error(err, "The extender ends")
 		return 1
 	}
 	return 0
 }
 
 // run serves where the configuration says.
-func (p *program) run(ctx context.Context, hangup <-chan os.Signal, version string, c *config.Config, stderr io.Writer) error {
-	var levels logging.Levels
-	levels.Set(c.Loggers)
-	root := logging.New(stderr, c.LogFormat, &levels)
-	p.logger = root.WithName("config")
-	var err error
-	if p.extender, err = extender.New(extender.Options{Config: c, Logger: root, Levels: &levels, Version: version, OwnsProcess: true}); err != nil {
+func run(ctx context.Context, version string, c *config.Config, logger logr.Logger) error {
+	e, err := extender.New(extender.Options{Config: c, Logger: logger, Version: version, OwnsProcess: true})
+	if err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		p.extender.Close()
+		e.Close()
 		return fmt.Errorf("listen: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	maintained := make(chan struct{})
-	go func() {
-		defer close(maintained)
-		p.maintain(ctx, hangup)
-	}()
-	err = p.extender.Serve(ctx, l)
-	cancel()
-	<-maintained
-	return err
+	return e.Serve(ctx, l)
 }

@@ -1,9 +1,8 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"crypto/tls"
 	"io"
 	"net/http"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/command"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
@@ -25,7 +24,7 @@ const patience = time.Minute
 func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, err testlog.Log
-	status = command.Main(t.Context(), nil, "v1.2.3", args, &out, &err)
+	status = command.Main(t.Context(), "v1.2.3", args, &out, &err)
 	return status, out.String(), err.String()
 }
 
@@ -55,65 +54,49 @@ func TestMistakesEndTheProgram(t *testing.T) {
 			t.Errorf("%v: status %d, %s", args, status, err)
 		}
 	}
-	if status, _, err := try(t, "--listen=127.0.0.1:0", "--tls-cert-file=missing", "--tls-private-key-file=missing"); status != 1 || !strings.Contains(err, "tls: certificate missing") {
+	if status, _, err := try(t, "--listen=127.0.0.1:0", "--tls-cert-file=missing", "--tls-private-key-file=missing"); status != 1 || !strings.Contains(err, "tls: stat missing: no such file") {
 		t.Errorf("missing certificates: status %d, %s", status, err)
 	}
 }
 
-// program is one that runs until the test ends.
+// program is one that runs until the test ends, with TLS.
 type program struct {
 	*testing.T
-	path   string // of its configuration
-	log    testlog.Log
-	hangup chan os.Signal
-	url    string
+	dir       string // of its files
+	authority *pki.Authority
+	log       testlog.Log
+	address   string
 }
 
-func start(t *testing.T, config string, args ...string) *program {
+func start(t *testing.T) *program {
 	t.Helper()
-	p := &program{T: t, path: filepath.Join(t.TempDir(), "config.yaml"), hangup: make(chan os.Signal)}
-	p.write(config)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan int)
+	p := &program{T: t, dir: t.TempDir(), authority: pki.New(t)}
+	must(t, os.WriteFile(p.file("config.yaml"), []byte("timeouts: {unready: 0s}"), 0o600))
+	p.authority.Issue(t, p.file("tls.crt"), p.file("tls.key"), time.Hour)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan int, 1)
 	go func() {
-		done <- command.Main(ctx, p.hangup, "v1.2.3", append([]string{"--config=" + p.path, "--listen=127.0.0.1:0"}, args...), io.Discard, &p.log)
+		args := []string{"--config=" + p.file("config.yaml"), "--listen=127.0.0.1:0", "--tls-cert-file=" + p.file("tls.crt"), "--tls-private-key-file=" + p.file("tls.key")}
+		done <- command.Main(ctx, "v1.2.3", args, io.Discard, &p.log)
 	}()
 	t.Cleanup(func() {
-		cancel()
-		if status := <-done; status != 0 {
-			t.Errorf("status %d after a clean stop: %s", status, &p.log)
+		stop()
+		select {
+		case status := <-done:
+			if status != 0 {
+				t.Errorf("status %d after a clean stop: %s", status, &p.log)
+			}
+		case <-time.After(patience):
+			t.Errorf("it does not stop: %s", &p.log)
 		}
 	})
 	serving := regexp.MustCompile(`"Serving".* address="([^"]*)"`)
 	p.eventually("the program to serve", func() bool { return serving.MatchString(p.log.String()) })
-	p.url = "http://" + serving.FindStringSubmatch(p.log.String())[1]
+	p.address = serving.FindStringSubmatch(p.log.String())[1]
 	return p
 }
 
-func (p *program) write(config string) {
-	p.Helper()
-	config = "timeouts: {unready: 0s}\n" + config
-	if err := os.WriteFile(p.path+".new", []byte(config), 0o600); err != nil {
-		p.Fatal(err)
-	}
-	if err := os.Rename(p.path+".new", p.path); err != nil {
-		p.Fatal(err)
-	}
-}
-
-func (p *program) get(path string) string {
-	p.Helper()
-	response, err := http.Get(p.url + path)
-	if err != nil {
-		p.Fatal(err)
-	}
-	defer response.Body.Close()
-	page, err := io.ReadAll(response.Body)
-	if err != nil {
-		p.Fatal(err)
-	}
-	return string(page)
-}
+func (p *program) file(name string) string { return filepath.Join(p.dir, name) }
 
 func (p *program) eventually(what string, holds func() bool) {
 	p.Helper()
@@ -124,84 +107,47 @@ func (p *program) eventually(what string, holds func() bool) {
 	}
 }
 
-func (p *program) refusals() int {
-	var n int
-	_, after, _ := strings.Cut(p.get("/metrics"), `extender_reloads_total{result="refused",what="config"} `)
-	_, _ = fmt.Sscan(after, &n)
-	return n
+// page is what is at /metrics, and the serial number of the certificate there.
+func (p *program) page() (metrics, serial string) {
+	p.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: p.authority.Pool()}}}
+	response, err := client.Get("https://" + p.address + "/metrics")
+	must(p.T, err)
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	must(p.T, err)
+	return string(page), response.TLS.PeerCertificates[0].SerialNumber.String()
 }
 
-func TestAChangedFileIsUsed(t *testing.T) {
-	p := start(t, "algorithm: nop")
-	p.write("algorithm: lucky")
-	p.eventually("the new algorithm", func() bool { return strings.Contains(p.get("/"), "filter: lucky, prioritize: lucky") })
-
-	for i, bad := range []string{"algorithm: none", "filter: [", "algorithm: nop\nlimits: {header: 8Ki}"} {
-		p.write(bad)
-		p.eventually("a refusal of "+bad, func() bool { return p.refusals() == i+1 })
-		if page := p.get("/"); !strings.Contains(page, "filter: lucky") {
-			t.Errorf("after a bad file: %s", page)
-		}
+func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
+	p := start(t)
+	renewed := p.authority.Issue(t, p.file("tls.crt"), p.file("tls.key"), 2*time.Hour)
+	p.eventually("the new certificate", func() bool { _, serial := p.page(); return serial == renewed.SerialNumber.String() })
+	for _, want := range []string{`"New certificates are in use" logger="tls"`, renewed.NotAfter.UTC().Format(time.RFC3339)} {
+		p.eventually("a line with "+want, func() bool { return strings.Contains(p.log.String(), want) })
 	}
-	for _, want := range []string{"The new configuration is refused, the old one goes on", `no algorithm is called \"none\"`, "limits.header: cannot change while the extender runs: restart it"} {
-		if !strings.Contains(p.log.String(), want) {
-			t.Errorf("the log does not say %s:\n%s", want, &p.log)
-		}
-	}
-	p.write("algorithm: nop\nloggers: {server: debug}")
-	p.eventually("the next good file", func() bool { return strings.Contains(p.get("/"), "filter: nop") })
-	response, err := http.Post(p.url+"/filter", "application/json", bytes.NewReader(corpus.Names("", 3)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	p.eventually("a line at the new level", func() bool {
-		return strings.Contains(p.log.String(), `"Answered" logger="server" verb="filter" pod="default/web-`)
+	must(t, os.WriteFile(p.file("tls.crt"), nil, 0o600))
+	p.eventually("a refusal", func() bool {
+		return strings.Contains(p.log.String(), "The new certificates are refused, the old ones go on")
 	})
-}
-
-func TestAFileThatIsEmptiedInPlaceIsRefused(t *testing.T) {
-	p := start(t, "algorithm: lucky")
-	for i, text := range []string{"", "# algorithm: lucky\n"} {
-		if err := os.WriteFile(p.path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p.eventually("a refusal", func() bool { return p.refusals() == i+1 })
-		if page := p.get("/"); !strings.Contains(page, "filter: lucky, prioritize: lucky") {
-			t.Errorf("after %q: %s", text, page)
+	metrics, serial := p.page()
+	if serial != renewed.SerialNumber.String() {
+		t.Errorf("with a bad file: serial %s, want that of the last good one, %s", serial, renewed.SerialNumber)
+	}
+	for _, want := range []string{`extender_certificate_reloads_total{result="success"} 1`, `extender_certificate_reloads_total{result="refused"} 1`} {
+		if !strings.Contains(metrics, want+"\n") {
+			t.Errorf("%s is missing in the metrics", want)
 		}
 	}
-	if !strings.Contains(p.log.String(), "config.yaml: there is nothing in it but comments and blanks") {
-		t.Errorf("the log does not say what is wrong:\n%s", &p.log)
-	}
-	p.hangup <- syscall.SIGHUP
-	p.eventually("a refusal of the hangup", func() bool { return p.refusals() == 3 })
 }
 
-func TestFlagsWinAfterAReloadToo(t *testing.T) {
-	p := start(t, "mode: full-nodes", "--algorithm=nop")
-	p.write("mode: v2\nalgorithm: lucky")
-	p.eventually("the new mode", func() bool { return strings.Contains(p.get("/"), "mode: names, filter: nop") })
-}
-
-func TestAHangupReadsTheFilesAgain(t *testing.T) {
-	p := start(t, "algorithm: lucky\nalgorithms: {lucky: {config: {seed: 1}}}")
-	ask := func() string {
-		response, err := http.Post(p.url+"/prioritize", "application/json", bytes.NewReader(corpus.Names("", 50)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		answer, _ := io.ReadAll(response.Body)
-		return string(answer)
+// TestAFileThatNeverEndsDelaysNoStop: nobody writes into these, so that who reads
+// them waits for ever.
+func TestAFileThatNeverEndsDelaysNoStop(t *testing.T) {
+	p := start(t)
+	for _, name := range []string{"config.yaml", "tls.crt"} {
+		must(t, syscall.Mkfifo(p.file("fifo"), 0o600))
+		must(t, os.Rename(p.file("fifo"), p.file(name)))
 	}
-	first := ask()
-	p.hangup <- syscall.SIGHUP
-	p.eventually("the files to be read", func() bool { return strings.Contains(p.log.String(), "A new configuration is in use") })
-	if again := ask(); again != first {
-		t.Errorf("the same seed gives %s and then %s", first, again)
-	}
-	p.write("mode: v3")
-	p.hangup <- syscall.SIGHUP
-	p.eventually("a refusal", func() bool { return strings.Contains(p.log.String(), `mode: \"v3\"`) })
+	p.eventually("a refusal", func() bool { return strings.Contains(p.log.String(), "tls.crt: is no regular file") })
 }

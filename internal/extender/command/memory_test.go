@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	os.Exit(command.Main(ctx, nil, "test", os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Main(ctx, "test", os.Args[1:], os.Stdout, os.Stderr))
 }
 
 func must(t *testing.T, err error) {
@@ -141,7 +141,9 @@ func TestMemoryIsBoundedWhateverIsSent(t *testing.T) {
 		{"many nodes without anything", list(pod+`"Nodes":{"items":[`, `{}`, 3_000_000, `]}}`), 15, http.StatusTooManyRequests},
 		{"names of nothing, in many small requests", list(pod+`"NodeNames":[`, `""`, 100_000, `]}`), 150, http.StatusOK},
 		{"annotations", []byte(`{"Pod":{"metadata":{"annotations":{` + annotations.String() + `"x":""}}},"NodeNames":[]}`), 20, http.StatusTooManyRequests},
-		{"depth", []byte(pod + `"x":` + strings.Repeat("[", 9990) + strings.Repeat("]", 9990) + `,"NodeNames":[]}`), 300, http.StatusOK},
+		{"depth", []byte(pod + `"x":` + strings.Repeat("[", 9990) + strings.Repeat("]", 9990) + `,"NodeNames":[]}`), 300, http.StatusBadRequest},
+		{"a name before a mistake", []byte(pod + `"` + strings.Repeat("x", 120_000_000) + `"!`), 2, http.StatusBadRequest},
+		{"a name before a mistake in what nobody reads", []byte(pod + `"x":{"` + strings.Repeat("x", 120_000_000) + `":!`), 2, http.StatusBadRequest},
 	} {
 		statuses := p.send(of.body, of.times)
 		peak := p.memory(t, "VmHWM")

@@ -17,7 +17,7 @@ import (
 
 // Config is the whole configuration. docs/extender.md explains it to users.
 type Config struct {
-	// Listen is the address to serve on. Fixed while the extender runs.
+	// Listen is the address to serve on.
 	Listen string `json:"listen"`
 	// Mode says which requests are answered.
 	Mode Mode `json:"mode"`
@@ -36,8 +36,8 @@ type Config struct {
 	Timeouts Timeouts `json:"timeouts"`
 
 	// Loggers are levels by name of logger; "default" is for the others.
-	Loggers map[string]logging.Level `json:"loggers,omitempty"`
-	// LogFormat is text or json. Fixed while the extender runs.
+	Loggers logging.Levels `json:"loggers,omitempty"`
+	// LogFormat is text or json.
 	LogFormat string `json:"logFormat"`
 }
 
@@ -85,11 +85,11 @@ type Limits struct {
 	Buffers resource.Quantity `json:"buffers"`
 	// Requests is how many requests may have arrived and have no answer yet.
 	Requests int `json:"requests"`
-	// Header is the largest header of a request. Fixed while the extender runs.
+	// Header is the largest header of a request.
 	Header resource.Quantity `json:"header"`
 }
 
-// Timeouts bound how long things can take. Fixed while the extender runs.
+// Timeouts bound how long things can take.
 type Timeouts struct {
 	// Header and Read are for the header of a request and for all of it.
 	Header metav1.Duration `json:"header"`

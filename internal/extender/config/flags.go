@@ -10,7 +10,7 @@ import (
 )
 
 // Flags are the command line's part of the configuration: the values that were
-// given, by flag. They win over the file, also when it is read again.
+// given, by flag. They win over the file.
 type Flags map[string][]string
 
 // flags are all that there are, in the order in which they are applied: --filter

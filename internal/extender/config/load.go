@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Load returns the configuration of the file, or of no file if path is empty,
@@ -51,6 +52,9 @@ var errNothing = errors.New("there is nothing in it but comments and blanks: wri
 
 // decode refuses unknown and repeated fields, and a text without any.
 func (c *Config) decode(data []byte) error {
+	if err := checkForm(data); err != nil {
+		return err
+	}
 	converted, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		return err
@@ -62,7 +66,7 @@ func (c *Config) decode(data []byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(strict...)
+	return errors.Join(append(strict, c.checkAlgorithms(yamlcheck.Parse(data)))...)
 }
 
 // Complete fills in what follows from the rest, down to the defaults of each

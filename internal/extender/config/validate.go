@@ -3,15 +3,18 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/logging"
 )
 
@@ -49,9 +52,33 @@ func (c *Config) validate() error {
 	refuse(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
 	refuse((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
 	refuse(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
+	unknown := c.unknownLoggers()
+	refuse(len(unknown) > 0, "loggers: none is called %s: there are %s", strings.Join(unknown, ", "), strings.Join(c.loggers(), ", "))
 	c.Limits.validate(refuse)
 	c.Timeouts.validate(refuse)
 	return joined(problems)
+}
+
+// loggers are the names of all that can log.
+func (c *Config) loggers() []string {
+	algorithms := slices.AppendSeq(algorithm.Kinds(), maps.Keys(c.Algorithms))
+	slices.Sort(algorithms)
+	names := []string{logging.Default, "server", "server.nodes", "tls", "algorithm"}
+	for _, name := range slices.Compact(algorithms) {
+		names = append(names, "algorithm."+name)
+	}
+	return names
+}
+
+// unknownLoggers are the names, quoted, of loggers that have a level and are not
+// there.
+func (c *Config) unknownLoggers() (unknown []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Loggers)) {
+		if !slices.Contains(c.loggers(), name) {
+			unknown = append(unknown, strconv.Quote(name))
+		}
+	}
+	return unknown
 }
 
 func repeats(names []string) bool {
@@ -73,24 +100,4 @@ func (t *Timeouts) validate(refuse func(bool, string, ...any)) {
 	}
 	refuse(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
 	refuse(t.Read.Duration < t.Header.Duration, "timeouts.read: must be at least timeouts.header, which it includes")
-}
-
-// Fixed reports the first field in which next differs although it cannot
-// change while the extender runs.
-func (c *Config) Fixed(next *Config) error {
-	for _, field := range []struct {
-		name    string
-		changed bool
-	}{
-		{"listen", c.Listen != next.Listen},
-		{"logFormat", c.LogFormat != next.LogFormat},
-		{"timeouts", c.Timeouts != next.Timeouts},
-		{"limits.header", c.Limits.Header.Cmp(next.Limits.Header) != 0},
-		{"tls", c.TLS.Enabled() != next.TLS.Enabled()},
-	} {
-		if field.changed {
-			return fmt.Errorf("%s: cannot change while the extender runs: restart it", field.name)
-		}
-	}
-	return nil
 }

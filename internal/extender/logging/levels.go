@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
 )
 
 // A Level is how verbose a logger is: klog's -v from 0 to 10, or -1 for errors
@@ -64,26 +63,17 @@ func (l Level) MarshalJSON() ([]byte, error) { return json.Marshal(l.String()) }
 // none of their own.
 const Default = "default"
 
-// Levels are the levels of all loggers. The zero value has them all at info.
-type Levels struct {
-	byName atomic.Pointer[map[string]Level]
-}
-
-// Set changes the levels. The key is the name of a logger, which holds for
-// those below it too (algorithm for algorithm.load), or Default.
-func (l *Levels) Set(byName map[string]Level) { l.byName.Store(&byName) }
+// Levels are those of loggers by name, which hold for the ones below too (algorithm
+// for algorithm.load), or for all others by Default. Without any it is info.
+type Levels map[string]Level
 
 // of is the level of the logger with that name, or of the nearest above it.
-func (l *Levels) of(name string) Level {
-	byName := l.byName.Load()
-	if byName == nil {
-		return Info
-	}
+func (l Levels) of(name string) Level {
 	for name != "" {
-		if level, ok := (*byName)[name]; ok {
+		if level, ok := l[name]; ok {
 			return level
 		}
 		name = name[:max(0, strings.LastIndexByte(name, '.'))]
 	}
-	return (*byName)[Default]
+	return l[Default]
 }

@@ -1,6 +1,5 @@
 // Package logging makes the extender's structured logger: lines as Kubernetes
-// components write them, as text or JSON, with a level for each named logger
-// that can change while the program runs.
+// components write them, as text or JSON, with a level for each named logger.
 //
 // It has no global logger; whoever logs is handed one.
 package logging
@@ -24,9 +23,9 @@ const (
 // everything is more verbose than any line: levels decide, not the backend.
 const everything = 100
 
-// New returns a logger that writes lines of a format to w, at the levels that
-// are current when it is called. It panics on any other format.
-func New(w io.Writer, format string, levels *Levels) logr.Logger {
+// New returns a logger that writes lines of a format to w. It panics on any other
+// format.
+func New(w io.Writer, format string, levels Levels) logr.Logger {
 	var logger logr.Logger
 	switch format {
 	case Text:
@@ -44,7 +43,7 @@ func New(w io.Writer, format string, levels *Levels) logr.Logger {
 type sink struct {
 	inner  logr.LogSink
 	name   string
-	levels *Levels
+	levels Levels
 }
 
 // Init does nothing: the backend is set up already.

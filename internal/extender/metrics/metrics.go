@@ -21,7 +21,7 @@ type Metrics struct {
 
 	requests, nodesIn, nodesOut, panics *prometheus.CounterVec
 	durations                           *prometheus.HistogramVec
-	reloads                             *prometheus.CounterVec
+	reloads                             *prometheus.CounterVec // of certificates
 	unknown                             prometheus.Counter
 }
 
@@ -34,12 +34,6 @@ type Sources struct {
 	Algorithms        func() []Algorithm // in use
 }
 
-// The things that are reloaded.
-const (
-	ReloadConfig      = "config"
-	ReloadCertificate = "certificate"
-)
-
 // New returns metrics that are all zero.
 func New(sources Sources) *Metrics {
 	byRequest := []string{"verb", "algorithm", "outcome"}
@@ -49,7 +43,7 @@ func New(sources Sources) *Metrics {
 		nodesIn:   counters("extender_nodes_in_total", "Candidate nodes in requests.", byRequest...),
 		nodesOut:  counters("extender_nodes_out_total", "Nodes that passed a filter, or got a score.", byRequest...),
 		panics:    counters("extender_panics_total", "Panics of algorithms. Each cost one request, or ended the work in the background.", "algorithm"),
-		reloads:   counters("extender_reloads_total", "Times that changed files were read, by what became of it.", "what", "result"),
+		reloads:   counters("extender_certificate_reloads_total", "Times that changed certificates were read, by what became of it.", "result"),
 		durations: durations(byRequest),
 		unknown: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "extender_unknown_requests_total", Help: "Requests for what is neither a verb nor a page, as a mistyped filterVerb makes them.",
@@ -102,14 +96,14 @@ func (m *Metrics) Unknown() { m.unknown.Inc() }
 // Panic counts a panic of an algorithm.
 func (m *Metrics) Panic(algorithm string) { m.panics.WithLabelValues(algorithm).Inc() }
 
-// Reload counts that something was read again. An error means that the old
-// goes on.
-func (m *Metrics) Reload(what string, err error) {
+// CertificateReload counts that certificates were read again. An error means that the
+// old ones go on.
+func (m *Metrics) CertificateReload(err error) {
 	result := "success"
 	if err != nil {
 		result = "refused"
 	}
-	m.reloads.WithLabelValues(what, result).Inc()
+	m.reloads.WithLabelValues(result).Inc()
 }
 
 // Handler answers Prometheus.

@@ -72,7 +72,7 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 			"":            "passed node-abcde kubecon-1 kubecon-2, failed 0, unresolvable map[]",
 			`kubecon-.*`:  `passed kubecon-1 kubecon-2, failed 0, unresolvable map[node-abcde:` + reason(`"kubecon-.*"`) + `]`,
 			`cncf-.*`:     `passed , failed 0, unresolvable map[kubecon-1:` + reason(`"cncf-.*"`) + ` kubecon-2:` + reason(`"cncf-.*"`) + ` node-abcde:` + reason(`"cncf-.*"`) + `]`,
-			`kubecon-.*\`: `error: pod default/web-5d78c9869d-x2x7k: annotation scheduler.wasmkwokwizardry.io/regex: trailing backslash at end of expression`,
+			`kubecon-.*\`: `passed , failed 0, unresolvable map[kubecon-1:node(s) can't be matched: annotation scheduler.wasmkwokwizardry.io/regex: trailing backslash at end of expression`,
 		} {
 			if got := outcome(t, e, corpus.Pod(pattern), nodes); !strings.HasPrefix(got, want) {
 				t.Errorf("nodeCacheCapable %v, %q:\ngot  %s\nwant %s", cacheCapable, pattern, got, want)
@@ -82,6 +82,19 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 		if err != nil || weight != 10 || len(*scores) != 3 || (*scores)[1].Host != "kubecon-1" {
 			t.Errorf("nodeCacheCapable %v: scores %v, weight %d, %v", cacheCapable, scores, weight, err)
 		}
+	}
+}
+
+// TestTheExtenderDoesNotPreempt: kube-scheduler does not ask it to, and who says that
+// it should learns that there is no such verb.
+func TestTheExtenderDoesNotPreempt(t *testing.T) {
+	url := "http://" + start(t, config.TLS{})
+	if asScheduler(t, url, func(*schedulerapi.Extender) {}).SupportsPreemption() {
+		t.Error("it is asked without preemptVerb")
+	}
+	e := asScheduler(t, url, func(c *schedulerapi.Extender) { c.PreemptVerb = "preempt" })
+	if _, err := e.ProcessPreemption(corpus.Pod(""), nil, nil); err == nil || !strings.Contains(err.Error(), "code 404") {
+		t.Errorf("with preemptVerb: got %v, want status 404", err)
 	}
 }
 

@@ -26,7 +26,6 @@ const (
 type call struct {
 	*Server
 	verb  string
-	setup *Setup
 	chain algorithm.Chain
 	began time.Time
 
@@ -37,9 +36,9 @@ type call struct {
 
 func (s *Server) verbHandler(verb string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Server: s, verb: verb, setup: s.setup.Load(), began: time.Now()}
-		if c.chain = c.setup.Filter; verb == prioritize {
-			c.chain = c.setup.Prioritize
+		c := &call{Server: s, verb: verb, began: time.Now()}
+		if c.chain = c.Filter; verb == prioritize {
+			c.chain = c.Prioritize
 		}
 		s.inFlight.Add(1)
 		defer s.inFlight.Add(-1)
@@ -68,7 +67,7 @@ var past = time.Unix(1, 0)
 
 // admit refuses a request of which nothing needs to be read.
 func (c *call) admit(r *http.Request) *refusal {
-	if c.setup.lacksCertificate(r) {
+	if c.lacksCertificate(r) {
 		return errNoCertificate
 	}
 	if r.Header.Get("Content-Encoding") != "" {
@@ -83,7 +82,7 @@ func (c *call) admit(r *http.Request) *refusal {
 func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	n := c.answering.Add(1)
 	defer c.answering.Add(-1)
-	if n > int64(c.setup.Config.Limits.Requests) {
+	if n > int64(c.Config.Limits.Requests) {
 		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
 	}
 	if err := c.read(b); err != nil {
@@ -93,7 +92,7 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 		c.answer, c.outcome = c.request.Priorities(nil), outcomeError
 		return nil
 	}
-	if message := misfit(c.setup.Config.Mode, c.request.Form); message != "" {
+	if message := misfit(c.Config.Mode, c.request.Form); message != "" {
 		return c.turnDown(http.StatusBadRequest, outcomeBad, message)
 	}
 	return c.run(ctx)
@@ -102,8 +101,9 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 // read reads the request. That takes a processor and makes garbage, so more at
 // a time than there are processors would only take more memory.
 func (c *call) read(b *body.Body) (err error) {
-	c.readers <- struct{}{}
-	defer func() { <-c.readers }()
+	turns := c.turns.of(len(b.Bytes()))
+	turns <- struct{}{}
+	defer func() { <-turns }()
 	c.request, err = wire.Read(b.Bytes(), b.Take)
 	return err
 }
@@ -138,7 +138,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.metrics.Panic(c.chain.String())
-			c.logger.Error(fmt.Errorf("panic: %v", p), "An algorithm panicked", "verb", c.verb, "algorithm", c.chain.String(),
+			c.Logger.Error(fmt.Errorf("panic: %v", p), "An algorithm panicked", "verb", c.verb, "algorithm", c.chain.String(),
 				"pod", c.request.Pod.String(), "stack", string(debug.Stack()))
 			refused = &refusal{
 				http.StatusInternalServerError, outcomePanic,
@@ -147,7 +147,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		}
 	}()
 	if err := c.decide(ctx); err != nil {
-		c.logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
+		c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
 		return c.turnDown(http.StatusInternalServerError, outcomeInternal, err.Error())
 	}
 	c.outcome = outcomeOK
@@ -201,14 +201,14 @@ func (c *call) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
-		c.logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
+		c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
 	}
 	c.count()
 }
 
 func (c *call) refuse(w http.ResponseWriter, refused *refusal) {
 	c.outcome = refused.outcome
-	c.logger.Info("Refused", "verb", c.verb, "status", refused.status, "reason", refused.message)
+	c.Logger.Info("Refused", "verb", c.verb, "status", refused.status, "reason", refused.message)
 	writeRefusal(w, refused)
 	c.count()
 }
@@ -222,7 +222,7 @@ func (c *call) count() {
 		done.NodesOut = c.answer.Passed
 	}
 	c.metrics.Count(done)
-	if log := c.logger.V(4); log.Enabled() && c.request != nil {
+	if log := c.Logger.V(4); log.Enabled() && c.request != nil {
 		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", done.Outcome,
 			"nodesIn", done.NodesIn, "nodesOut", done.NodesOut, "took", done.Took)
 	}

@@ -11,10 +11,9 @@ import (
 
 // TestLinesThatNobodyWantsTakeNothing: nodes come in thousands.
 func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
-	var levels logging.Levels
-	levels.Set(map[string]logging.Level{"server.nodes": logging.Info, logging.Default: logging.Trace})
+	levels := logging.Levels{"server.nodes": logging.Info, logging.Default: logging.Trace}
 	c := &call{
-		Server:  &Server{nodeLogger: logging.New(io.Discard, logging.Text, &levels).WithName("server").WithName("nodes")},
+		Server:  &Server{nodeLogger: logging.New(io.Discard, logging.Text, levels).WithName("server").WithName("nodes")},
 		request: &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)

@@ -87,7 +87,7 @@ func TestNoRequestIsLostHoweverLongClientsSend(t *testing.T) {
 // many it answered in all.
 func stopUnder(t *testing.T, clients int, keepAlive bool, unready time.Duration, requests int64) int64 {
 	s := newServer(&held{})
-	s.setup.Load().Config.Timeouts.Unready.Duration = unready
+	s.Config.Timeouts.Unready.Duration = unready
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

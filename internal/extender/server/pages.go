@@ -11,7 +11,7 @@ import (
 // a kubelet has none to show.
 func (s *Server) private(page http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.setup.Load().lacksCertificate(r) {
+		if s.lacksCertificate(r) {
 			writeRefusal(w, errNoCertificate)
 			return
 		}
@@ -20,19 +20,18 @@ func (s *Server) private(page http.HandlerFunc) http.Handler {
 }
 
 // lacksCertificate reports whether a request lacks the certificate that it needs.
-func (s *Setup) lacksCertificate(r *http.Request) bool {
+func (s *Server) lacksCertificate(r *http.Request) bool {
 	return s.Config.TLS.ClientCAFile != "" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0)
 }
 
 func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
-	setup := s.setup.Load()
 	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, mode: %s, filter: %s, prioritize: %s\n",
-		s.version, setup.Config.Mode, setup.Filter, setup.Prioritize))
+		s.Version, s.Config.Mode, s.Filter, s.Prioritize))
 }
 
 func (s *Server) versionPage(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{
-		"version": s.version, "goVersion": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+		"version": s.Version, "goVersion": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 	})
 }
 
@@ -47,7 +46,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	}
 	var page strings.Builder
 	page.WriteString("ok\n")
-	for _, one := range s.setup.Load().Health() {
+	for _, one := range s.Health() {
 		sign := "+"
 		if !one.Health.OK {
 			sign = "-"

@@ -23,7 +23,7 @@ type refusal struct {
 // The outcomes of requests, as the metrics have them.
 const (
 	outcomeOK           = "ok"
-	outcomeError        = "error"        // the algorithm says no, as to an invalid regex
+	outcomeError        = "error"        // the answer says why there is none
 	outcomeBad          = "bad_request"  // the request is no request
 	outcomeTooLarge     = "too_large"    // its body
 	outcomeBusy         = "busy"         // too many requests, or too large together
@@ -76,7 +76,7 @@ func (s *Server) unknown(r *http.Request) {
 	if now-last < int64(tellEvery) || !s.toldOfUnknown.CompareAndSwap(last, now) {
 		return
 	}
-	s.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration",
+	s.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
 		"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
 }
 

@@ -17,9 +17,9 @@ import (
 // and requests are answered for timeouts.unready, then no new connections are
 // taken and those that there are get their answers. The error is nil if no
 // request was lost. l is closed in any case. Without certificates it is plain
-// HTTP. What the setup says of the header and of times stays as it is now.
+// HTTP.
 func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
-	limits, times := s.setup.Load().Config.Limits, s.setup.Load().Config.Timeouts
+	limits, times := s.Config.Limits, s.Config.Timeouts
 	var traffic traffic
 	web := &http.Server{
 		Handler:           s.Handler(),
@@ -30,7 +30,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 		IdleTimeout:       times.Idle.Duration,
 		MaxHeaderBytes:    int(limits.Header.Value()),
 		ConnState:         traffic.note,
-		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(s.logger), slog.LevelInfo),
+		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(s.Logger), slog.LevelInfo),
 	}
 	served := make(chan error, 1)
 	go func() {
@@ -40,14 +40,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 			served <- web.Serve(l)
 		}
 	}()
-	s.logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
+	s.Logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
 	select {
 	case err := <-served:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
-	s.logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", s.inFlight.Load())
+	s.Logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", s.inFlight.Load())
 	if times.Unready.Duration > 0 {
 		<-s.after(times.Unready.Duration)
 	}
@@ -58,7 +58,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 // close takes no new connections any more, but those that are already made.
 func (s *Server) close(l net.Listener, traffic *traffic) {
 	if err := refuseConnections(l); err != nil {
-		s.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
+		s.Logger.Info("Shutting down: who has just connected may be cut off", "err", err)
 	} else {
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), 8*quiet)
@@ -72,7 +72,7 @@ func (s *Server) close(l net.Listener, traffic *traffic) {
 func (s *Server) drain(web *http.Server, traffic *traffic, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	s.logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", s.inFlight.Load())
+	s.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", s.inFlight.Load())
 	await(ctx, traffic.isQuiet)
 	err := web.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -83,6 +83,6 @@ func (s *Server) drain(web *http.Server, traffic *traffic, limit time.Duration) 
 	if errors.Is(err, net.ErrClosed) {
 		err = nil // the listener was, before
 	}
-	s.logger.Info("Shut down")
+	s.Logger.Info("Shut down")
 	return err
 }

@@ -1,5 +1,5 @@
 // Package server speaks HTTP for the extender: it receives requests within
-// limits, has them answered by the algorithms of the current Setup, isolates
+// limits, has them answered by the algorithms, isolates
 // what goes wrong, and shuts down without losing a request.
 //
 // It reads no files and knows no algorithm by name; package extender puts it
@@ -8,7 +8,6 @@ package server
 
 import (
 	"net/http"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -20,18 +19,30 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/metrics"
 )
 
-// A Server answers kube-scheduler. Make one with New, then Use a Setup.
-type Server struct {
-	logger, nodeLogger logr.Logger
-	version            string
-	metrics            *metrics.Metrics
+// Options are what a Server is made of. All are needed.
+type Options struct {
+	Config             *config.Config
+	Filter, Prioritize algorithm.Chain
+	// Health is that of the algorithms in use.
+	Health func() []metrics.Algorithm
+	Logger logr.Logger
+	// Version is shown to who asks.
+	Version string
+	// CertificateExpiry is when the certificate expires, the zero time without one.
+	CertificateExpiry func() time.Time
+}
 
-	setup  atomic.Pointer[Setup]
-	bodies body.Limits
+// A Server answers kube-scheduler. Make one with New.
+type Server struct {
+	Options
+	nodeLogger logr.Logger
+	metrics    *metrics.Metrics
+
+	bodies *body.Limits
 	// inFlight are all requests; those that have arrived and have no answer yet
 	// are answering.
 	inFlight, answering atomic.Int64
-	readers             chan struct{} // one for each processor
+	turns               turns
 	draining            atomic.Bool
 	toldOfUnknown       atomic.Int64 // when, in Unix nanoseconds
 
@@ -39,45 +50,29 @@ type Server struct {
 	after func(time.Duration) <-chan time.Time
 }
 
-// A Setup is what can change while the server runs. It does not change itself.
-type Setup struct {
-	Config             *config.Config
-	Filter, Prioritize algorithm.Chain
-	// Health is that of the algorithms in use.
-	Health func() []metrics.Algorithm
-}
-
-// New returns a server that has no Setup yet. certificateExpiry is for the
-// metrics: when the certificate expires, or the zero time without one.
-func New(logger logr.Logger, version string, certificateExpiry func() time.Time) *Server {
+// New returns a server that does not serve yet.
+func New(o Options) *Server {
 	s := &Server{
-		logger: logger, nodeLogger: logger.WithName("nodes"), version: version,
-		readers: make(chan struct{}, runtime.GOMAXPROCS(0)), after: time.After,
+		Options: o, nodeLogger: o.Logger.WithName("nodes"), turns: newTurns(), after: time.After,
+		bodies: body.NewLimits(o.Config.Limits.Body.Value(), o.Config.Limits.Buffers.Value()),
 	}
 	s.metrics = metrics.New(metrics.Sources{
-		Version:  version,
+		Version:  o.Version,
 		InFlight: func() float64 { return float64(s.inFlight.Load()) },
 		Buffered: func() float64 { return float64(s.bodies.Used()) },
 		CertificateExpiry: func() float64 {
-			if expiry := certificateExpiry(); !expiry.IsZero() {
+			if expiry := o.CertificateExpiry(); !expiry.IsZero() {
 				return float64(expiry.Unix())
 			}
 			return 0
 		},
-		Algorithms: func() []metrics.Algorithm { return s.setup.Load().Health() },
+		Algorithms: o.Health,
 	})
 	return s
 }
 
 // Metrics are the server's, for who has something to count.
 func (s *Server) Metrics() *metrics.Metrics { return s.metrics }
-
-// Use makes a setup the current one. Requests in flight keep the one they
-// began with.
-func (s *Server) Use(setup *Setup) {
-	s.bodies.Set(setup.Config.Limits.Body.Value(), setup.Config.Limits.Buffers.Value())
-	s.setup.Store(setup)
-}
 
 // Handler answers everything, whether through Serve or not.
 func (s *Server) Handler() http.Handler {

@@ -38,10 +38,11 @@ func (h *held) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, err
 }
 
 func newServer(a algorithm.Algorithm) *Server {
-	s := New(logr.Discard(), "test", func() time.Time { return time.Time{} })
 	link := algorithm.Chain{{Name: "test", Algorithm: a, Weight: 1}}
-	s.Use(&Setup{Config: config.Default(), Filter: link, Prioritize: link, Health: func() []metrics.Algorithm { return nil }})
-	return s
+	return New(Options{
+		Config: config.Default(), Filter: link, Prioritize: link, Health: func() []metrics.Algorithm { return nil },
+		Logger: logr.Discard(), Version: "test", CertificateExpiry: func() time.Time { return time.Time{} },
+	})
 }
 
 // load is clients that send as long as the server says that it is ready, as
@@ -90,7 +91,7 @@ func (l *load) client() {
 func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	h := &held{letGo: make(chan struct{})}
 	s := newServer(h)
-	s.setup.Load().Config.Timeouts.Unready.Duration = 1
+	s.Config.Timeouts.Unready.Duration = 1
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		wrapped := slices.Concat([]byte(`{"Pod":{"spec":`), body, []byte(`}}`))
 		_, err := wire.Read(wrapped, free)
+		if errors.Is(err, wire.ErrLongName) || errors.Is(err, wire.ErrTooDeep) {
+			return
+		}
 		if valid := json.Valid(wrapped); valid != (err == nil) {
 			t.Fatalf("json.Valid says %v, Read %v of %.1000q", valid, err, wrapped)
 		}

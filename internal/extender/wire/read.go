@@ -71,10 +71,14 @@ func (r *reader) annotations() error {
 	all := make(map[string]string)
 	r.request.Pod.Annotations = all
 	return r.list('{', "an object", func() error {
-		key, err := r.text(perAnnotation)
+		name, err := r.key(longestName)
+		if err == nil {
+			err = r.take(perAnnotation + perByte*int64(len(name)))
+		}
 		if err != nil {
 			return err
 		}
+		key := string(name)
 		if _, twice := all[key]; twice {
 			return r.wrong("is given twice")
 		}

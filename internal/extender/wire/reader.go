@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ type field struct {
 func (r *reader) object(fields []field) error {
 	seen := 0 // a bit for each
 	return r.list('{', "an object", func() error {
-		key, err := r.key()
+		key, err := r.key(longestName)
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (r *reader) object(fields []field) error {
 			seen |= 1 << i
 			return field.read(r)
 		}
-		return r.syntax(r.json.SkipValue())
+		return r.skip()
 	})
 }
 
@@ -82,11 +83,15 @@ func (r *reader) begin(kind jsontext.Kind, wanted string) (null bool, err error)
 	return false, r.wrong("want " + wanted)
 }
 
-// key passes the key of a member. It is good until the next call.
-func (r *reader) key() ([]byte, error) {
+// key passes the key of a member, of at most so many bytes in the JSON. It is good
+// until the next call.
+func (r *reader) key(longest int) ([]byte, error) {
 	key, err := r.json.ReadValue()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, r.syntax(err)
+	case len(key) > longest:
+		return nil, fmt.Errorf("byte %d: %w", r.passed()-len(key), ErrLongName)
 	}
 	if isPlain(key[1 : len(key)-1]) {
 		return key[1 : len(key)-1], nil
@@ -104,7 +109,7 @@ func (r *reader) text(beside int64) (string, error) {
 	null, err := r.begin('"', "a string")
 	var text []byte
 	if err == nil && !null {
-		text, err = r.key()
+		text, err = r.key(math.MaxInt)
 	}
 	if err == nil {
 		err = r.take(beside + perByte*int64(len(text)))
@@ -144,8 +149,8 @@ func (r *reader) atEnd() error {
 // wrong says what is wrong with the next value, and where it is.
 func (r *reader) wrong(what string) error {
 	at := r.next()
-	if err := r.json.SkipValue(); err != nil { // or the place would be that of the value before
-		return r.syntax(err)
+	if err := r.skip(); err != nil { // or the place would be that of the value before
+		return err
 	}
 	return fmt.Errorf("%sbyte %d: %s", place(r.json.StackPointer()), at, what)
 }

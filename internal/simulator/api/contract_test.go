@@ -129,6 +129,7 @@ var calls = []call{
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
 	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
 	{"a huge import", "POST", base + "import", "", 413, oversized},
+	{"an import that would be huge", "POST", base + "import", `{"pods":[` + strings.Repeat("{},", 1<<20) + `{}]}`, 413, nil},
 	{"an export", "GET", base + "export", "", 200, nil},
 	{"a pattern that matches", "POST", base + "regex/preview", `{"pattern":"kubecon-.*"}`, 200, nil},
 	{"a pattern of Python's", "POST", base + "regex/preview", `{"pattern":"n{,3}"}`, 200, nil},

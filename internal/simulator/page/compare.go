@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,58 +18,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/typed"
 )
 
-// comparison is the configuration that ran against one that was typed.
-type comparison struct {
-	ID     int
-	Result *compare.Result
-	Typed  string // B
-}
-
-// comparisons are the last few.
-type comparisons struct {
-	mu   sync.Mutex
-	last int
-	all  []*comparison
-}
-
-// keptComparisons bounds the memory: each has every pod that differs, with what
-// was said of every node.
-const keptComparisons = 3
-
-func (c *comparisons) add(result *compare.Result, typed string) *comparison {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last++
-	one := &comparison{c.last, result, typed}
-	if c.all = append(c.all, one); len(c.all) > keptComparisons {
-		c.all = c.all[1:]
-	}
-	return one
-}
-
-func (c *comparisons) get(id string) *comparison {
-	number, _ := strconv.Atoi(id)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, one := range c.all {
-		if one.ID == number {
-			return one
-		}
-	}
-	return nil
-}
-
-// URL is where the page shows it.
-func (c *comparison) URL() string { return "/compare/" + strconv.Itoa(c.ID) }
-
-// Verdict says in a line what came of it.
-func (c *comparison) Verdict() string { return report.Verdict(c.Result) }
-
-// pods are all that come out differently, and those that only chance moved.
-func (c *comparison) pods() []compare.Difference {
-	return slices.Concat(c.Result.Differences, c.Result.Nowhere, c.Result.Ties)
-}
-
 // compare schedules the pods that are there under the configuration that runs and
 // under what was typed, in clusters of their own.
 func (p *page) compare(w http.ResponseWriter, r *http.Request) {
@@ -78,27 +27,32 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", problems)
 		return
 	}
-	p.await(w, r, p.jobs.Start("Comparing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
-		snapshot, err := p.sim.Export(ctx)
-		if err != nil {
-			return jobs.Outcome{Problems: because(err)}
-		}
-		runs := p.sim.SchedulerConfig()
+	snapshot, err := p.sim.Export(r.Context())
+	if err != nil {
+		p.outcome(w, r, "", because(err))
+		return
+	}
+	runs := p.sim.SchedulerConfig()
+	one := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text}
+	p.await(w, r, p.comparisons.start(p.jobs, one, func(ctx context.Context, job *jobs.Job) jobs.Outcome {
 		result, err := compare.Run(ctx, compare.Options{
-			A:       compare.Side{Name: configTitle(runs), Label: "the configuration that runs", Config: runs},
-			B:       compare.Side{Name: configTitle([]byte(text)), Label: "what is typed", Config: []byte(text)},
-			Cluster: snapshot, Pods: pods, Seed: 1, Progress: both(progress), InTurn: !compare.RoomForTwo(snapshot),
+			A:       compare.Side{Name: one.A, Label: "the configuration that runs", Config: runs},
+			B:       compare.Side{Name: one.B, Label: "what is typed", Config: []byte(text)},
+			Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job), InTurn: !compare.RoomForTwo(snapshot),
 		})
 		if ctx.Err() != nil {
-			return jobs.Outcome{Problems: []typed.Problem{{Message: "stopped"}}}
+			return stopped
 		}
 		if err != nil {
 			return jobs.Outcome{Problems: comparisonProblems(text, err)}
 		}
-		one := p.comparisons.add(result, text)
-		return jobs.Outcome{Notice: one.Verdict(), Link: one.URL()}
+		one.Result = result
+		return jobs.Outcome{Notice: one.Verdict(), Link: "/compare/" + strconv.Itoa(job.ID)}
 	}))
 }
+
+// stopped is what comes of work that a person ends early.
+var stopped = jobs.Outcome{Problems: []typed.Problem{{Message: "stopped"}}}
 
 // comparisonProblems are at the lines of what is typed if they are about that.
 func comparisonProblems(text string, err error) (all []typed.Problem) {
@@ -116,33 +70,26 @@ func comparisonProblems(text string, err error) (all []typed.Problem) {
 	return all
 }
 
-// both adds up how far the sides are with what takes the longest.
-func both(tell func(done, of int)) func(compare.Progress) {
+// phases tells a job what each side is at, and adds up how far they are with what
+// takes the longest.
+func phases(job *jobs.Job) func(compare.Progress) {
 	var mu sync.Mutex
 	sides := map[string]compare.Progress{}
 	return func(now compare.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		sides[now.Side] = now
+		var lines []string
 		done, of := 0, 0
-		for _, side := range sides {
+		for _, letter := range slices.Sorted(maps.Keys(sides)) {
+			side := sides[letter]
+			lines = append(lines, side.String())
 			if side.Step == compare.Schedules {
 				done, of = done+side.Done, of+side.Of
 			}
 		}
-		tell(done, of)
-	}
-}
-
-// ofComparison hands on the comparison that an address names.
-func (p *page) ofComparison(show func(http.ResponseWriter, *http.Request, *comparison)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		one := p.comparisons.get(r.PathValue("id"))
-		if one == nil {
-			p.gone(w, r, "This comparison is not kept any more.")
-			return
-		}
-		show(w, r, one)
+		job.Say(lines...)
+		job.Progress(done, of)
 	}
 }
 
@@ -164,7 +111,7 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request, one *comparison)
 		p.fragment(w, r, http.StatusOK, "compared-rows", data)
 		return
 	}
-	p.show(w, r, "compared", "Compared", "", data)
+	p.show(w, r, "compared", "Compared", comparisonsTab, data)
 }
 
 // comparedAs is true of pods of a kind, or of all but those that chance moved.

@@ -30,6 +30,10 @@ var kinds = []kind{
 	{"deployment", "Deployment", "Deployments", in("apps", "deployments"), true, "so many pods alike, replaced by and by when they change", true, true},
 	{"replicaset", "ReplicaSet", "Replica sets", in("apps", "replicasets"), true, "so many pods alike", true, true},
 	{"statefulset", "StatefulSet", "Stateful sets", in("apps", "statefulsets"), true, "so many pods in turn, each with claims of its own", true, true},
+	{
+		"replicationcontroller", "ReplicationController", "Replication controllers", in("", "replicationcontrollers"), true,
+		"so many pods alike, as before there were replica sets", true, true,
+	},
 	{"daemonset", "DaemonSet", "Daemon sets", in("apps", "daemonsets"), true, "a pod on each node", true, false},
 	{"job", "Job", "Jobs", in("batch", "jobs"), true, "pods that come to an end", true, false},
 	{"cronjob", "CronJob", "Cron jobs", in("batch", "cronjobs"), true, "a job every now and then", true, false},
@@ -38,6 +42,12 @@ var kinds = []kind{
 		"priorityclass", "PriorityClass", "Priority classes", in("scheduling.k8s.io", "priorityclasses"), false,
 		"which pods go first, and may push others out", false, false,
 	},
+	{
+		"poddisruptionbudget", "PodDisruptionBudget", "Pod disruption budgets", in("policy", "poddisruptionbudgets"), true,
+		"how many pods preemption should leave alone", false, false,
+	},
+	{"service", "Service", "Services", in("", "services"), true, "which pods belong together, and are spread by default", false, false},
+	{"configmap", "ConfigMap", "Config maps", in("", "configmaps"), true, "what programs read; scheduling does not depend on it", false, false},
 	{"persistentvolume", "PersistentVolume", "Persistent volumes", in("", "persistentvolumes"), false, "storage, perhaps bound to some nodes", false, false},
 	{
 		"persistentvolumeclaim", "PersistentVolumeClaim", "Persistent volume claims", in("", "persistentvolumeclaims"), true,

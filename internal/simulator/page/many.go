@@ -41,8 +41,8 @@ func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.D
 	}
 	d := docs[0]
 	title := fmt.Sprintf("Creating %d × %s", count, d.GetKind())
-	p.await(w, r, p.jobs.Start(title, func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
-		made, err := p.repeat(ctx, d.Unstructured, pattern, count, progress)
+	p.await(w, r, p.jobs.Start(title, func(ctx context.Context, job *jobs.Job) jobs.Outcome {
+		made, err := p.repeat(ctx, d.Unstructured, pattern, count, job.Progress)
 		came := jobs.Outcome{Notice: fmt.Sprintf("Created %d × %s", made, d.GetKind())}
 		switch {
 		case errors.Is(err, context.Canceled):

@@ -1,13 +1,16 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // listed is an object of the quieter kinds.
@@ -45,10 +48,13 @@ func (p *page) objects(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, "objects", "Other objects", "objects", map[string]any{"Shelves": shelves})
 }
 
+// builtIn are names of what comes with every cluster.
+var builtIn = []string{"default", "kubernetes", "extension-apiserver-authentication"}
+
 func listing(k kind, o *unstructured.Unstructured) listed {
 	return listed{
 		Namespace: o.GetNamespace(), Name: o.GetName(), Created: o.GetCreationTimestamp().Time, Note: note(k, o),
-		BuiltIn: o.GetName() == "default" || strings.HasPrefix(o.GetName(), "kube-") || strings.HasPrefix(o.GetName(), "system-"),
+		BuiltIn: slices.Contains(builtIn, o.GetName()) || strings.HasPrefix(o.GetName(), "kube-") || strings.HasPrefix(o.GetName(), "system-"),
 	}
 }
 
@@ -65,6 +71,15 @@ func note(k kind, o *unstructured.Unstructured) string {
 	case "priorityclass":
 		value, _, _ := unstructured.NestedInt64(o.Object, "value")
 		return "value " + strconv.FormatInt(value, 10)
+	case "poddisruptionbudget":
+		number := func(field string) int64 { n, _, _ := unstructured.NestedInt64(o.Object, "status", field); return n }
+		return fmt.Sprintf("%d of %s may go", number("disruptionsAllowed"), plural(int(number("expectedPods")), "pod"))
+	case "service":
+		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
+		return labels.Set(selector).String()
+	case "configmap":
+		data, _, _ := unstructured.NestedMap(o.Object, "data")
+		return plural(len(data), "key")
 	case "persistentvolume":
 		return text("spec", "capacity", "storage") + ", " + text("status", "phase")
 	case "persistentvolumeclaim":

@@ -45,12 +45,13 @@ func (p *page) overview(w http.ResponseWriter, r *http.Request) {
 		waiting = keep(slices.Clone(waiting), func(pod *v1.Pod) bool { return podHas(pod, filter) })
 	}
 	sortNodes(nodes, q.Get("sort"))
+	groups := groupsOf(waiting)
 	p.show(w, r, "overview", "Cluster", "cluster", map[string]any{
 		"Tools":  tools{"/", "nodes, pods, reasons", q.Get("filter"), q.Get("sort"), nodeSorts},
 		"Filter": q.Get("filter"), "Self": r.URL.String(),
 		"AllNodes": len(c.nodes), "AllPods": len(c.pods),
 		"Nodes":   cut(nodes, r, "page", nodesPerPage),
-		"Waiting": cut(waiting, r, "waiting", waitingPerPage),
+		"Waiting": cut(groups, r, "waiting", waitingPerPage), "AllWaiting": len(waiting),
 	})
 }
 

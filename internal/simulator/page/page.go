@@ -26,7 +26,7 @@ type page struct {
 	sim         *simulator.Simulator
 	view        *watched
 	jobs        *jobs.Jobs
-	comparisons comparisons
+	comparisons *comparisons
 	dynamic     dynamic.Interface
 	mapper      meta.RESTMapper
 }
@@ -43,11 +43,12 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	p := &page{
-		sim:     sim,
-		view:    watch(ctx, sim),
-		jobs:    jobs.New(ctx),
-		dynamic: client,
-		mapper:  restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
+		sim:         sim,
+		view:        watch(ctx, sim),
+		jobs:        jobs.New(ctx),
+		comparisons: newComparisons(),
+		dynamic:     client,
+		mapper:      restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
 	}
 	return p.routes(), nil
 }
@@ -72,6 +73,7 @@ func (p *page) routes() http.Handler {
 	mux.HandleFunc("GET /scheduler", p.scheduler)
 	mux.HandleFunc("POST /scheduler", p.applyScheduler)
 	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)
+	mux.HandleFunc("GET /compare", p.comparisonList)
 	mux.HandleFunc("POST /compare", p.compare)
 	mux.HandleFunc("GET /compare/{id}", p.ofComparison(p.compared))
 	mux.HandleFunc("GET /compare/{id}/report", p.ofComparison(p.comparedReport))

@@ -1,10 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +21,7 @@ type matching struct {
 	Pattern   string
 	Nodes, Of int
 	Problem   string
+	Unread    string // why the scheduler that runs does not read it
 }
 
 // regexOf is the pattern of a pod, or nil if it has none.
@@ -28,14 +32,29 @@ func regexOf(pod *v1.Pod) *string {
 	return nil
 }
 
-// match says what a pod's regex means for the nodes that are there now.
+// match says what a pod's regex means for the nodes that are there now, under the
+// scheduler that runs. It is nil for a pod without one.
 func (p *page) match(pod *v1.Pod) *matching {
-	pattern := regexOf(pod)
-	if pattern == nil {
-		return nil
+	scheduler := cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)
+	keys := p.sim.Annotations(scheduler)
+	for _, key := range keys {
+		if pattern, ok := pod.Annotations[key]; ok {
+			return p.matches(pattern)
+		}
 	}
-	nodes, of, err := p.sim.Preview(*pattern)
-	m := &matching{Pattern: *pattern, Nodes: len(nodes), Of: of}
+	pattern, ok := pod.Annotations[regex.Annotation]
+	switch {
+	case !ok:
+		return nil
+	case len(keys) > 0:
+		return &matching{Pattern: pattern, Unread: fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(keys, " and "), regex.Annotation)}
+	}
+	return &matching{Pattern: pattern, Unread: fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler)}
+}
+
+func (p *page) matches(pattern string) *matching {
+	nodes, of, err := p.sim.Preview(pattern)
+	m := &matching{Pattern: pattern, Nodes: len(nodes), Of: of}
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,8 @@ type frame struct {
 	Body    template.HTML
 	Summary template.HTML
 	Jobs    []*jobs.Job // that are under way
+	// Comparisons is whether there are any.
+	Comparisons bool
 }
 
 // show renders a view: by itself where htmx asks for it, and as a page of its own
@@ -79,7 +82,13 @@ func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab str
 }
 
 func (p *page) frame(w http.ResponseWriter, r *http.Request, status int, f frame) {
-	f.Jobs = p.jobs.Running()
+	compared := p.comparisons.list()
+	f.Jobs, f.Comparisons = p.jobs.Running(), len(compared) > 0
+	if f.Tab == comparisonsTab { // which shows them itself
+		f.Jobs = slices.DeleteFunc(f.Jobs, func(job *jobs.Job) bool {
+			return slices.ContainsFunc(compared, func(one *comparison) bool { return one.Job == job })
+		})
+	}
 	data, err := p.summaryOf()
 	if err == nil {
 		var summary []byte
@@ -147,6 +156,9 @@ func (p *page) fragment(w http.ResponseWriter, r *http.Request, status int, view
 
 // fail is for what should not happen.
 func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // and nobody waits for it
+	}
 	slog.Error("page", "path", r.URL.Path, "error", err)
 	http.Error(w, err.Error(), http.StatusInternalServerError)
 }

@@ -49,7 +49,7 @@ func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", stillRuns(problems))
 		return
 	}
-	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ func(done, of int)) jobs.Outcome {
+	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
 			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}

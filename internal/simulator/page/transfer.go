@@ -38,8 +38,8 @@ func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
 		p.outcome(w, r, "", because(err))
 		return
 	}
-	p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, progress func(done, of int)) jobs.Outcome {
-		err := p.sim.Import(ctx, objects, progress)
+	p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, job *jobs.Job) jobs.Outcome {
+		err := p.sim.Import(ctx, objects, job.Progress)
 		refused := snapshot.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
 			return jobs.Outcome{Problems: because(err)}
@@ -60,7 +60,7 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 		return nil, nil, fmt.Errorf("the file did not arrive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	objects, notices, err := snapshot.Read(file)
+	objects, notices, err := snapshot.ReadSent(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
 	}
@@ -77,7 +77,7 @@ func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
 
 // reset goes back to the start.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) {
-	p.await(w, r, p.jobs.Start("Resetting", func(ctx context.Context, _ func(done, of int)) jobs.Outcome {
+	p.await(w, r, p.jobs.Start("Resetting", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
 		if err := p.sim.Reset(ctx); err != nil {
 			return jobs.Outcome{Problems: because(err)}
 		}

@@ -39,9 +39,9 @@ func waits(reason, says string) expectation {
 	return expectation{reason: reason, says: regexp.MustCompile(says)}
 }
 
-// pods are the pods of the walkthrough. To guest v1 and the extender an invalid
-// regex is an error, on which the scheduler tries again and again; elsewhere the
-// pod waits for another annotation.
+// pods are the pods of the walkthrough. To guest v1 an invalid regex is an error,
+// on which the scheduler tries again and again; elsewhere the pod waits for another
+// annotation.
 func pods(door string) []*pod {
 	const trailing = `annotation ` + regex.Annotation + `: trailing backslash at end of expression: "kubecon-\.\*\\"`
 	invalid := waits(v1.PodReasonUnschedulable, `^0/3 nodes are available: `+trailing)
@@ -49,7 +49,7 @@ func pods(door string) []*pod {
 	case "v1":
 		invalid = waits(v1.PodReasonSchedulerError, `filter plugin: `+trailing)
 	case "extender", "extender-names", "extender-v2":
-		invalid = waits(v1.PodReasonSchedulerError, `pod default/invalid: `+trailing)
+		invalid = waits(v1.PodReasonUnschedulable, `^0/3 nodes are available: 3 node\(s\) can't be matched: `+trailing)
 	}
 	const none = `^0/3 nodes are available: 3 node\(s\) didn't match the pod's node name regex "cncf-\.\*"\.`
 	return []*pod{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,16 +65,6 @@ func defaults() Config {
 		Interval:   metav1.Duration{Duration: 15 * time.Second},
 		Timeout:    metav1.Duration{Duration: 5 * time.Second},
 		StaleAfter: metav1.Duration{Duration: time.Minute},
-	}
-}
-
-// source is the part of the config that the values follow from: who is asked, as
-// whom, and what, and which of several series counts. What is made of the values,
-// how long they count and how often they are asked for is not in it.
-func (c *Config) source() Config {
-	return Config{
-		URL: strings.TrimSuffix(c.URL, "/"), Query: c.promQL(), NodeLabel: c.NodeLabel, Better: c.Better,
-		BearerTokenFile: c.BearerTokenFile, TLS: c.TLS,
 	}
 }
 

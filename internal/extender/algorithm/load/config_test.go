@@ -38,7 +38,7 @@ func TestConfigIsValidated(t *testing.T) {
 
 func TestMeasuresAreQueriesByNode(t *testing.T) {
 	for measure, want := range map[string]string{
-		"": "avg by (node) (rate(node_cpu_seconds_total", "cpu": "avg by (node)", "memory": "sum by (node) (node_memory_MemTotal_bytes)",
+		"": "1 - sum by (node) (rate(node_cpu_seconds_total{mode=\"idle\"}[2m])) / sum by (node) (rate(node_cpu_seconds_total[2m]))", "cpu": "1 - sum by (node) (rate(", "memory": "sum by (node) (node_memory_MemTotal_bytes)",
 	} {
 		c := defaults()
 		c.Measure, c.NodeLabel = measure, "node"

@@ -65,12 +65,6 @@ func (n *names) stranger() (name string, is bool) {
 	return *unknown, true
 }
 
-func (n *names) inherit(from *names) {
-	n.known.Store(from.known.Load())
-	n.unknown.Store(from.unknown.Load())
-	n.misses.Store(from.misses.Load())
-}
-
 func (l *load) mismatch(s *snapshot, asked string) string {
 	return fmt.Sprintf("the values are for names like %q, and none is for a node that is asked for, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
 		slices.Min(slices.Collect(maps.Keys(s.values))), asked, l.config.NodeLabel)

@@ -54,23 +54,6 @@ func (l *load) failed(err error) {
 	l.logger.V(4).Info("Query failed", "err", err)
 }
 
-// Inherit goes on with the values of an algorithm that asked the same of the
-// same, so that a reload does not leave the scheduler without them.
-func (l *load) Inherit(from algorithm.Algorithm) {
-	old, ok := from.(*load)
-	if !ok || old.config.source() != l.config.source() {
-		return
-	}
-	theirs, ours := old.latest.Load(), l.latest.Load()
-	if theirs == nil || ours != nil && ours.at.After(theirs.at) {
-		return
-	}
-	l.latest.Store(theirs)
-	l.problem.Store(old.problem.Load())
-	l.failures.Store(old.failures.Load())
-	l.names.inherit(&old.names)
-}
-
 // Health reports whether scores come from data that is as new as it should be,
 // and of the nodes that are asked for.
 func (l *load) Health() algorithm.Health {

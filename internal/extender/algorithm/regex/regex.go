@@ -6,7 +6,7 @@ package regex
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -36,11 +36,12 @@ const cacheBytes = 16 << 20
 type matcher struct{ selectors *regex.Cache }
 
 // Filter passes all nodes if the pod has no annotation. A pattern that is
-// refused is an error.
+// refused fails all of them: an error would be tried again and again, or skipped where the scheduler's
+// configuration says that this extender is ignorable.
 func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
 	selector, err := m.selectors.Selector(args.Pod.Annotations)
 	if err != nil {
-		return nil, fmt.Errorf("pod %s: %w", &args.Pod, err)
+		return refuse(err, len(args.Names)), nil
 	}
 	if selector == nil {
 		return nil, nil
@@ -53,6 +54,12 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 		}
 	}
 	return failures, nil
+}
+
+// refuse fails each of n nodes because of the pattern.
+func refuse(because error, n int) []*algorithm.Failure {
+	refused := &algorithm.Failure{Reason: "node(s) can't be matched: " + because.Error(), Unresolvable: true}
+	return slices.Repeat([]*algorithm.Failure{refused}, n)
 }
 
 // Prioritize prefers no node: they all match, or they would not be asked about.

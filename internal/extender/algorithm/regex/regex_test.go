@@ -1,6 +1,7 @@
 package regex_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,8 +13,8 @@ import (
 
 const annotation = "scheduler.wasmkwokwizardry.io/regex"
 
-// passes says whether a node passes; the error is why the pattern is refused.
-func passes(t *testing.T, pattern, node string) (bool, error) {
+// passes says whether a node passes, and if not, why.
+func passes(t *testing.T, pattern, node string) (bool, string) {
 	t.Helper()
 	a, err := algorithm.New("regex", nil, algorithm.Env{Logger: logr.Discard()})
 	if err != nil {
@@ -21,7 +22,13 @@ func passes(t *testing.T, pattern, node string) (bool, error) {
 	}
 	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: pattern}}, Names: []string{node}}
 	failures, err := a.Filter(t.Context(), args)
-	return err == nil && (failures == nil || failures[0] == nil), err
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failures == nil || failures[0] == nil {
+		return true, ""
+	}
+	return false, failures[0].Reason
 }
 
 // TestWhatPythonHasAndRE2HasNotIsRefused is the first table of
@@ -31,8 +38,8 @@ func TestWhatPythonHasAndRE2HasNotIsRefused(t *testing.T) {
 		`a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?P<x>a)(?P=x)`, `(a)?(?(1)a|b)`, `a\Z`, `a++`, `a*+`, `(?>a)`,
 		`(?#c)a`, `(?x)a`, `(?a)a`, `(?u)a`, `\u0041`, `\N{DIGIT ONE}`, `a{1001}`, `(a{500}){500}`,
 	} {
-		if _, err := passes(t, pattern, "a"); err == nil || !strings.Contains(err.Error(), "annotation "+annotation+": ") {
-			t.Errorf("%s: got %v, want to be told of the annotation", pattern, err)
+		if _, why := passes(t, pattern, "a"); !strings.HasPrefix(why, "node(s) can't be matched: annotation "+annotation+": ") {
+			t.Errorf("%s: got %q, want to be told of the annotation", pattern, why)
 		}
 	}
 }
@@ -58,8 +65,31 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 		{`a(?i)B`, "ab", true},
 		{`\x41\x{1F600}`, "A😀", true},
 	} {
-		if got, err := passes(t, tt.pattern, tt.node); got != tt.want || err != nil {
-			t.Errorf("%s on %q: got %v, %v", tt.pattern, tt.node, got, err)
+		if got, why := passes(t, tt.pattern, tt.node); got != tt.want || strings.Contains(why, "annotation") {
+			t.Errorf("%s on %q: got %v, %s", tt.pattern, tt.node, got, why)
+		}
+	}
+}
+
+// TestAPatternThatCostsTooMuchFailsAllNodes, also those that were matched before
+// the work was spent.
+func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
+	a, err := algorithm.New("regex", nil, algorithm.Env{Logger: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"a"}
+	for i := range 10_000 { // each leads to states that were not there before
+		names = append(names, strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf("%0200b", i*7919), "0", "a"), "1", "b"))
+	}
+	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}"}}, Names: names}
+	failures, err := a.Filter(t.Context(), args)
+	if err != nil || len(failures) != len(names) {
+		t.Fatalf("%d failures for %d nodes, %v", len(failures), len(names), err)
+	}
+	for i, failure := range failures {
+		if failure == nil || !failure.Unresolvable || !strings.Contains(failure.Reason, "the pattern is too costly") {
+			t.Fatalf("node %d: %+v", i, failure)
 		}
 	}
 }

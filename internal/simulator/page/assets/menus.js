@@ -6,6 +6,11 @@ for (const menu of document.querySelectorAll("[role=menu]")) {
   const items = () => [...menu.querySelectorAll("[role=menuitem]")];
   const focus = (index) => items().at(index % items().length).focus();
   let begin = 0; // where the focus goes when it opens
+  menu.addEventListener("beforetoggle", () => {
+    const top = button.getBoundingClientRect().bottom + 4;
+    menu.style.top = top + "px";
+    menu.style.maxHeight = `calc(100dvh - ${top + 8}px)`;
+  });
   menu.addEventListener("toggle", (event) => {
     button.setAttribute("aria-expanded", event.newState === "open");
     if (event.newState === "open") focus(begin);

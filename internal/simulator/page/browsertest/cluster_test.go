@@ -19,6 +19,34 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
 }
 
+// A regex says nothing of the nodes where nothing reads it.
+func TestARegexThatNothingReadsMatchesNothing(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head)
+	p.createPod("waits", "kubecon-.*") // there are no nodes
+	p.panel("#waiting-default-waits")
+	p.says("#verdict", "kubecon-.* does nothing: nothing in the scheduler “default-scheduler”, as it runs now, reads a regex, so any node may run the pod.")
+	p.do(chromedp.Navigate(server.URL()))
+	p.configure(head + plugins + guestV2 + `        guestConfig: '{"annotation": "example.com/nodes"}'` + "\n")
+	p.panel("#waiting-default-waits")
+	p.says("#verdict", "kubecon-.* does nothing: the scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex, so any node may run the pod.")
+}
+
+func TestPodsThatWaitForTheSameReasonShareALine(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createNode("kubecon-1")
+	p.many("pod", "lost-{n}", "300", "cncf-.*")
+	p.createPod("broken", `kubecon-.*\`)
+	p.says("#waiting-title", "301")
+	p.waitFor("two reasons are two lines", "document.querySelectorAll('.waiting > li').length === 2")
+	p.says(".waiting > li:last-child", "300 pods")
+	p.says(".waiting > li:last-child", `1 node(s) didn't match the pod's node name regex "cncf-.*"`)
+	p.click(".waiting > li:last-child .more")
+	p.says("main h1", "300 of 301")
+	p.waitFor("the other is not among them", "!document.getElementById('pod-default-broken')")
+}
+
 func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)

@@ -94,6 +94,18 @@ func (p *tab) fits(see string) {
 	}
 }
 
+// readable fails unless what the selectors mean is on the screen as a whole, and
+// can be read.
+func (p *tab) readable(see string) {
+	p.Helper()
+	p.fits(see)
+	var wrong []string
+	p.do(chromedp.Evaluate(looks+"\nunreadable("+quote(see)+")", &wrong))
+	for _, w := range wrong {
+		p.Error(w)
+	}
+}
+
 // onAPhone does something on a small screen.
 func (p *tab) onAPhone(do func()) {
 	p.Helper()
@@ -122,11 +134,12 @@ func TestTheHeadOfALargeCopyFits(t *testing.T) {
 	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
 		p.within(fmt.Sprint(width), func() {
 			p.do(chromedp.EmulateViewport(width, 800), chromedp.Evaluate(`
+				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // nobody draws it anew
 				document.querySelector("#source")?.remove();
 				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
 				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
 				document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
-			p.fits("#cog, #new, #more, #source, #summary .chip")
+			p.readable("#cog, #new, #more, #source, #summary .chip")
 		})
 	}
 }
@@ -147,4 +160,20 @@ func TestTextHasContrast(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Names as clouds give them, wherever they stand.
+func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
+	p := open(t, "/")
+	p.scheme("light")
+	p.configure(head + plugins + guestV2)
+	p.inTheCloud()
+	p.says(".waiting", "Too many pods")
+	p.onEveryScreen("the cluster", ".waiting .name, .waiting .why, .card .name, .card .pods a")
+	p.do(chromedp.Navigate(server.URL() + "/pods"))
+	p.onEveryScreen("the list of pods", "tbody th, tbody .told, tbody .clip")
+	p.panel("tbody a") // one that waits
+	p.onEveryScreen("a pod that waits", "#verdict p, .matrix tbody th, .matrix .because")
+	p.do(chromedp.Navigate(server.URL() + "/nodes/" + fmt.Sprintf(cloudNode, 0)))
+	p.onEveryScreen("a node", "main h1, tbody th, tbody .told")
 }

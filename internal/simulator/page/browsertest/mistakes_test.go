@@ -33,6 +33,17 @@ func TestSnippetsAtTheWrongPlaceAreToldWhereTheyBelong(t *testing.T) {
 	p.marked("12")
 }
 
+func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
+	p := open(t, "/")
+	p.click("#cog")
+	p.paste("#text", head+plugins+"percentageOfNodesToScore: 120\n"+strings.ReplaceAll(extenders, "http://", ""))
+	p.click("#editor .submit")
+	p.says("#problems", "WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in")
+	p.says("#problems", "not in valid range [0-100]")
+	p.says("#problems", "must begin with http:// or https://")
+	p.marked("8 9 11")
+}
+
 func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)

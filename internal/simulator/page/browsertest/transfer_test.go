@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -52,6 +53,22 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 	p.click("#editor .submit")
 	p.says("#problems", "holiday.jpg is not an exported file")
+}
+
+func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nodes.yaml")
+	if err := os.WriteFile(file, []byte("nodes:\n- metadata:\n    name: n\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, "/")
+	p.click("#more")
+	p.click("#import")
+	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+	p.click("#editor .submit")
+	p.says("#problems", "nodes[0].metadata.name: is true or false to YAML, as y, n, yes, no, on and off are, but must be text: put it in quotes")
+	if said := p.text("#problems"); strings.Contains(said, "'false'") {
+		t.Errorf("the page says %s", said)
+	}
 }
 
 func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t *testing.T) {

@@ -48,6 +48,42 @@ func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
 	p.says("main", "There are no pods yet")
 }
 
+func TestWhatIsPastedIsListed(t *testing.T) {
+	p := open(t, "/objects")
+	p.form("pod")
+	p.paste("#text", `apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: two}
+spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: b, c: d}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: front}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: old}
+spec: {replicas: 0, template: {metadata: {labels: {app: old}}, spec: {containers: [{name: web, image: web}]}}}
+`)
+	p.submit()
+	for id, note := range map[string]string{
+		"poddisruptionbudget-default-two": "0 of 0 pods may go", "configmap-default-settings": "2 keys",
+		"service-default-front": "app=web", "replicationcontroller-default-old": "0 of 0 ready",
+	} {
+		p.do(chromedp.Navigate(server.URL() + "/objects")) // away from the notice
+		p.waitFor(id+" is listed", "document.getElementById("+quote(id)+")?.closest('li').innerText.includes("+quote(note)+")")
+		p.click("#delete-" + id)
+		p.click("#confirm-yes")
+		p.waitFor(id+" is gone", "!document.getElementById("+quote(id)+")")
+	}
+}
+
 func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")

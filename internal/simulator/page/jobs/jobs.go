@@ -40,6 +40,7 @@ type Job struct {
 
 	mu       sync.Mutex
 	done, of int
+	phases   []string
 }
 
 // Outcome is what came of a job.
@@ -53,8 +54,8 @@ type Outcome struct {
 	Link string
 }
 
-// Start begins work, which says through progress how far it is.
-func (j *Jobs) Start(title string, work func(ctx context.Context, progress func(done, of int)) Outcome) *Job {
+// Start begins work, which tells its job how far it is.
+func (j *Jobs) Start(title string, work func(context.Context, *Job) Outcome) *Job {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	j.last++
@@ -65,14 +66,14 @@ func (j *Jobs) Start(title string, work func(ctx context.Context, progress func(
 	go func() {
 		defer cancel()
 		defer close(one.finished)
-		one.outcome = work(ctx, one.progress)
+		one.outcome = work(ctx, one)
 	}()
 	return one
 }
 
 // forget drops the oldest job that is finished, if there are too many.
 func (j *Jobs) forget() {
-	if oldest := slices.IndexFunc(j.all, (*Job).isFinished); oldest >= 0 && len(j.all) > kept {
+	if oldest := slices.IndexFunc(j.all, (*Job).Ended); oldest >= 0 && len(j.all) > kept {
 		j.all = slices.Delete(j.all, oldest, oldest+1)
 	}
 }
@@ -93,7 +94,7 @@ func (j *Jobs) Get(id int) *Job {
 func (j *Jobs) Running() []*Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(j.all), (*Job).isFinished)
+	return slices.DeleteFunc(slices.Clone(j.all), (*Job).Ended)
 }
 
 // Cancel ends the job early. What came of it is told as of any other.
@@ -102,7 +103,8 @@ func (j *Job) Cancel() { j.cancel() }
 // Finished is closed at the end of the job.
 func (j *Job) Finished() <-chan struct{} { return j.finished }
 
-func (j *Job) isFinished() bool {
+// Ended reports whether the job is finished.
+func (j *Job) Ended() bool {
 	select {
 	case <-j.finished:
 		return true
@@ -114,11 +116,22 @@ func (j *Job) isFinished() bool {
 // Outcome is what came of the job. Call it once it is finished.
 func (j *Job) Outcome() Outcome { return j.outcome }
 
-func (j *Job) progress(done, of int) {
+// Progress tells how far the work is.
+func (j *Job) Progress(done, of int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.done, j.of = done, of
 }
+
+// Say tells what the work is at, a line for each of the things that it is at.
+func (j *Job) Say(phases ...string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.phases = phases
+}
+
+// Phases are what the job is at, if it tells.
+func (j *Job) Phases() []string { j.mu.Lock(); defer j.mu.Unlock(); return j.phases }
 
 // Done and Of are how far the job is; Of is 0 if nobody knows.
 func (j *Job) Done() int { j.mu.Lock(); defer j.mu.Unlock(); return j.done }

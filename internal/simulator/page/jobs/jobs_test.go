@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 )
@@ -20,13 +21,17 @@ func finish(t *testing.T, one *Job) Outcome {
 func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	all := New(t.Context())
 	halfway, goOn := make(chan struct{}), make(chan struct{})
-	one := all.Start("Counting", func(_ context.Context, progress func(done, of int)) Outcome {
-		progress(1, 2)
+	one := all.Start("Counting", func(_ context.Context, at *Job) Outcome {
+		at.Progress(1, 2)
+		at.Say("one", "two")
 		close(halfway)
 		<-goOn
 		return Outcome{Notice: "counted"}
 	})
 	<-halfway
+	if !slices.Equal(one.Phases(), []string{"one", "two"}) {
+		t.Errorf("it is at %q", one.Phases())
+	}
 	if one.Done() != 1 || one.Of() != 2 || len(all.Running()) != 1 || all.Get(one.ID) != one {
 		t.Errorf("halfway: %d of %d, running %v, kept as %v", one.Done(), one.Of(), all.Running(), all.Get(one.ID))
 	}
@@ -41,7 +46,7 @@ func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 
 func TestOnlyTheJobThatIsCancelledEnds(t *testing.T) {
 	all := New(t.Context())
-	wait := func(ctx context.Context, _ func(done, of int)) Outcome {
+	wait := func(ctx context.Context, _ *Job) Outcome {
 		<-ctx.Done()
 		return Outcome{Notice: "stopped"}
 	}
@@ -57,12 +62,12 @@ func TestOnlyTheJobThatIsCancelledEnds(t *testing.T) {
 
 func TestAJobUnderWayIsNotForgottenHoweverManyCome(t *testing.T) {
 	all := New(t.Context())
-	first := all.Start("first", func(ctx context.Context, _ func(done, of int)) Outcome {
+	first := all.Start("first", func(ctx context.Context, _ *Job) Outcome {
 		<-ctx.Done()
 		return Outcome{}
 	})
 	for range 2 * kept {
-		finish(t, all.Start("another", func(context.Context, func(done, of int)) Outcome { return Outcome{} }))
+		finish(t, all.Start("another", func(context.Context, *Job) Outcome { return Outcome{} }))
 	}
 	if all.Get(first.ID) != first || len(all.Running()) != 1 {
 		t.Errorf("the first is kept as %v; running %v", all.Get(first.ID), all.Running())

@@ -41,6 +41,10 @@ func ConfigRefusal(text string, err error) []Problem {
 	d := Document{text: text, first: 1}
 	var problems []Problem
 	for _, e := range kubescheduler.FieldErrors(err) {
+		if e.Field == "" {
+			problems = append(problems, Problem{Line: d.mentioned(e.Message), Message: e.Message})
+			continue
+		}
 		problems = append(problems, d.problem(e.Field, e.Message))
 	}
 	if len(problems) > 0 {

@@ -74,6 +74,31 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 			"a misspelt plugin", top + replace(plugins, "Wasm", "Wsm") + guest,
 			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WsmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; do you mean WasmRegexScheduling?",
 		},
+		{
+			"three mistakes, one of them a plugin that there is not", top + plugins + "percentageOfNodesToScore: 120\n" + replace(extender, "http://", ""),
+			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"9 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]\n" +
+				"11 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/",
+		},
+		{
+			"a mistake of every kind", top + "  plugin: {}\n" + plugins + "        - name: Other\n" + replace(guest, "empty_filter", "nope") +
+				"    - name: NodeResourcesFit\n      args: {scoringStrategy: {type: Least}}\n    - name: NodeAffinity\n      args: {addedAffinty: {}}\nparallelism: 0\n",
+			"5 profiles[0].plugin | unknown field: do you mean \"plugins\"?\n" +
+				"10 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"14 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../../testdata/guests/nope.wasm: stat ../../../../testdata/guests/nope.wasm: no such file or directory\n" +
+				`16 profiles[0].pluginConfig[1].args.scoringStrategy.type | Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"` + "\n" +
+				"18 profiles[0].pluginConfig[2].args.addedAffinty | unknown field: do you mean \"addedAffinity\"?\n" +
+				"19 parallelism | Invalid value: 0: should be an integer value greater than zero",
+		},
+		{
+			"a guest whose URL is not read", top + plugins + replace(guest, "pluginConfig", "pluginConfigs"),
+			"9 profiles[0].pluginConfigs | unknown field: do you mean \"pluginConfig\"?",
+		},
+		{
+			"a guestURL beside the args, and a plugin that there is not", top + plugins + "        - name: Other\n" + replace(replace(guest, "      args:\n", ""), "        guestURL", "      guestURL"),
+			"9 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"12 profiles[0].pluginConfig[0].guestURL | unknown field: what the plugin itself reads belongs under \"args:\", indented further",
+		},
 		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | is the same as profiles[0].schedulerName: give each its own"},
 		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
@@ -104,7 +129,7 @@ func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{
 			"a value of its args", top + "  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n        type: Least\n",
-			`9 profiles[0].pluginConfig[0].args.scoringStrategy.type | plugin NodeResourcesFit: Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"`,
+			`9 profiles[0].pluginConfig[0].args.scoringStrategy.type | Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"`,
 		},
 		{
 			"a profile without what it needs", top + "  plugins:\n    bind:\n      disabled: [{name: '*'}]\n",

@@ -22,6 +22,43 @@
     return wrong;
   };
 
+  // lines are the boxes that an element's text is set in.
+  const lines = (element) => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const boxes = [];
+    while (texts.nextNode()) {
+      range.selectNodeContents(texts.currentNode);
+      boxes.push(...range.getClientRects());
+    }
+    return boxes.filter((box) => box.width && box.height);
+  };
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+
+  // unreadable lists which texts are cut, broken into lines of a few letters, or
+  // printed over each other.
+  window.unreadable = (selectors) => {
+    const wrong = [];
+    const texts = [...document.querySelectorAll(selectors)].filter(seen).map((element) => ({ element, text: element.innerText.trim(), boxes: lines(element) }));
+    if (!texts.length) wrong.push(`${selectors} is not there`);
+    for (const { element, text, boxes } of texts) {
+      const rows = new Set(boxes.map((box) => Math.round(box.top))).size;
+      if (rows > 2 && text.length < 8 * rows) wrong.push(`“${text}” is set in ${rows} lines`);
+      for (let around = element; around !== document.body; around = around.parentElement) {
+        const edge = around.getBoundingClientRect();
+        const { overflowX, overflowY } = getComputedStyle(around);
+        const beside = overflowX !== "visible" && boxes.some((box) => box.right > edge.right + 1);
+        const below = overflowY === "hidden" && boxes.some((box) => box.bottom > edge.bottom + 1); // down one can scroll
+        if (beside || below) wrong.push(`“${text}” is cut by ${name(around)}`);
+      }
+    }
+    texts.forEach((one, i) => texts.slice(i + 1).forEach((other) => {
+      if (one.element.contains(other.element) || other.element.contains(one.element)) return;
+      if (one.boxes.some((a) => other.boxes.some((b) => meet(a, b)))) wrong.push(`“${one.text}” and “${other.text}” are printed over each other`);
+    }));
+    return wrong;
+  };
+
   const rgba = (colour) => {
     const numbers = colour.match(/^rgba?\(([^)]+)\)$/);
     if (!numbers) throw new Error("cannot read the colour " + colour);
