@@ -19,12 +19,16 @@ type fake struct {
 }
 
 func (f *fake) PreFilter(pod Pod) ([]string, Status) {
-	f.regex, _, _ = pod.Annotation(key)
-	f.regex = strings.Clone(f.regex)
+	if values, _ := pod.Annotations(key); values[0] != nil {
+		f.regex = strings.Clone(*values[0])
+	}
 	return f.nodeNames, f.status
 }
 
-func (f *fake) PostFilter() Status { return f.status }
+func (f *fake) PostFilter(pod Pod) Status {
+	f.PreFilter(pod)
+	return f.status
+}
 
 func (f *fake) Filter(nodeName string) *Status {
 	f.nodeName = strings.Clone(nodeName)
@@ -103,9 +107,15 @@ func TestPreFilterPassesNamesButNeverAnEmptyList(t *testing.T) {
 func TestPostFilterNominatesNobody(t *testing.T) {
 	var reason string
 	host.setStatusReason = func(b []byte) { reason = string(b) }
-	Set(&fake{status: Status{Unschedulable, "nothing left"}})
-	if code := postfilter(); code != 2 || reason != "nothing left" {
-		t.Errorf("code %#x, reason %q", code, reason)
+	wire, err := pods()["one annotation"].Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.currentPod = serve(wire)
+	f := &fake{status: Status{Unschedulable, "nothing left"}}
+	Set(f)
+	if code := postfilter(); code != 2 || reason != "nothing left" || f.regex != "kubecon-.*" {
+		t.Errorf("code %#x, reason %q, the pod's annotation %q", code, reason, f.regex)
 	}
 }
 

@@ -13,31 +13,38 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// matching is what a pod's regex says of the nodes that are there now.
+// matching is what a pod's regexes say of the nodes that are there now.
 type matching struct {
-	Pattern   string
-	Nodes, Of int
-	Problem   string
+	Pattern, Exclude *string // nil where there is none
+	Nodes, Of        int
+	Problem          string
 }
 
 // regexOf is the pattern of a pod, or nil if it has none.
-func regexOf(pod *v1.Pod) *string {
-	if pattern, ok := pod.Annotations[regex.Annotation]; ok {
+func regexOf(pod *v1.Pod) *string { return annotationOf(pod, regex.Annotation) }
+
+// excludeOf is that of the nodes that it excludes.
+func excludeOf(pod *v1.Pod) *string { return annotationOf(pod, regex.ExcludeAnnotation) }
+
+func annotationOf(pod *v1.Pod, key string) *string {
+	if pattern, ok := pod.Annotations[key]; ok {
 		return &pattern
 	}
 	return nil
 }
 
-// match says what a pod's regex means for the nodes that are there now.
+// match says what a pod's regexes mean for the nodes that are there now.
 func (p *page) match(pod *v1.Pod) *matching {
-	pattern := regexOf(pod)
-	if pattern == nil {
+	m := &matching{Pattern: regexOf(pod), Exclude: excludeOf(pod)}
+	if m.Pattern == nil && m.Exclude == nil {
 		return nil
 	}
-	nodes, of, err := p.sim.Preview(*pattern)
-	m := &matching{Pattern: *pattern, Nodes: len(nodes), Of: of}
+	nodes, of, err := p.sim.Preview(pod.Annotations)
+	m.Nodes, m.Of = len(nodes), of
 	var wrong *regex.PatternError
 	switch {
+	case errors.As(err, &wrong) && wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil:
+		m.Problem = "what to exclude: " + wrong.Problem
 	case errors.As(err, &wrong):
 		m.Problem = wrong.Problem // the pattern itself stands beside it
 	case err != nil:

@@ -28,6 +28,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
+	"excludeOf":  excludeOf,
 	"ownerOf":    ownerOf,
 	"plural":     plural,
 	"brief":      brief,
