@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"encoding/hex"
 	"reflect"
 	"strings"
 	"testing"
@@ -139,12 +140,21 @@ func TestWhatAGuestIsTold(t *testing.T) {
 				}
 				status := call(guest, framework.NewCycleState())
 				rejected := want != none || hook == "postfilter" // of which no Success is passed on
-				if status.Message() != want || status.IsRejected() != rejected {
-					t.Errorf("%s: got %v %q, want %q", hook, status.Code(), status.Message(), want)
+				if reflected(status) != want || status.IsRejected() != rejected {
+					t.Errorf("%s: got %v %q, want %q", hook, status.Code(), reflected(status), want)
 				}
 			}
 		})
 	}
+}
+
+// reflected is what a mirror tells.
+func reflected(status *fwk.Status) string {
+	told, err := hex.DecodeString(status.Message())
+	if err != nil {
+		return status.Message() // in the host's own words
+	}
+	return string(told)
 }
 
 func marshalled(m interface{ Marshal() ([]byte, error) }) string {
@@ -170,8 +180,8 @@ func filter(t *testing.T, guest everyHook) *fwk.Status {
 
 func TestWhatAGuestDoesOutOfItsMemoryIsATrap(t *testing.T) {
 	for config, want := range map[string]string{
-		"u": "wasm: prefilter error: out of memory reading the node's name (recovered by wazero) (in k8s.io/api.node < $",
-		"v": "wasm: prefilter error: out of memory reading the buffer for an object (recovered by wazero) (in k8s.io/scheduler.currentPod < $",
+		"u": "wasm: prefilter error: node: out of the guest's memory: 1 bytes at 2147483647 (in k8s.io/api.node < $",
+		"v": "wasm: prefilter error: the buffer for an object: out of the guest's memory: 130 bytes at 2147483647 (in k8s.io/scheduler.currentPod < $",
 	} {
 		if got := filter(t, mirror(t, aHandle(), config)); got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {
 			t.Errorf("%s: got %v %q, want %q", config, got.Code(), got.Message(), want)
@@ -181,20 +191,20 @@ func TestWhatAGuestDoesOutOfItsMemoryIsATrap(t *testing.T) {
 
 func TestAGuestActsOnTheScheduler(t *testing.T) {
 	h := aHandle()
-	if got := filter(t, mirror(t, h, "lwaiting")).Message(); got != "\x01\x00\x00\x00\x00\x00\x00\x00" {
+	if got := reflected(filter(t, mirror(t, h, "lwaiting"))); got != "\x01\x00\x00\x00\x00\x00\x00\x00" {
 		t.Errorf("reject_waiting_pod of one that waits: %q", got)
 	}
-	if got := filter(t, mirror(t, h, "lother")).Message(); got != "\x00\x00\x00\x00\x00\x00\x00\x00" {
+	if got := reflected(filter(t, mirror(t, h, "lother"))); got != "\x00\x00\x00\x00\x00\x00\x00\x00" {
 		t.Errorf("reject_waiting_pod of one that does not: %q", got)
 	}
 	// The instance is made for Filter, so its PreFilter comes first, and is quiet.
 	if len(h.rejected) != 2 || h.rejected[0] != "waiting" || h.rejected[1] != "other" {
 		t.Errorf("rejected %q", h.rejected)
 	}
-	if got, want := filter(t, mirror(t, h, "mwaiting")).Message(), marshalled(pod("waiting"))[:12]; got != want {
+	if got, want := reflected(filter(t, mirror(t, h, "mwaiting"))), marshalled(pod("waiting"))[:12]; got != want {
 		t.Errorf("get_waiting_pod of one that waits: %q, want %q", got, want)
 	}
-	if got := filter(t, mirror(t, h, "mother")).Message(); !strings.HasPrefix(got, "\x00\x00\x00\x00\x00\x00\x00\x00") {
+	if got := reflected(filter(t, mirror(t, h, "mother"))); !strings.HasPrefix(got, "\x00\x00\x00\x00\x00\x00\x00\x00") {
 		t.Errorf("get_waiting_pod of one that does not: %q", got)
 	}
 	event := `n{"RegardingReference":{"Kind":"Pod","APIVersion":"v1","Name":"web","Namespace":"default","UID":"u","ResourceVersion":"7"},` +

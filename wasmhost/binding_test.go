@@ -192,11 +192,11 @@ func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 		"ka": `{"nginx":{"Size":42,"NumNodes":2,"Nodes":null},"nginx:1":{"Size":42,"NumNodes":2,"Nodes":null},"redis":{"Size":42,"NumNodes":1,"Nodes":null}}`,
 	} {
 		guest, p, state := openWith(t, "mirror", Args{GuestConfig: config}, h).(everyHook), pod("web"), framework.NewCycleState()
-		if _, status := guest.PreFilter(t.Context(), state, p, nil); config != "knone" && status.Message() == want {
+		if _, status := guest.PreFilter(t.Context(), state, p, nil); config != "knone" && reflected(status) == want {
 			t.Errorf("%s: the scheduling cycle has it from the informer", config)
 		}
 		guest.Permit(t.Context(), state, p, "a")
-		if got := guest.PreBind(t.Context(), state, p, "a").Message(); got != want {
+		if got := reflected(guest.PreBind(t.Context(), state, p, "a")); got != want {
 			t.Errorf("%s: got %q, want %q", config, got, want)
 		}
 	}

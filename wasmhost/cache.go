@@ -3,6 +3,9 @@ package wasmhost
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
@@ -13,24 +16,60 @@ import (
 // is one for each directory, whatever the number of plugins that share it. The
 // zero value is ready to use.
 type caches struct {
-	mu     sync.Mutex
-	opened map[string]wazero.CompilationCache // nil where the directory is of no use
+	mu      sync.Mutex
+	opened  map[string]wazero.CompilationCache // nil where the directory is of no use
+	renewed []wazero.CompilationCache
 }
 
 // with compiles with the cache in a directory, or with nil where there is none.
 // A cache that fails, being full, broken or not to be written, costs only time:
-// compile is called again without it, and must have left nothing behind.
+// compile is called again, and must have left nothing behind.
 func (c *caches) with(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
 	cache := c.in(ctx, dir)
 	err := compile(cache)
 	if err == nil || cache == nil {
 		return err
 	}
+	if c.renew(ctx, dir, err, compile) == nil {
+		return nil
+	}
 	if without := compile(nil); without != nil {
 		return without // it was not the cache
 	}
 	tell(ctx, err, dir)
 	return nil
+}
+
+// renew compiles with an empty cache, and puts the file that this leaves in place
+// of the broken one, which is called the same. Only wazero knows how.
+func (c *caches) renew(ctx context.Context, dir string, broken error, compile func(wazero.CompilationCache) error) error {
+	empty, err := os.MkdirTemp(dir, "renewed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(empty)
+	cache, err := wazero.NewCompilationCacheWithDir(empty)
+	if err != nil {
+		return err
+	}
+	if err := compile(cache); err != nil {
+		return errors.Join(err, cache.Close(ctx))
+	}
+	c.mu.Lock()
+	c.renewed = append(c.renewed, cache)
+	c.mu.Unlock()
+	klog.FromContext(ctx).Info("A file of the compilation cache was broken: the guest is compiled anew, and replaces it",
+		"directory", dir, "err", broken, "notReplaced", move(empty, dir))
+	return nil
+}
+
+// move moves the files of compiled guests from one directory to another.
+func move(from, to string) error {
+	files, err := filepath.Glob(filepath.Join(from, "*", "*"))
+	for _, file := range files {
+		err = errors.Join(err, os.Rename(file, filepath.Join(to, strings.TrimPrefix(file, from))))
+	}
+	return err
 }
 
 // in is the cache in a directory.
@@ -70,6 +109,9 @@ func (c *caches) close(ctx context.Context) error {
 			errs = append(errs, cache.Close(ctx))
 		}
 	}
-	c.opened = nil
+	for _, cache := range c.renewed {
+		errs = append(errs, cache.Close(ctx))
+	}
+	c.opened, c.renewed = nil, nil
 	return errors.Join(errs...)
 }

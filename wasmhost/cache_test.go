@@ -108,26 +108,43 @@ func TestADirectoryThatIsOfNoUseIsToldOfOnce(t *testing.T) {
 	}
 }
 
-func TestACacheThatIsBrokenIsDoneWithout(t *testing.T) {
-	dir := t.TempDir()
-	var first, second caches
-	ran := 0
-	if err := first.with(t.Context(), dir, compiling(t.Context(), emptyModule, &ran)); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range kept(t, dir) {
-		if err := os.Truncate(file, 40); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var lines []string
-	ctx := listening(t, &lines)
-	ran = 0
-	if err := second.with(ctx, dir, compiling(ctx, emptyModule, &ran)); err != nil || ran != 2 {
-		t.Errorf("compiled %d times: %v", ran, err)
-	}
-	if len(lines) != 1 || !strings.Contains(lines[0], dir) {
-		t.Errorf("said %q", lines)
+func TestABrokenFileIsReplaced(t *testing.T) {
+	for name, breaks := range map[string]func(file string) error{
+		"cut off":     func(file string) error { return os.Truncate(file, 40) },
+		"empty":       func(file string) error { return os.Truncate(file, 0) },
+		"overwritten": func(file string) error { return os.WriteFile(file, []byte(strings.Repeat("broken", 100)), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var lines []string
+			ctx := listening(t, &lines)
+			for start, compiled := range []int{1, 2, 1} { // twice where the file is found to be broken
+				var c caches
+				ran := 0
+				if err := c.with(ctx, dir, compiling(ctx, emptyModule, &ran)); err != nil || ran != compiled {
+					t.Errorf("start %d: compiled %d times: %v", start, ran, err)
+				}
+				if err := c.close(ctx); err != nil {
+					t.Error(err)
+				}
+				files := kept(t, dir)
+				if len(files) != 1 {
+					t.Fatalf("start %d: kept %v", start, files)
+				}
+				if start > 0 {
+					continue
+				}
+				if err := breaks(files[0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(lines) != 1 || !strings.Contains(lines[0], dir) {
+				t.Errorf("said %q", lines)
+			}
+			if left, err := os.ReadDir(dir); len(left) != 1 || err != nil {
+				t.Errorf("left behind: %v %v", left, err)
+			}
+		})
 	}
 }
 

@@ -9,11 +9,12 @@ import (
 // enter locks a slot for a call in a cycle, whose instance has seen all of it.
 // scoring is true of calls that come after PreScore.
 func (p *plugin) enter(c *cycle, scoring bool) (*slot, error) {
-	if t := c.trapped.Load(); t != nil {
-		return nil, t.err
-	}
 	s := p.slotOf(c)
-	if err := p.ready(s, c, scoring); err != nil {
+	err := c.failed() // perhaps while this call waited
+	if err == nil {
+		err = p.ready(s, c, scoring)
+	}
+	if err != nil {
 		p.pool.unlock(s)
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (p *plugin) show(i *instance, c *cycle) {
 
 // blank forgets what a guest could ask in the last call alone.
 func (p *plugin) blank(i *instance, c *cycle) {
-	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message}
+	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message, Account: &c.account}
 }
 
 func (p *plugin) schedulerOf(c *cycle) abi.Scheduler {
@@ -121,9 +122,9 @@ func (p *plugin) call(s *slot, c *cycle, hook abi.Hook) (uint64, error) {
 	p.drop(s)
 	s.lost = true
 	p.metrics.traps.Inc()
-	klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
-		"pod", klog.KObj(c.pod), "export", hook.String())
 	t := &trapped{lineError{err}}
+	klog.FromContext(p.ctx).Error(t.err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
+		"pod", klog.KObj(c.pod), "export", hook.String())
 	c.trapped.Store(t)
 	return 0, t.err
 }
@@ -151,7 +152,7 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 // askIn is ask in a locked slot whose instance is ready.
 func (p *plugin) askIn(s *slot, c *cycle, hook abi.Hook, in abi.In) (answer, error) {
 	i := s.instance
-	in.Scheduler, in.Pod = p.schedulerOf(c), &c.message
+	in.Scheduler, in.Pod, in.Account = p.schedulerOf(c), &c.message, &c.account
 	i.In = in
 	value, err := p.call(s, c, hook)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 type pass struct {
 	pod     *v1.Pod
 	message podMessage
+	account abi.Account
 	trapped atomic.Pointer[trapped] // nil while all is well
 	binding atomic.Bool             // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
@@ -23,6 +24,14 @@ type pass struct {
 // trapped is what a pass ends with whose guest trapped: all its further calls
 // get the same error.
 type trapped struct{ err error }
+
+// failed is that error, or nil.
+func (p *pass) failed() error {
+	if t := p.trapped.Load(); t != nil {
+		return t.err
+	}
+	return nil
+}
 
 // cycle is what the plugin keeps in a CycleState: a pass, and the pods that were
 // added to nodes or removed from them to try something out. A cloned CycleState

@@ -39,6 +39,30 @@ var differences = []difference{
 		scenario: "a resource that there is not", want: `enqueue: Success\n +EventResource\(99\) Add`, got: `enqueue: Success(\n +.*)*`,
 	},
 	{
+		why:      "an event without an action never comes either",
+		scenario: "no action", want: `enqueue: Success\n +Node \n +Node Add`, got: `enqueue: Success\n +Node Add`,
+	},
+	{
+		why:      "_initialize is called: without it a library has neither its variables nor what registers itself",
+		scenario: "built as a library", want: `filter .*: Unschedulable`, got: `filter .*: Success`,
+	},
+	{
+		why:      "a guest that has ended when it has started, with exit code 0, is refused at the start",
+		scenario: "built as a program", want: `filter .*: Error, "wasm: filter error: module closed with exit_code\(0\)"`, got: `does not start`,
+	},
+	{
+		why:      "a library none of whose hooks decides anything, since its main has not been run, is refused at the start",
+		scenario: "main has not been run", want: `prefilter .*: Success\nfilter .*: Success`, got: `does not start`,
+	},
+	{
+		why:      "a guest is not asked in PostFilter about a pod whose PreFilter it has not seen: it would speak of another one",
+		scenario: "where prefilter was not called", want: `postfilter .*: Unschedulable, ".+"`, got: `postfilter .*: Unschedulable`,
+	},
+	{
+		why:  "a reason is one printable line",
+		want: `\w+ .*: \w+, ".*\\(n|x[01]\d).*"`, got: `\w+ .*: \w+, "[^\\]+"`,
+	},
+	{
 		why:      "a pod's Unreserve runs on the instance of its cycle: it goes on counting",
 		scenario: "given up", want: `unreserve (\w+) on \S+\n +logs "A"`, got: `unreserve \w+ on \S+\n +logs "[EF]"`,
 	},

@@ -50,7 +50,7 @@ func translate(resource, action uint32) (fwk.ClusterEvent, error) {
 	if int(resource) >= len(resources) {
 		return fwk.ClusterEvent{}, fmt.Errorf("resource %d does not exist", resource)
 	}
-	if action > guestAll {
+	if action == 0 || action > guestAll {
 		return fwk.ClusterEvent{}, fmt.Errorf("action type %#x for resource %d: its bits go from %#x to %#x", action, resource, 1, 1<<(len(actions)-1))
 	}
 	event := fwk.ClusterEvent{Resource: resources[resource]}
@@ -107,7 +107,7 @@ func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
 	if p.active.Has(abi.Enqueue) {
-		i.In = abi.In{Scheduler: p.scheduler}
+		i.In = abi.In{}
 		if _, err := i.Call(abi.Enqueue); err != nil {
 			return nil, err
 		}

@@ -109,6 +109,7 @@ func TestEventsThatDoNotExistAreLeftOutAndLogged(t *testing.T) {
 	for wrong, want := range map[string]string{
 		encoded(0, 1<<13): "action type 0x2000 for resource 0: its bits go from 0x1 to 0x1000",
 		encoded(11, 1):    "resource 11 does not exist",
+		encoded(1, 0):     "action type 0x0 for resource 1: its bits go from 0x1 to 0x1000",
 	} {
 		var events []fwk.ClusterEventWithHint
 		log := logged(t, func() { events, _ = mirror(t, nil, "z"+wrong+encoded(1, 1)).EventsToRegister(t.Context()) })

@@ -184,6 +184,35 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	}
 }
 
+func TestWhatAURLIsShownAs(t *testing.T) {
+	for guestURL, want := range map[string]string{
+		"https://example.com/guest.wasm":                      "https://example.com/guest.wasm",
+		"https://me:secret@example.com/guest.wasm":            "https://me:xxxxx@example.com/guest.wasm",
+		"https://example.com/guest.wasm?token=secret&a=b":     "https://example.com/guest.wasm?xxxxx",
+		"https://example.com/guest.wasm#secret":               "https://example.com/guest.wasm#xxxxx",
+		"https://me:secret@example.com:a/g.wasm?token=secret": "https://…",
+		"file://a folder/what?.wasm":                          "file://a folder/what?.wasm",
+		"oci://ghcr.io/example/regex:v2":                      "oci://ghcr.io/example/regex:v2",
+	} {
+		if got := parseSource(guestURL).shown; got != want {
+			t.Errorf("%s is shown as %s, want %s", guestURL, got, want)
+		}
+	}
+}
+
+func TestATokenInAURLIsPrintedNowhere(t *testing.T) {
+	for _, guestURL := range []string{
+		serve(t, http.NotFound) + "?token=secret",
+		strings.Replace(serve(t, http.NotFound), "http://", "http://secret@", 1) + "#secret",
+		"http://127.0.0.1:a/guest.wasm?token=secret",
+	} {
+		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: guestURL})
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))

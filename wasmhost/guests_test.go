@@ -31,6 +31,16 @@ func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, gue
 // open starts a guest of testdata through a Host.
 func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Args{}, nil) }
 
+// openCounted is openWith of a plugin whose series begin at zero, though the test
+// has run in this process before.
+func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
+	t.Helper()
+	for _, series := range []interface{ Reset() }{callSeconds, instances, memory, traps, replacements} {
+		series.Reset()
+	}
+	return openWith(t, guest, args, nil)
+}
+
 func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plugin {
 	t.Helper()
 	h := &Host{}

@@ -133,7 +133,9 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 // The plugin is an io.Closer too.
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
-	p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+	if handle != nil {
+		p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+	}
 	if why := p.unsigned(); why != "" {
 		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the profile: "+why, "plugin", p.name, "guest", p.url)
 	}

@@ -92,7 +92,7 @@ func TestOthersMakeAPluginWithNew(t *testing.T) {
 }
 
 func TestTheMetricsTellOfAGuest(t *testing.T) {
-	pl := openWith(t, "trap_filter", Args{Instances: 1}, nil)
+	pl := openCounted(t, "trap_filter", Args{Instances: 1})
 	state, p := framework.NewCycleState(), pod("web")
 	state.SetRecordPluginMetrics(true)
 	for _, name := range []string{"a", "b", "trap"} {

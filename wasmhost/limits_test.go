@@ -1,12 +1,15 @@
 package wasmhost
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
@@ -28,7 +31,7 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
-	if want := "wasm: guest needs 196608 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
+	if want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -51,6 +54,32 @@ func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
 	}
 	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
+	}
+}
+
+func TestAStartThatTakesTooLongIsInterrupted(t *testing.T) {
+	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
+		h := &Host{}
+		t.Cleanup(func() { h.Close() })
+		failed := make(chan error, 1)
+		go func() {
+			_, err := h.Start(context.Background(), "Wasm", Args{
+				GuestURL: "file://" + guests + "endless_start.wasm", GuestConfig: config, CallTimeout: Duration(50 * time.Millisecond),
+			})
+			failed <- err
+		}()
+		err := eventually.Receives(t, export+" is interrupted", failed)
+		if want := "wasm: " + export + " error: the call took longer than callTimeout, 50ms"; !strings.HasSuffix(message(err), want) {
+			t.Errorf("got %v, want …%s", err, want)
+		}
+	}
+}
+
+func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
+	h := &Host{}
+	t.Cleanup(func() { h.Close() })
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "early_calls.wasm"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,7 +2,8 @@ package wasmhost
 
 import (
 	"strings"
-	"unicode"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // maxLine is how much of a guest's complaint a person gets to see, in bytes.
@@ -23,26 +24,5 @@ func (e lineError) Unwrap() error { return e.cause }
 // stack of a trap is left out, and what is too long is cut.
 func OneLine(text string) string {
 	text, _, _ = strings.Cut(text, stackHeader)
-	var parts []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(strings.Map(printable, line)); line != "" {
-			parts = append(parts, line)
-		}
-	}
-	folded := strings.Join(parts, "; ")
-	if len(folded) > maxLine {
-		folded = strings.ToValidUTF8(folded[:maxLine], "") + "…"
-	}
-	return folded
-}
-
-// printable drops what could steer a terminal.
-func printable(r rune) rune {
-	switch {
-	case r == '\t':
-		return ' '
-	case unicode.IsPrint(r):
-		return r
-	}
-	return -1
+	return abi.Line(text, maxLine)
 }

@@ -26,7 +26,7 @@ type plugin struct {
 	settings  abi.Settings
 	ctx       context.Context // of the start, for the values in it
 	key       fwk.StateKey
-	scheduler abi.Scheduler // as scheduling cycles see it
+	scheduler abi.Scheduler // as scheduling cycles see it; nil while the guest is only checked
 	beside    abi.Scheduler // as binding cycles do, which run beside those
 	events    []fwk.ClusterEventWithHint
 	metrics   pluginMetrics
@@ -55,7 +55,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from source, args Arg
 	p := &plugin{
 		name: name, url: from.shown, host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
-		metrics: metricsOf(name), scheduler: &scheduler{}, beside: &scheduler{},
+		metrics: metricsOf(name),
 	}
 	p.settings = abi.Settings{
 		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, Timeout: time.Duration(args.CallTimeout),

@@ -16,20 +16,10 @@ import (
 // scheduler is what of the scheduler a guest may ask about, or act on.
 type scheduler struct{ handle fwk.Handle }
 
-// nodes is nil while a guest is only checked.
-func (s *scheduler) nodes() fwk.NodeInfoLister {
-	if s.handle == nil {
-		return nil
-	}
-	return s.handle.SnapshotSharedLister().NodeInfos()
-}
+func (s *scheduler) nodes() fwk.NodeInfoLister { return s.handle.SnapshotSharedLister().NodeInfos() }
 
 func (s *scheduler) node(name string) fwk.NodeInfo {
-	nodes := s.nodes()
-	if nodes == nil {
-		return nil
-	}
-	info, err := nodes.Get(name)
+	info, err := s.nodes().Get(name)
 	if err != nil {
 		return nil
 	}
@@ -46,16 +36,11 @@ func (s *scheduler) Node(name string) abi.Message {
 
 // Nodes implements abi.Scheduler.
 func (s *scheduler) Nodes() (abi.Message, error) {
-	list := &v1.NodeList{}
-	nodes := s.nodes()
-	if nodes == nil {
-		return list, nil
-	}
-	infos, err := nodes.List()
+	infos, err := s.nodes().List()
 	if err != nil {
 		return nil, err
 	}
-	list.Items = make([]v1.Node, 0, len(infos))
+	list := &v1.NodeList{Items: make([]v1.Node, 0, len(infos))}
 	for _, info := range infos {
 		list.Items = append(list.Items, *info.Node())
 	}
@@ -73,10 +58,8 @@ func (s *scheduler) ImageStates(name string) any {
 
 // Eventf implements abi.Scheduler.
 func (s *scheduler) Eventf(e abi.Event) {
-	if s.handle != nil {
-		s.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
-			e.Eventtype, e.Reason, e.Action, "%s", e.Note)
-	}
+	s.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
+		e.Eventtype, e.Reason, e.Action, "%s", e.Note)
 }
 
 func referenceTo(r abi.Reference) *v1.ObjectReference {
@@ -88,14 +71,11 @@ func referenceTo(r abi.Reference) *v1.ObjectReference {
 
 // RejectWaitingPod implements abi.Scheduler.
 func (s *scheduler) RejectWaitingPod(uid string) bool {
-	return s.handle != nil && s.handle.RejectWaitingPod(types.UID(uid))
+	return s.handle.RejectWaitingPod(types.UID(uid))
 }
 
 // WaitingPod implements abi.Scheduler.
 func (s *scheduler) WaitingPod(uid string) abi.Message {
-	if s.handle == nil {
-		return nil
-	}
 	if waiting := s.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
 		return waiting.GetPod()
 	}

@@ -1,6 +1,8 @@
 package wasmhost
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,11 +12,13 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestATrapCostsThePodThatMetItAndNobodyElse(t *testing.T) {
 	const ok, failed = fwk.Success, fwk.Error
-	pl := open(t, "trap_filter")
+	pl := openCounted(t, "trap_filter", Args{})
 	for _, cycle := range []struct {
 		pod   string
 		nodes []string
@@ -133,5 +137,33 @@ func TestAGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
 	schedule(t.Context(), pl, pod("unlucky"), "a", "trap")
 	if got := schedule(t.Context(), pl, pod("after"), "b")[0]; !got.IsSuccess() {
 		t.Errorf("after the trap: %v", got)
+	}
+}
+
+// A trap in one of the calls of a cycle that wait for the instance is the last.
+func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
+	const goroutines = 16
+	pl := openCounted(t, "trap_filter", Args{Instances: 1})
+	p, unlucky, state := inside(pl), pod("unlucky"), framework.NewCycleState()
+	preFilter(t.Context(), pl, state, unlucky)
+	var group sync.WaitGroup
+	elsewhere(p, func() {
+		for range goroutines {
+			group.Go(func() {
+				if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, unlucky, node("trap")); status.Code() != fwk.Error {
+					t.Error(status)
+				}
+			})
+		}
+		eventually.Succeeds(t, "all wait for the instance", func(context.Context) error {
+			if waiting := p.pool.waiting.Load(); waiting < goroutines {
+				return fmt.Errorf("%d wait", waiting)
+			}
+			return nil
+		})
+	})
+	group.Wait()
+	if got, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); got != 1 || err != nil {
+		t.Errorf("%v traps counted, want 1 (%v)", got, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
@@ -24,20 +25,23 @@ import (
 // comparison are the flags of compare.
 type comparison struct {
 	compare.Options
-	cluster, scenario string
-	a, b              string
-	format            string
+	file           string // with the cluster
+	live           cluster.Options
+	scenario, a, b string
+	format         string
+	acceptUnplaced bool
 }
 
 func newCompare() *cobra.Command {
 	c := &comparison{}
 	cmd := &cobra.Command{
-		Use:   "compare --cluster cluster.yaml --a a.yaml --b b.yaml",
+		Use:   "compare {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
 		Short: "Schedule the same pods under two configurations, and show which come out differently, and why",
 		Long: `Schedule the same pods under two configurations, and show which come out differently, and why.
 
 The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none, and 2
-if there was no comparison.`,
+if there was no comparison: if no pod was there to be scheduled, too, and if pods that run in the
+cluster have no node under A, unless --accept-unplaced is given.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withStatus(statusNone, c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
@@ -46,12 +50,15 @@ if there was no comparison.`,
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return withStatus(statusNone, err) })
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
-	flags.StringVar(&c.cluster, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	clusterFlags(flags, &c.live, "real cluster to read, instead of --cluster; it is only read")
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
 	flags.StringVar(&c.Pods, "pods", compare.Pending,
 		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
+	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
+		"go by the other pods where some that run in the cluster have no node under A, and list those")
 	flags.IntVar(&c.Runs, "runs", 1, "how often, with other dice each time, to see what chance does")
 	flags.Uint64Var(&c.Seed, "seed", 1, "of the dice of the first run")
 	flags.DurationVar(&c.Patience, "patience", compare.DefaultPatience, "how long nothing new may happen before a side is given up")
@@ -87,7 +94,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	if write == nil {
 		return fmt.Errorf("--output %q is none of %s", c.format, strings.Join(slices.Sorted(maps.Keys(report.Formats)), ", "))
 	}
-	if err := c.read(errOut); err != nil {
+	if err := c.read(ctx, errOut); err != nil {
 		return err
 	}
 	if !c.InTurn && !compare.RoomForTwo(c.Cluster) {
@@ -96,28 +103,61 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	}
 	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now()}).say, warnings{errOut}
 	result, err := compare.Run(ctx, c.Options)
-	if err != nil {
+	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {
+		return fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
+	} else if err != nil {
 		return err
 	}
 	if err := write(out, result); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	switch lost := result.Lost(); lost {
-	case 0:
-		return nil
-	case 1:
-		return withStatus(statusLost, errors.New("1 pod has a node under A and none under B"))
-	default:
-		return withStatus(statusLost, fmt.Errorf("%d pods have a node under A and none under B", lost))
-	}
+	return c.judge(result)
 }
 
-// read reads all files before anything is started.
-func (c *comparison) read(errOut io.Writer) error {
-	for flag, value := range map[string]string{"--cluster": c.cluster, "--a": c.a, "--b": c.b} {
+// judge is the end of the command by what came of the comparison.
+func (c *comparison) judge(result *compare.Result) error {
+	few := func(n int, one, many string) string {
+		if n == 1 {
+			return "1 pod " + one
+		}
+		return fmt.Sprint(n, " pods ", many)
+	}
+	if unplaced := result.Unplaced; !c.acceptUnplaced && len(unplaced) > 0 {
+		return fmt.Errorf("%s no node under A: %s; if A is what the cluster runs with, the copy lacks what they need, such as claims and volumes "+
+			"(simulator snapshot takes them along); --accept-unplaced goes by the other pods",
+			few(len(unplaced), "runs in the cluster and has", "run in the cluster and have"), names(unplaced))
+	}
+	if lost := result.Lost(); lost > 0 {
+		return withStatus(statusLost, fmt.Errorf("%s a node under A and none under B", few(lost, "has", "have")))
+	}
+	return nil
+}
+
+// names are those of the first pods.
+func names(pods []compare.Difference) string {
+	const few = 5
+	var all []string
+	for _, pod := range pods[:min(few, len(pods))] {
+		all = append(all, pod.Namespace+"/"+pod.Name)
+	}
+	if more := len(pods) - few; more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+// read reads all files, and the cluster, before anything is started.
+func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
+	for flag, value := range map[string]string{"--cluster or --kubeconfig": c.file + c.live.Kubeconfig, "--a": c.a, "--b": c.b} {
 		if value == "" {
 			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
 		}
+	}
+	if c.file != "" && c.live.Kubeconfig != "" {
+		return errors.New("--cluster and --kubeconfig: choose one of the two")
+	}
+	if err := noCluster(c.live); err != nil {
+		return err
 	}
 	var errA, errB, err error
 	c.A, errA = readSide("--a", c.a)
@@ -127,9 +167,21 @@ func (c *comparison) read(errOut io.Writer) error {
 	} else if err := cmp.Or(errA, errB); err != nil {
 		return err
 	}
-	if c.Cluster, err = readObjects(c.cluster, errOut); err != nil {
-		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
+	if err := c.readScenario(); err != nil {
+		return err
 	}
+	if c.file == "" {
+		if c.Cluster, err = readCluster(ctx, c.live, errOut); err != nil {
+			return fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
+		}
+		tell(errOut, "note", c.Cluster.Source.Notes)
+	} else if c.Cluster, err = readObjects(c.file, errOut); err != nil {
+		return fmt.Errorf("--cluster %s: %w", c.file, err)
+	}
+	return nil
+}
+
+func (c *comparison) readScenario() error {
 	if c.scenario == "" {
 		return nil
 	}
@@ -203,12 +255,5 @@ func (s *steps) say(p compare.Progress) {
 		return
 	}
 	s.told[p.Side] = told{p.Run, p.Step, time.Now()}
-	line := p.Side + ": " + p.Step
-	if p.Of > 0 {
-		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
-	}
-	if p.Runs > 1 {
-		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
-	}
-	fmt.Fprintf(s.to, "%6.1fs  %s\n", time.Since(s.began).Seconds(), line)
+	fmt.Fprintf(s.to, "%6.1fs  %v\n", time.Since(s.began).Seconds(), p)
 }

@@ -72,7 +72,12 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	gone := writeFile(t, dir, "gone.yaml", "profiles:\n- pluginConfig: []\n  plugins:\n    filter:\n      enabled:\n      - name: Gone\n")
 	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	for want, args := range map[string][]string{
-		"--cluster is missing":                       {"--a", "default", "--b", "v2"},
+		"--cluster or --kubeconfig is missing":   {"--a", "default", "--b", "v2"},
+		"--cluster and --kubeconfig: choose one": {"--a", "default", "--b", "v2", "--cluster", cluster, "--kubeconfig", "x"},
+		"--kubeconfig " + none + ": ":            {"--a", "default", "--b", "v2", "--kubeconfig", none},
+		"--context, --node-selector and --annotation are about the cluster of --kubeconfig": {
+			"--a", "default", "--b", "v2", "--cluster", cluster, "--node-selector", "x=y",
+		},
 		"--b is missing":                             {"--a", "default", "--cluster", cluster},
 		"--cluster " + none + ": ":                   {"--a", "default", "--b", "v2", "--cluster", none},
 		"--cluster " + half + ": ":                   {"--a", "default", "--b", "v2", "--cluster", half},
@@ -147,7 +152,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", commands)
 	}
 	dir := t.TempDir()
-	writeFile(t, dir, "cluster.yaml", comparedCluster)
+	writeFile(t, dir, "cluster.yaml", healthyCluster)
 	config := func(door string) string {
 		side, err := readSide("--a", door)
 		if err != nil {
@@ -196,4 +201,81 @@ func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
 	if want := regexp.MustCompile(`(?s)^ +[\d.]+s  run 1 of 2, A: queues the pods, 0 of 100\n +[\d.]+s  run 2 of 2, A: starts a cluster\n$`); !want.MatchString(out.String()) {
 		t.Errorf("it tells %q", out)
 	}
+}
+
+// healthyCluster has a node for every pod.
+var healthyCluster = strings.ReplaceAll(comparedCluster, "spec: {", "spec: {nodeName: node-1, ")
+
+func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
+	dir := t.TempDir()
+	healthy := writeFile(t, dir, "healthy.yaml", healthyCluster)
+	gated := writeFile(t, dir, "gated.yaml", healthyCluster+`
+- metadata: {name: gated, namespace: default}
+  spec: {schedulingGates: [{name: example.com/later}], containers: [{name: c, image: c}]}
+`)
+	for want, args := range map[string][]string{
+		"simulator: nothing to compare: every pod of the cluster has a node; --pods all schedules anew those that have a node\n": {
+			"--cluster", healthy,
+		},
+		"simulator: nothing to compare: the scheduler was asked for no pod; pod default/gated: it has scheduling gates; --pods all": {
+			"--cluster", gated,
+		},
+	} {
+		status, out, errOut := compareHere(t.Context(), append([]string{"--a", "default", "--b", "v2"}, args...)...)
+		if status != statusNone || out != "" || !strings.Contains(errOut, want) {
+			t.Errorf("want %q, got status %d: %s %s", want, status, out, errOut)
+		}
+		if strings.Contains(errOut, "starts a cluster") && args[1] == healthy {
+			t.Errorf("clusters were started for nothing: %s", errOut)
+		}
+	}
+}
+
+// A snapshot that lacks what pods need leaves them without a node under any configuration.
+func TestPodsThatRunAndHaveNoNodeUnderAAreAFaultOfTheCopy(t *testing.T) {
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+`
+- metadata: {name: db, namespace: default}
+  spec:
+    nodeName: node-1
+    containers: [{name: c, image: c}]
+    volumes: [{name: data, persistentVolumeClaim: {claimName: not-in-the-file}}]
+- metadata: {name: refused, namespace: default}
+  spec: {nodeName: node-1, priorityClassName: not-in-the-file, containers: [{name: c, image: c}]}
+`)
+	args := []string{"--cluster", cluster, "--a", "default", "--b", "native", "--pods", "all"}
+	status, out, errOut := compareHere(t.Context(), args...)
+	const sentence = "2 pods run in the cluster and have no node under A: default/db, default/refused; "
+	if status != statusNone || !strings.Contains(errOut, "simulator: "+sentence) || !strings.Contains(errOut, "--accept-unplaced") {
+		t.Errorf("status %d: %s", status, errOut)
+	}
+	for _, want := range []string{
+		`2 pods that run have no node under A`, `\nRUNS, AND HAS NO NODE UNDER A +REASON\n`,
+		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\ndefault/refused +.*not-in-the-file`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("the table lacks %s:\n%s", want, out)
+		}
+	}
+	status, out, errOut = compareHere(t.Context(), append(args, "--accept-unplaced", "-o", "json")...)
+	var result struct {
+		Unplaced, Nowhere, Differences []compare.Difference
+		Runs                           []compare.Tally
+	}
+	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost { // by picky
+		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
+	}
+	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Nowhere) != 0 || len(result.Differences) != 1 || result.Runs[0].Nowhere != 0 {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestCompareReadsAClusterThatRuns(t *testing.T) {
+	dir := t.TempDir()
+	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
+	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
+		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "default", "--b", "v2", "--pods", "all")
+		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "pods: 2") {
+			t.Errorf("status %d: %s %s", status, out, errOut)
+		}
+	})
 }

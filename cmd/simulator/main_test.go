@@ -284,7 +284,7 @@ func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 		t.Errorf("there is no API: %d", code)
 	}
 	cancel()
-	if code := <-done; code != 0 {
+	if code := <-done; code != 0 || strings.Contains(out.String(), "Open the page") {
 		t.Errorf("it ended with %d: %s", code, out)
 	}
 }

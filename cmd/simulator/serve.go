@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
@@ -46,6 +47,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
 	}
+	o.Importing = objects != nil
 	s, err := start(ctx, o.Config, out, servers.starting.Say)
 	if err != nil {
 		return err
@@ -111,7 +113,7 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	if o.from == "" {
-		return nil, o.noCluster()
+		return nil, noCluster(o.cluster)
 	}
 	if o.cluster.Kubeconfig != "" {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
@@ -139,17 +141,17 @@ func (o *options) readStages() (err error) {
 }
 
 // noCluster refuses what would say something of a cluster that none is given of.
-func (o *options) noCluster() error {
-	if c := o.cluster; c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
+func noCluster(c cluster.Options) error {
+	if c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
 		return errors.New("--context, --node-selector and --annotation are about the cluster of --kubeconfig, and there is none")
 	}
 	return nil
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
-	page := "page        "
+	page, first := "page        ", "Open the page, or try it"
 	if o.headless {
-		page = "API         "
+		page, first = "API         ", "Try it"
 	}
 	fmt.Fprintf(out, `
   %s %s
@@ -158,13 +160,13 @@ func announce(o *options, s *simulator.Simulator, servers *servers, out io.Write
   kubeconfig   %s
   web server   %s
 
-Open the page, or try it in another terminal:
+%s in another terminal:
 
   export KUBECONFIG=%s
   kubectl get nodes
 
 Ctrl-C stops everything.
-`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), s.Kubeconfig())
+`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
 }
 
 // walk walks through on a simulator of its own.

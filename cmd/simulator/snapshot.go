@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func newSnapshot() *cobra.Command {
 		},
 	}
 	clusterFlags(cmd.Flags(), &o, "real cluster; it is only read")
-	cmd.Flags().StringVarP(&file, "output", "o", "cluster.yaml", "file to write; - is standard output")
+	cmd.Flags().StringVarP(&file, "output", "o", "cluster.yaml", "file to write, compressed if it ends in .gz; - is standard output")
 	cmd.Flags().BoolVar(&anonymous, "anonymize", false, "replace names and label values, everywhere alike")
 	return cmd
 }
@@ -64,6 +65,15 @@ func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*snapsh
 	return objects, err
 }
 
+// writeText writes a snapshot, compressed if its file is to be.
+func writeText(s *snapshot.Snapshot, to io.Writer, compressed bool) error {
+	if !compressed {
+		return s.WriteYAML(to)
+	}
+	text := gzip.NewWriter(to)
+	return errors.Join(s.WriteYAML(text), text.Close())
+}
+
 // write writes a snapshot to a file, all of it or nothing.
 func write(s *snapshot.Snapshot, file string, stdout, errOut io.Writer) error {
 	if file == "-" {
@@ -74,7 +84,7 @@ func write(s *snapshot.Snapshot, file string, stdout, errOut io.Writer) error {
 		return err
 	}
 	defer os.Remove(part.Name()) // once it is renamed there is none
-	err = errors.Join(s.WriteYAML(part), part.Close())
+	err = errors.Join(writeText(s, part, filepath.Ext(file) == ".gz"), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), file)
 	}

@@ -61,7 +61,7 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	file, nameless, kubeconfig := filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "nameless.yaml"), filepath.Join(dir, "kubeconfig")
+	file, nameless, kubeconfig := filepath.Join(dir, "cluster.yaml.gz"), filepath.Join(dir, "nameless.yaml"), filepath.Join(dir, "kubeconfig")
 	session(t, []string{"--door", "native", "--from", listed(t), "--data-dir", dir}, func(real string) {
 		same(real)
 		var said bytes.Buffer
@@ -81,7 +81,7 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 	r := runSimulator(t, "--door", "native", "--from", file)
 	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
 	same(base)
-	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml"`) || !strings.Contains(status, `"taken":"20`) {
+	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml.gz"`) || !strings.Contains(status, `"taken":"20`) {
 		t.Errorf("the status is %s", status)
 	}
 	if _, page := get(t, base+"/"); !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
@@ -92,6 +92,9 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 	send(t, "POST", base+"/api/v1/stop", "", 202)
 	if code := <-r.done; code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
 		t.Errorf("it ended with %d: %s", code, r.out)
+	}
+	if zipped, err := os.ReadFile(file); err != nil || !bytes.HasPrefix(zipped, []byte("\x1f\x8b")) {
+		t.Errorf("%s is not compressed: %v", file, err)
 	}
 	text, err := os.ReadFile(nameless)
 	if err != nil || bytes.Contains(text, []byte("kubecon")) || bytes.Contains(text, []byte("team")) {

@@ -53,8 +53,8 @@ type Call struct {
 	Target   string           `json:"target"`
 	Statuses map[string]int   `json:"statuses"`
 	Scores   map[string]int64 `json:"scores"`
-	// Reads is what the bytes of the reason are: pod, node, nodes, images, or size
-	// (of what did not fit); else they are a text.
+	// Reads is what the reason has in hexadecimal: a text, or the bytes of a pod, node,
+	// nodes, images or size (of what did not fit). Empty is a reason as it stands.
 	Reads string `json:"reads"`
 }
 

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -54,8 +55,15 @@ func (s Scenario) status(call Call, status Status) string {
 	return status.Code + ", " + s.read(call, status.Reason)
 }
 
-// read says what the bytes of a reason are.
+// read says what a reason is.
 func (s Scenario) read(call Call, reason string) string {
+	if call.Reads != "" {
+		read, err := hex.DecodeString(reason)
+		if err != nil {
+			return fmt.Sprintf("%q", reason) // in the host's own words
+		}
+		reason = string(read)
+	}
 	switch call.Reads {
 	case "pod":
 		var pod v1.Pod

@@ -7,8 +7,18 @@ import (
 	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/util/webhook"
+	aggregated "k8s.io/kube-aggregator/pkg/apiserver/scheme"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/controlplane"
+	"k8s.io/kubernetes/pkg/controlplane/apiserver"
+	openapi "k8s.io/kubernetes/pkg/generated/openapi"
 )
 
 const (
@@ -68,12 +78,10 @@ func buildAPIServer(ctx context.Context, dir *dataDir, ca *authority, etcd strin
 	if errs := completed.Validate(); len(errs) != 0 {
 		return nil, utilerrors.NewAggregate(errs)
 	}
-	config, err := app.NewConfig(completed)
+	config, err := newConfig(completed)
 	if err != nil {
 		return nil, err
 	}
-	kinds := config.KubeAPIs.ControlPlane.Generic
-	kinds.RESTOptionsGetter = fewCaches{kinds.RESTOptionsGetter}
 	chain, err := config.Complete()
 	if err != nil {
 		return nil, err
@@ -88,6 +96,37 @@ func buildAPIServer(ctx context.Context, dir *dataDir, ca *authority, etcd strin
 		return nil, err
 	}
 	return prepared.Run, nil
+}
+
+// newConfig does what app.NewConfig does, and takes the network from all that is
+// built on it.
+func newConfig(opts options.CompletedOptions) (*app.Config, error) {
+	served := controlplane.DefaultAPIResourceConfigSource()
+	// It asks a scheduler and a controller manager on this machine how they are.
+	served.DisableResources(corev1.SchemeGroupVersion.WithResource("componentstatuses"))
+	generic, informers, storage, err := apiserver.BuildGenericConfig(opts.CompletedOptions,
+		[]*runtime.Scheme{legacyscheme.Scheme, extensions.Scheme, aggregated.Scheme}, served, openapi.GetOpenAPIDefinitions)
+	if err != nil {
+		return nil, err
+	}
+	generic.EgressSelector = nowhere()
+	tellWhatIsSimulated(generic, informers.Core().V1())
+	kinds, services, plugins, err := app.CreateKubeAPIServerConfig(opts, generic, informers, storage)
+	if err != nil {
+		return nil, err
+	}
+	proxied := kinds.ControlPlane.ProxyTransport
+	conversions := webhook.NewDefaultAuthenticationInfoResolverWrapper(proxied, generic.EgressSelector, generic.LoopbackClientConfig, generic.TracerProvider)
+	custom, err := apiserver.CreateAPIExtensionsConfig(*generic, informers, plugins, opts.CompletedOptions, opts.MasterCount, services, conversions)
+	if err != nil {
+		return nil, err
+	}
+	all, err := apiserver.CreateAggregatorConfig(*generic, opts.CompletedOptions, informers, services, proxied, kinds.ControlPlane.PeerProxy, plugins)
+	if err != nil {
+		return nil, err
+	}
+	generic.RESTOptionsGetter = fewCaches{generic.RESTOptionsGetter}
+	return &app.Config{Options: opts, KubeAPIs: kinds, ApiExtensions: custom, Aggregator: all}, nil
 }
 
 func (s *apiServer) stop() error {

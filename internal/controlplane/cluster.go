@@ -23,6 +23,8 @@ type Config struct {
 	// NoWorkloads leaves out the controllers that make pods: there are those that
 	// are made by others, whatever owns them.
 	NoWorkloads bool
+	// Held starts the cluster as it is after Hold, whose resume is then Resume.
+	Held bool
 	// Log takes the warnings and errors of etcd and of every Kubernetes
 	// component in the process (their logger is one for all, so clusters side
 	// by side write to each other's Log). Nil: LogFile in the data directory.
@@ -102,7 +104,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	cfg.Progress("starting the controllers of workloads, volumes and deletion")
-	if c.manager, err = startManager(c, cfg.NoWorkloads); err != nil {
+	if c.manager, err = startManager(c, cfg); err != nil {
 		return err
 	}
 	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {

@@ -19,19 +19,21 @@ type manager struct {
 	stopped bool
 }
 
-func startManager(c *Cluster, noWorkloads bool) (*manager, error) {
+func startManager(c *Cluster, cfg Config) (*manager, error) {
 	m := &manager{
 		identities: identities{c.ClientConfig, map[string]identity{}},
 		held:       slices.Concat(keepers, volumes, budgets),
 	}
-	if !noWorkloads {
+	if !cfg.NoWorkloads {
 		m.held = slices.Concat(m.held, workloads)
 	}
 	var err error
 	if m.cleaner, err = startControllers(cleaners, m.identities.get); err != nil {
 		return nil, err
 	}
-	if err := m.startOthers(); err != nil {
+	if cfg.Held {
+		m.holds = 1
+	} else if err := m.startOthers(); err != nil {
 		m.cleaner.stop()
 		return nil, err
 	}
@@ -83,6 +85,9 @@ func (c *Cluster) Hold() (resume func() error, err error) {
 	}
 	return m.resume, nil
 }
+
+// Resume lets go of what a cluster holds that was started so.
+func (c *Cluster) Resume() error { return c.manager.resume() }
 
 func (m *manager) resume() error {
 	m.mu.Lock()

@@ -12,8 +12,8 @@ import (
 // pods theirs from another range.
 const serviceCIDR = "10.96.0.0/16"
 
-// missingControllers are admission plugins that leave work to a controller that
-// does not run here, so that with them objects would hang.
+// missingControllers are admission plugins that leave work to what does not run
+// here, so that with them objects would hang, or not be made at all.
 var missingControllers = []string{
 	// Demands a service account in each namespace before a pod may be made
 	// there, which a controller creates moments later, and mounts a token into
@@ -25,6 +25,10 @@ var missingControllers = []string{
 	// Adds finalizers to volumes and claims that the protection controllers
 	// would remove.
 	"StorageObjectInUseProtection",
+	// Call webhooks, whose servers run in pods or elsewhere. Most say that nothing
+	// is made without them.
+	"MutatingAdmissionWebhook",
+	"ValidatingAdmissionWebhook",
 }
 
 func apiServerOptions(ca *authority, etcd string, listener net.Listener) *options.ServerRunOptions {

@@ -57,14 +57,15 @@ func TestADeploymentHasAsManyPodsAsItAsksForAndTakesThemAlong(t *testing.T) {
 			t.Errorf("pod %s is of %v", pod.Name, owner)
 		}
 	}
-	scale, err := deployments.GetScale(t.Context(), "scaled", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale.Spec.Replicas = 5
-	if _, err := deployments.UpdateScale(t.Context(), "scaled", scale, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	eventually.Succeeds(t, "it is scaled, while its controller writes its status", func(ctx context.Context) error {
+		scale, err := deployments.GetScale(ctx, "scaled", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		scale.Spec.Replicas = 5
+		_, err = deployments.UpdateScale(ctx, "scaled", scale, metav1.UpdateOptions{})
+		return err
+	})
 	podsOf(t, client, "scaled", 5)
 	if err := deployments.Delete(t.Context(), "scaled", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,12 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	if refused := snapshot.NotImported(nil); err != nil && !errors.As(err, &refused) {
 		return err
 	}
+	if s.importing {
+		s.importing = false
+		if again := s.cluster.Resume(); again != nil {
+			return fmt.Errorf("start the controllers: %w", again)
+		}
+	}
 	s.beginning.snapshots = append(s.beginning.snapshots, raw)
 	s.beginning.source = in.Source
 	s.initial = s.SchedulerConfig()

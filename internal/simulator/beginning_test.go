@@ -13,7 +13,11 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
 )
@@ -84,6 +88,30 @@ func makeConfigMap(t *testing.T, s *Simulator, namespace, name string) {
 	}
 }
 
+// makeUnavailableAPI registers an API that a pod would serve, if it ran.
+func makeUnavailableAPI(t *testing.T, s *Simulator) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(s.AdminConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1beta1.metrics.k8s.io"},
+		"spec": map[string]any{
+			"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
+			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"},
+		},
+	}}
+	apis := client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
+	if _, err := apis.Create(t.Context(), api, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the API is listed, and is not there", func() bool {
+		_, err := s.Client().Discovery().ServerPreferredNamespacedResources()
+		return discovery.IsGroupDiscoveryFailedError(err)
+	})
+}
+
 // roomy is a file with a node that brings its room.
 func roomy(names ...string) *snapshot.Snapshot {
 	room := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("7")}
@@ -109,6 +137,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	}
 	makeConfigMap(t, before, "default", "mine")
 	makeConfigMap(t, before, "team", "mine")
+	makeUnavailableAPI(t, before)
 	if err := before.Stop(); err != nil {
 		t.Fatal(err)
 	}

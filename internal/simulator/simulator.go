@@ -46,6 +46,9 @@ type Config struct {
 	// DataDir keeps the cluster, and the configuration that was applied last.
 	// Empty: a temporary one, removed at the end.
 	DataDir string
+	// Importing says that ImportFirst comes next: no controller acts before it is
+	// done, not even on what is in DataDir.
+	Importing bool
 	// Resume starts with the configuration that DataDir keeps, if there is one
 	// that can be used.
 	Resume bool
@@ -90,8 +93,10 @@ type Simulator struct {
 	stopping sync.Once
 	stopped  error // what came of it
 
-	warnings *warnings
-	dataDir  string // that is kept, or empty
+	warnings   *warnings
+	dataDir    string // that is kept, or empty
+	unfinished unfinished
+	importing  bool // controllers are held until ImportFirst is done
 
 	initial    []byte     // the configuration that Reset restores
 	beginning  beginning  // the objects that it does
@@ -110,7 +115,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		cfg.Progress = func(string) {}
 	}
 	s := &Simulator{
-		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, prepare: cfg.Prepare,
+		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, importing: cfg.Importing, prepare: cfg.Prepare,
 		warnings: &warnings{to: cfg.Warnings, now: time.Now},
 	}
 	s.recorder = recorder.New(s.changes.send)
@@ -131,12 +136,16 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if err := s.startServers(cfg); err != nil {
 		return err
 	}
+	s.unfinished.file = unfinishedIn(cfg.DataDir)
+	if err := s.unfinished.check(); err != nil && !s.importing {
+		return err
+	}
 	if _, _, err := s.resolve(s.initial); err != nil {
 		return err // before the control plane takes its seconds
 	}
 	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
-		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Progress: cfg.Progress,
+		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Held: s.importing, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return err

@@ -240,3 +240,17 @@ func TestAnImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
 		t.Errorf("labels %v, allocatable %v, %v", node.Labels, node.Status.Allocatable, err)
 	}
 }
+
+func TestADefaultPriorityClassCanBeImportedTwice(t *testing.T) {
+	t.Cleanup(reset(t))
+	for i, value := range []string{"7", "7"} {
+		in := read(t, `{"priorityClasses":[{"metadata":{"name":"usual","labels":{"time":"`+strconv.Itoa(i)+`"}},"value":`+value+`,"globalDefault":true}]}`)
+		if err := sim.Import(t.Context(), in, nil); err != nil {
+			t.Fatalf("time %d: %v", i, err)
+		}
+	}
+	class, err := sim.Client().SchedulingV1().PriorityClasses().Get(t.Context(), "usual", metav1.GetOptions{})
+	if err != nil || !class.GlobalDefault || class.Labels["time"] != "1" {
+		t.Errorf("it is %v, %v", class, err)
+	}
+}

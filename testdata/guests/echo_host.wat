@@ -1,5 +1,5 @@
-;; A guest that says in its reasons what a host function gives it, in whatever
-;; hook it is called. guestConfig has two letters or more:
+;; A guest that says in its reasons, in hexadecimal, what a host function gives it,
+;; in whatever hook it is called. guestConfig has two letters or more:
 ;;   first: the function (see $ask); second: the digit of the code to answer with;
 ;;   third, where it is "s": the function gets a buffer of 3 bytes, and the reason
 ;;   is the size that it returned, in 4 bytes; for r and w: the uid of a pod.
@@ -20,7 +20,9 @@
   (import "k8s.io/scheduler" "handle.reject_waiting_pod" (func $reject_waiting_pod (param i32 i32 i32 i32)))
   (import "k8s.io/scheduler" "result.status_reason" (func $status_reason (param i32 i32)))
   (memory (export "memory") 4 4)
-  ;; 0: the config; 1024: the node's name; 65536: what the function gives.
+  ;; 0: the config; 1024: the node's name; 65536: what the function gives; 196608:
+  ;; the same in hexadecimal.
+  (data (i32.const 4096) "0123456789abcdef")
   (global $config (mut i32) (i32.const 0)) ;; its size
   (global $name (mut i32) (i32.const 0))   ;; the name's
 
@@ -86,8 +88,26 @@
     (i32.store (i32.const 65536) (i32.load (i32.const 2048)))
     (i32.const 4))
 
+  ;; hex writes bytes in hexadecimal: a reason is a text, which a host may mend.
+  (func $hex (param $from i32) (param $size i32) (param $to i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $from) (local.get $size)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.eq (local.get $from) (local.get $end)))
+        (i32.store8 (local.get $to)
+          (i32.load8_u offset=4096 (i32.shr_u (i32.load8_u (local.get $from)) (i32.const 4))))
+        (i32.store8 offset=1 (local.get $to)
+          (i32.load8_u offset=4096 (i32.and (i32.load8_u (local.get $from)) (i32.const 15))))
+        (local.set $from (i32.add (local.get $from) (i32.const 1)))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (br $next))))
+
   (func $echo (result i32)
-    (call $status_reason (i32.const 65536) (call $read))
+    (local $size i32)
+    (local.set $size (call $read))
+    (call $hex (i32.const 65536) (local.get $size) (i32.const 196608))
+    (call $status_reason (i32.const 196608) (i32.shl (local.get $size) (i32.const 1)))
     (i32.sub (i32.load8_u (i32.const 1)) (i32.const 0x30)))
 
   (func (export "prefilter") (result i32) (call $echo))

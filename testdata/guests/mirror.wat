@@ -1,7 +1,7 @@
 ;; A guest that has every hook and imports every function of the host. Which one it
 ;; calls, in each hook, its guestConfig says: the first byte is a letter from the
 ;; table below, the rest the function's argument. What the host writes becomes the
-;; reason of a rejection. Upper case asks with room for three bytes only, where
+;; reason of a rejection, in hexadecimal. Upper case asks with room for three bytes only, where
 ;; "---" stands already.
 (module $mirror
   (import "k8s.io/api" "node" (func $node (param i32 i32 i32 i32) (result i32)))
@@ -25,11 +25,26 @@
   (import "k8s.io/scheduler" "handle.eventrecorder.eventf" (func $eventf (param i32 i32)))
   (import "k8s.io/scheduler" "handle.reject_waiting_pod" (func $reject (param i32 i32 i32 i32)))
   (import "k8s.io/scheduler" "handle.get_waiting_pod" (func $get (param i32 i32 i32 i32)))
-  (memory (export "memory") 3 3)
+  (memory (export "memory") 4 4)
   (global $letter (mut i32) (i32.const 0))
   (global $size (mut i32) (i32.const 0))  ;; of the argument, which stands at 1
   (global $limit (mut i32) (i32.const 0)) ;; of the answer, which stands at 65536
-  (data (i32.const 60000) "0123")
+  (data (i32.const 60000) "0123456789abcdef")
+
+  ;; hex writes bytes in hexadecimal: a reason is a text, which a host may mend.
+  (func $hex (param $from i32) (param $size i32) (param $to i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $from) (local.get $size)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.eq (local.get $from) (local.get $end)))
+        (i32.store8 (local.get $to)
+          (i32.load8_u offset=60000 (i32.shr_u (i32.load8_u (local.get $from)) (i32.const 4))))
+        (i32.store8 offset=1 (local.get $to)
+          (i32.load8_u offset=60000 (i32.and (i32.load8_u (local.get $from)) (i32.const 15))))
+        (local.set $from (i32.add (local.get $from) (i32.const 1)))
+        (local.set $to (i32.add (local.get $to) (i32.const 2)))
+        (br $next))))
 
   ;; read_config sets the globals, and the letter is lower case then.
   (func $read_config
@@ -100,7 +115,9 @@
     (local.set $written (call $ask))
     (if (i32.eqz (local.get $written)) (then (return (i32.const 0))))
     (if (i32.gt_s (local.get $written) (i32.const 0))
-      (then (call $reason (i32.const 65536) (local.get $written))))
+      (then
+        (call $hex (i32.const 65536) (local.get $written) (i32.const 131072))
+        (call $reason (i32.const 131072) (i32.shl (local.get $written) (i32.const 1)))))
     (i32.const 2))
 
   (func (export "enqueue")

@@ -6,7 +6,6 @@
 package api
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -26,7 +25,6 @@ import (
 // What a request's body may measure, in bytes.
 const (
 	maxConfig  = 1 << 20
-	maxImport  = 512 << 20 // about 50,000 pods
 	maxPreview = 64 << 10
 )
 
@@ -108,11 +106,14 @@ func (h handler) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h handler) load(w http.ResponseWriter, r *http.Request) error {
-	body, err := read(w, r, maxImport)
+	body, err := bounded(w, r, snapshot.MaxSent)
 	if err != nil {
 		return err
 	}
-	objects, notices, err := snapshot.Read(bytes.NewReader(body))
+	objects, notices, err := snapshot.ReadSent(body)
+	if large := (snapshot.TooLarge{}); errors.As(err, &large) {
+		return status{http.StatusRequestEntityTooLarge, fmt.Errorf("import: %w", err)}
+	}
 	if err != nil {
 		return status{http.StatusBadRequest, fmt.Errorf("import: %w", err)}
 	}
@@ -207,8 +208,17 @@ func (h handler) description(w http.ResponseWriter, _ *http.Request) error {
 
 // read reads a body of at most limit bytes.
 func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	body, err := bounded(w, r, limit)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(body)
+}
+
+// bounded is a body of at most limit bytes.
+func bounded(w http.ResponseWriter, r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	return http.MaxBytesReader(w, r.Body, limit), nil
 }

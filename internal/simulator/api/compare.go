@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -30,6 +31,9 @@ func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 		B:       compare.Side{Name: "the configuration in the request", Config: config},
 		Cluster: snapshot, Pods: pods, Seed: 1, InTurn: !compare.RoomForTwo(snapshot),
 	})
+	if errors.Is(err, compare.ErrNothing) {
+		return status{http.StatusBadRequest, err}
+	}
 	if err != nil {
 		return err
 	}

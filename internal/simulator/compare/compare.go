@@ -55,6 +55,17 @@ type Progress struct {
 	Done, Of  int // Of is 0 if nobody knows
 }
 
+func (p Progress) String() string {
+	line := p.Side + ": " + p.Step
+	if p.Of > 0 {
+		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
+	}
+	if p.Runs > 1 {
+		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
+	}
+	return line
+}
+
 // Schedules is the step in which the scheduler is at work.
 const Schedules = "schedules"
 
@@ -62,7 +73,7 @@ const Schedules = "schedules"
 const DefaultPatience = 2 * time.Minute
 
 // Run compares. On an error, or when ctx is done, both clusters are gone when it
-// returns.
+// returns. Where no pod is there to be scheduled, the error is [ErrNothing].
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
@@ -75,13 +86,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := o.check(ctx); err != nil {
 		return nil, err
 	}
+	if len(p.queue)+len(o.Scenario.Steps) == 0 {
+		return nil, p.nothing(o.Pods)
+	}
 	result := newResult(&o, p)
 	for i := range o.Runs {
 		a, b, err := o.once(ctx, p, i)
 		if err != nil {
 			return nil, err
 		}
-		result.add(i, o.Seed+uint64(i), judge(p, a, b))
+		if result.add(i, o.Seed+uint64(i), judge(p, a, b)); result.Asked == 0 {
+			return nil, result.nothing()
+		}
 		debug.FreeOSMemory() // two clusters' worth
 	}
 	result.finish()
@@ -144,7 +160,7 @@ func (s *side) whole(ctx context.Context, p *plan) (result *sideResult, err erro
 	if err != nil {
 		return nil, fmt.Errorf("read what came of it: %w", err)
 	}
-	result = newSideResult(p, s.outcomes(), pods, nodes)
-	result.notices = s.notices
-	return result, nil
+	result = newSideResult(p, s.outcomes(), pods, nodes, s.notices)
+	result.setups, err = newSetups(s.Config, s.scheduler().sched.Profiles)
+	return result, err
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,15 +23,19 @@ func (d *Difference) rejected(side string, o Outcome, node string) {
 }
 
 // explainElsewhere is about a pod that has a node on both sides.
-func (d *Difference) explainElsewhere() {
+func (d *Difference) explainElsewhere(changed changes) {
 	onA, lookedA := rowOf(d.A.Attempt, d.B.Node)
 	onB, lookedB := rowOf(d.B.Attempt, d.A.Node)
+	refusedA, refusedB := lookedA && against(onA), lookedB && against(onB)
+	byChange := func(attempt *recorder.Attempt, row recorder.Group) bool {
+		return changed.verdicts.Has(pluginOf(attempt, row))
+	}
 	switch {
-	case lookedB && against(onB):
+	case refusedB && (!refusedA || byChange(d.B.Attempt, onB) || !byChange(d.A.Attempt, onA)):
 		d.rejected("B", d.B, d.A.Node)
-	case lookedA && against(onA):
+	case refusedA:
 		d.rejected("A", d.A, d.B.Node)
-	case d.scored():
+	case d.scored(changed):
 	case made(d.A.Attempt) || made(d.B.Attempt):
 		d.Cause, d.Reason = Preemption, fmt.Sprintf("preemption made room on %s under A, on %s under B", d.A.Node, d.B.Node)
 	case lookedA && onA.Verdict == recorder.NotRun:
@@ -47,21 +52,21 @@ func made(attempt *recorder.Attempt) bool {
 	return attempt != nil && attempt.Number > 1 && attempt.Evaluated == 1 && attempt.Total > 1
 }
 
-// scored compares the scores of the two nodes, if both sides have both.
-func (d *Difference) scored() bool {
-	a, b := scoresOf(d.A.Attempt), scoresOf(d.B.Attempt)
+// scored compares the scores of the two nodes, if both sides have both. If one has
+// not, it takes down who was for the choice of the other.
+func (d *Difference) scored(changed changes) bool {
 	nodes := []string{d.A.Node, d.B.Node}
-	for _, node := range nodes {
-		if a[node] == nil || b[node] == nil {
-			return false
-		}
+	a, b := scoresOf(d.A.Attempt, nodes), scoresOf(d.B.Attempt, nodes)
+	d.turned = turned(a, b, nodes)
+	if len(a) < 2 || len(b) < 2 {
+		return false
 	}
 	marginA, marginB := a[nodes[0]].total-a[nodes[1]].total, b[nodes[0]].total-b[nodes[1]].total
 	if marginA == 0 && marginB == 0 {
 		d.Cause, d.Reason = Tie, fmt.Sprintf("%s and %s have equal totals on both sides", nodes[0], nodes[1])
 		return true
 	}
-	d.Cause, d.Plugin = Score, turning(a, b, nodes)
+	d.Cause, d.Plugin = Score, changed.first(d.turned)
 	total := func(node *scored) int64 { return node.total }
 	d.Reason = fmt.Sprintf("totals of %s and %s: %s", nodes[0], nodes[1], compared(a, b, nodes, total))
 	if d.Plugin != "" {
@@ -75,67 +80,44 @@ func compared(a, b map[string]*scored, nodes []string, of func(*scored) int64) s
 	return fmt.Sprintf("%d and %d under A, %d and %d under B", of(a[nodes[0]]), of(a[nodes[1]]), of(b[nodes[0]]), of(b[nodes[1]]))
 }
 
-// onlyHere is true of a plugin that is on one side only, or counts otherwise there:
-// what it decides is the doing of the configuration, whatever else differs.
-func (d *Difference) onlyHere(plugin string) bool {
-	if plugin == "" || d.A.Attempt == nil || d.B.Attempt == nil {
-		return false
-	}
-	filtersA, scoresA := has(d.A.Attempt, plugin)
-	filtersB, scoresB := has(d.B.Attempt, plugin)
-	if d.Cause == Score {
-		return scoresA != scoresB
-	}
-	return filtersA != filtersB
-}
-
-// has says whether a plugin filters, and with which weight it scores.
-func has(attempt *recorder.Attempt, plugin string) (filters bool, weight int64) {
-	for _, column := range attempt.Columns {
-		filters = filters || column.Name == plugin
-	}
-	for _, column := range attempt.ScoreColumns {
-		if column.Name == plugin {
-			weight = column.Weight
-		}
-	}
-	return filters, weight
-}
-
 // scored is what a node got in an attempt.
 type scored struct {
 	total int64
 	by    map[string]int64 // plugin, weighted
 }
 
-func scoresOf(attempt *recorder.Attempt) map[string]*scored {
+// scoresOf are those of some nodes.
+func scoresOf(attempt *recorder.Attempt, nodes []string) map[string]*scored {
 	if attempt == nil {
 		return nil
 	}
-	nodes := map[string]*scored{}
+	found := map[string]*scored{}
 	for _, row := range attempt.Scores() {
+		if !slices.Contains(nodes, row.Node) {
+			continue
+		}
 		one := &scored{total: row.Total, by: map[string]int64{}}
 		for i, cell := range row.Cells {
 			one.by[attempt.ScoreColumns[i].Name] += cell.Weighted
 		}
-		nodes[row.Node] = one
+		found[row.Node] = one
 	}
-	return nodes
+	return found
 }
 
-// turning is the plugin that turned most from the first node to the second between
-// A and B.
-func turning(a, b map[string]*scored, nodes []string) (plugin string) {
-	most := int64(0)
-	for _, names := range []map[string]int64{a[nodes[0]].by, b[nodes[0]].by} {
-		for name := range names {
-			turned := a[nodes[0]].by[name] - a[nodes[1]].by[name] - (b[nodes[0]].by[name] - b[nodes[1]].by[name])
-			if turned > most || turned == most && turned > 0 && name < plugin {
-				most, plugin = turned, name
+// turned is who was more for the first of two nodes under A than under B, and by how
+// much. A side that has not scored both is for neither.
+func turned(a, b map[string]*scored, nodes []string) map[string]int64 {
+	by := map[string]int64{}
+	for sign, scores := range map[int64]map[string]*scored{1: a, -1: b} {
+		if len(scores) == 2 {
+			for name := range scores[nodes[0]].by {
+				by[name] += sign * (scores[nodes[0]].by[name] - scores[nodes[1]].by[name])
 			}
 		}
 	}
-	return plugin
+	maps.DeleteFunc(by, func(_ string, much int64) bool { return much <= 0 })
+	return by
 }
 
 // alone says why a pod has no node, and which plugin was against the most of them.

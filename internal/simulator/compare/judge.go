@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 )
@@ -23,6 +24,8 @@ const (
 	OnlyB Kind = "onlyB"
 	// Nowhere: it has no node on either side.
 	Nowhere Kind = "nowhere"
+	// Unplaced: it runs in the file and has no node under A.
+	Unplaced Kind = "unplaced"
 )
 
 // Cause is what made the difference.
@@ -53,13 +56,15 @@ type Difference struct {
 	Plugin string `json:"plugin,omitempty"`
 	// Reason says why, in a line.
 	Reason string `json:"reason"`
-	// Follows: the nodes in question already differed in their pods, because of
-	// other pods in this list, and the plugin that decided is on both sides.
+	// Follows: nothing took part in it that differs between the configurations, but
+	// what other pods did before. Where it is false, the difference is direct.
 	Follows bool `json:"follows,omitempty"`
 	// Runs is in how many runs the pod came out like this.
 	Runs int     `json:"runs"`
 	A    Outcome `json:"a"`
 	B    Outcome `json:"b"`
+
+	turned map[string]int64 // who turned the choice, and by how much of the total
 }
 
 // verdicts are what came of a run.
@@ -69,16 +74,24 @@ type verdicts struct {
 	differences []Difference // that are not ties
 	ties        []Difference
 	nowhere     []Difference
+	unplaced    []Difference // and in none of the lists above
 }
 
 // judge compares the two sides, pod by pod, in the order in which A looked at
 // them, so that what follows from a difference comes after it.
 func judge(p *plan, a, b *sideResult) *verdicts {
-	j := &judging{a: a, b: b, differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName]()}
+	j := &judging{
+		a: a, b: b, changes: newChanges(a.setups, b.setups),
+		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
+	}
 	v := &verdicts{a: a, b: b}
 	for _, name := range j.order(p) {
 		d, differs := j.one(name, a.outcome(name), b.outcome(name))
 		switch {
+		case j.unplaced(p, name):
+			d.Kind, d.Cause, d.Follows = Unplaced, "", false
+			d.Reason, d.Plugin = alone(d.A)
+			v.unplaced = append(v.unplaced, d)
 		case !differs && d.A.State != Gone:
 			v.same++
 		case !differs:
@@ -94,9 +107,20 @@ func judge(p *plan, a, b *sideResult) *verdicts {
 }
 
 type judging struct {
-	a, b   *sideResult
-	differ sets.Set[types.NamespacedName] // those that came out otherwise so far
-	chance sets.Set[types.NamespacedName] // and by chance alone
+	a, b    *sideResult
+	changes map[string]changes             // by profile
+	differ  sets.Set[types.NamespacedName] // those that came out otherwise so far
+	chance  sets.Set[types.NamespacedName] // and by chance alone
+}
+
+// unplaced is true of a pod that runs in the file and has no node under A, unless the
+// scenario has deleted it, or it had to make room for one that did not run.
+func (j *judging) unplaced(p *plan, name types.NamespacedName) bool {
+	o := j.a.outcome(name)
+	if p.ran[name] == nil || o.Node != "" || o.State == Gone {
+		return false
+	}
+	return o.PushedOutBy == "" || p.ran[keyOf(o.PushedOutBy)] != nil
 }
 
 // order is that of the last attempts, under A or else under B, with those that were
@@ -139,16 +163,8 @@ func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, di
 	default:
 		d.Kind = Elsewhere
 	}
-	j.explain(&d)
-	before := j.before(a, b)
-	if d.Cause == Order || d.Cause == Unknown {
-		before = before.Union(j.differ) // on any node: with it, enough are found earlier or later
-	}
-	if len(before) > 0 && !d.onlyHere(d.Plugin) {
-		d.Follows = true
-		if j.chance.IsSuperset(before) {
-			d.Cause, d.Reason = Tie, "other pods on these nodes differ by chance"
-		}
+	if j.explain(&d); d.Cause != Tie {
+		j.trace(&d)
 	}
 	if j.differ.Insert(name); d.Cause == Tie {
 		j.chance.Insert(name)
@@ -156,13 +172,73 @@ func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, di
 	return d, true
 }
 
-// before are the pods that had come to one of the two nodes, or been pushed out of
-// it, on one side only, when the scheduler looked at this one.
-func (j *judging) before(a, b Outcome) sets.Set[types.NamespacedName] {
+// trace tells a difference that the configurations differ about from one that
+// follows from other pods.
+func (j *judging) trace(d *Difference) {
+	if part := j.part(d); part != "" {
+		if part != d.Plugin {
+			d.Reason += "; " + part
+		}
+		return
+	}
+	d.Follows = true
+	if before := j.before(d); len(before) > 0 && j.chance.IsSuperset(before) {
+		d.Cause, d.Reason = Tie, "other pods before it differ by chance"
+	}
+}
+
+// part is what differs between the configurations and took part in a difference. It
+// is the plugin that decided, if that is one, or else a few words.
+func (j *judging) part(d *Difference) string {
+	changed := j.changesFor(d)
+	turner := changed.first(d.turned)
+	switch {
+	case d.Cause == Verdict && changed.verdicts.Has(d.Plugin), d.Cause == Score && changed.scores.Has(d.Plugin):
+		return d.Plugin
+	case changed.scores.Has(turner):
+		return turner + " scores the two nodes otherwise"
+	}
+	by := []string{d.key(), d.A.PushedOutBy, d.B.PushedOutBy}
+	for i, side := range []*sideResult{j.a, j.b} {
+		for _, pod := range by {
+			for _, attempt := range side.decisive(keyOf(pod)) {
+				if part := j.changes[attempt.Scheduler].part(attempt); part != "" {
+					return "under " + "AB"[i:i+1] + " " + part
+				}
+			}
+		}
+	}
+	if (d.A.State == NotAsked) != (d.B.State == NotAsked) {
+		return "one of the two has no profile for it"
+	}
+	return ""
+}
+
+// changesFor are the changes of the profile of a pod.
+func (j *judging) changesFor(d *Difference) changes {
+	for _, o := range []Outcome{d.A, d.B} {
+		if o.Attempt != nil {
+			return j.changes[o.Attempt.Scheduler]
+		}
+	}
+	return changes{}
+}
+
+// ofTheNode are plugins that look at the pods of a node alone.
+var ofTheNode = sets.New(pluginnames.NodeResourcesFit, pluginnames.NodeResourcesBalancedAllocation, pluginnames.NodePorts)
+
+// before are the pods that came out otherwise before this one, where the scheduler
+// would see it: on the two nodes, if only what is there has decided. Anything else
+// may count over zones, or hang on how many nodes were found.
+func (j *judging) before(d *Difference) sets.Set[types.NamespacedName] {
+	onNodes := d.Cause == Verdict && ofTheNode.Has(d.Plugin) || d.Cause == Score && ofTheNode.IsSuperset(sets.KeySet(d.turned))
+	if !onNodes {
+		return j.differ
+	}
 	differ := sets.New[types.NamespacedName]()
-	for _, node := range []string{a.Node, b.Node} {
+	for _, node := range []string{d.A.Node, d.B.Node} {
 		if node != "" {
-			onA, onB := j.a.placedBefore(node, a.Attempt), j.b.placedBefore(node, b.Attempt)
+			onA, onB := j.a.placedBefore(node, d.A.Attempt), j.b.placedBefore(node, d.B.Attempt)
 			differ = differ.Union(onA.Difference(onB)).Union(onB.Difference(onA))
 		}
 	}
@@ -192,7 +268,7 @@ func (j *judging) explain(d *Difference) {
 	case j.sameRoom(keyOf(d.key())):
 		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
 	default:
-		d.explainElsewhere()
+		d.explainElsewhere(j.changesFor(d))
 	}
 }
 

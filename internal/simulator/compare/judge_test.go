@@ -3,6 +3,7 @@ package compare
 import (
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
@@ -43,5 +44,30 @@ func TestWhatNobodyHasIsNotCounted(t *testing.T) {
 	}
 	if v := judge(&plan{}, gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
 		t.Errorf("%+v", v)
+	}
+}
+
+func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
+	waits := Outcome{State: "Unschedulable", Message: "no room"}
+	for name, test := range map[string]struct {
+		unplaced bool
+		a        Outcome
+	}{
+		"it waits":                           {unplaced: true, a: waits},
+		"the API server refused it":          {unplaced: true, a: Outcome{State: Refused}},
+		"one that ran pushed it out":         {unplaced: true, a: Outcome{State: PushedOut, PushedOutBy: "default/ran-too"}},
+		"one that did not run pushed it out": {a: Outcome{State: PushedOut, PushedOutBy: "default/new"}},
+		"the scenario deleted it":            {a: Outcome{State: Gone}},
+		"it has a node":                      {a: Outcome{State: "Scheduled", Node: "one"}},
+	} {
+		pods := map[types.NamespacedName]Outcome{keyOf("default/ran"): test.a, keyOf("default/new"): waits}
+		p := &plan{ran: map[types.NamespacedName]*v1.Pod{keyOf("default/ran"): {}, keyOf("default/ran-too"): {}}}
+		v := judge(p, &sideResult{outcomes: pods}, &sideResult{outcomes: pods})
+		if test.unplaced != (len(v.unplaced) == 1) {
+			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
+		}
+		if unplaced := len(v.unplaced); len(v.nowhere)+unplaced+v.same > 2 || len(v.differences) > 0 {
+			t.Errorf("%s: it is counted twice: %+v", name, v)
+		}
 	}
 }

@@ -49,7 +49,7 @@ type Load struct {
 	Pods   Spread `json:"podsPercent"`
 }
 
-// Loads are those before anything was scheduled, and on each side at the end.
+// Loads are those of the cluster as it was in the file, and on each side at the end.
 type Loads struct {
 	Has    Amount     `json:"allocatable"`
 	Before Load       `json:"before"`
@@ -80,11 +80,7 @@ func requestedBy(pods map[types.NamespacedName]*v1.Pod) map[string]Amount {
 // newLoads counts. A node that a scenario made or deleted on the way is there if
 // it is at the end.
 func newLoads(p *plan, a, b *sideResult) Loads {
-	given := map[types.NamespacedName]*v1.Pod{}
-	for i := range p.cluster.Pods {
-		given[nameOf(&p.cluster.Pods[i])] = &p.cluster.Pods[i]
-	}
-	before, onA, onB := requestedBy(given), requestedBy(a.pods), requestedBy(b.pods)
+	before, onA, onB := requestedBy(p.ran), requestedBy(a.pods), requestedBy(b.pods)
 	var l Loads
 	for _, node := range a.nodes {
 		has := node.Status.Allocatable

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -28,7 +29,8 @@ type Outcome struct {
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
 
-	since uint64 // the attempt that pushed it out
+	since uint64            // the attempt that pushed it out
+	room  *recorder.Attempt // that pushed others out for it
 }
 
 // States of a pod that the scheduler's attempts don't tell.
@@ -42,6 +44,8 @@ const (
 	// NotAsked: no profile has the pod's schedulerName, or the pod is not to be
 	// scheduled yet.
 	NotAsked = "NotAsked"
+	// Refused: it had a node in the file, and the API server did not take it.
+	Refused = "Refused"
 )
 
 // sideResult is what came of a side.
@@ -54,6 +58,7 @@ type sideResult struct {
 	took     []time.Duration                  // by pod, all its attempts together; sorted
 	attempts int
 	notices  []snapshot.Notice // what the API server has refused
+	setups   map[string]setup  // by profile
 }
 
 // placement is a pod that was given a node by an attempt, or pushed out of it.
@@ -62,10 +67,15 @@ type placement struct {
 	pod     types.NamespacedName
 }
 
-func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[types.NamespacedName]*v1.Pod, nodes []v1.Node) *sideResult {
+func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[types.NamespacedName]*v1.Pod, nodes []v1.Node, notices []snapshot.Notice) *sideResult {
 	r := &sideResult{
-		pods: pods, nodes: nodes, outcomes: map[types.NamespacedName]Outcome{},
+		pods: pods, nodes: nodes, notices: notices, outcomes: map[types.NamespacedName]Outcome{},
 		placed: map[string][]placement{}, victims: map[types.NamespacedName][]int32{},
+	}
+	for _, notice := range notices {
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && p.ran[keyOf(pod)] != nil {
+			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
+		}
 	}
 	for name, pod := range pods {
 		r.outcomes[name] = Outcome{Node: pod.Spec.NodeName, State: Stayed}
@@ -74,7 +84,7 @@ func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[typ
 		}
 	}
 	for name, one := range attempts {
-		o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last}
+		o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
 		if pod := pods[name]; pod == nil {
 			o.State = Gone
 		} else {
@@ -116,6 +126,23 @@ func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen
 		}
 		slices.Sort(r.victims[name])
 	}
+}
+
+// decisive are the attempts by which a pod has its node, or none: with that for the
+// pod whose list of nodes it was given the next of.
+func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
+	o := r.outcome(pod)
+	for _, attempt := range []*recorder.Attempt{o.Attempt, o.room} {
+		if attempt == nil {
+			continue
+		}
+		if all = append(all, attempt); attempt.Hint != nil {
+			if listed := r.outcome(keyOf(attempt.Hint.Pod)).Attempt; listed != nil {
+				all = append(all, listed)
+			}
+		}
+	}
+	return all
 }
 
 // outcome of a pod that may be gone.

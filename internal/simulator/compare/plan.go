@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +37,8 @@ type plan struct {
 	queue   []v1.Pod          // what is scheduled first
 	steps   []step
 
-	priorities map[types.NamespacedName]int32 // of the pods in the file
+	ran        map[types.NamespacedName]*v1.Pod // the pods that have a node in the file
+	priorities map[types.NamespacedName]int32   // of the pods in the file
 }
 
 // step is something that happens in a cluster at rest.
@@ -52,7 +54,7 @@ func newPlan(o *Options) (*plan, error) {
 	if !slices.Contains(Modes, o.Pods) {
 		return nil, fmt.Errorf("pods: %q is none of %s", o.Pods, strings.Join(Modes, ", "))
 	}
-	p := &plan{priorities: priorities(o.Cluster)}
+	p := &plan{priorities: priorities(o.Cluster), ran: map[types.NamespacedName]*v1.Pod{}}
 	if err := clone(o.Cluster, &p.cluster); err != nil {
 		return nil, err
 	}
@@ -61,10 +63,15 @@ func newPlan(o *Options) (*plan, error) {
 	all := p.cluster.Pods
 	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
 	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
-	for _, pod := range all {
-		switch {
-		case podutil.IsPodTerminal(&pod) || pod.DeletionTimestamp != nil:
+	for i := range all {
+		pod := all[i]
+		if podutil.IsPodTerminal(&pod) || pod.DeletionTimestamp != nil {
 			continue // they take no room
+		}
+		if pod.Spec.NodeName != "" {
+			p.ran[nameOf(&pod)] = &all[i]
+		}
+		switch {
 		case pod.Spec.NodeName == "":
 			p.queue = append(p.queue, pod)
 		case o.Pods == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(&pod):
@@ -87,6 +94,19 @@ func newPlan(o *Options) (*plan, error) {
 		p.steps = append(p.steps, o.Scenario.Steps[i].step(i))
 	}
 	return p, nil
+}
+
+// ErrNothing is why there is no result: nothing would be compared, or nothing was.
+var ErrNothing = errors.New("nothing to compare")
+
+func (p *plan) nothing(mode string) error {
+	switch {
+	case len(p.ran) == 0:
+		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
+	case mode == All:
+		return fmt.Errorf("%w: no pod of the cluster is for a scheduler that A or B has", ErrNothing)
+	}
+	return fmt.Errorf("%w: every pod of the cluster has a node", ErrNothing)
 }
 
 // priorities are those that the pods have or will be given.

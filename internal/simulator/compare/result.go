@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // Result is what came of a comparison. All but Runs is of the first run, and
-// Differences are of all of them.
+// Unplaced and Differences are of all of them.
 type Result struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -21,8 +22,12 @@ type Result struct {
 	Nodes int     `json:"nodes"`
 	Asked int     `json:"asked"`
 	Runs  []Tally `json:"runs"`
-	// Differences are pods that came out differently, and not by chance: those that
-	// lost their node first, and what follows from others last.
+	// Unplaced are pods that run in the file and have no node under A. That is a fault
+	// of the copy and none of B: they are in no other list.
+	Unplaced []Difference `json:"unplaced"`
+	// Differences are pods that came out differently, and not by chance: first those
+	// that the configurations differ about, then what follows from these; and among
+	// either, those that lost their node first.
 	Differences []Difference `json:"differences"`
 	// Ties are pods that chance alone put elsewhere.
 	Ties []Difference `json:"ties"`
@@ -50,6 +55,7 @@ type Tally struct {
 	OnlyB     int    `json:"onlyB"`
 	Nowhere   int    `json:"nowhere"`
 	Ties      int    `json:"ties"`
+	Unplaced  int    `json:"unplaced"`
 	// Follows is how many of Elsewhere follow from others.
 	Follows int `json:"follows"`
 	// CPUDeviation is the standard deviation of the nodes' load, in percent.
@@ -60,7 +66,7 @@ type Tally struct {
 func newResult(o *Options, p *plan) *Result {
 	return &Result{
 		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), began: time.Now(), plan: p, index: map[string]int{},
-		Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
+		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
 		LeftOut: []snapshot.Notice{},
 	}
 }
@@ -79,7 +85,7 @@ func (r *Result) Lost() int {
 func (r *Result) add(i int, seed uint64, v *verdicts) {
 	load := newLoads(r.plan, v.a, v.b)
 	run := Tally{
-		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties),
+		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
 	}
 	for _, d := range v.differences {
@@ -93,6 +99,13 @@ func (r *Result) add(i int, seed uint64, v *verdicts) {
 			run.OnlyB++
 		}
 		r.addDifference(d)
+	}
+	for _, d := range v.unplaced {
+		if i := slices.IndexFunc(r.Unplaced, func(one Difference) bool { return one.key() == d.key() }); i >= 0 {
+			r.Unplaced[i].Runs++
+		} else {
+			r.Unplaced = append(r.Unplaced, d)
+		}
 	}
 	r.Runs = append(r.Runs, run)
 	if i == 0 {
@@ -113,12 +126,26 @@ func (r *Result) addDifference(d Difference) {
 	r.Differences = append(r.Differences, d)
 }
 
+// nothing says why the scheduler was asked for no pod.
+func (r *Result) nothing() error {
+	err := fmt.Errorf("%w: the scheduler was asked for no pod", ErrNothing)
+	if waiting := slices.Concat(r.Unplaced, r.Nowhere); len(waiting) > 0 {
+		return fmt.Errorf("%w; pod %s: %s", err, waiting[0].key(), waiting[0].Reason)
+	}
+	if len(r.LeftOut) > 0 {
+		return fmt.Errorf("%w; %s", err, r.LeftOut[0])
+	}
+	return err
+}
+
 // rank puts first what people look for.
 var rank = map[Kind]int{OnlyA: 0, OnlyB: 1, Elsewhere: 2, Nowhere: 3}
 
 func (r *Result) finish() {
+	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
+	slices.SortFunc(r.Unplaced, byKey)
 	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
-		return cmp.Or(cmp.Compare(rank[a.Kind], rank[b.Kind]), cmp.Compare(follows(a), follows(b)), cmp.Compare(a.key(), b.key()))
+		return cmp.Or(cmp.Compare(follows(a), follows(b)), cmp.Compare(rank[a.Kind], rank[b.Kind]), byKey(a, b))
 	})
 	r.Took = time.Since(r.began)
 }

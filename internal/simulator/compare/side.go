@@ -47,13 +47,13 @@ type side struct {
 // seen is what the scheduler has made of a pod so far.
 type seen struct {
 	last    recorder.Attempt
-	took    time.Duration // all attempts together
-	victims []string      // of preemption, in all attempts
-	room    uint64        // the first attempt that pushed somebody out
+	took    time.Duration     // all attempts together
+	victims []string          // of preemption, in all attempts
+	room    *recorder.Attempt // the first that pushed somebody out
 }
 
 // made is the attempt that made room, or else the last.
-func (s seen) made() uint64 { return cmp.Or(s.room, s.last.ID) }
+func (s seen) made() uint64 { return cmp.Or(s.room, &s.last).ID }
 
 // start starts the cluster with what is there before anything is scheduled.
 func (s *side) start(ctx context.Context, p *plan) (err error) {
@@ -110,8 +110,8 @@ func (s *side) attempted(pod types.NamespacedName, held time.Duration) {
 	before := s.seen[pod]
 	s.ended++
 	now := seen{last: last, took: before.took + last.Duration - held, victims: victims(attempts), room: before.room}
-	if now.room == 0 && last.Preemption != nil {
-		now.room = last.ID
+	if now.room == nil && last.Preemption != nil {
+		now.room = &last
 	}
 	s.seen[pod] = now
 	if before.last.Result != last.Result || before.last.Message != last.Message || before.last.UID != last.UID {
@@ -141,7 +141,7 @@ func (s *side) learnVictims(ctx context.Context, p *plan) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for name, one := range s.seen {
-			if one.room == 0 {
+			if one.room == nil {
 				continue
 			}
 			if now := victims(s.sim.Recorder().Attempts(name.Namespace, name.Name)); len(now) > len(one.victims) {

@@ -60,7 +60,7 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 		return nil, nil, fmt.Errorf("the file did not arrive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	objects, notices, err := snapshot.Read(file)
+	objects, notices, err := snapshot.ReadSent(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not an exported file: %w", header.Filename, err)
 	}

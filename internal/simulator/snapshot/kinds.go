@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -43,8 +42,10 @@ type handler interface {
 	List(context.Context, kubernetes.Interface, *Snapshot, metav1.ListOptions, func(page int)) error
 	// dropThere takes those out of a snapshot that a cluster has.
 	dropThere(context.Context, kubernetes.Interface, *Snapshot) error
-	// add decodes one and adds it to a snapshot.
-	add(*Snapshot, []byte) error
+	// add decodes one and adds it to a snapshot. What it has that is not known is found.
+	add(to *Snapshot, raw []byte) (one metav1.Object, found []error, err error)
+	// in is where a snapshot has them.
+	in(*Snapshot) any
 	// Each calls a function with each of a snapshot.
 	Each(*Snapshot, func(metav1.Object))
 	// Drop takes those out of a snapshot of which a function is true.
@@ -228,15 +229,18 @@ func afterExpiry(err error) string {
 	return ""
 }
 
-func (k typed[T, L, P]) add(to *Snapshot, raw []byte) error {
-	items := k.items(to)
-	*items = append(*items, *new(T))
-	if err := unmarshal(raw, &(*items)[len(*items)-1]); err != nil {
-		*items = (*items)[:len(*items)-1]
-		return fmt.Errorf("%s: %w", k.title, err)
+func (k typed[T, L, P]) add(to *Snapshot, raw []byte) (metav1.Object, []error, error) {
+	one := P(new(T))
+	found, err := decode(raw, (*T)(one))
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
+	items := k.items(to)
+	*items = append(*items, *one)
+	return one, found, nil
 }
+
+func (k typed[T, L, P]) in(s *Snapshot) any { return k.items(s) }
 
 func (k typed[T, L, P]) Each(s *Snapshot, do func(metav1.Object)) {
 	items := *k.items(s)

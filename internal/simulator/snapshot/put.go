@@ -68,7 +68,7 @@ func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
 	c := k.client(i.Client, obj.GetNamespace())
 	for tries := 0; ; tries++ {
 		created, err := c.Create(ctx, obj, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
+		if apierrors.IsAlreadyExists(err) || apierrors.IsForbidden(err) && isThere(ctx, c, obj.GetName()) {
 			created, err = update(ctx, c, obj)
 		}
 		if err == nil {
@@ -148,6 +148,13 @@ func (i *importing) claim(ctx context.Context, pv *v1.PersistentVolume) {
 	if claim, err := i.Client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
 		ref.UID = claim.UID
 	}
+}
+
+// isThere is true of what exists: that a second default priority class is forbidden is
+// said before that there is one of this name.
+func isThere[T, L any](ctx context.Context, c client[T, L], name string) bool {
+	_, err := c.Get(ctx, name, metav1.GetOptions{})
+	return err == nil
 }
 
 // update applies an object to the one that exists, as kube-scheduler-simulator

@@ -1,35 +1,77 @@
 package snapshot
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
+	kjson "sigs.k8s.io/json"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Read reads what an export, "simulator snapshot", kube-scheduler-simulator or
-// "kubectl get -o yaml" has written, in YAML or JSON. The notices say what of it is
-// left out, and why. Its errors speak of the file, and not of Go; then nothing of it
-// is of use.
+// "kubectl get -o yaml" has written, in YAML or JSON, compressed by gzip or not. The
+// notices say what of it is left out, and why. Its errors speak of the file, and not of
+// Go; then nothing of it is of use.
 func Read(r io.Reader) (*Snapshot, []Notice, error) {
-	raw, err := io.ReadAll(r)
+	return (&reading{most: unbounded}).read(r)
+}
+
+// ReadSent is Read for what whoever reaches a simulator may send: it is bounded. Its
+// error may be a [TooLarge].
+func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
+	return (&reading{most: bounds{bytes: MaxSent, inOnePiece: maxChecked, elements: 1 << 20}}).read(r)
+}
+
+// MaxSent is how many bytes ReadSent reads, uncompressed: some 20,000 pods as kubectl
+// writes them, and twice as many of a snapshot.
+const MaxSent = 64 << 20
+
+// bounds keep what it takes to read a file within some 1 GB. An element of a list takes
+// up to 500 bytes, though it may have three in the file; of pods as kubectl writes them,
+// 64 MB have half as many as are allowed.
+type bounds struct{ bytes, inOnePiece, elements int }
+
+var unbounded = bounds{math.MaxInt, math.MaxInt, math.MaxInt}
+
+// TooLarge is the error for what is over the bounds of ReadSent.
+type TooLarge struct{ error }
+
+func tooLarge(format string, args ...any) error {
+	return TooLarge{fmt.Errorf("more than "+format+" are too much to be sent: start a simulator with the file, by --from", args...)}
+}
+
+// reading is a snapshot that is being read.
+type reading struct {
+	Snapshot
+	most    bounds
+	notices []Notice
+	unknown unknown
+}
+
+func (in *reading) read(r io.Reader) (*Snapshot, []Notice, error) {
+	raw, err := in.all(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	documents, err := documentsOf(raw)
+	documents, err := in.documents(raw)
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &reading{}
+	in.unknown = unknown{}
 	for _, document := range documents {
 		if err := in.document(document); err != nil {
 			return nil, nil, err
@@ -46,20 +88,44 @@ func Read(r io.Reader) (*Snapshot, []Notice, error) {
 	if in.Source != nil {
 		in.notices = append(in.notices, in.Source.Notes...)
 	}
-	in.notices = append(in.notices, in.noticesOfMissing()...)
-	return &in.Snapshot, append(in.notices, left...), nil
+	in.notices = slices.Concat(in.notices, in.unknown.notices(), in.noticesOfMissing(), left)
+	return &in.Snapshot, in.notices, nil
 }
 
-// documentsOf makes JSON of a file, of each of its documents.
-func documentsOf(raw []byte) ([][]byte, error) {
+// all reads a file, and what is in it if it is compressed.
+func (in *reading) all(r io.Reader) ([]byte, error) {
+	file := bufio.NewReader(r)
+	r = file
+	if magic, _ := file.Peek(2); string(magic) == "\x1f\x8b" {
+		compressed, err := gzip.NewReader(file)
+		if err != nil {
+			return nil, fmt.Errorf("no gzip: %w", err)
+		}
+		r = compressed
+	}
+	raw, err := io.ReadAll(io.LimitReader(r, int64(in.most.bytes)))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("the file is cut off: %w", err)
+	case err == nil && len(raw) == in.most.bytes:
+		return nil, tooLarge("%d MB", in.most.bytes>>20)
+	}
+	return raw, err
+}
+
+// documents makes JSON of a file, of each of its documents.
+func (in *reading) documents(raw []byte) ([][]byte, error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 {
 		return nil, errors.New("it is empty")
 	} else if trimmed[0] == '{' || trimmed[0] == '[' {
 		return [][]byte{raw}, nil
 	}
 	var documents [][]byte
-	for _, text := range bytes.Split(append([]byte("\n"), raw...), []byte("\n---")) {
-		document, err := yaml.YAMLToJSON(text)
+	for text := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte("---")), []byte("\n---")) {
+		document, err := toJSON(text, in.most.inOnePiece)
+		if large := (TooLarge{}); errors.As(err, &large) {
+			return nil, err
+		}
 		if err != nil {
 			return nil, fmt.Errorf("no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		}
@@ -70,42 +136,50 @@ func documentsOf(raw []byte) ([][]byte, error) {
 	return documents, nil
 }
 
-// reading is a snapshot that is being read.
-type reading struct {
-	Snapshot
-	notices []Notice
-}
-
 // header is what tells manifests and lists from exports.
 type header struct {
-	APIVersion string             `json:"apiVersion"`
-	Kind       string             `json:"kind"`
-	Metadata   metav1.ObjectMeta  `json:"metadata"`
-	Items      *[]json.RawMessage `json:"items"`
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
 }
 
 func (in *reading) document(raw []byte) error {
-	var is header
-	if err := json.Unmarshal(raw, &is); err != nil {
-		if plainly := unmarshal(raw, &in.Snapshot); plainly != nil {
-			return plainly
-		}
+	of, err := membersOf(raw, in.most.elements)
+	if large := (TooLarge{}); errors.As(err, &large) {
 		return err
 	}
+	if err != nil {
+		return cmp.Or(unmarshal(raw, &in.Snapshot), err) // which says what is no JSON, or no object
+	}
+	is, err := headerOf(of)
+	if err != nil {
+		return err
+	}
+	items, isList := of["items"]
 	switch {
-	case is.Kind == "" && (is.Items != nil || is.APIVersion != ""):
+	case is.Kind == "" && (isList || is.APIVersion != ""):
 		return errors.New("the kind is missing, with which a list of kubectl ends: the file is cut off")
 	case is.Kind == "":
-		return in.export(raw)
-	case is.Items == nil:
+		return in.export(of)
+	case !isList:
 		return in.object(raw, is)
 	}
-	for i, item := range *is.Items {
+	for i, item := range items.list {
 		if err := in.item(item, is); err != nil {
 			return fmt.Errorf("items[%d]: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// headerOf reads the header of a document.
+func headerOf(of map[string]member) (is header, err error) {
+	for name, into := range map[string]any{"apiVersion": &is.APIVersion, "kind": &is.Kind, "metadata": &is.Metadata} {
+		if m, ok := of[name]; ok && err == nil {
+			err = json.Unmarshal(m.raw, into)
+		}
+	}
+	return is, err
 }
 
 // item reads one of a list. Those of a PodList and the like do not say what they are.
@@ -122,44 +196,104 @@ func (in *reading) item(raw []byte, of header) error {
 
 func (in *reading) object(raw []byte, is header) error {
 	gvk := schema.FromAPIVersionAndKind(is.APIVersion, is.Kind)
-	for _, kind := range Kinds {
-		if kind.Kind == gvk.Kind && kind.Resource.GroupVersion() == gvk.GroupVersion() {
-			return kind.add(&in.Snapshot, raw)
-		}
-	}
-	in.notices = append(in.notices, Notice{
+	notice := Notice{
 		About:  strings.TrimSpace(is.Kind + " " + qualified(&is.Metadata)),
 		Reason: "left out: " + is.APIVersion + " " + is.Kind + " is no kind that scheduling depends on",
-	})
+	}
+	for _, kind := range Kinds {
+		read := kind.Resource.GroupVersion()
+		switch {
+		case kind.Kind != gvk.Kind:
+		case read == gvk.GroupVersion():
+			if err := in.add(kind, raw); err != nil {
+				return fmt.Errorf("%s: %w", kind.Title, err)
+			}
+			return nil
+		case read.Group == gvk.Group || gvk.Group == "extensions": // where many of them began
+			notice.About = kind.Title + " " + qualified(&is.Metadata)
+			notice.Reason = fmt.Sprintf("left out: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
+		}
+	}
+	in.notices = append(in.notices, notice)
 	return nil
+}
+
+// add reads an object.
+func (in *reading) add(kind Kind, raw []byte) error {
+	one, found, err := kind.add(&in.Snapshot, raw)
+	if err == nil {
+		in.unknown.add(kind, one, found)
+	}
+	return err
 }
 
 // export reads a file of our own, or of kube-scheduler-simulator.
-func (in *reading) export(raw []byte) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return err
-	}
-	for field := range fields {
-		if _, ok := snapshotFields[field]; ok {
-			return unmarshal(raw, &in.Snapshot)
+func (in *reading) export(of map[string]member) error {
+	rest, strange := []byte("{"), []Notice{}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		kind, ok := snapshotFields[name]
+		switch field := of[name]; {
+		case !ok:
+			strange = append(strange, Notice{About: "field " + name, Reason: "left out: no export has it"})
+		case kind == nil || len(field.list) == 0:
+			rest = fmt.Appendf(rest, "%q:%s,", name, field.raw)
+		default:
+			for i, one := range field.list {
+				if err := in.add(*kind, one); err != nil {
+					return located(fmt.Sprintf("%s[%d]", name, i), err)
+				}
+			}
 		}
 	}
-	if len(fields) > 0 {
+	if len(of) > 0 && len(strange) == len(of) {
 		return errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)
 	}
-	return nil
+	in.notices = append(in.notices, strange...)
+	return unmarshal(append(bytes.TrimSuffix(rest, []byte(",")), '}'), &in.Snapshot)
 }
 
-// snapshotFields are those of a Snapshot in a file.
-var snapshotFields = func() map[string]bool {
-	names := map[string]bool{}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[Snapshot]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		names[name] = true
+// located says where in a file an error is.
+func located(at string, err error) error {
+	var problems yamlcheck.Problems
+	if !errors.As(err, &problems) {
+		return fmt.Errorf("%s: %w", at, err)
 	}
-	return names
+	if problems[0].Field == "" {
+		problems[0].Field = at
+	} else {
+		problems[0].Field = at + "." + problems[0].Field
+	}
+	return problems
+}
+
+// snapshotFields are those of a Snapshot in a file, and the kinds of those that are
+// lists of one.
+var snapshotFields = func() map[string]*Kind {
+	of := &Snapshot{}
+	fields, all := map[string]*Kind{}, reflect.ValueOf(of).Elem()
+	for i := range all.NumField() {
+		name, _, _ := strings.Cut(all.Type().Field(i).Tag.Get("json"), ",")
+		fields[name] = nil
+		for k := range Kinds {
+			if Kinds[k].in(of) == all.Field(i).Addr().Interface() {
+				fields[name] = &Kinds[k]
+			}
+		}
+	}
+	return fields
 }()
+
+// decode decodes an object, and finds what of it is not known.
+func decode[T any](raw []byte, into *T) (found []error, err error) {
+	if found, err = kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields); err != nil {
+		return nil, cmp.Or(unmarshal(raw, into), err)
+	}
+	return found, nil
+}
+
+// maxChecked is how many bytes are looked through for a mistake: it takes some forty
+// times as many.
+const maxChecked = 4 << 20
 
 // unmarshal decodes JSON, and says of what does not fit where it is.
 func unmarshal[T any](raw []byte, into *T) error {
@@ -171,6 +305,9 @@ func unmarshal[T any](raw []byte, into *T) error {
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
 		return fmt.Errorf("no JSON: line %d: %w", line, err)
+	}
+	if len(raw) > maxChecked {
+		return err
 	}
 	if problems := yamlcheck.Parse(raw).Check(reflect.TypeFor[T]()); len(problems) > 0 {
 		return problems[:1] // JSON is YAML

@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -53,6 +55,65 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
 	if want := "ConfigMap ns/m: left out: v1 ConfigMap is no kind that scheduling depends on"; len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
 		t.Errorf("got %d nodes, %s", len(s.Nodes), notices)
+	}
+}
+
+func TestWhatIsNotKnownOfAnObjectIsLeftOutWithANotice(t *testing.T) {
+	const spec = `"spec": {"containers": [{"name": "c", "images": "busybox"}], "schedulername": "mine"}`
+	pods := func(names ...string) (all []string) {
+		for _, name := range names {
+			all = append(all, `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "`+name+`", "namespace": "default"}, `+spec+`}`)
+		}
+		return all
+	}
+	two := "pod default/a and 1 more: spec.containers[].images: left out: the Kubernetes of this simulator has no such field\n" +
+		"pod default/a and 1 more: spec.schedulername: left out: the Kubernetes of this simulator has no such field"
+	for name, tt := range map[string]struct{ file, want string }{
+		"a list":    {`{"apiVersion": "v1", "kind": "List", "items": [` + strings.Join(pods("a", "b"), ",") + `]}`, two},
+		"manifests": {strings.Join(pods("a", "b"), "\n---\n") + "\n---\n", two},
+		"an export": {`{"pods": [` + strings.Join(pods("a", "b"), ",") + `], "nodez": []}`, "field nodez: left out: no export has it\n" + two},
+		"one pod": {pods("a")[0], "pod default/a: spec.containers[].images: left out: the Kubernetes of this simulator has no such field\n" +
+			"pod default/a: spec.schedulername: left out: the Kubernetes of this simulator has no such field"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, notices := noticed(t, "# a comment, which only YAML has\n"+tt.file); len(s.Pods) == 0 || notices != tt.want {
+				t.Errorf("%d pods\ngot  %s\nwant %s", len(s.Pods), notices, tt.want)
+			}
+		})
+	}
+}
+
+func TestAKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
+	const budget = `{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`
+	if _, notices := noticed(t, budget); notices != "pod disruption budget team/b: left out: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
+		t.Error(notices)
+	}
+	const other = `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`
+	if _, notices := noticed(t, other); notices != "Service s: left out: serving.example.com/v1 Service is no kind that scheduling depends on" {
+		t.Error(notices)
+	}
+}
+
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	var file bytes.Buffer
+	to := gzip.NewWriter(&file)
+	if _, err := io.WriteString(to, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.String()
+}
+
+func TestAFileThatIsCompressedIsRead(t *testing.T) {
+	file := compressed(t, "nodes:\n- metadata: {name: a}\n")
+	if s, _ := noticed(t, file); len(s.Nodes) != 1 {
+		t.Errorf("%d nodes", len(s.Nodes))
+	}
+	if _, _, err := Read(strings.NewReader(file[:len(file)-8])); err == nil || !strings.HasPrefix(err.Error(), "the file is cut off: ") {
+		t.Errorf("what was cut: %v", err)
 	}
 }
 

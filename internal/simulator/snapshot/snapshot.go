@@ -117,7 +117,9 @@ type Notice struct {
 func (n Notice) String() string { return n.About + ": " + n.Reason }
 
 func sortNotices(notices []Notice) {
-	slices.SortStableFunc(notices, func(a, b Notice) int { return strings.Compare(a.About, b.About) })
+	slices.SortStableFunc(notices, func(a, b Notice) int {
+		return cmp.Or(strings.Compare(a.About, b.About), strings.Compare(a.Reason, b.Reason))
+	})
 }
 
 // Objects is how many objects the snapshot has.

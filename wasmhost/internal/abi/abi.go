@@ -92,6 +92,15 @@ const (
 // exportMemory is what the memory must be called that host and guest share.
 const exportMemory = "memory"
 
+// startFunctions are called when an instance is made, if there are any: the first
+// of a guest that is built as a program, the second of one that is a library.
+var startFunctions = []string{exportStart, exportInitialize}
+
+const (
+	exportStart      = "_start"
+	exportInitialize = "_initialize"
+)
+
 // exportDecidesBy is a function () -> i32 that a guest may export to say what its
 // hooks up to Score look at. It is our addition: the upstream host ignores it.
 const exportDecidesBy = "decides_by"

@@ -2,9 +2,11 @@ package abi
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -114,7 +116,7 @@ func TestAnInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
 	for range 2 {
 		_, err := g.Start(t.Context(), Settings{})
 		var trap *Trap
-		if !errors.As(err, &trap) || trap.Hook != "instantiate" || !strings.Contains(err.Error(), "wasm error: unreachable (in ") {
+		if !errors.As(err, &trap) || trap.Hook != "_start" || !strings.Contains(err.Error(), "wasm error: unreachable (in ") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -138,27 +140,71 @@ func TestAnInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
 	}
 }
 
+// A guest may grow by a page at a time. Each move of what it has is garbage until
+// it is collected.
+func TestAMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
+	const limit = 16 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m := (&limitedAllocator{limit: limit}).Allocate(0, 1<<32)
+	for size := uint64(pageSize); size <= limit; size += pageSize {
+		bytes := m.Reallocate(size)
+		if uint64(len(bytes)) != size || bytes[0] != 7 && size > pageSize {
+			t.Fatalf("%d bytes of %d, the first is %d", len(bytes), size, bytes[0])
+		}
+		bytes[0] = 7
+	}
+	runtime.ReadMemStats(&after)
+	if m.Reallocate(limit+pageSize) != nil {
+		t.Error("it may grow beyond its limit")
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2*limit+limit/4 {
+		t.Errorf("took %.1f times its size", float64(took)/limit)
+	}
+}
+
 func TestTerminated(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil, "a\x00": {"a"}, "a\x00b\x00": {"a", "b"}, "\x00\x00a\x00": {"a"}, "a": nil, "a\x00rest": {"a"},
 	} {
-		if got := terminated([]byte(text)); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
+		if got, all := terminated([]byte(text), 2); !slices.Equal(got, want) || !all {
+			t.Errorf("%q: %q %v, want %q", text, got, all, want)
 		}
+	}
+	if got, all := terminated([]byte("a\x00b\x00c\x00"), 2); all || len(got) != 2 {
+		t.Errorf("three, where two are the most: %q %v", got, all)
 	}
 }
 
 func TestEqualReasonsAreOneString(t *testing.T) {
-	var r reasons
-	a, b := r.of([]byte("a")), r.of([]byte("b"))
-	if &a[0] != &r.of([]byte("a"))[0] || &b[0] != &r.of([]byte("b"))[0] || a[0] != "a" || b[0] != "b" {
+	var account Account
+	i, j := Instance{In: In{Account: &account}}, Instance{In: In{Account: &account}}
+	a, b := i.reason([]byte("a")), i.reason([]byte("b"))
+	if &a[0] != &i.reason([]byte("a"))[0] || &b[0] != &j.reason([]byte("b"))[0] || a[0] != "a" || b[0] != "b" {
 		t.Error("they are not")
 	}
-	for i := range 10 * maxReasons {
-		r.of([]byte(strings.Repeat("x", i)))
+	for n := range 2 * maxReasonsCount {
+		i.reason(fmt.Append(nil, n))
 	}
-	if len(r.known) > maxReasons {
-		t.Errorf("%d are remembered", len(r.known))
+	if len(account.reasons) > maxReasonsCount || account.size > maxReasons {
+		t.Errorf("%d are remembered, %d bytes", len(account.reasons), account.size)
+	}
+}
+
+func TestLine(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"a line stays as it is", `unknown field "colour"`, `unknown field "colour"`},
+		{"lines are joined", "first\r\n\n\tsecond\n", "first; second"},
+		{"nothing steers the terminal", "\x1b[31mred\x07\x00", "[31mred"},
+		{"nor turns the direction of what follows", "a\u202eb\u2028c", "abc"},
+		{"what is no UTF-8 is seen to be none", "a\xffb", "a\uFFFDb"},
+		{"a long text is cut between characters", "a" + strings.Repeat("é", 100), "a" + strings.Repeat("é", 48) + "…"},
+		{"a text that just fits is not", strings.Repeat("é", 50), strings.Repeat("é", 50)},
+		{"nothing is left of nothing", "\n \x00", ""},
+	} {
+		if got := Line(tt.text, 100); got != tt.want || len(got) > 100 {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ type Options struct {
 type Guest struct {
 	runtime   wazero.Runtime
 	compiled  wazero.CompiledModule
-	allocator *limitedAllocator // nil where wazero's own does
-	started   atomic.Uint64     // instances, for their names
+	allocator *limitedAllocator
+	started   atomic.Uint64 // instances, for their names
 
 	exports   Set
 	constants [hooks]uint64
@@ -44,11 +44,9 @@ type Guest struct {
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	info, pages := inspect(wasm), uint32(o.MemoryLimit/pageSize)
-	g := &Guest{}
+	g := &Guest{allocator: &limitedAllocator{limit: uint64(pages) * pageSize}}
+	// wazero would refuse a guest for memory that it may never ask for.
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible).WithMemoryLimitPages(max(pages, info.minPages, info.maxPages))
-	if info.maxPages > pages { // wazero would refuse it for what it may never ask for
-		g.allocator = &limitedAllocator{limit: uint64(pages) * pageSize}
-	}
 	if o.Cache != nil {
 		config = config.WithCompilationCache(o.Cache)
 	}
@@ -98,6 +96,11 @@ func (g *Guest) findHooks(info module) error {
 		return errors.New("wasm: guest does not export any plugin functions")
 	case g.exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
 		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
+	case found[exportInitialize] != nil && g.constant != 0 && g.Active()&^Of(PreFilter) == 0:
+		// TinyGo makes constants of the SDK's hooks where main, which has the plugin, is
+		// not run. They would let every pod run anywhere.
+		return errors.New("wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
+			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)")
 	}
 	return nil
 }
@@ -154,8 +157,10 @@ func (g *Guest) Close(ctx context.Context) error { return g.runtime.Close(ctx) }
 // name is unique: a module of the same name could not be instantiated.
 func (g *Guest) name() string { return strconv.FormatUint(g.started.Add(1), 10) }
 
-// limitedAllocator gives memory to guests that declare that they could need more
-// than they may have.
+// limitedAllocator gives memory to instances. In place of wazero's own it refuses
+// what is beyond the limit also to guests that declare that they could need more,
+// and moves a memory that grows less often: grown by a page at a time to 256 MiB,
+// wazero's left 1 GiB to be collected.
 type limitedAllocator struct{ limit uint64 }
 
 // Allocate implements experimental.MemoryAllocator.
@@ -171,11 +176,15 @@ type limitedMemory struct {
 // Reallocate implements experimental.LinearMemory. Nil is what memory.grow
 // returns -1 for.
 func (m *limitedMemory) Reallocate(size uint64) []byte {
-	if size > m.limit {
+	switch {
+	case size > m.limit:
 		return nil
-	}
-	if size > uint64(len(m.bytes)) {
-		m.bytes = append(m.bytes, make([]byte, size-uint64(len(m.bytes)))...)
+	case size <= uint64(cap(m.bytes)):
+		m.bytes = m.bytes[:size]
+	default:
+		grown := make([]byte, size, min(max(size, 2*uint64(len(m.bytes))), m.limit))
+		copy(grown, m.bytes)
+		m.bytes = grown
 	}
 	return m.bytes
 }

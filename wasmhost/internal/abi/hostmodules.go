@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,12 +80,12 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 }
 
 func node(i *Instance, stack []uint64) {
-	name := string(i.read(stack[0], stack[1], "the node's name"))
-	stack[0] = i.writeMessage(i.In.Scheduler.Node(name), stack[2], stack[3])
+	name := i.readName(stack[0], stack[1], "node")
+	stack[0] = i.writeMessage(i.scheduler().Node(name), stack[2], stack[3])
 }
 
 func nodeList(i *Instance, stack []uint64) {
-	nodes, err := i.In.Scheduler.Nodes()
+	nodes, err := i.scheduler().Nodes()
 	if err != nil {
 		panic(err)
 	}
@@ -92,8 +93,8 @@ func nodeList(i *Instance, stack []uint64) {
 }
 
 func nodeImageStates(i *Instance, stack []uint64) {
-	name := string(i.read(stack[0], stack[1], "the node's name"))
-	stack[0] = i.writeJSON(i.In.Scheduler.ImageStates(name), stack[2], stack[3])
+	name := i.readName(stack[0], stack[1], "nodeImageStates")
+	stack[0] = i.writeJSON(i.scheduler().ImageStates(name), stack[2], stack[3])
 }
 
 func getConfig(i *Instance, stack []uint64) {
@@ -137,48 +138,61 @@ func nodeScoreList(i *Instance, stack []uint64) {
 }
 
 func resultClusterEvents(i *Instance, stack []uint64) {
-	i.out.ClusterEvents = slices.Clone(i.read(stack[0], stack[1], "the cluster events"))
+	i.out.ClusterEvents = slices.Clone(i.read(stack[0], stack[1], maxClusterEvents, "result.cluster_events"))
 }
 
 func resultNodeNames(i *Instance, stack []uint64) {
-	i.out.NodeNames = terminated(i.read(stack[0], stack[1], "the nodes' names"))
+	const what = "result.node_names"
+	names, all := terminated(i.read(stack[0], stack[1], maxList, what), maxEntries)
+	if !all {
+		panic(handedOver(what, "more than %d names", maxEntries))
+	}
+	i.out.NodeNames = names
 }
 
 func resultNominatedNodeName(i *Instance, stack []uint64) {
-	i.out.NominatedNode = string(i.read(stack[0], stack[1], "the nominated node's name"))
+	i.out.NominatedNode = i.readName(stack[0], stack[1], "result.nominated_node_name")
 }
 
 func resultStatusReason(i *Instance, stack []uint64) {
 	if reason, ok := i.memory.Read(uint32(stack[0]), uint32(stack[1])); ok {
-		i.out.Reasons = i.reasons.of(reason)
+		i.out.Reasons = i.reason(reason)
 	} else {
 		i.out.Reasons = []string{"BUG: out of memory reading message"}
 	}
 }
 
 func resultNormalizedScoreList(i *Instance, stack []uint64) {
+	const what = "result.normalized_score_list"
+	encoded := i.read(stack[0], stack[1], maxList, what)
+	if bytes.Count(encoded, []byte(":")) > maxEntries { // no name of a node has one
+		panic(handedOver(what, "more than %d scores", maxEntries))
+	}
 	var scores map[string]int64
-	if err := json.Unmarshal(i.read(stack[0], stack[1], "the normalized scores"), &scores); err != nil {
-		panic(err)
+	if err := json.Unmarshal(encoded, &scores); err != nil {
+		panic(handedOver(what, "%w", err))
 	}
 	i.out.Scores = scores
 }
 
 func eventf(i *Instance, stack []uint64) {
+	const what = "handle.eventrecorder.eventf"
 	var event Event
-	if err := json.Unmarshal(i.read(stack[0], stack[1], "the event"), &event); err != nil {
-		panic(err)
+	if err := json.Unmarshal(i.read(stack[0], stack[1], maxEvent, what), &event); err != nil {
+		panic(handedOver(what, "%w", err))
 	}
-	if !i.Quiet {
-		i.In.Scheduler.Eventf(event)
+	if i.Quiet {
+		return
 	}
+	i.account().event()
+	i.scheduler().Eventf(event.printable())
 }
 
 // The answer is a little-endian uint64, 1 or 0.
 func rejectWaitingPod(i *Instance, stack []uint64) {
-	uid := string(i.read(stack[0], stack[1], "the pod's UID"))
+	uid := i.readName(stack[0], stack[1], "handle.reject_waiting_pod")
 	rejected := uint64(0)
-	if !i.Quiet && i.In.Scheduler.RejectWaitingPod(uid) {
+	if !i.Quiet && i.scheduler().RejectWaitingPod(uid) {
 		rejected = 1
 	}
 	i.memory.WriteUint64Le(uint32(stack[2]), rejected)
@@ -186,7 +200,7 @@ func rejectWaitingPod(i *Instance, stack []uint64) {
 
 // Where no such pod waits, eight zero bytes are written.
 func getWaitingPod(i *Instance, stack []uint64) {
-	pod := i.In.Scheduler.WaitingPod(string(i.read(stack[0], stack[1], "the pod's UID")))
+	pod := i.scheduler().WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
 	if pod == nil {
 		i.memory.WriteUint64Le(uint32(stack[2]), 0)
 		return
@@ -212,7 +226,7 @@ func logValues(i *Instance, stack []uint64) {
 	i.log(int32(stack[0]), stack[1], stack[2], stack[3], stack[4])
 }
 
-// log never fails: what is out of range is not worth a trap.
+// log never fails: what is out of range, or too long, is not worth a trap.
 func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
 	if severity < i.settings.LogSeverity || i.Quiet || i.settings.Log == nil {
 		return
@@ -225,5 +239,9 @@ func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
 	if !ok {
 		return
 	}
-	i.settings.Log(severity, string(text), terminated(values))
+	pairs, _ := terminated(values[:min(len(values), maxText)], maxText)
+	for n := range pairs {
+		pairs[n] = Line(pairs[n], maxText)
+	}
+	i.settings.Log(severity, Line(string(text[:min(len(text), maxText+1)]), maxText), pairs)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
 )
 
 // Message is what can be handed to a guest in protobuf, as the types of
@@ -55,6 +56,15 @@ type Event struct {
 	Note               string
 }
 
+// printable is the event with its texts as they may be shown.
+func (e Event) printable() Event {
+	e.RegardingReference, e.RelatedReference = e.RegardingReference.printable(), e.RelatedReference.printable()
+	for _, text := range []*string{&e.Eventtype, &e.Reason, &e.Action, &e.Note} {
+		*text = Line(*text, maxNote)
+	}
+	return e
+}
+
 // Reference names an object.
 type Reference struct {
 	Kind            string
@@ -65,10 +75,18 @@ type Reference struct {
 	ResourceVersion string
 }
 
+func (r Reference) printable() Reference {
+	for _, text := range []*string{&r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion} {
+		*text = Line(*text, maxName)
+	}
+	return r
+}
+
 // In is what a guest may ask in one call. What is zero is not to be had there.
 type In struct {
 	Scheduler     Scheduler
 	Pod           Message
+	Account       *Account        // of the pod; nil is one of the instance's own
 	Target        Message         // the pod that is added or removed
 	NodeName      string          // of the node that is looked at
 	FilteredNodes func() []string // the names of those that passed
@@ -102,71 +120,122 @@ type Instance struct {
 	memory    api.Memory
 	functions [hooks]api.Function
 	settings  Settings
+	starting  context.Context // until it has started, for the values in it
 	stack     [1]uint64
 	printed   printed
 	out       Out
-	reasons   reasons
+	last      *reason // that was given, in the account lastOf
+	lastOf    *Account
+	own       Account
 }
 
-// Start makes an instance and runs its start function. The values in ctx, of
+// Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	i := &Instance{settings: s}
-	ctx = context.WithValue(ctx, instanceKey{}, i)
-	if g.allocator != nil {
-		ctx = experimental.WithMemoryAllocator(ctx, g.allocator)
+	i := &Instance{settings: s, starting: starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}}
+	if err := i.start(g); err != nil {
+		if i.module != nil {
+			_ = i.module.Close(ctx)
+		}
+		return nil, err
 	}
-	if s.Timeout > 0 {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
-		defer cancel()
-	}
-	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed)
-	module, err := g.runtime.InstantiateModule(ctx, g.compiled, config)
-	if err != nil {
-		return nil, i.trap("instantiate", err)
-	}
-	if module.IsClosed() { // it exited, with 0
-		return nil, i.trap("instantiate", errors.New("module closed with exit_code(0)"))
-	}
-	i.printed.reset()
-	i.module, i.memory = module, module.Memory()
+	i.starting = nil
 	for h := range hooks {
 		if g.exports.Has(h) {
-			i.functions[h] = module.ExportedFunction(h.String())
+			i.functions[h] = i.module.ExportedFunction(h.String())
 		}
 	}
 	return i, nil
 }
 
-// Call calls a hook that the guest exports. An error is a [Trap]: the instance
-// is then in no defined state, and of no use but to be closed.
-func (i *Instance) Call(h Hook) (uint64, error) {
-	i.out = Out{}
-	i.stack[0] = 0
+// starting is a context with defaults: the allocator may be the caller's.
+type starting struct {
+	context.Context
+	defaults context.Context
+}
+
+// Value implements context.Context.
+func (s starting) Value(key any) any {
+	if value := s.Context.Value(key); value != nil {
+		return value
+	}
+	return s.defaults.Value(key)
+}
+
+func (i *Instance) start(g *Guest) error {
+	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
+	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
+		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
+		return err
+	}); err != nil {
+		return err
+	}
+	i.memory = i.module.Memory()
+	for _, export := range startFunctions {
+		start := i.module.ExportedFunction(export)
+		if start == nil {
+			continue
+		}
+		if err := i.enter(export, func(ctx context.Context) error {
+			_, err := start.Call(ctx)
+			return explainExit(err)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explainExit says what to do about a guest that has ended well before it began.
+func explainExit(err error) error {
+	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 0 {
+		return fmt.Errorf("%w: the guest is built as a program, which ends with its main; "+
+			"build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)", err)
+	}
+	return err
+}
+
+// enter is the one way into a guest: whatever of it is run, is run by enter. An
+// error is a [Trap].
+func (i *Instance) enter(export string, run func(context.Context) error) error {
 	var err error
 	if i.settings.Timeout > 0 {
-		err = i.callInTime(h)
+		err = i.inTime(run)
 	} else {
-		err = i.functions[h].CallWithStack(i, i.stack[:])
+		err = run(i)
 	}
 	if err != nil {
-		return 0, i.trap(h.String(), err)
+		return i.trap(export, err)
 	}
 	if i.printed.kept != nil {
 		i.printed.reset()
 	}
-	return i.stack[0], nil
+	return nil
 }
 
-func (i *Instance) callInTime(h Hook) error {
+func (i *Instance) inTime(run func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(i, i.settings.Timeout)
 	defer cancel()
-	err := i.functions[h].CallWithStack(ctx, i.stack[:])
+	err := run(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the call took longer than callTimeout, %s", i.settings.Timeout)
 	}
 	return err
+}
+
+// Call calls a hook that the guest exports. After an error, which is a [Trap], the
+// instance is in no defined state, and of no use but to be closed.
+func (i *Instance) Call(h Hook) (uint64, error) {
+	i.out = Out{}
+	return i.call(h.String(), i.functions[h])
+}
+
+func (i *Instance) call(export string, f api.Function) (uint64, error) {
+	i.stack[0] = 0
+	if err := i.enter(export, func(ctx context.Context) error { return f.CallWithStack(ctx, i.stack[:]) }); err != nil {
+		return 0, err
+	}
+	return i.stack[0], nil
 }
 
 // DecidesBy asks the guest what it decides by. Zero is where it does not say, or
@@ -180,10 +249,12 @@ func (i *Instance) DecidesBy() (DecidesBy, error) {
 	if len(d.ParamTypes()) > 0 || !slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
 		return 0, fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i32)", exportDecidesBy)
 	}
-	if err := declared.CallWithStack(i, i.stack[:]); err != nil {
-		return 0, i.trap(exportDecidesBy, err)
+	i.In = In{}
+	answer, err := i.call(exportDecidesBy, declared)
+	if err != nil {
+		return 0, err
 	}
-	by := DecidesBy(i.stack[0])
+	by := DecidesBy(answer)
 	if by&^(ByPodAnnotations|ByNodeName) != 0 {
 		return 0, nil
 	}
@@ -222,6 +293,9 @@ func (i *Instance) Err() error { return nil }
 func (i *Instance) Value(key any) any {
 	if _, ok := key.(instanceKey); ok {
 		return i
+	}
+	if i.starting != nil {
+		return i.starting.Value(key)
 	}
 	return nil
 }

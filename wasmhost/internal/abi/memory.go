@@ -2,17 +2,26 @@ package abi
 
 import (
 	"encoding/json"
-	"fmt"
+	"math"
+	"strings"
 )
 
 // read is a view of the guest's memory, which the guest may change later on. A
-// guest that names bytes that it does not have traps.
-func (i *Instance) read(at, size uint64, what string) []byte {
+// guest traps that names bytes that it does not have, or more than are taken.
+func (i *Instance) read(at, size, most uint64, what string) []byte {
+	if size = uint64(uint32(size)); size > most {
+		panic(handedOver(what, "%d bytes, and at most %d are taken", size, most))
+	}
 	b, ok := i.memory.Read(uint32(at), uint32(size))
 	if !ok {
-		panic(fmt.Errorf("out of memory reading %s", what))
+		panic(handedOver(what, "out of the guest's memory: %d bytes at %d", size, uint32(at)))
 	}
 	return b
+}
+
+// readName reads the name of an object, or its UID.
+func (i *Instance) readName(at, size uint64, what string) string {
+	return string(i.read(at, size, maxName, what))
 }
 
 // writeString returns how long s is; it is written only where that is within the
@@ -33,7 +42,7 @@ func (i *Instance) writeMessage(m Message, buf, limit uint64) uint64 {
 	if size == 0 || size > int(uint32(limit)) {
 		return uint64(size)
 	}
-	if _, err := m.MarshalToSizedBuffer(i.read(buf, uint64(size), "the buffer for an object")); err != nil {
+	if _, err := m.MarshalToSizedBuffer(i.read(buf, uint64(size), math.MaxUint32, "the buffer for an object")); err != nil {
 		panic(err)
 	}
 	return uint64(size)
@@ -51,43 +60,20 @@ func (i *Instance) writeJSON(v any, buf, limit uint64) uint64 {
 }
 
 // terminated are strings that each end with a NUL. Empty ones are left out, and
-// so is what no NUL ends.
-func terminated(b []byte) (entries []string) {
-	start := 0
-	for end, c := range b {
-		if c != 0 {
+// so is what no NUL ends. Where there are more than that many, all is false.
+func terminated(b []byte, most int) (entries []string, all bool) {
+	text := string(b) // which the entries share
+	for {
+		entry, rest, ended := strings.Cut(text, "\x00")
+		if !ended {
+			return entries, true
+		}
+		if text = rest; entry == "" {
 			continue
 		}
-		if end > start {
-			entries = append(entries, string(b[start:end]))
+		if len(entries) == most {
+			return entries, false
 		}
-		start = end + 1
+		entries = append(entries, entry)
 	}
-	return entries
-}
-
-// reasons remembers the reasons of an instance, so that one that comes for every
-// node of a cycle is made once.
-type reasons struct {
-	last  []string
-	known map[string][]string
-}
-
-// maxReasons is how many are remembered: those that name a node never come again.
-const maxReasons = 64
-
-func (r *reasons) of(reason []byte) []string {
-	if len(r.last) > 0 && r.last[0] == string(reason) {
-		return r.last
-	}
-	known, ok := r.known[string(reason)]
-	if !ok {
-		known = []string{string(reason)}
-		if len(r.known) >= maxReasons || r.known == nil {
-			r.known = map[string][]string{}
-		}
-		r.known[known[0]] = known
-	}
-	r.last = known
-	return known
 }

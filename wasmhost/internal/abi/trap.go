@@ -9,7 +9,7 @@ import (
 // Trap is what became of a call or a start that did not end as it should: the
 // guest trapped, or exited, or was out of memory or of time.
 type Trap struct {
-	// Hook is the name of the export, or "instantiate".
+	// Hook is the name of the export, or "instantiate" before any was called.
 	Hook string
 	// Printed is what the guest wrote to its standard output and error.
 	Printed string
@@ -42,7 +42,8 @@ func (i *Instance) trap(hook string, err error) *Trap {
 	if last := len(stack) - 1; last >= 0 && strings.HasPrefix(stack[last], "$") {
 		stack[last] = hook // the guest has no name section, but this one is known
 	}
-	return &Trap{Hook: hook, Printed: string(i.printed.kept), Stack: stack, cause: strings.TrimSpace(cause)}
+	cause = strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")
+	return &Trap{Hook: hook, Printed: string(i.printed.kept), Stack: stack, cause: cause}
 }
 
 // frames are the functions of a trace, without their module and signature.

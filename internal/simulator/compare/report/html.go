@@ -32,9 +32,18 @@ func rows(r *compare.Result) []compare.Difference {
 	return all[:min(most, len(all))]
 }
 
-// direct are those that do not follow from others.
+// folds is true of what a reader may do without: what follows from others, unless the
+// pod has lost its node.
+func folds(d compare.Difference) bool { return d.Follows && d.Kind != compare.OnlyA }
+
+// direct are those that are left.
 func direct(rows []compare.Difference) []compare.Difference {
-	return slices.DeleteFunc(slices.Clone(rows), func(d compare.Difference) bool { return d.Follows })
+	return slices.DeleteFunc(slices.Clone(rows), folds)
+}
+
+// unplaced are as many as the page lists.
+func unplaced(r *compare.Result) []compare.Difference {
+	return r.Unplaced[:min(most, len(r.Unplaced))]
 }
 
 //go:embed report.html
@@ -52,8 +61,8 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
 	"date":    func() string { return time.Now().Format("2 January 2006, 15:04") },
 	"sub":     func(low, high float64) float64 { return high - low },
-	"direct":  direct,
-	"shares":  shares, "ranges": ranges, "heat": heat, "runs": runs,
+	"direct":  direct, "folds": folds, "unplaced": unplaced,
+	"shares": shares, "ranges": ranges, "heat": heat, "runs": runs,
 }).Parse(layout))
 
 // share is a part of the bar of all pods.
@@ -67,6 +76,7 @@ type share struct {
 func shares(r *compare.Result) []share {
 	run := r.Runs[0]
 	all := []share{
+		{Class: "unplaced", Word: "without a node under A, though they ran", Count: run.Unplaced},
 		{Class: "onlyA", Word: "only under A", Count: run.OnlyA},
 		{Class: "onlyB", Word: "only under B", Count: run.OnlyB},
 		{Class: "elsewhere", Word: "elsewhere", Count: run.Elsewhere - run.Follows},

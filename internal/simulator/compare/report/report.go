@@ -26,8 +26,19 @@ func JSON(w io.Writer, r *compare.Result) error {
 	return encoder.Encode(r)
 }
 
-// Verdict says in a line what came of it.
+// Verdict says in a line what came of it, and first what makes that doubtful.
 func Verdict(r *compare.Result) string {
+	switch n := len(r.Unplaced); n {
+	case 0:
+		return outcome(r)
+	case 1:
+		return "1 pod that runs has no node under A; of the others: " + outcome(r)
+	default:
+		return fmt.Sprintf("%d pods that run have no node under A; of the others: %s", n, outcome(r))
+	}
+}
+
+func outcome(r *compare.Result) string {
 	first := r.Runs[0]
 	var parts []string
 	for _, part := range []struct {
@@ -37,7 +48,7 @@ func Verdict(r *compare.Result) string {
 		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
 	} {
 		if part.n > 0 {
-			parts = append(parts, count(part.n, "pod")+map[bool]string{true: " has ", false: " have "}[part.n == 1]+part.what)
+			parts = append(parts, have(part.n)+" "+part.what)
 		}
 	}
 	switch {
@@ -51,6 +62,13 @@ func Verdict(r *compare.Result) string {
 		return "No difference but " + ties(first.Ties)
 	}
 	return "No difference"
+}
+
+func have(pods int) string {
+	if pods == 1 {
+		return "1 pod has"
+	}
+	return fmt.Sprint(pods, " pods have")
 }
 
 func count(n int, what string) string {

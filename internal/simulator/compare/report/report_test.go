@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -46,7 +48,7 @@ func TestTheTableHasWhatDiffersWithItsReasonOnALine(t *testing.T) {
 		`default/picky +only under A \(in 1 of 2 runs\) +one +- +Regex: under B one is refused: no <match>\n`,
 		`default/web +elsewhere \(in 2 of 2 runs\) +one +two +totals \(follows from other pods\)\n`,
 		`default/huge +nowhere +- +- +no room\n`,
-		`all runs +1…3 +0…1 +0…1 +0 +0…1 +0…2\n`,
+		`all runs +1…3 +0…1 +0…1 +0 +0…1 +0…2 +0\n`,
 		`A +.*1.5 ms, 2.0 s\n`,
 		`\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
 	} {
@@ -56,6 +58,61 @@ func TestTheTableHasWhatDiffersWithItsReasonOnALine(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\ntwo ") {
 		t.Errorf("a node that is the same is listed:\n%s", out.String())
+	}
+}
+
+// stranded is the example with a pod that ran, and has no node under A.
+func stranded() *compare.Result {
+	r := example()
+	r.Unplaced = []compare.Difference{{Namespace: "default", Name: "db", Kind: compare.Unplaced, Plugin: "VolumeBinding", Reason: "no <claim>", Runs: 2}}
+	for i := range r.Runs {
+		r.Runs[i].Unplaced = 1
+	}
+	return r
+}
+
+func TestAPodWithoutANodeUnderAIsLoudInEveryFormat(t *testing.T) {
+	for format, wants := range map[string][]string{
+		"table": {
+			`: 1 pod that runs has no node under A; of the others: 1 pod has no node under B any more`,
+			`\nRUNS, AND HAS NO NODE UNDER A +REASON\ndefault/db \(in 2 of 2 runs\) +VolumeBinding: no <claim>\n(?s:.*)\nPOD +DIFFERENCE`,
+			`TIES +UNPLACED .*\nseed 1 .* 2 +1 +0.00 %`,
+		},
+		"json": {`(?s)"unplaced": \[\s+{\s+"namespace": "default",\s+"name": "db",\s+"kind": "unplaced"`},
+		"html": {
+			`<h1 class="lost">1 pod that runs has no node under A; of the others:`,
+			`(?s)<h2>Ran, and have no node under A</h2>.*<li><b>default/db</b> VolumeBinding: no &lt;claim&gt;</li>.*<h2>Pods</h2>`,
+			`<b>1</b> without a node under A, though they ran`,
+		},
+	} {
+		var out bytes.Buffer
+		if err := Formats[format](&out, stranded()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !regexp.MustCompile(want).Match(out.Bytes()) {
+				t.Errorf("the %s lacks %s:\n%s", format, want, &out)
+			}
+		}
+	}
+}
+
+// What follows is folded where there is much of it, but for pods that lose their node.
+func TestAPodThatLosesItsNodeIsNeverFolded(t *testing.T) {
+	r := example()
+	for i := range 2 * shown {
+		r.Differences = append(r.Differences, compare.Difference{Name: fmt.Sprint("moved-", i), Kind: compare.Elsewhere, Follows: true})
+	}
+	r.Differences = append(r.Differences, compare.Difference{Namespace: "default", Name: "lost", Kind: compare.OnlyA, Follows: true})
+	var table, page bytes.Buffer
+	if err := errors.Join(Table(&table, r), HTML(&page, r)); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); !strings.Contains(text, "default/lost") || strings.Contains(text, "moved-") || !strings.Contains(text, "and 81 that follow from these") {
+		t.Errorf("the table is\n%s", text)
+	}
+	if !regexp.MustCompile(`<tr tabindex="0" aria-expanded="false"><th scope="row"><small>default/</small>lost<`).Match(page.Bytes()) {
+		t.Error("the page hides it")
 	}
 }
 

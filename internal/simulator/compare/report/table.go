@@ -19,6 +19,7 @@ func Table(w io.Writer, r *compare.Result) error {
 	t.row("A", r.A)
 	t.row("B", r.B)
 	t.line("%s: %s.", scheduled(r), Verdict(r))
+	t.unplaced(r)
 	t.differences(r)
 	t.counts(r)
 	t.loads(r)
@@ -46,6 +47,20 @@ func (t *table) line(format string, args ...any) {
 	_ = t.Flush()
 }
 
+func (t *table) unplaced(r *compare.Result) {
+	if len(r.Unplaced) == 0 {
+		return
+	}
+	t.row("RUNS, AND HAS NO NODE UNDER A", "REASON")
+	for _, d := range r.Unplaced[:min(shown, len(r.Unplaced))] {
+		t.row(d.Namespace+"/"+d.Name+runs(r, d), why(d))
+	}
+	if more := len(r.Unplaced) - shown; more > 0 {
+		t.row(fmt.Sprintf("and %d more; -o json has all", more))
+	}
+	t.line("No node under A where there was one: if A is what the cluster runs with, the copy lacks something. B has no part in it.")
+}
+
 func (t *table) differences(r *compare.Result) {
 	rows := slices.Concat(r.Differences, r.Nowhere)
 	folded := 0
@@ -68,6 +83,7 @@ func (t *table) differences(r *compare.Result) {
 // words are what kinds are called.
 var words = map[compare.Kind]string{
 	compare.Elsewhere: "elsewhere", compare.OnlyA: "only under A", compare.OnlyB: "only under B", compare.Nowhere: "nowhere",
+	compare.Unplaced: "no node under A",
 }
 
 func runs(r *compare.Result, d compare.Difference) string {
@@ -78,9 +94,9 @@ func runs(r *compare.Result, d compare.Difference) string {
 }
 
 func (t *table) counts(r *compare.Result) {
-	t.row("PODS", "SAME", "ELSEWHERE", "ONLY UNDER A", "ONLY UNDER B", "NOWHERE", "TIES", "CPU DEVIATION A, B")
+	t.row("PODS", "SAME", "ELSEWHERE", "ONLY UNDER A", "ONLY UNDER B", "NOWHERE", "TIES", "UNPLACED", "CPU DEVIATION A, B")
 	for _, run := range r.Runs {
-		t.row(fmt.Sprint("seed ", run.Seed), run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties,
+		t.row(fmt.Sprint("seed ", run.Seed), run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties, run.Unplaced,
 			fmt.Sprintf("%.2f %%, %.2f %%", run.CPUDeviationA, run.CPUDeviationB))
 	}
 	if len(r.Runs) > 1 {
@@ -101,7 +117,8 @@ func (t *table) spread(runs []compare.Tally) {
 	t.row("all runs",
 		span(func(r compare.Tally) int { return r.Same }), span(func(r compare.Tally) int { return r.Elsewhere }),
 		span(func(r compare.Tally) int { return r.OnlyA }), span(func(r compare.Tally) int { return r.OnlyB }),
-		span(func(r compare.Tally) int { return r.Nowhere }), span(func(r compare.Tally) int { return r.Ties }))
+		span(func(r compare.Tally) int { return r.Nowhere }), span(func(r compare.Tally) int { return r.Ties }),
+		span(func(r compare.Tally) int { return r.Unplaced }))
 }
 
 func (t *table) loads(r *compare.Result) {

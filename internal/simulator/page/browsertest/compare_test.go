@@ -50,6 +50,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 
 func TestAComparisonIsStopped(t *testing.T) {
 	p := open(t, "/")
+	p.createPod("waits", "")
 	p.click("#cog")
 	p.click("#compare")
 	p.waitFor("it is under way", "document.querySelector('#editor .job button') !== null")

@@ -1,0 +1,93 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// FuzzPieces holds what is converted in pieces against what is converted at once.
+func FuzzPieces(f *testing.F) {
+	for _, seed := range inBlockStyle {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := inPieces(text)
+		if !ok {
+			return
+		}
+		want, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			t.Fatalf("%q is no YAML: %v, but became %s", text, err, got)
+		}
+		if a, b := decoded(t, got), decoded(t, want); !reflect.DeepEqual(a, b) {
+			t.Errorf("%q\nin pieces %s\nat once   %s", text, got, want)
+		}
+	})
+}
+
+// inBlockStyle is written as programs do.
+var inBlockStyle = []string{
+	"apiVersion: v1\nitems:\n- a: b\n  c:\n  - d\n- e\nkind: List\nmetadata:\n  resourceVersion: \"\"\n",
+	"# comment\npods:\n  - name: a\n    text: |\n      # no comment\n\n      - no item\n  # a comment\n  -\n    name: b\nnodes: []\nempty:\nlast: {a: b}\n",
+	"pods: # comment\r\n- a: 'it''s\r\n    folded'\r\n- b: >-\r\n    x\r\n",
+}
+
+func inPieces(text string) (string, bool) {
+	out, ok := (&pieces{most: 1 << 20, out: []byte{'{'}}).convert([]byte(text))
+	return string(out), ok
+}
+
+func decoded[T string | []byte](t *testing.T, text T) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+func TestWhatProgramsWriteIsConvertedInPieces(t *testing.T) {
+	for _, text := range inBlockStyle {
+		if _, ok := inPieces(text); !ok {
+			t.Errorf("not converted in pieces: %q", text)
+		}
+	}
+	for _, text := range []string{"{a: b}", "a: [\n{b: c}]\n", "- a\n", "a: &x 1\nb: *x\n", "a:\n- b: c\n d: e\n", "...\n"} {
+		if out, ok := inPieces(text); ok {
+			t.Errorf("%q became %s", text, out)
+		}
+	}
+}
+
+func TestAListIsAsLongAsItWasWhateverThePieces(t *testing.T) {
+	text := "items:\n" + strings.Repeat("- name: a\n", 3*pieceSize/10) + "kind: List\n"
+	out, err := toJSON([]byte(text), pieceSize*2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, _ := decoded(t, out).(map[string]any)["items"].([]any); len(items) != 3*pieceSize/10 {
+		t.Errorf("%d items, want %d", len(items), 3*pieceSize/10)
+	}
+}
+
+func TestWhatIsSentIsBounded(t *testing.T) {
+	for name, tt := range map[string]struct{ file, want string }{
+		"bytes":       {strings.Repeat(" ", MaxSent) + "{}", "more than 64 MB"},
+		"elements":    {`{"pods":[{"metadata":{"name":"a"},"spec":{"containers":[` + strings.Repeat("{},", 1<<20) + `{}]}}]}`, "more than 1048576 elements"},
+		"objects":     {`{"pods":[` + strings.Repeat("{},", 1<<20) + `{}]}`, "more than 1048576 elements"},
+		"anything":    {`{"schedulerConfig":{"a":[` + strings.Repeat("0,", 1<<20) + `0]}}`, "more than 1048576 elements"},
+		"YAML":        {"pods:\n" + strings.Repeat("- {}\n", 1<<20), "more than 1048576 elements"},
+		"flow YAML":   {"pods: [" + strings.Repeat("{},", 2<<20) + "{}]", "more than 4 MB of YAML in one piece"},
+		"compression": {compressed(t, strings.Repeat(" ", 2*MaxSent)+"{}"), "more than 64 MB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := ReadSent(strings.NewReader(tt.file))
+			if large, ok := err.(TooLarge); !ok || !strings.Contains(large.Error(), tt.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
+	const imports = "package p\n\nimport _ \"example.com/needed\"\n"
+	tests := []struct {
+		name           string
+		module, source string
+		printed, said  string
+	}{
+		{
+			name:    "a module that needs nothing",
+			source:  "package p\n",
+			printed: "DIR\n",
+		},
+		{
+			name:   "what it imports cannot be downloaded",
+			module: "require example.com/needed v1.0.0\n",
+			source: imports,
+			said:   "*** NOT CHECKED: DIR/: cannot be had here: ",
+		},
+		{
+			name:    "go.mod lacks a line, which is no question of what is served",
+			module:  "require example.com/other v1.0.0\n",
+			source:  "package p\n\nimport _ \"example.com/other\"\n",
+			printed: "DIR\n",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeModule(t, dir, "m", test.module+
+				"replace example.com/other => ./other\nreplace example.com/third => ./third\n", test.source)
+			writeModule(t, dir+"/other", "other", "require example.com/third v1.0.0\n",
+				"package other\n\nimport _ \"example.com/third\"\n")
+			writeModule(t, dir+"/third", "third", "", "package third\n")
+			command := exec.Command("./served.sh", dir)
+			command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+			var said strings.Builder
+			command.Stderr = &said
+
+			printed, err := command.Output()
+			if err != nil {
+				t.Fatalf("error %v: %s", err, said.String())
+			}
+			if want := strings.ReplaceAll(test.printed, "DIR", dir); string(printed) != want {
+				t.Errorf("printed %q, want %q; said: %s", printed, want, said.String())
+			}
+			if want := strings.ReplaceAll(test.said, "DIR", dir); !strings.HasPrefix(said.String(), want) {
+				t.Errorf("said %q, want %q", said.String(), want)
+			}
+		})
+	}
+}
+
+// writeModule makes example.com/NAME, a module with one package.
+func writeModule(t *testing.T, dir, name, module, source string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/"+name+"\n\ngo 1.26\n\n"+module))
+	write(t, filepath.Join(dir, "p.go"), []byte(source))
+}

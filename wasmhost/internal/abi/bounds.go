@@ -1,0 +1,95 @@
+package abi
+
+import (
+	"fmt"
+	"sync"
+)
+
+// What a guest may hand over. The host's memory is not bounded by the guest's: 200
+// MiB of short names were once 6.7 GiB of Go's strings. A cluster of 15,000 nodes
+// stays below each of these. What a guest decides by fails beyond it, since a part
+// of it would decide something else; a text for people is cut.
+const (
+	maxName          = 253       // bytes of the name of an object, or its UID
+	maxList          = 4 << 20   // bytes of nodes' names, or of scores: 15,000 times 279
+	maxEntries       = 64 << 10  // names or scores in them
+	maxClusterEvents = 1 << 10   // bytes: 128 events
+	maxEvent         = 16 << 10  // bytes of an event's JSON
+	maxEvents        = 100       // that are sent for one pod
+	maxNote          = 1024      // bytes of a field of an event: the API server takes no longer note
+	maxText          = 8 << 10   // bytes of a reason, a message, or the keys and values beside it
+	maxReasons       = 512 << 10 // bytes of the reasons for one pod: its status must fit into 1.5 MiB
+	maxReasonsCount  = 20_000
+)
+
+// handedOver is an error that a host function panics with, and with it the guest
+// traps: it handed over too much, or what cannot be read.
+func handedOver(what, format string, args ...any) error {
+	return fmt.Errorf(what+": "+format, args...)
+}
+
+// Account counts what a guest hands over for one pod, in all its instances and
+// calls. The zero value is ready to use.
+type Account struct {
+	mu      sync.Mutex
+	reasons map[string]*reason // by the guest's own bytes
+	size    int                // of these, in bytes
+	events  int
+}
+
+// reason is what a guest gave, and what is made of it.
+type reason struct {
+	given string
+	shown []string // one
+}
+
+// outOfReasons is given in place of those that there is no room for.
+var outOfReasons = reason{shown: []string{"node(s) for which there is no room in the pod's status: the guest gives too many different reasons"}}
+
+// reason makes each reason once: most are given for many nodes.
+func (a *Account) reason(given []byte) *reason {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if known := a.reasons[string(given)]; known != nil {
+		return known
+	}
+	if a.size+len(given) > maxReasons || len(a.reasons) >= maxReasonsCount {
+		return &outOfReasons
+	}
+	if a.reasons == nil {
+		a.reasons = map[string]*reason{}
+	}
+	made := &reason{given: string(given)}
+	made.shown = []string{Line(made.given, maxText)}
+	a.reasons[made.given] = made
+	a.size += len(given)
+	return made
+}
+
+// event panics for one too many.
+func (a *Account) event() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.events++; a.events > maxEvents {
+		panic(handedOver("handle.eventrecorder.eventf", "more than %d events for one pod", maxEvents))
+	}
+}
+
+// reason is Account.reason, without a lock for one that is given again at once.
+func (i *Instance) reason(given []byte) []string {
+	given = given[:min(len(given), maxText+1)] // so that it shows that it is cut
+	account := i.account()
+	if i.last == nil || i.lastOf != account || i.last.given != string(given) {
+		i.last, i.lastOf = account.reason(given), account
+	}
+	return i.last.shown
+}
+
+// account is that of the pod that the call is about. What is about none counts for
+// the instance.
+func (i *Instance) account() *Account {
+	if i.In.Account != nil {
+		return i.In.Account
+	}
+	return &i.own
+}

@@ -1,0 +1,83 @@
+package wasmhost
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
+	if got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]; !got.IsSuccess() {
+		t.Errorf("got %v: _initialize was not called", got)
+	}
+}
+
+func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
+	for guest, want := range map[string]string{
+		"start_exit": "failed to create a guest pool: wasm: _start error: module closed with exit_code(0): the guest is built as a program, " +
+			"which ends with its main; build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)",
+		"main_not_run": "wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
+			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
+	} {
+		h := &Host{}
+		t.Cleanup(func() { h.Close() })
+		args := Args{GuestURL: "file://" + guests + guest + ".wasm"}
+		_, err := h.Start(t.Context(), "Wasm", args)
+		if want := "plugin Wasm: guest " + args.GuestURL + ": " + want; message(err) != want {
+			t.Errorf("%s: got\n%v\nwant\n%s", guest, err, want)
+		}
+	}
+}
+
+// buildGo compiles a guest of testdata that is written in plain Go.
+func buildGo(t *testing.T, folder string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "guest.wasm")
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, ".")
+	build.Dir = guests + folder
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file
+}
+
+func TestAGuestInPlainGoDecides(t *testing.T) {
+	h := &Host{}
+	t.Cleanup(func() { h.Close() })
+	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "plain_go")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := schedule(t.Context(), pl, pod("web"), "gpu-1", "web-1", "gpu", "gpu-")
+	if want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(codes(got), want) {
+		t.Errorf("got %v, want %v", codes(got), want)
+	}
+	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
+		t.Errorf("the reason is %q", reason)
+	}
+}
+
+func TestTheGuideShowsAGuestInPlainGo(t *testing.T) { guideShows(t, "plain_go/main.go") }
+
+// guideShows holds a source in docs/guests.md against the one in testdata.
+func guideShows(t *testing.T, file string) {
+	t.Helper()
+	guide, err := os.ReadFile("../docs/guests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(guests + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := "    " + strings.ReplaceAll(strings.TrimSpace(string(source)), "\n", "\n    ")
+	if !strings.Contains(string(guide), strings.ReplaceAll(shown, "\n    \n", "\n\n")) {
+		t.Errorf("docs/guests.md does not show testdata/guests/%s as it is", file)
+	}
+}
