@@ -40,13 +40,16 @@ var (
 	selecting = map[string]any{"replicas": int64(0), "selector": selector}
 )
 
+// key is the annotation that is tried.
+var key = regex.Annotation
+
 // annotated makes an object of a kind, whose pod has the annotation, or none if
 // pattern is nil.
 func annotated(index int, name string, pattern *string) *unstructured.Unstructured {
 	k := kinds[index]
 	metadata := map[string]any{"labels": map[string]any{"a": "b"}}
 	if pattern != nil {
-		metadata["annotations"] = map[string]any{regex.Annotation: *pattern}
+		metadata["annotations"] = map[string]any{key: *pattern}
 	}
 	spec := map[string]any{
 		"schedulerName": "nobody", "containers": []any{map[string]any{"name": "c", "image": "registry.example/none"}},
@@ -171,12 +174,12 @@ func judged(t *testing.T) map[*string]string {
 		strings.Repeat("a", 2048): "", "(abcd){600}": "",
 	} {
 		if want == asTheScheduler {
-			_, err := regex.Default.Compile(pattern)
+			_, err := regex.Default.Selector(map[string]string{key: pattern})
 			var refusal *regex.PatternError
 			if !errors.As(err, &refusal) {
 				t.Fatalf("the scheduler takes %.20q", pattern)
 			}
-			want = "annotation " + regex.Annotation + ": " + refusal.Problem
+			want = "annotation " + key + ": " + refusal.Problem
 		}
 		judged[&pattern] = want
 	}
@@ -186,16 +189,19 @@ func judged(t *testing.T) map[*string]string {
 func TestTheAPIServerRefusesBadPatterns(t *testing.T) {
 	keep(t, "kubecon-.*")
 	enforce(t, "base", objects, func(err error) bool { return err != nil })
-	for i, k := range kinds {
-		for what, try := range map[string]func(context.Context, dynamic.Interface, int, *string) error{"create": create, "update": update} {
-			t.Run(what+" "+k.kind, func(t *testing.T) {
-				for pattern, want := range judged(t) {
-					err := try(t.Context(), objects, i, pattern)
-					if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
-						t.Errorf("%s: got %v, want %q", shown(pattern), err, want)
+	t.Cleanup(func() { key = regex.Annotation })
+	for _, key = range []string{regex.Annotation, regex.ExcludeAnnotation} {
+		for i, k := range kinds {
+			for what, try := range map[string]func(context.Context, dynamic.Interface, int, *string) error{"create": create, "update": update} {
+				t.Run(what+" "+k.kind+" "+key, func(t *testing.T) {
+					for pattern, want := range judged(t) {
+						err := try(t.Context(), objects, i, pattern)
+						if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+							t.Errorf("%s: got %v, want %q", shown(pattern), err, want)
+						}
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }

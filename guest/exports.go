@@ -66,7 +66,7 @@ func filterLong(size uint32) uint32 {
 // there is none.
 //
 //export postfilter
-func postfilter() uint64 { return uint64(report(plugin.PostFilter())) }
+func postfilter() uint64 { return uint64(report(plugin.PostFilter(Pod{}))) }
 
 // report hands the reason to the host and the code to the caller: Wasm
 // functions return numbers only.

@@ -19,12 +19,16 @@ type fake struct {
 }
 
 func (f *fake) PreFilter(pod Pod) ([]string, Status) {
-	f.regex, _, _ = pod.Annotation(key)
-	f.regex = strings.Clone(f.regex)
+	if values, _ := pod.Annotations(key); values[0] != nil {
+		f.regex = strings.Clone(*values[0])
+	}
 	return f.nodeNames, f.status
 }
 
-func (f *fake) PostFilter() Status { return f.status }
+func (f *fake) PostFilter(pod Pod) Status {
+	f.PreFilter(pod)
+	return f.status
+}
 
 func (f *fake) Filter(nodeName string) *Status {
 	f.nodeName = strings.Clone(nodeName)
@@ -103,9 +107,15 @@ func TestPreFilterPassesNamesButNeverAnEmptyList(t *testing.T) {
 func TestPostFilterNominatesNobody(t *testing.T) {
 	var reason string
 	host.setStatusReason = func(b []byte) { reason = string(b) }
-	Set(&fake{status: Status{Unschedulable, "nothing left"}})
-	if code := postfilter(); code != 2 || reason != "nothing left" {
-		t.Errorf("code %#x, reason %q", code, reason)
+	wire, err := pods()["one annotation"].Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.currentPod = serve(wire)
+	f := &fake{status: Status{Unschedulable, "nothing left"}}
+	Set(f)
+	if code := postfilter(); code != 2 || reason != "nothing left" || f.regex != "kubecon-.*" {
+		t.Errorf("code %#x, reason %q, the pod's annotation %q", code, reason, f.regex)
 	}
 }
 
@@ -129,17 +139,18 @@ func TestConfigMayBeEmpty(t *testing.T) {
 	}
 }
 
-func TestManyNamesAreAnsweredAboutUpToAnotherReason(t *testing.T) {
+func TestManyNamesAreAnsweredAboutButForOtherReasons(t *testing.T) {
 	var reason string
 	host.setStatusReason = func(b []byte) { reason = string(b) }
+	forC, forOthers := &Status{UnschedulableAndUnresolvable, "is for c"}, &Status{Unschedulable, "is for others"}
 	Set(byName(func(name string) *Status {
 		switch name[0] {
 		case 'k':
 			return nil
 		case 'c':
-			return &Status{UnschedulableAndUnresolvable, "is for " + name[:1]}
+			return forC
 		}
-		return &Status{Unschedulable, "is for others"}
+		return forOthers
 	}))
 	for _, tt := range []struct {
 		names  []string
@@ -148,7 +159,7 @@ func TestManyNamesAreAnsweredAboutUpToAnotherReason(t *testing.T) {
 	}{
 		{[]string{"kubecon-1", "cncf-1", "c", "kubecon-2"}, "\x00\x03\x03\x00", "is for c"},
 		{[]string{"kubecon-1"}, "\x00", ""},
-		{[]string{"cncf-1", "k", "other", "k"}, "\x03\x00", "is for c"},
+		{[]string{"cncf-1", "k", "other", "k"}, "\x03\x00\xff\x00", "is for c"},
 		{[]string{strings.Repeat("k", 253), strings.Repeat("x", 253)}, "\x00\x02", "is for others"},
 	} {
 		at := namesBuffer[:0]

@@ -22,9 +22,10 @@ type Plugin interface {
 	// for each node, so the statuses should be there before, and nothing be
 	// allocated. The name is valid until it returns.
 	Filter(nodeName string) *Status
-	// PostFilter is called where no node was left. Success has nothing to say;
-	// Unschedulable adds its reason to the pod's event.
-	PostFilter() Status
+	// PostFilter is called where no node was left, also for a pod that another
+	// plugin rejected before PreFilter could be called. Success has nothing to
+	// say; Unschedulable adds its reason to the pod's event.
+	PostFilter(pod Pod) Status
 	// EventsToRegister lists what may make a rejected pod schedulable.
 	EventsToRegister() []ClusterEvent
 }

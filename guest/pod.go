@@ -10,10 +10,10 @@ import (
 // asked for something.
 type Pod struct{}
 
-// Annotation returns the value of an annotation, and whether the pod has it.
-// The value is valid until the next pod is read.
-func (Pod) Annotation(key string) (value string, found bool, err error) {
-	return annotation(currentPod(), key)
+// Annotations returns the values of annotations, in the order of their keys; nil
+// for one that the pod does not have. They are valid until the next pod is read.
+func (Pod) Annotations(keys ...string) (values []*string, err error) {
+	return annotations(currentPod(), keys)
 }
 
 // The fields on the way to an annotation, numbered in generated.proto of
@@ -28,20 +28,24 @@ const (
 // errPod says that the host's bytes are no pod.
 var errPod = errors.New("the host sent a pod that is not valid protobuf")
 
-// annotation finds the value of a key in a v1.Pod, without decoding the rest:
+// annotations finds the values of keys in a v1.Pod, without decoding the rest:
 // fields of no interest are skipped by their length. As in any protobuf, of
 // equal keys the last one counts.
-func annotation(pod []byte, key string) (value string, found bool, err error) {
+func annotations(pod []byte, keys []string) (values []*string, err error) {
+	values = make([]*string, len(keys))
 	err = fields(pod, podMetadata, func(metadata []byte) error {
 		return fields(metadata, metaAnnotations, func(entry []byte) error {
 			k, v, err := keyValue(entry)
-			if err == nil && view(k) == key {
-				value, found = view(v), true
+			for i, key := range keys {
+				if err == nil && view(k) == key {
+					value := view(v)
+					values[i] = &value
+				}
 			}
 			return err
 		})
 	})
-	return value, found, err
+	return values, err
 }
 
 // keyValue splits an entry of a map.

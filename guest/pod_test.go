@@ -23,6 +23,15 @@ func pods() map[string]*v1.Pod {
 	}
 }
 
+// annotation is annotations for one key.
+func annotation(pod []byte, key string) (value string, found bool, err error) {
+	values, err := annotations(pod, []string{"example.com/other", key})
+	if values[1] == nil {
+		return "", false, err
+	}
+	return *values[1], true, err
+}
+
 func TestAnnotationIsWhatAFullDecodeFinds(t *testing.T) {
 	for name, pod := range pods() {
 		t.Run(name, func(t *testing.T) {

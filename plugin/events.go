@@ -49,7 +49,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 	return framework.Queue, nil
 }
 
-// afterPod wakes a pod whose own annotation has changed.
+// afterPod wakes a pod one of whose own annotations has changed.
 func (p *Plugin) afterPod(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (framework.QueueingHint, error) {
 	before, after, err := util.As[*v1.Pod](oldObj, newObj)
 	if err != nil {
@@ -61,10 +61,12 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (frame
 	if before == nil {
 		return framework.Queue, nil
 	}
-	was, had := before.Annotations[p.annotation]
-	is, has := after.Annotations[p.annotation]
-	if had == has && was == is {
-		return framework.QueueSkip, nil
+	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
+		was, had := before.Annotations[key]
+		is, has := after.Annotations[key]
+		if had != has || was != is {
+			return framework.Queue, nil
+		}
 	}
-	return framework.Queue, nil
+	return framework.QueueSkip, nil
 }

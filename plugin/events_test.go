@@ -69,6 +69,16 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 			old:   pod(), new: pod(key, ""), want: framework.Queue,
 		},
 		{
+			name: "a mended exclusion wakes it", pod: waiting,
+			event: schedframework.EventUnscheduledPodUpdate,
+			old:   pod(regex.ExcludeAnnotation, "cncf-.*"), new: pod(), want: framework.Queue,
+		},
+		{
+			name: "a new node that it excludes lets it wait", pod: pod(regex.ExcludeAnnotation, "gpu"),
+			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
+			new:   node("gpu-1").Node(), want: framework.QueueSkip,
+		},
+		{
 			name: "another change of it lets it wait", pod: waiting,
 			event: schedframework.EventUnscheduledPodUpdate,
 			old:   pod(key, "cncf-.*"), new: labelled(pod(key, "cncf-.*")), want: framework.QueueSkip,

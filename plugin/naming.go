@@ -11,11 +11,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// matching are the nodes of a list that a selector matches.
+// matching are the nodes of a list that qualify by a selector.
 type matching struct {
 	nodes  int                        // how many they are
 	result *framework.PreFilterResult // names them, where that is worth it
-	others string                     // says in words how many do not match, and why
+	others string                     // says in words how many do not qualify, and why
 }
 
 // matchings remembers them, as long as the nodes are the same.
@@ -31,7 +31,7 @@ const maxMatchings = 500
 
 func newMatchings() *matchings { return &matchings{known: lru.New(maxMatchings)} }
 
-// of finds what a selector matches of a list, which is not empty.
+// of finds what qualifies of a list, which is not empty.
 func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *matching {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,12 +49,16 @@ func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *mat
 
 func match(selector *regex.Selector, list []framework.NodeInfo) *matching {
 	names := make([]string, 0, len(list))
+	rejected := map[string]int{}
 	for _, node := range list {
-		if name := node.Node().Name; selector.Match(name) {
+		name := node.Node().Name
+		if verdict := selector.Judge(name); verdict == regex.Qualifies {
 			names = append(names, name)
+		} else {
+			rejected[selector.Reason(verdict)]++
 		}
 	}
-	m := &matching{nodes: len(names), others: naming.Rejected(map[string]int{selector.Mismatch(): len(list) - len(names)})}
+	m := &matching{nodes: len(names), others: naming.Rejected(rejected)}
 	if naming.Worth(len(names), len(list)) {
 		m.result = &framework.PreFilterResult{NodeNames: sets.New(names...)}
 	}

@@ -31,11 +31,15 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 		{"few", "^a", first, []string{"a1", "a2"}, "", `3 node(s) didn't match the pod's node name regex "^a"`},
 		{"the same again", "^a", first, []string{"a1", "a2"}, "", `3 node(s) didn't match the pod's node name regex "^a"`},
 		{"other nodes", "^a", later, []string{"a1"}, "", `3 node(s) didn't match the pod's node name regex "^a"`},
+		{"two reasons", "^[ac]", later, []string{"a1"}, "", `1 node(s) matched the pod's node name regex-exclude "c", 2 node(s) didn't match the pod's node name regex "^[ac]"`},
 		{"most", "^[ab]", first, nil, "", ""},
 		{"none", "^x", first, nil, `5 node(s) didn't match the pod's node name regex "^x"`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			state, p := schedframework.NewCycleState(), pod(regex.Annotation, tt.pattern)
+			state, p := schedframework.NewCycleState(), pod(regex.Annotation, tt.pattern, regex.ExcludeAnnotation, "c")
+			if tt.name != "two reasons" {
+				delete(p.Annotations, regex.ExcludeAnnotation)
+			}
 			result, status := pl.PreFilter(t.Context(), state, p, tt.nodes)
 			if status.Message() != tt.turnedDown || (tt.turnedDown != "") != (status.Code() == framework.UnschedulableAndUnresolvable) {
 				t.Fatalf("got %v", status)

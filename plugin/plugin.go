@@ -21,11 +21,11 @@ const Name = "RegexScheduling"
 const stateKey framework.StateKey = "PreFilter" + Name
 
 // Plugin lets a pod run only on nodes whose name the regex in its annotation
-// matches.
+// matches, and the one in its other annotation does not.
 type Plugin struct {
-	annotation string
-	selectors  *regex.Cache
-	matchings  *matchings
+	policy    regex.Policy
+	selectors *regex.Cache
+	matchings *matchings
 }
 
 var (
@@ -37,13 +37,13 @@ var (
 )
 
 // New makes the plugin. Its args are optional: {"annotation": "example.com/key"}
-// reads another annotation.
+// reads another annotation, "excludeAnnotation" another one of what to exclude.
 func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.Plugin, error) {
 	policy, err := decodePolicy(args)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
 	}
-	return &Plugin{annotation: policy.Annotation, selectors: regex.NewCache(policy, cacheBytes), matchings: newMatchings()}, nil
+	return &Plugin{policy: policy, selectors: regex.NewCache(policy, cacheBytes), matchings: newMatchings()}, nil
 }
 
 // Name implements framework.Plugin.
@@ -52,15 +52,15 @@ func (*Plugin) Name() string { return Name }
 // state is what a scheduling cycle knows of its pod.
 type state struct {
 	selector *regex.Selector
-	mismatch []string // the reason for a node that doesn't qualify
-	leftOut  string   // why nodes were not named to the scheduler, where some were
+	reasons  [regex.Excluded + 1][]string // by verdict
+	leftOut  string                       // why nodes were not named to the scheduler, where some were
 }
 
 // Clone implements framework.StateData. Nothing in a state depends on the nodes
 // and pods that preemption tries out, so its copies share it.
 func (s *state) Clone() framework.StateData { return s }
 
-// PreFilter implements framework.PreFilterPlugin. The nodes that match are the
+// PreFilter implements framework.PreFilterPlugin. The nodes that qualify are the
 // only ones that the scheduler looks at, unless they are most of them.
 func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	selector, err := p.selectors.Selector(pod.Annotations)
@@ -70,7 +70,10 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if selector == nil {
 		return nil, framework.NewStatus(framework.Skip)
 	}
-	s := &state{selector: selector, mismatch: []string{selector.Mismatch()}}
+	s := &state{selector: selector}
+	for v := regex.Mismatch; v <= regex.Excluded; v++ {
+		s.reasons[v] = []string{selector.Reason(v)}
+	}
 	cycle.Write(stateKey, s)
 	if len(nodes) == 0 {
 		return nil, nil
@@ -89,11 +92,15 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 // verdicts. Without it the scheduler would find out about each pod of a profile
 // anew, where it could go on in the list of nodes that it made for an equal one.
 func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragment, *framework.Status) {
-	var pattern any // nil where there is none, which is not the empty one
-	if value, ok := pod.Annotations[p.annotation]; ok {
-		pattern = value
+	var fragments []framework.SignFragment
+	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
+		var pattern any // nil where there is none, which is not the empty one
+		if value, ok := pod.Annotations[key]; ok {
+			pattern = value
+		}
+		fragments = append(fragments, framework.SignFragment{Key: "v1.Pod.Annotations[" + key + "]", Value: pattern})
 	}
-	return []framework.SignFragment{{Key: "v1.Pod.Annotations[" + p.annotation + "]", Value: pattern}}, nil
+	return fragments, nil
 }
 
 // PreFilterExtensions implements framework.PreFilterPlugin. The pods on a node
@@ -111,8 +118,8 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 		return framework.AsStatus(fmt.Errorf("plugin %s: its PreFilter has not run: %w", Name, err))
 	}
 	s := data.(*state)
-	if !s.selector.Match(node.Node().Name) {
-		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.mismatch...)
+	if v := s.selector.Judge(node.Node().Name); v != regex.Qualifies {
+		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.reasons[v]...)
 	}
 	return nil
 }

@@ -60,6 +60,16 @@ func TestVerdicts(t *testing.T) {
 			filter: framework.UnschedulableAndUnresolvable, reason: mismatch,
 		},
 		{
+			name: "a node that is excluded", pod: pod(regex.Annotation, "cncf-.*", regex.ExcludeAnnotation, "-gpu$"), node: "cncf-gpu",
+			filter: framework.UnschedulableAndUnresolvable, reason: `node(s) matched the pod's node name regex-exclude "-gpu$"`,
+		},
+		{name: "all but some nodes", pod: pod(regex.ExcludeAnnotation, "-gpu$"), node: "cncf-1"},
+		{
+			name: "an invalid exclusion", pod: pod(regex.Annotation, "a", regex.ExcludeAnnotation, "("),
+			prefilter: framework.UnschedulableAndUnresolvable,
+			reason:    "annotation " + regex.ExcludeAnnotation + ": missing closing )",
+		},
+		{
 			name: "an invalid regex", pod: pod(regex.Annotation, `kubecon-.*\`),
 			prefilter: framework.UnschedulableAndUnresolvable,
 			reason:    "annotation " + regex.Annotation + ": trailing backslash",

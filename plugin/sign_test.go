@@ -36,6 +36,8 @@ func TestASignatureIsThePatternAndNothingElse(t *testing.T) {
 		{"one pattern", pod(key, "a.*"), renamed(labelled(pod(key, "a.*"))), true},
 		{"no pattern", pod(), renamed(pod("example.com/other", "a")), true},
 		{"a pattern that is invalid", pod(key, "("), renamed(pod(key, "(")), true},
+		{"another exclusion", pod(key, "a", regex.ExcludeAnnotation, "b"), pod(key, "a", regex.ExcludeAnnotation, "c"), false},
+		{"a pattern in the other annotation", pod(key, "a"), pod(regex.ExcludeAnnotation, "a"), false},
 		{"two patterns", pod(key, "a"), pod(key, "b"), false},
 		{"a pattern and none", pod(key, "a"), pod(), false},
 		{"the empty pattern and none", pod(key, ""), pod(), false},

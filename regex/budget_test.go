@@ -67,7 +67,7 @@ func TestShorteningKeepsBothEndsAndWholeCharacters(t *testing.T) {
 }
 
 func TestSelectorOfAnnotations(t *testing.T) {
-	policy := Policy{Annotation: "example.com/node-regex"}
+	policy := Policy{"example.com/node-regex", ExcludeAnnotation}
 	if selector, err := policy.Selector(map[string]string{Annotation: "("}); selector != nil || err != nil {
 		t.Errorf("another annotation: %v, %v", selector, err)
 	}
@@ -78,15 +78,5 @@ func TestSelectorOfAnnotations(t *testing.T) {
 	if _, err := policy.Selector(map[string]string{"example.com/node-regex": "("}); err == nil ||
 		err.Error() != `annotation example.com/node-regex: missing closing ): "("` {
 		t.Errorf("a bad pattern: %v", err)
-	}
-}
-
-func TestAMismatchDoesNotNameTheNode(t *testing.T) {
-	selector, err := Default.Compile(`cncf-\d+`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := selector.Mismatch(), `node(s) didn't match the pod's node name regex "cncf-\d+"`; got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -16,60 +16,64 @@ type Cache struct {
 	half   int // bound of a generation, in bytes
 
 	mu         sync.Mutex
-	young, old map[string]compiled
+	young, old generation
 	size       int // of the young generation, in bytes
 }
 
+// generation has the patterns of each role.
+type generation [roles]map[string]compiled
+
 type compiled struct {
-	selector *Selector
-	err      error
+	pattern *pattern
+	err     error
 }
 
 // NewCache returns an empty cache that holds about bytes of memory at most.
 func NewCache(policy Policy, bytes int) *Cache {
-	return &Cache{policy: policy, half: bytes / 2, young: map[string]compiled{}}
+	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}}}
 }
 
 // Selector is [Policy.Selector], from the cache where that's possible.
 func (c *Cache) Selector(annotations map[string]string) (*Selector, error) {
-	pattern, ok := annotations[c.policy.Annotation]
-	if !ok {
-		return nil, nil
-	}
-	return c.Compile(pattern)
+	return c.Select(c.policy.find(annotations))
 }
 
-// Compile is [Policy.Compile], from the cache where that's possible.
-func (c *Cache) Compile(pattern string) (*Selector, error) {
-	if len(pattern) > maxPattern { // refused at once, and too long to keep
-		return c.policy.Compile(pattern)
+// Select is Selector for the values of a pod's two annotations, nil for one that
+// it does not have.
+func (c *Cache) Select(include, exclude *string) (*Selector, error) {
+	return newSelector(include, exclude, c.compile)
+}
+
+func (c *Cache) compile(r role, text string) (*pattern, error) {
+	if len(text) > maxPattern { // refused at once, and too long to keep
+		return c.policy.compile(r, text)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if hit, ok := c.young[pattern]; ok {
-		return hit.selector, hit.err
+	if hit, ok := c.young[r][text]; ok {
+		return hit.pattern, hit.err
 	}
-	entry, ok := c.old[pattern]
+	entry, ok := c.old[r][text]
 	if !ok {
-		entry.selector, entry.err = c.policy.Compile(pattern)
+		entry.pattern, entry.err = c.policy.compile(r, text)
 	}
-	c.keep(pattern, entry)
-	return entry.selector, entry.err
+	c.keep(r, text, entry)
+	return entry.pattern, entry.err
 }
 
 // keep puts an entry into the young generation.
-func (c *Cache) keep(pattern string, entry compiled) {
-	size := entrySize + len(pattern)
-	if entry.selector != nil {
-		size += entry.selector.Size()
+func (c *Cache) keep(r role, text string, entry compiled) {
+	size := entrySize + len(text)
+	if entry.pattern != nil {
+		size += entry.pattern.size()
 	}
 	if c.size+size > c.half {
-		c.old, c.young, c.size = c.young, map[string]compiled{}, 0
+		c.old, c.young, c.size = c.young, generation{{}, {}}, 0
 	}
-	c.young[strings.Clone(pattern)] = entry
+	c.young[r][strings.Clone(text)] = entry
 	c.size += size
 }
 
-// entrySize is about what an entry takes besides its selector: its place in
-// the map, and the error.
+// entrySize is about what an entry takes besides its pattern: its place in the
+// map, and the error.
 const entrySize = 256

@@ -10,9 +10,9 @@ import (
 )
 
 // ParseConfig reads the configuration of a plugin, such as a guest's
-// guestConfig: a JSON object with the optional field "annotation", the key that
-// carries the pattern. Empty data is [Default]. Unknown or repeated fields, and
-// keys that Kubernetes refuses, are errors.
+// guestConfig: a JSON object with the optional fields "annotation" and
+// "excludeAnnotation", the keys that carry the patterns. Empty data is [Default].
+// Unknown or repeated fields, and keys that Kubernetes refuses, are errors.
 func ParseConfig(data []byte) (Policy, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Default, nil
@@ -31,7 +31,7 @@ func ParseConfig(data []byte) (Policy, error) {
 	if _, err := tokens.ReadToken(); err != io.EOF {
 		return Policy{}, errors.New("unexpected text after the JSON object")
 	}
-	return policy, nil
+	return policy, policy.Validate()
 }
 
 // parseField reads one field and its value.
@@ -40,24 +40,35 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 	if err != nil {
 		return notAnObject(err)
 	}
-	if name := field.String(); name != "annotation" {
-		return errors.New("unknown field " + quote(shorten(name)) + `; the only field is "annotation"`)
+	name, key := field.String(), &p.Annotation
+	switch name {
+	case "annotation":
+	case "excludeAnnotation":
+		key = &p.ExcludeAnnotation
+	default:
+		return errors.New("unknown field " + quote(shorten(name)) + `; the fields are "annotation" and "excludeAnnotation"`)
 	}
 	value, err := tokens.ReadToken()
 	if err != nil {
 		return notAnObject(err)
 	}
 	if value.Kind() != '"' {
-		return errors.New("field \"annotation\" must be a string, not " + value.Kind().String())
+		return errors.New("field " + quote(name) + " must be a string, not " + value.Kind().String())
 	}
-	p.Annotation = value.String()
-	return p.Validate()
+	*key = value.String()
+	return nil
 }
 
-// Validate refuses a key that Kubernetes would refuse.
+// Validate refuses a key that Kubernetes would refuse, and one key for both
+// patterns.
 func (p Policy) Validate() error {
-	if problem := checkKey(p.Annotation); problem != "" {
-		return errors.New("annotation key " + quote(shorten(p.Annotation)) + " " + problem)
+	for _, key := range []string{p.Annotation, p.ExcludeAnnotation} {
+		if problem := checkKey(key); problem != "" {
+			return errors.New("annotation key " + quote(shorten(key)) + " " + problem)
+		}
+	}
+	if p.Annotation == p.ExcludeAnnotation {
+		return errors.New("annotation key " + quote(p.Annotation) + " cannot be both what nodes must match and what they must not")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"unicode"
@@ -9,14 +10,18 @@ import (
 )
 
 func TestParseConfig(t *testing.T) {
-	tests := []struct{ name, config, annotation, err string }{
+	tests := []struct{ name, config, annotation, exclude, err string }{
 		{name: "nothing is the default", annotation: Annotation},
 		{name: "white space is the default", config: " \n", annotation: Annotation},
 		{name: "an empty object is the default", config: "{}", annotation: Annotation},
 		{name: "another key", config: `{"annotation": "example.com/node-regex"}`, annotation: "example.com/node-regex"},
+		{name: "another key of exclusions", config: `{"excludeAnnotation": "example.com/not"}`, annotation: Annotation, exclude: "example.com/not"},
+		{name: "both", config: `{"excludeAnnotation": "b", "annotation": "a"}`, annotation: "a", exclude: "b"},
+		{name: "one key for both", config: `{"excludeAnnotation": "a", "annotation": "a"}`, err: `annotation key "a" cannot be both`},
+		{name: "a bad key of exclusions", config: `{"excludeAnnotation": "a b"}`, err: `annotation key "a b" must have a name`},
 		{name: "a key without prefix", config: ` {"annotation":"Pool"} `, annotation: "Pool"},
 		{name: "an escaped key", config: `{"annot\u0061tion":"p\u006fol"}`, annotation: "pool"},
-		{name: "an unknown field is named", config: `{"anotation": "a"}`, err: `unknown field "anotation"`},
+		{name: "an unknown field is named", config: `{"anotation": "a"}`, err: `unknown field "anotation"; the fields are "annotation" and "excludeAnnotation"`},
 		{name: "a repeated field", config: `{"annotation": "a", "annotation": "b"}`, err: "duplicate"},
 		{name: "a field of another type", config: `{"annotation": 1}`, err: `field "annotation" must be a string, not number`},
 		{name: "null", config: `{"annotation": null}`, err: `must be a string, not null`},
@@ -37,8 +42,9 @@ func TestParseConfig(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || policy.Annotation != tc.annotation {
-				t.Fatalf("got %q, %v", policy.Annotation, err)
+			want := Policy{tc.annotation, cmp.Or(tc.exclude, ExcludeAnnotation)}
+			if err != nil || policy != want {
+				t.Fatalf("got %+v, %v", policy, err)
 			}
 		})
 	}

@@ -1,41 +1,71 @@
-// Package regex is the policy itself: which nodes a pod may run on, named by a
-// regular expression in one of its annotations.
+// Package regex is the policy itself: which nodes a pod may run on, named by
+// regular expressions in its annotations. A node's name must match the one, if
+// there is one, and must not match the other, if there is one.
 //
 // It is pure: no I/O, no Kubernetes types, no package of ours. Go and TinyGo
 // compile the same code, so a pattern means the same at every door into the
 // scheduler: what matches, what is refused, and in which words.
 //
-// A pattern goes through [Policy.Compile], which refuses what could be too costly,
-// into a [Selector], which matches the names of nodes. What is behind that is in
-// internal/dfa.
+// [Policy.Selector] makes a [Selector] of a pod's annotations, or refuses what
+// could be too costly (budget.go). The automaton behind it is in internal/dfa.
 package regex
 
-// Annotation is the key under which a pod carries its pattern, unless a plugin
-// is configured to read another one.
-const Annotation = "scheduler.wasmkwokwizardry.io/regex"
+// The keys under which a pod carries its patterns, unless a plugin is configured
+// to read others.
+const (
+	Annotation        = "scheduler.wasmkwokwizardry.io/regex"
+	ExcludeAnnotation = "scheduler.wasmkwokwizardry.io/regex-exclude"
+)
 
-// Policy says which annotation carries the pattern.
+// Policy says which annotations carry the patterns.
 type Policy struct {
-	// Annotation is the key to read.
+	// Annotation is the key of the pattern that the names of nodes must match.
 	Annotation string
+	// ExcludeAnnotation is the key of the pattern that they must not match.
+	ExcludeAnnotation string
 }
 
-// Default reads the key [Annotation].
-var Default = Policy{Annotation: Annotation}
+// Default reads the keys [Annotation] and [ExcludeAnnotation].
+var Default = Policy{Annotation, ExcludeAnnotation}
 
 // Selector returns the selector that the annotations of a pod ask for, or nil
 // if they ask for none. The error is always a [*PatternError].
 func (p Policy) Selector(annotations map[string]string) (*Selector, error) {
-	pattern, ok := annotations[p.Annotation]
-	if !ok {
-		return nil, nil
-	}
-	return p.Compile(pattern)
+	include, exclude := p.find(annotations)
+	return newSelector(include, exclude, p.compile)
 }
 
+// Compile is Selector for a pod that has a pattern to match and none to exclude.
+func (p Policy) Compile(pattern string) (*Selector, error) {
+	return newSelector(&pattern, nil, p.compile)
+}
+
+// find returns the patterns among annotations, nil for one that is not there.
+func (p Policy) find(annotations map[string]string) (include, exclude *string) {
+	if pattern, ok := annotations[p.Annotation]; ok {
+		include = &pattern
+	}
+	if pattern, ok := annotations[p.ExcludeAnnotation]; ok {
+		exclude = &pattern
+	}
+	return include, exclude
+}
+
+// role is what a pattern is for.
+type role int
+
+const (
+	including role = iota
+	excluding
+	roles // how many there are
+)
+
 // refuse blames a pattern for a problem.
-func (p Policy) refuse(pattern, problem string) *PatternError {
-	pattern = shorten(pattern)
-	text := "annotation " + p.Annotation + ": " + problem + ": " + quote(pattern)
-	return &PatternError{Annotation: p.Annotation, Pattern: pattern, Problem: problem, text: text}
+func (p Policy) refuse(r role, pattern, problem string) *PatternError {
+	e := &PatternError{Annotation: p.Annotation, Pattern: shorten(pattern), Problem: problem}
+	if r == excluding {
+		e.Annotation = p.ExcludeAnnotation
+	}
+	e.text = "annotation " + e.Annotation + ": " + problem + ": " + quote(e.Pattern)
+	return e
 }

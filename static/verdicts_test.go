@@ -53,6 +53,16 @@ func TestV2AnswersPreFilter(t *testing.T) {
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `invalid nested repetition operator "**": "kubecon-**"`},
 		},
 		{
+			"an invalid exclusion makes the pod wait", excluding(podWith("kubecon"), "("),
+			verdict{fwk.UnschedulableAndUnresolvable, "annotation " + regex.ExcludeAnnotation + `: missing closing ): "("`},
+		},
+		{"an exclusion alone is accepted", excluding(podWithout(), "gpu"), verdict{}},
+		{
+			"too many states make the pod wait", podWith(`(a|b)*a(a|b){300}$`),
+			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly to match against the nodes' names; ` +
+				`use fewer or smaller repeats, or anchor it with ^: "(a|b)*a(a|b){300}$"`},
+		},
+		{
 			"a costly pattern makes the pod wait", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly: with its repeats written out ` +
 				`it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`},
@@ -70,6 +80,7 @@ func TestV2AnswersPreFilter(t *testing.T) {
 
 func TestGuestsAnswerFilter(t *testing.T) {
 	nodes := cluster()
+	const excluded = `node(s) matched the pod's node name regex-exclude "-2$"`
 	refused := refusal + `trailing backslash at end of expression: "kubecon-.*\"`
 	tests := []struct {
 		name   string
@@ -85,6 +96,17 @@ func TestGuestsAnswerFilter(t *testing.T) {
 		{"case may be ignored", podWith("(?i)KUBECON"), 1, verdict{}, verdict{}},
 		{"a node that does not match", podWith("kubecon-.*"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
 		{"no node matches", podWith("cncf-.*"), 2, mismatch(fwk.Unschedulable, "cncf-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "cncf-.*")},
+		{"a node that is not excluded", excluding(podWith("kubecon-.*"), "-2$"), 1, verdict{}, verdict{}},
+		{
+			"a node that is excluded", excluding(podWith("kubecon-.*"), "-2$"), 2,
+			verdict{fwk.Unschedulable, excluded}, verdict{fwk.UnschedulableAndUnresolvable, excluded},
+		},
+		{"a node that does not match either", excluding(podWith("kubecon-.*"), "node"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
+		{"an exclusion alone", excluding(podWithout(), "-2$"), 0, verdict{}, verdict{}},
+		{
+			"a node that is excluded alone", excluding(podWithout(), "-2$"), 2,
+			verdict{fwk.Unschedulable, excluded}, verdict{fwk.UnschedulableAndUnresolvable, excluded},
+		},
 		{"an invalid pattern", podWith(`kubecon-.*\`), 1, verdict{fwk.Error, refused}, verdict{fwk.UnschedulableAndUnresolvable, refused}},
 	}
 	guest1, guest2 := load(t, v1File, "", nodes), load(t, v2File, "", nodes)
@@ -101,6 +123,15 @@ func TestGuestsAnswerFilter(t *testing.T) {
 			}
 		})
 	}
+}
+
+// excluding adds an exclusion to a pod.
+func excluding(pod *v1.Pod, pattern string) *v1.Pod {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[regex.ExcludeAnnotation] = pattern
+	return pod
 }
 
 func mismatch(code fwk.Code, pattern string) verdict {
@@ -126,6 +157,19 @@ func TestV2LimitsTheCycleToFewNames(t *testing.T) {
 		if got := status.Message(); (got == said) != (want != nil) || !status.IsRejected() {
 			t.Errorf("%s: PostFilter: %v", pattern, status)
 		}
+	}
+}
+
+func TestV2LimitsTheCycleToNamesThatAreNotExcluded(t *testing.T) {
+	guest := load(t, v2File, "", cluster())
+	pod := excluding(podWith(`^node-[1-4]$`), "[24]")
+	result, status := guest.PreFilter(pod)
+	if !status.IsSuccess() || result.AllNodes() || !result.NodeNames.Equal(sets.New("node-1", "node-3")) {
+		t.Errorf("got %v, %v", result, status)
+	}
+	_, status = guest.PostFilter(pod)
+	if want := `only nodes that match the pod's node name regex "^node-[1-4]$", and not its regex-exclude "[24]", were considered`; status.Message() != want {
+		t.Errorf("PostFilter: %v", status)
 	}
 }
 

@@ -10,28 +10,25 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func main() { plugin.Set(&regexScheduling{}) }
+func main() { plugin.Set(&regexScheduling{selectors: regex.NewCache(regex.Default, maxSelectors)}) }
 
-type regexScheduling struct {
-	// selector is of the pattern that was met last.
-	selector *regex.Selector
-}
+// maxSelectors bounds what compiled patterns are kept, in bytes. There is no
+// PreFilter that could compile them once for all nodes.
+const maxSelectors = 256 << 10
 
-// Filter lets the pod run on a node whose name matches the pod's annotation.
+type regexScheduling struct{ selectors *regex.Cache }
+
+// Filter lets the pod run on a node whose name is as the pod's annotations want.
 func (r *regexScheduling) Filter(_ api.CycleState, pod proto.Pod, node api.NodeInfo) *api.Status {
-	pattern, found := pod.GetAnnotations()[regex.Annotation]
-	if !found {
+	selector, err := r.selectors.Selector(pod.GetAnnotations())
+	if err != nil {
+		return &api.Status{Code: api.StatusCodeError, Reason: err.Error()}
+	}
+	if selector == nil {
 		return nil // success
 	}
-	if r.selector == nil || r.selector.Pattern() != pattern {
-		selector, err := regex.Default.Compile(pattern)
-		if err != nil {
-			return &api.Status{Code: api.StatusCodeError, Reason: err.Error()}
-		}
-		r.selector = selector
-	}
-	if !r.selector.Match(node.GetName()) {
-		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: r.selector.Mismatch()}
+	if verdict := selector.Judge(node.GetName()); verdict != regex.Qualifies {
+		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: selector.Reason(verdict)}
 	}
 	return nil
 }

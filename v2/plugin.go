@@ -10,57 +10,71 @@ type plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
 
-	// The state of the cycle, set by PreFilter for each Filter that follows:
-	// what to match against, and the verdict on nodes that don't, or on all
-	// nodes if there is nothing to match against.
+	// The state of the cycle, set by PreFilter for each Filter that follows: what
+	// decides on nodes, and the statuses of its verdicts. If nothing does, refused
+	// is the status of all nodes.
 	selector *regex.Selector
-	verdict  guest.Status
+	statuses [regex.Excluded + 1]guest.Status
+	refused  guest.Status
 }
 
 func newPlugin(policy regex.Policy) *plugin {
 	return &plugin{
 		policy:    policy,
 		selectors: regex.NewCache(policy, maxSelectors),
-		verdict:   guest.Status{Code: guest.Error, Reason: "filter was called before prefilter"},
+		refused:   guest.Status{Code: guest.Error, Reason: "filter was called before prefilter"},
 	}
 }
 
-// PreFilter begins the cycle of a pod. A pod without the annotation takes no
+// PreFilter begins the cycle of a pod. A pod without the annotations takes no
 // further part. One whose pattern is refused waits for another annotation:
-// trying again would not help, nor would evicting other pods. If the pattern
-// matches few names, those are the only nodes that the scheduler looks at.
+// trying again would not help, nor would evicting other pods. If the patterns
+// leave few names, those are the only nodes that the scheduler looks at.
 func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
-	p.selector, p.verdict = nil, guest.Status{}
-	pattern, found, err := pod.Annotation(p.policy.Annotation)
+	p.selector, p.refused = nil, guest.Status{}
+	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
 	if err != nil {
-		p.verdict = guest.Status{Code: guest.Error, Reason: err.Error()}
-		return nil, p.verdict
+		p.refused = guest.Status{Code: guest.Error, Reason: err.Error()}
+		return nil, p.refused
 	}
-	if !found {
+	if p.selector, err = p.selectors.Select(patterns[0], patterns[1]); err != nil {
+		p.refused = unresolvable(err.Error())
+		return nil, p.refused
+	}
+	if p.selector == nil {
 		return nil, guest.Status{Code: guest.Skip}
 	}
-	selector, err := p.selectors.Compile(pattern)
-	if err != nil {
-		p.verdict = unresolvable(err.Error())
-		return nil, p.verdict
+	for v := regex.Mismatch; v <= regex.Excluded; v++ {
+		p.statuses[v] = unresolvable(p.selector.Reason(v))
 	}
-	p.selector, p.verdict = selector, unresolvable(selector.Mismatch())
-	return selector.Names(), guest.Status{}
+	return p.selector.Names(), guest.Status{}
 }
 
-// Filter admits the nodes whose names match. No eviction renames a node, so
-// what does not match is unresolvable.
+// Filter admits the nodes that qualify by their names. No eviction renames a node,
+// so the others are unresolvable.
 func (p *plugin) Filter(nodeName string) *guest.Status {
-	if p.selector != nil && p.selector.Match(nodeName) {
-		return nil
+	if p.selector == nil {
+		return &p.refused
 	}
-	return &p.verdict
+	if v := p.selector.Judge(nodeName); v != regex.Qualifies {
+		return &p.statuses[v]
+	}
+	return nil
 }
 
 // PostFilter tells the pod's author of the regex where the scheduler, which was
-// given names, has no reason for the nodes that it did not look at.
-func (p *plugin) PostFilter() guest.Status {
+// given names, has no reason for the nodes that it did not look at. The cycle may
+// be an earlier pod's: in the upstream host another plugin can reject a pod
+// before PreFilter is called.
+func (p *plugin) PostFilter(pod guest.Pod) guest.Status {
 	if p.selector == nil || len(p.selector.Names()) == 0 {
+		return guest.Status{}
+	}
+	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
+	if err != nil {
+		return guest.Status{}
+	}
+	if own, err := p.selectors.Select(patterns[0], patterns[1]); err != nil || own == nil || own.Unlisted() != p.selector.Unlisted() {
 		return guest.Status{}
 	}
 	return guest.Status{Code: guest.Unschedulable, Reason: p.selector.Unlisted()}

@@ -174,22 +174,44 @@ func (p *plugin) filterNames(c *cycle, nodes []*v1.Node) {
 	for i, node := range nodes {
 		names[i] = node.Name
 	}
-	for len(nodes) > 0 {
-		codes, err := s.instance.FilterNames(names)
-		if err != nil {
-			_ = p.lose(s, c, abi.Filter, err)
+	for range maxReasons {
+		if names = p.filterEach(s, c, names); len(names) == 0 {
 			return
 		}
-		p.learnCodes(c, nodes, codes, s.instance.Out().Reasons)
-		nodes, names = nodes[len(codes):], names[len(codes):]
 	}
 }
 
+// maxReasons is for how many different reasons many nodes are asked about at once.
+const maxReasons = 8
+
+// filterEach asks about all names once, and returns those that were not answered
+// about.
+func (p *plugin) filterEach(s *slot, c *cycle, names []string) (unanswered []string) {
+	for len(names) > 0 {
+		codes, err := s.instance.FilterNames(names)
+		if err != nil {
+			_ = p.lose(s, c, abi.Filter, err)
+			return nil
+		}
+		for i, code := range codes {
+			if code == abi.Unanswered {
+				unanswered = append(unanswered, names[i])
+			}
+		}
+		p.learnCodes(c, names, codes, s.instance.Out().Reasons)
+		names = names[len(codes):]
+	}
+	return unanswered
+}
+
 // learnCodes remembers what a guest has answered about many nodes at once.
-func (p *plugin) learnCodes(c *cycle, nodes []*v1.Node, codes []byte, reasons []string) {
-	p.answers.metrics.asked.Add(float64(len(codes)))
+func (p *plugin) learnCodes(c *cycle, names []string, codes []byte, reasons []string) {
 	var verdicts [256]*uint16 // their numbers, by their codes
 	for i, code := range codes {
+		if code == abi.Unanswered {
+			continue
+		}
+		p.answers.metrics.asked.Inc()
 		if verdicts[code] == nil {
 			v := verdict{value: uint64(code)}
 			if code != byte(fwk.Success) {
@@ -201,7 +223,7 @@ func (p *plugin) learnCodes(c *cycle, nodes []*v1.Node, codes []byte, reasons []
 			}
 			verdicts[code] = &number
 		}
-		if id, numbered := c.nodes.id(nodes[i]); numbered && *verdicts[code] != 0 {
+		if id, numbered := c.nodes.ids[names[i]]; numbered && *verdicts[code] != 0 {
 			c.answers.put(&c.answers.filter, id, len(c.nodes.ids), *verdicts[code])
 		}
 	}

@@ -29,7 +29,7 @@ func TestOnACluster(t *testing.T) {
 		"match":            {[]string{"match", "kubecon"}, []string{"kubecon-1\nkubecon-2\n", "2 of 3 nodes match"}, 0},
 		"match, JSON":      {[]string{"match", "kubecon", "-o", "json"}, []string{`"kubecon-1"`, `"nodes": 3`}, 0},
 		"match, labelled":  {[]string{"match", ".", "-l", "disk=ssd"}, []string{"other\n", "1 of 1 node matches"}, 0},
-		"nodes":            {[]string{"nodes"}, []string{"PATTERN", "kubecon   2", "1      1"}, 0},
+		"nodes":            {[]string{"nodes"}, []string{"PATTERN", "kubecon   -          2", "1      1"}, 0},
 		"nodes, elsewhere": {[]string{"nodes", "-n", "kube-system"}, []string{"No pod in kube-system has the annotation " + key}, 0},
 		"nodes, all":       {[]string{"nodes", "-A", "-o", "yaml"}, []string{"- nodes: 2\n  pattern: kubecon\n  pods: 1\n  waiting: 1\n"}, 0},
 		"explain":          {[]string{"explain", "pod/waits"}, []string{"Matches:  2 of 3 nodes", "It says:  0/3 nodes are available"}, 0},

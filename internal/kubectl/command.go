@@ -73,6 +73,7 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.SetErr(streams.ErrOut)
 	o.cluster.AddFlags(cmd.PersistentFlags())
 	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The annotation that carries the pattern")
+	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The annotation that carries the pattern of nodes to exclude")
 	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o))
 	return cmd
 }

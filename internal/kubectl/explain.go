@@ -3,6 +3,7 @@ package kubectl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,10 +22,12 @@ import (
 type explanation struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
-	// Annotation is the key that is read.
-	Annotation string `json:"annotation"`
-	// Pattern is nil where the pod has no annotation.
+	// Annotation is the key that is read, ExcludeAnnotation that of nodes to exclude.
+	Annotation        string `json:"annotation"`
+	ExcludeAnnotation string `json:"excludeAnnotation"`
+	// Pattern is nil where the pod has no annotation, and so is Exclude.
 	Pattern *string `json:"pattern,omitempty"`
+	Exclude *string `json:"exclude,omitempty"`
 	Problem string  `json:"problem,omitempty"`
 	// Node is where the pod is, or "".
 	Node string `json:"node,omitempty"`
@@ -112,20 +115,25 @@ func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod
 
 // explain looks at a pod and at all nodes, in order.
 func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
-	e := &explanation{Namespace: pod.Namespace, Pod: pod.Name, Annotation: policy.Annotation, Node: pod.Spec.NodeName, Nodes: len(nodes), Matches: []string{}}
-	pattern, ok := pod.Annotations[policy.Annotation]
-	if !ok {
+	e := &explanation{Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(nodes), Matches: []string{}}
+	e.Annotation, e.ExcludeAnnotation = policy.Annotation, policy.ExcludeAnnotation
+	selector, err := policy.Selector(pod.Annotations)
+	if selector == nil && err == nil {
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so every node's name is good"
 		return e
 	}
-	e.Pattern = &pattern
-	selector, err := policy.Compile(pattern)
+	if pattern, ok := pod.Annotations[policy.Annotation]; ok {
+		e.Pattern = &pattern
+	}
+	if pattern, ok := pod.Annotations[policy.ExcludeAnnotation]; ok {
+		e.Exclude = &pattern
+	}
 	if err != nil {
 		e.Problem = err.Error()
 	} else {
 		e.Matches = matching(selector, namesOf(nodes))
 	}
-	e.judge(pod, nodes, selector)
+	e.judge(pod, nodes, selector, err)
 	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
 		e.help("what holds for this pod holds for the template in %s %s: change it there, too", owner.Kind, owner.Name)
 	}
@@ -133,11 +141,11 @@ func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
 }
 
 // judge finds the verdict and what would help.
-func (e *explanation) judge(pod *v1.Pod, nodes []*v1.Node, selector *regex.Selector) {
+func (e *explanation) judge(pod *v1.Pod, nodes []*v1.Node, selector *regex.Selector, err error) {
 	switch {
 	case e.Problem != "" && e.Node == "":
 		e.Verdict = "it waits: the scheduler refuses the pattern"
-		e.help("mend the pattern: %s; the pod is tried again at once", e.annotate())
+		e.help("mend the pattern: %s; the pod is tried again at once", e.annotate(err))
 	case e.Problem != "":
 		e.Verdict = "it is on " + e.Node + ", though the pattern is refused now: it was another one, or the pod's scheduler does not read the annotation"
 	case e.Node != "" && selector.Match(e.Node):
@@ -149,7 +157,7 @@ func (e *explanation) judge(pod *v1.Pod, nodes []*v1.Node, selector *regex.Selec
 		e.Verdict = "it waits for its scheduling gate " + pod.Spec.SchedulingGates[0].Name + " to be removed; no scheduler looks at it before"
 	case len(e.Matches) == 0:
 		e.Verdict = "it waits: no node's name matches"
-		e.helpMatch(selector.Pattern(), nodes)
+		e.helpMatch(nodes)
 	default:
 		e.Obstacles = obstacles(pod, nodes, e.Matches)
 		e.judgeMatches()
@@ -168,13 +176,17 @@ func (e *explanation) judgeMatches() {
 		return
 	}
 	e.Verdict = "it waits, though nodes match; what the scheduler says has the reason"
-	e.help("free resources on a node that matches, or let the pattern match more nodes: %s", e.annotate())
+	e.help("free resources on a node that matches, or let the pattern match more nodes: %s", e.annotate(nil))
 }
 
 // helpMatch looks for what a pattern that matches nothing may have been meant to be.
-func (e *explanation) helpMatch(pattern string, nodes []*v1.Node) {
-	policy := regex.Policy{Annotation: e.Annotation}
-	if folded, err := policy.Compile("(?i)" + pattern); err == nil {
+func (e *explanation) helpMatch(nodes []*v1.Node) {
+	if e.Pattern == nil {
+		e.help("its annotation of nodes to exclude matches every name: %s", e.annotate(nil))
+		return
+	}
+	pattern := *e.Pattern
+	if folded, err := regex.Default.Compile("(?i)" + pattern); err == nil {
 		if names := matching(folded, namesOf(nodes)); len(names) > 0 {
 			e.help("names of nodes are in lower case: without regard to case it would match %s", some(names))
 		}
@@ -182,16 +194,25 @@ func (e *explanation) helpMatch(pattern string, nodes []*v1.Node) {
 	for _, note := range dialect.Python(pattern) {
 		e.help("%s", note)
 	}
-	e.help("change the pattern (%s) or add a node that it matches; there are %s", e.annotate(), some(namesOf(nodes)))
+	e.help("change the pattern (%s) or add a node that it matches; there are %s", e.annotate(nil), some(namesOf(nodes)))
 }
 
 func (e *explanation) help(format string, args ...any) {
 	e.Help = append(e.Help, fmt.Sprintf(format, args...))
 }
 
-// annotate is the command that changes the pattern.
-func (e *explanation) annotate() string {
-	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, e.Annotation)
+// annotate is the command that changes the pattern that is refused, or else that
+// which decides.
+func (e *explanation) annotate(refusal error) string {
+	key := e.Annotation
+	if e.Pattern == nil {
+		key = e.ExcludeAnnotation
+	}
+	var wrong *regex.PatternError
+	if errors.As(refusal, &wrong) {
+		key = wrong.Annotation
+	}
+	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, key)
 }
 
 // some names the first few.
@@ -211,6 +232,11 @@ func (e *explanation) write(out io.Writer) {
 	fmt.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	if e.Pattern != nil {
 		fmt.Fprintf(out, "Pattern:  %s\n", shown(*e.Pattern))
+	}
+	if e.Exclude != nil {
+		fmt.Fprintf(out, "Excludes: %s\n", shown(*e.Exclude))
+	}
+	if e.Pattern != nil || e.Exclude != nil {
 		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), count(e.Nodes, "node", "nodes"), some(e.Matches))
 	}
 	fmt.Fprintf(out, "Verdict:  %s\n", e.Verdict)

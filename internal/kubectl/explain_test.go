@@ -2,6 +2,8 @@ package kubectl
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +53,11 @@ func resources(cpu, memory string) v1.ResourceList {
 	return v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory)}
 }
 
+// excluding gives a pod a pattern of nodes to exclude.
+func excluding(pattern string) func(*v1.Pod) {
+	return func(p *v1.Pod) { p.Annotations[regex.ExcludeAnnotation] = pattern }
+}
+
 func TestExplain(t *testing.T) {
 	nodes := []*v1.Node{node("kubecon-1", cordoned), node("kubecon-2", tainted), node("other")}
 	on := func(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
@@ -71,6 +78,14 @@ func TestExplain(t *testing.T) {
 		}},
 		"another case": {podWith("KubeCon"), []string{"without regard to case it would match kubecon-1, kubecon-2"}},
 		"Python":       {podWith("kubecon-1{,2}"), []string{"write {0,2}"}},
+		"excluded":     {podWith("kubecon", excluding("-1$")), []string{"Excludes: -1$", "Matches:  1 of 3 nodes: kubecon-2"}},
+		"all excluded": {
+			podWith("", func(p *v1.Pod) { delete(p.Annotations, key) }, excluding("")),
+			[]string{"Matches:  0 of 3 nodes: none", "matches every name: kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN"},
+		},
+		"a bad exclusion": {podWith("kubecon", excluding("(")), []string{
+			"annotation " + key + `-exclude: missing closing ): "("`, "kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN",
+		}},
 		"obstacles at each": {podWith("kubecon"), []string{
 			"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "something else stands in the way at each",
 			"kubecon-1: it is cordoned", "kubectl uncordon kubecon-1", "kubecon-2: it has the taint gpu=a100:NoSchedule", "kubectl taint node kubecon-2 gpu=a100:NoSchedule-",
@@ -112,24 +127,24 @@ func TestExplain(t *testing.T) {
 func TestUsage(t *testing.T) {
 	done := func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded }
 	bound := func(p *v1.Pod) { p.Spec.NodeName = "kubecon-1" }
+	alone := func(p *v1.Pod) { delete(p.Annotations, regex.Annotation) }
 	pods := []*v1.Pod{
 		podWith("kubecon", bound), podWith("kubecon"), podWith("kubecon", done), podWith("(", bound), podWith("^gpu"), {},
+		podWith("kubecon", excluding("-1$")), podWith("", excluding("-1$"), alone), podWith("kubecon", excluding("["), bound),
 	}
-	var got []inUse
+	var got []string
 	for _, u := range usage(regex.Default, pods, []string{"kubecon-1", "kubecon-2", "other"}) {
-		got = append(got, *u)
+		got = append(got, fmt.Sprintf("%s\t%d\t%d\t%d\t%s", u, u.Nodes, u.Pods, u.Waiting, u.Problem))
 	}
-	want := []inUse{
-		{Pattern: "kubecon", Nodes: 2, Pods: 2, Waiting: 1},
-		{Pattern: "(", Pods: 1, Problem: "missing closing )"},
-		{Pattern: "^gpu", Pods: 1, Waiting: 1, Problem: "matches no node"},
+	want := []string{
+		"kubecon\t-\t2\t2\t1\t",
+		"(\t-\t0\t1\t0\tmissing closing )",
+		"-\t-1$\t2\t1\t1\t",
+		"^gpu\t-\t0\t1\t1\tmatches no node",
+		"kubecon\t-1$\t1\t1\t1\t",
+		"kubecon\t[\t0\t1\t0\twhat to exclude: missing closing ]",
 	}
-	if len(got) != len(want) {
-		t.Fatalf("got %+v, want %+v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("got %+v, want %+v", got[i], want[i])
-		}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -32,7 +32,7 @@ var rules = map[string]string{
 	ruleMisplaced: "The annotation is not on a pod or a pod template, where alone it is read.",
 	ruleMisspelt:  "The key is almost the one that is read.",
 	ruleDialect:   "The pattern means something else in Python's dialect.",
-	ruleNoNode:    "The pattern matches none of the nodes of --nodes or of the cluster.",
+	ruleNoNode:    "The pattern leaves none of the nodes of --nodes or of the cluster.",
 }
 
 // finding is one thing that lint has to say.
@@ -119,10 +119,14 @@ func (l *linter) look(m manifest) {
 }
 
 func (l *linter) annotation(m manifest, at metadata, entry entry) {
+	keys := l.keys()
 	switch {
-	case entry.key != l.policy.Annotation:
-		if similar(entry.key, l.policy.Annotation) || at.ofPod && isNameOf(entry.key, l.policy.Annotation) {
-			l.report(m, entry, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", entry.key, l.policy.Annotation)
+	case !slices.Contains(keys, entry.key):
+		for _, key := range keys {
+			if closest(entry.key, keys) == key || at.ofPod && isNameOf(entry.key, key) {
+				l.report(m, entry, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", entry.key, key)
+				break
+			}
 		}
 	case !at.ofPod:
 		l.report(m, entry, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", entry.key, m.wanted())
@@ -134,16 +138,23 @@ func (l *linter) annotation(m manifest, at metadata, entry entry) {
 }
 
 func (l *linter) label(m manifest, entry entry) {
-	if entry.key == l.policy.Annotation || similar(entry.key, l.policy.Annotation) {
-		l.report(m, entry, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", entry.key, l.policy.Annotation)
+	if key := closest(entry.key, l.keys()); key != "" {
+		l.report(m, entry, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", entry.key, key)
 	}
 }
 
+// keys are those that are read.
+func (l *linter) keys() []string { return []string{l.policy.Annotation, l.policy.ExcludeAnnotation} }
+
 func (l *linter) pattern(m manifest, entry entry) {
 	l.looked++
-	selector, err := l.policy.Compile(entry.value)
+	selector, err := l.policy.Selector(map[string]string{entry.key: entry.value})
 	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
-		l.report(m, entry, ruleNoNode, "annotation %s: matches none of %s: %s", entry.key, count(len(l.nodes), "node", "nodes"), shown(entry.value))
+		problem := "matches none of"
+		if entry.key == l.policy.ExcludeAnnotation {
+			problem = "matches all of"
+		}
+		l.report(m, entry, ruleNoNode, "annotation %s: %s %s: %s", entry.key, problem, count(len(l.nodes), "node", "nodes"), shown(entry.value))
 	}
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
@@ -183,9 +194,13 @@ func (o *options) printFindings(l *linter) error {
 	return nil
 }
 
-// similar reports whether a key is another one but for a few letters, or for case.
-func similar(key, wanted string) bool {
-	return key != wanted && yamlcheck.Closest(key, []string{wanted}) != ""
+// closest is that of the wanted keys which a key is, but for a few letters or for
+// case, or "".
+func closest(key string, wanted []string) string {
+	if slices.Contains(wanted, key) {
+		return key
+	}
+	return yamlcheck.Closest(key, wanted)
 }
 
 // isNameOf reports whether a key is what stands behind the slash of another one.

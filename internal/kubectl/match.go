@@ -19,6 +19,7 @@ import (
 // matched is what match answers.
 type matched struct {
 	Pattern string   `json:"pattern"`
+	Exclude *string  `json:"exclude,omitempty"`
 	Matches []string `json:"matches"`
 	// Nodes is how many there are.
 	Nodes int `json:"nodes"`
@@ -27,7 +28,7 @@ type matched struct {
 }
 
 func newMatch(o *options) *cobra.Command {
-	var file, selector string
+	var file, selector, exclude string
 	cmd := &cobra.Command{
 		Use:   "match PATTERN",
 		Short: "List the nodes whose names a pattern matches",
@@ -36,7 +37,13 @@ func newMatch(o *options) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			compiled, err := o.policy.Compile(args[0]) // before a cluster is asked for its nodes
+			result := matched{Pattern: args[0], Notes: dialect.Python(args[0])}
+			annotations := map[string]string{o.policy.Annotation: args[0]}
+			if cmd.Flags().Changed("exclude") {
+				result.Exclude, annotations[o.policy.ExcludeAnnotation] = &exclude, exclude
+				result.Notes = append(result.Notes, dialect.Python(exclude)...)
+			}
+			compiled, err := o.policy.Selector(annotations) // before a cluster is asked for its nodes
 			if err != nil {
 				return err
 			}
@@ -44,20 +51,19 @@ func newMatch(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.match(compiled, names)
+			result.Matches, result.Nodes = matching(compiled, names), len(names)
+			return o.printMatched(result)
 		},
 	}
 	cmd.Flags().StringVar(&file, "nodes", "", "Take the names of nodes from a file, one a line, not from a cluster; - is standard input")
+	cmd.Flags().StringVar(&exclude, "exclude", "", "Without the nodes whose names match this pattern, as with the annotation of nodes to exclude")
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "Only nodes with these labels")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "selector")
 	o.addOutput(cmd, "table", "json", "yaml")
 	return cmd
 }
 
-func (o *options) match(selector *regex.Selector, names []string) error {
-	result := matched{
-		Pattern: selector.Pattern(), Matches: matching(selector, names), Nodes: len(names), Notes: dialect.Python(selector.Pattern()),
-	}
+func (o *options) printMatched(result matched) error {
 	if o.output != "table" {
 		return o.print(result)
 	}
@@ -67,11 +73,11 @@ func (o *options) match(selector *regex.Selector, names []string) error {
 	for _, note := range result.Notes {
 		fmt.Fprintln(o.ErrOut, "note:", note)
 	}
-	fmt.Fprintf(o.ErrOut, "%d of %s\n", len(result.Matches), count(len(names), "node matches", "nodes match"))
+	fmt.Fprintf(o.ErrOut, "%d of %s\n", len(result.Matches), count(result.Nodes, "node matches", "nodes match"))
 	return nil
 }
 
-// matching are the names that a pattern matches.
+// matching are the names of nodes that qualify.
 func matching(selector *regex.Selector, names []string) []string {
 	matches := []string{}
 	for _, name := range names {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
@@ -15,9 +16,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// inUse is a pattern that pods carry.
+// inUse is a pattern that pods carry, or two that they carry together.
 type inUse struct {
-	Pattern string `json:"pattern"`
+	Pattern *string `json:"pattern,omitempty"`
+	Exclude *string `json:"exclude,omitempty"`
 	// Nodes is how many it matches.
 	Nodes int `json:"nodes"`
 	// Pods carry it, and of these some wait for a node.
@@ -71,27 +73,51 @@ func (o *options) patterns(ctx context.Context) error {
 func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	found := map[string]*inUse{}
 	for _, pod := range pods {
-		pattern, ok := pod.Annotations[policy.Annotation]
-		if !ok || ended(pod) {
+		use := usedBy(policy, pod)
+		if use.Pattern == nil && use.Exclude == nil || ended(pod) {
 			continue
 		}
-		if found[pattern] == nil {
-			found[pattern] = measure(policy, pattern, nodes)
+		name := use.String()
+		if found[name] == nil {
+			use.measure(policy, pod, nodes)
+			found[name] = use
 		}
-		found[pattern].Pods++
+		found[name].Pods++
 		if pod.Spec.NodeName == "" {
-			found[pattern].Waiting++
+			found[name].Waiting++
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b *inUse) int {
-		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.Pattern, b.Pattern))
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.String(), b.String()))
 	})
 }
 
-// measure finds the nodes of a pattern.
-func measure(policy regex.Policy, pattern string, nodes []string) *inUse {
-	use := &inUse{Pattern: pattern}
-	selector, err := policy.Compile(pattern)
+// usedBy are the patterns of a pod.
+func usedBy(policy regex.Policy, pod *v1.Pod) *inUse {
+	use := &inUse{}
+	if pattern, ok := pod.Annotations[policy.Annotation]; ok {
+		use.Pattern = &pattern
+	}
+	if pattern, ok := pod.Annotations[policy.ExcludeAnnotation]; ok {
+		use.Exclude = &pattern
+	}
+	return use
+}
+
+// String is what a table shows of the patterns.
+func (use *inUse) String() string {
+	both := []string{"-", "-"}
+	for i, pattern := range []*string{use.Pattern, use.Exclude} {
+		if pattern != nil {
+			both[i] = shown(*pattern)
+		}
+	}
+	return strings.Join(both, "\t")
+}
+
+// measure finds the nodes of a pod's patterns.
+func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
+	selector, err := policy.Selector(pod.Annotations)
 	if err == nil {
 		use.Nodes = len(matching(selector, nodes))
 	}
@@ -99,10 +125,12 @@ func measure(policy regex.Policy, pattern string, nodes []string) *inUse {
 	switch {
 	case errors.As(err, &wrong):
 		use.Problem = wrong.Problem
+		if wrong.Annotation == policy.ExcludeAnnotation {
+			use.Problem = "what to exclude: " + wrong.Problem
+		}
 	case use.Nodes == 0:
 		use.Problem = "matches no node"
 	}
-	return use
 }
 
 func ended(pod *v1.Pod) bool {
@@ -115,12 +143,12 @@ func (o *options) printPatterns(patterns []*inUse, namespace string) error {
 	}
 	if len(patterns) == 0 {
 		where := cmp.Or(namespace, "any namespace")
-		fmt.Fprintf(o.ErrOut, "No pod in %s has the annotation %s.\n", where, o.policy.Annotation)
+		fmt.Fprintf(o.ErrOut, "No pod in %s has the annotation %s or %s.\n", where, o.policy.Annotation, o.policy.ExcludeAnnotation)
 		return nil
 	}
 	rows := make([]string, len(patterns))
 	for i, p := range patterns {
-		rows[i] = fmt.Sprintf("%s\t%d\t%d\t%d\t%s", shown(p.Pattern), p.Nodes, p.Pods, p.Waiting, p.Problem)
+		rows[i] = fmt.Sprintf("%s\t%d\t%d\t%d\t%s", p, p.Nodes, p.Pods, p.Waiting, p.Problem)
 	}
-	return o.table("PATTERN\tNODES\tPODS\tWAITING\tPROBLEM", rows...)
+	return o.table("PATTERN\tEXCLUDES\tNODES\tPODS\tWAITING\tPROBLEM", rows...)
 }

@@ -28,18 +28,23 @@ type regexReaders struct {
 }
 
 // Annotations are the keys under which the scheduler that runs, under the given
-// name, reads a pod's regex. There is none if it has no plugin that does. What
-// a guest or an extender that is not ours reads nobody knows; it is taken for
-// one of ours.
-func (s *Simulator) Annotations(scheduler string) []string {
+// name, reads a pod's regex, and those of what to exclude. There is none if it has
+// no plugin that does. What a guest or an extender that is not ours reads nobody
+// knows; it is taken for one of ours.
+func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 	return annotations(s.SchedulerConfig(), scheduler)
 }
 
-func annotations(config []byte, scheduler string) []string {
+func annotations(config []byte, scheduler string) (keys, excluding []string) {
 	var file regexReaders
-	keys := []string{}
+	keys, excluding = []string{}, []string{}
 	if yaml.Unmarshal(config, &file) != nil {
-		return keys // it would not run
+		return keys, excluding // it would not run
+	}
+	read := func(policy *regex.Policy) {
+		if policy != nil {
+			keys, excluding = append(keys, policy.Annotation), append(excluding, policy.ExcludeAnnotation)
+		}
 	}
 	known := len(file.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
 	for _, p := range file.Profiles {
@@ -53,40 +58,39 @@ func annotations(config []byte, scheduler string) []string {
 		}
 		for _, set := range p.Plugins {
 			for _, enabled := range set.Enabled {
-				if key := annotationOf(enabled.Name, args[enabled.Name]); key != "" {
-					keys = append(keys, key)
-				}
+				read(policyOf(enabled.Name, args[enabled.Name]))
 			}
 		}
 	}
 	for _, e := range file.Extenders {
 		if known && e.FilterVerb != "" {
-			keys = append(keys, regex.Annotation)
+			read(&regex.Default)
 		}
 	}
 	slices.Sort(keys)
-	return slices.Compact(keys)
+	slices.Sort(excluding)
+	return slices.Compact(keys), slices.Compact(excluding)
 }
 
-// annotationOf is the key that a plugin with these args reads, or "".
-func annotationOf(name string, args json.RawMessage) string {
+// policyOf is what a plugin with these args reads, or nil.
+func policyOf(name string, args json.RawMessage) *regex.Policy {
 	if name == plugin.Name {
-		return keyIn(args)
+		return policyIn(args)
 	}
 	var guest struct{ GuestURL, GuestConfig string }
 	if json.Unmarshal(args, &guest) != nil || guest.GuestURL == "" {
-		return "" // a plugin of kube-scheduler's own
+		return nil // a plugin of kube-scheduler's own
 	}
 	if u, err := url.Parse(guest.GuestURL); err == nil && path.Base(u.Path) == "regex_v1.wasm" {
-		return regex.Annotation // it has no configuration
+		return &regex.Default // it has no configuration
 	}
-	return keyIn([]byte(guest.GuestConfig))
+	return policyIn([]byte(guest.GuestConfig))
 }
 
-func keyIn(config []byte) string {
+func policyIn(config []byte) *regex.Policy {
 	policy, err := regex.ParseConfig(config)
 	if err != nil {
-		return regex.Annotation
+		return &regex.Default
 	}
-	return policy.Annotation
+	return &policy
 }

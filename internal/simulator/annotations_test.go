@@ -31,17 +31,21 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 		{"an extender that only scores", "extenders: [{urlPrefix: a, prioritizeVerb: p}]\n", v1.DefaultSchedulerName, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := annotations([]byte(test.config), test.scheduler); !slices.Equal(got, test.want) {
+			if got, _ := annotations([]byte(test.config), test.scheduler); !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+	excluding := guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"excludeAnnotation": "`+elsewhere+`"}`)
+	if keys, got := annotations([]byte("profiles:\n"+excluding), v1.DefaultSchedulerName); !slices.Equal(keys, []string{own}) || !slices.Equal(got, []string{elsewhere}) {
+		t.Errorf("a key of what to exclude: got %v, %v", keys, got)
 	}
 	for _, c := range Configurations {
 		want := []string{own}
 		if c.Door == "default" {
 			want = nil
 		}
-		if got := annotations(c.YAML(), v1.DefaultSchedulerName); !slices.Equal(got, want) {
+		if got, _ := annotations(c.YAML(), v1.DefaultSchedulerName); !slices.Equal(got, want) {
 			t.Errorf("door %s: got %v, want %v", c.Door, got, want)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// Preview returns the names of the nodes that a pod with this pattern in its
-// annotation might run on now, sorted, and how many nodes there are. The error is
-// a *regex.PatternError if it is the pattern that is wrong.
-func (s *Simulator) Preview(pattern string) (matches []string, total int, err error) {
-	selector, err := regex.Default.Compile(pattern)
+// Preview returns the names of the nodes that a pod with these annotations might
+// run on now, sorted, and how many nodes there are. The error is a
+// *regex.PatternError if it is a pattern that is wrong.
+func (s *Simulator) Preview(annotations map[string]string) (matches []string, total int, err error) {
+	selector, err := regex.Default.Selector(annotations)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -23,7 +23,7 @@ func (s *Simulator) Preview(pattern string) (matches []string, total int, err er
 	}
 	matches = []string{}
 	for _, node := range nodes {
-		if selector.Match(node.Name) {
+		if selector == nil || selector.Match(node.Name) {
 			matches = append(matches, node.Name)
 		}
 	}

@@ -154,8 +154,10 @@ type Preview struct {
 	Matches []string `json:"matches"`
 	Total   int      `json:"total"`
 	// Annotations are the keys under which the scheduler that runs reads a
-	// pattern. Without one no pattern has a meaning.
-	Annotations []string `json:"annotations"`
+	// pattern, ExcludeAnnotations those of what to exclude. Without one no pattern
+	// has a meaning.
+	Annotations        []string `json:"annotations"`
+	ExcludeAnnotations []string `json:"excludeAnnotations"`
 	// Notes are what the pattern would mean elsewhere, a sentence each.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -166,22 +168,32 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in := struct {
-		Pattern   *string
-		Scheduler string
+		Pattern, Exclude *string
+		Scheduler        string
 	}{Scheduler: v1.DefaultSchedulerName}
-	if err := json.Unmarshal(body, &in); err != nil || in.Pattern == nil {
+	if err := json.Unmarshal(body, &in); err != nil || in.Pattern == nil && in.Exclude == nil {
 		return status{http.StatusBadRequest, errors.New(`preview: the body must be JSON such as {"pattern": "kubecon-.*"}`)}
 	}
-	annotations := h.sim.Annotations(in.Scheduler)
-	matches, total, err := h.sim.Preview(*in.Pattern)
+	out := Preview{Matches: []string{}}
+	out.Annotations, out.ExcludeAnnotations = h.sim.Annotations(in.Scheduler)
+	annotations := map[string]string{}
+	for key, pattern := range map[string]*string{regex.Annotation: in.Pattern, regex.ExcludeAnnotation: in.Exclude} {
+		if pattern != nil {
+			annotations[key] = *pattern
+			out.Notes = append(out.Notes, dialect.Python(*pattern)...)
+		}
+	}
+	matches, total, err := h.sim.Preview(annotations)
 	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		return writeJSON(w, Preview{Error: wrong.Error(), Matches: []string{}, Total: total, Annotations: annotations})
-	}
-	if err != nil {
+	switch {
+	case errors.As(err, &wrong):
+		out.Error, out.Notes = wrong.Error(), nil
+	case err != nil:
 		return err
+	default:
+		out.Valid, out.Matches, out.Total = true, matches, total
 	}
-	return writeJSON(w, Preview{Valid: true, Matches: matches, Total: total, Annotations: annotations, Notes: dialect.Python(*in.Pattern)})
+	return writeJSON(w, out)
 }
 
 func (h handler) end(w http.ResponseWriter, _ *http.Request) error {

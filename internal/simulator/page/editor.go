@@ -23,9 +23,9 @@ type editor struct {
 	// Many offers to make more than one.
 	Many bool
 	// Regex offers the annotation, with a preview. Annotations are the keys that
-	// the scheduler reads.
-	Regex       bool
-	Annotations []string
+	// the scheduler reads, Excluding those of what to exclude.
+	Regex                  bool
+	Annotations, Excluding []string
 }
 
 // newObject is the form for a new object.
@@ -40,9 +40,10 @@ func (p *page) newObject(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
+	keys, excluding := p.sim.Annotations(v1.DefaultSchedulerName)
 	p.show(w, r, "editor", "New "+k.Title, "", editor{
 		Title: "New " + k.Title, Hint: k.Use, Action: "/create", Submit: "Create", After: k.list(), Kind: k, Text: text,
-		Many: k.Key == "node" || k.Key == "pod", Regex: k.Key == "pod", Annotations: p.sim.Annotations(v1.DefaultSchedulerName),
+		Many: k.Key == "node" || k.Key == "pod", Regex: k.Key == "pod", Annotations: keys, Excluding: excluding,
 	})
 }
 
@@ -65,10 +66,11 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text := string(raw)
+	keys, excluding := p.sim.Annotations(schedulerOf(found))
 	p.show(w, r, "editor", "Edit "+found.GetName(), "", editor{
 		Title: "Edit " + k.Title + " " + found.GetName(), Hint: "Only what you change is sent.",
 		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: text, Original: text,
-		Regex: k.Key == "pod", Annotations: p.sim.Annotations(schedulerOf(found)),
+		Regex: k.Key == "pod", Annotations: keys, Excluding: excluding,
 	})
 }
 

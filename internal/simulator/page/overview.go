@@ -68,7 +68,7 @@ func podHas(pod *v1.Pod, text string) bool {
 	if of := ownerOf(pod); of != nil && strings.Contains(strings.ToLower(of.Kind+" "+of.Name), text) {
 		return true
 	}
-	for _, field := range []string{pod.Name, pod.Namespace, pod.Annotations[regex.Annotation], pod.Spec.NodeName, s.Title, s.Reason} {
+	for _, field := range []string{pod.Name, pod.Namespace, pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation], pod.Spec.NodeName, s.Title, s.Reason} {
 		if strings.Contains(strings.ToLower(field), text) {
 			return true
 		}

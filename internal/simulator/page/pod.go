@@ -16,51 +16,80 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// matching is what a pod's regex says of the nodes that are there now.
+// matching is what a pod's regexes say of the nodes that are there now.
 type matching struct {
-	Pattern   string
-	Nodes, Of int
-	Problem   string
-	Unread    string // why the scheduler that runs does not read it
+	Pattern, Exclude *string // nil where there is none
+	Nodes, Of        int
+	Problem          string
+	Unread           string // why the scheduler that runs does not read them
 }
 
 // regexOf is the pattern of a pod, or nil if it has none.
-func regexOf(pod *v1.Pod) *string {
-	if pattern, ok := pod.Annotations[regex.Annotation]; ok {
+func regexOf(pod *v1.Pod) *string { return annotationOf(pod, regex.Annotation) }
+
+// excludeOf is that of the nodes that it excludes.
+func excludeOf(pod *v1.Pod) *string { return annotationOf(pod, regex.ExcludeAnnotation) }
+
+func annotationOf(pod *v1.Pod, key string) *string {
+	if pattern, ok := pod.Annotations[key]; ok {
 		return &pattern
 	}
 	return nil
 }
 
-// match says what a pod's regex means for the nodes that are there now, under the
-// scheduler that runs. It is nil for a pod without one.
+// match says what a pod's regexes mean for the nodes that are there now, under the
+// scheduler that runs. It is nil for a pod without any.
 func (p *page) match(pod *v1.Pod) *matching {
 	scheduler := cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)
-	keys := p.sim.Annotations(scheduler)
-	for _, key := range keys {
-		if pattern, ok := pod.Annotations[key]; ok {
-			return p.matches(pattern)
-		}
+	keys, excluding := p.sim.Annotations(scheduler)
+	m := &matching{Pattern: firstOf(pod, keys), Exclude: firstOf(pod, excluding)}
+	if m.Pattern == nil && m.Exclude == nil {
+		return unread(pod, scheduler, keys, excluding)
 	}
-	pattern, ok := pod.Annotations[regex.Annotation]
-	switch {
-	case !ok:
-		return nil
-	case len(keys) > 0:
-		return &matching{Pattern: pattern, Unread: fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(keys, " and "), regex.Annotation)}
+	read := map[string]string{}
+	if m.Pattern != nil {
+		read[regex.Annotation] = *m.Pattern
 	}
-	return &matching{Pattern: pattern, Unread: fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler)}
-}
-
-func (p *page) matches(pattern string) *matching {
-	nodes, of, err := p.sim.Preview(pattern)
-	m := &matching{Pattern: pattern, Nodes: len(nodes), Of: of}
+	if m.Exclude != nil {
+		read[regex.ExcludeAnnotation] = *m.Exclude
+	}
+	nodes, of, err := p.sim.Preview(read)
+	m.Nodes, m.Of = len(nodes), of
 	var wrong *regex.PatternError
 	switch {
+	case errors.As(err, &wrong) && wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil:
+		m.Problem = "what to exclude: " + wrong.Problem
 	case errors.As(err, &wrong):
 		m.Problem = wrong.Problem // the pattern itself stands beside it
 	case err != nil:
 		m.Problem = err.Error()
+	}
+	return m
+}
+
+// firstOf is the annotation of a pod that has the first of the keys that it has.
+func firstOf(pod *v1.Pod, keys []string) *string {
+	for _, key := range keys {
+		if pattern := annotationOf(pod, key); pattern != nil {
+			return pattern
+		}
+	}
+	return nil
+}
+
+// unread says why the scheduler that runs reads none of a pod's regexes. It is nil
+// for a pod without any.
+func unread(pod *v1.Pod, scheduler string, keys, excluding []string) *matching {
+	m := &matching{Pattern: regexOf(pod), Exclude: excludeOf(pod)}
+	key, reads := regex.Annotation, keys
+	switch {
+	case m.Pattern == nil && m.Exclude == nil:
+		return nil
+	case m.Pattern == nil:
+		key, reads = regex.ExcludeAnnotation, excluding
+	}
+	if m.Unread = fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler); len(reads) > 0 {
+		m.Unread = fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
 	}
 	return m
 }

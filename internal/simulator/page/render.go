@@ -29,6 +29,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"nodeURL":    nodeURL,
 	"tell":       tell,
 	"regexOf":    regexOf,
+	"excludeOf":  excludeOf,
 	"ownerOf":    ownerOf,
 	"plural":     plural,
 	"brief":      brief,

@@ -49,7 +49,7 @@ func tellWaiting(pod *v1.Pod) story {
 	condition := scheduled(pod)
 	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
 	reason = strings.TrimSuffix(reason, noClaims)
-	if strings.Contains(reason, "annotation "+regex.Annotation+": ") {
+	if strings.Contains(reason, "annotation "+regex.Annotation+": ") || strings.Contains(reason, "annotation "+regex.ExcludeAnnotation+": ") {
 		return story{Tone: "failing", Title: "Its regex cannot be used", Reason: reason, Aside: aside}
 	}
 	switch condition.Reason {

@@ -40,8 +40,11 @@ func (w *walk) createPod(ctx context.Context, p *pod) error {
 		ObjectMeta: metav1.ObjectMeta{Name: p.name},
 		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
 	}
-	if p.regex != nil {
-		object.Annotations = map[string]string{regex.Annotation: *p.regex}
+	object.Annotations = map[string]string{}
+	for key, pattern := range map[string]*string{regex.Annotation: p.regex, regex.ExcludeAnnotation: p.exclude} {
+		if pattern != nil {
+			object.Annotations[key] = *pattern
+		}
 	}
 	if _, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, object, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create pod %s: %w", p.name, err)

@@ -19,8 +19,8 @@ var (
 
 // pod is a pod of the walkthrough, and what should become of it.
 type pod struct {
-	name  string
-	regex *string // nil: no annotation
+	name           string
+	regex, exclude *string // nil: no annotation
 
 	first, finally expectation
 	seen           *v1.Pod // as it was found last
@@ -52,10 +52,17 @@ func pods(door string) []*pod {
 		invalid = waits(v1.PodReasonUnschedulable, `^0/3 nodes are available: 3 node\(s\) can't be matched: `+trailing)
 	}
 	const none = `^0/3 nodes are available: 3 node\(s\) didn't match the pod's node name regex "cncf-\.\*"\.`
+	const excluded = `^0/[34] nodes are available: [12] node\(s\) didn't match the pod's node name regex "\^kubecon-", ` +
+		`2 node\(s\) matched the pod's node name regex-exclude "-\[12\]\$"\.`
 	return []*pod{
 		{name: "kubecon", regex: ptr.To("kubecon-.*"), first: on("kubecon-[12]"), finally: on("kubecon-[12]")},
 		{name: "cncf", regex: ptr.To("cncf-.*"), first: waits(v1.PodReasonUnschedulable, none), finally: on("cncf-1")},
 		{name: "invalid", regex: ptr.To(`kubecon-.*\`), first: invalid, finally: on("kubecon-[12]")},
+		{name: "elsewhere", exclude: ptr.To("^kubecon-"), first: on("node-.+"), finally: on("node-.+")},
+		{
+			name: "neither", regex: ptr.To("^kubecon-"), exclude: ptr.To("-[12]$"),
+			first: waits(v1.PodReasonUnschedulable, excluded), finally: waits(v1.PodReasonUnschedulable, excluded),
+		},
 		{name: "anywhere", first: on("node-.+|kubecon-[12]"), finally: on("node-.+|kubecon-[12]")},
 	}
 }

@@ -6,19 +6,16 @@ import (
 	"text/tabwriter"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // table prints what became of each pod.
 func (w *walk) table() {
 	table := tabwriter.NewWriter(w.out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "\n  POD\tREGEX\tVERDICT\tNODE\tREASON")
+	fmt.Fprintln(table, "\n  POD\tREGEX\tEXCLUDES\tVERDICT\tNODE\tREASON")
 	for _, p := range w.pods {
-		pattern := "-"
-		if p.regex != nil {
-			pattern = *p.regex
-		}
 		verdict, node, reason := outcome(p.seen)
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", p.name, pattern, verdict, node, reason)
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", p.name, ptr.Deref(p.regex, "-"), ptr.Deref(p.exclude, "-"), verdict, node, reason)
 	}
 	_ = table.Flush()
 }

@@ -64,7 +64,7 @@ func (w *walk) createNodes(ctx context.Context) error {
 
 // createPods makes the pods and checks the first verdict on each.
 func (w *walk) createPods(ctx context.Context) error {
-	w.say("\nFour pods, each with its regex.")
+	w.say("\nSix pods, each with its regex, or with what it excludes.")
 	for _, p := range w.pods {
 		if err := w.createPod(ctx, p); err != nil {
 			return err

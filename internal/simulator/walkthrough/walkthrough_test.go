@@ -31,6 +31,7 @@ func TestWalkthrough(t *testing.T) {
 			}
 			for _, want := range []string{
 				`3 node(s) didn't match the pod's node name regex "cncf-.*"`,
+				`2 node(s) matched the pod's node name regex-exclude "-[12]$"`,
 				`trailing backslash at end of expression: "kubecon-.*\"`,
 				"Everything is where it should be.",
 			} {

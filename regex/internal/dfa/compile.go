@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -16,11 +17,16 @@ const (
 	maxWork = 300_000
 )
 
+// builders are used again: a megabyte that is thrown away with each pattern would
+// let the memory of a guest grow and grow.
+var builders = sync.Pool{New: func() any { return &builder{} }}
+
 // Compile makes the automaton of a program, which it changes. It returns nil if
 // that would exceed the bounds.
 func Compile(program *syntax.Prog) *Automaton {
-	b := &builder{insts: program.Inst, begin: uint32(program.Start)}
-	return b.compile()
+	b := builders.Get().(*builder)
+	defer builders.Put(b)
+	return b.compile(program)
 }
 
 // builder makes the states. A state is a list of instructions at which the
@@ -56,7 +62,12 @@ type state struct {
 	hash     uint64
 }
 
-func (b *builder) compile() *Automaton {
+func (b *builder) compile(program *syntax.Prog) *Automaton {
+	b.insts, b.begin, b.asks, b.work, b.full = program.Inst, uint32(program.Start), 0, 0, false
+	defer func() { b.insts = nil }()
+	for _, l := range []*list{&b.base, &b.to, &b.through} {
+		l.make(len(b.insts))
+	}
 	b.shorten()
 	if !b.classify() {
 		return nil
@@ -70,7 +81,7 @@ func (b *builder) compile() *Automaton {
 	for i := range b.table {
 		b.table[i] *= width
 	}
-	a := &Automaton{table: slices.Clip(b.table), start: start * width, width: width, end: uint8(b.end())}
+	a := &Automaton{table: slices.Clone(b.table), start: start * width, width: width, end: uint8(b.end())}
 	for char := range a.column {
 		a.column[char] = a.end + 1 // foreign
 	}
@@ -83,6 +94,13 @@ func (b *builder) compile() *Automaton {
 		}
 	}
 	return a
+}
+
+// zeroed returns a slice of so many zeros, in the place of another one if it fits.
+func zeroed[T any](s []T, size int) []T {
+	s = slices.Grow(s[:0], size)[:size]
+	clear(s)
+	return s
 }
 
 // shorten leads the instructions past those that do nothing.
@@ -104,19 +122,16 @@ func (b *builder) shorten() {
 			b.asks |= syntax.EmptyOp(inst.Arg)
 		}
 	}
-	for _, l := range []*list{&b.base, &b.to, &b.through} {
-		l.make(len(b.insts))
-	}
 }
 
 // build makes all states, and returns the number of the first.
 func (b *builder) build() uint16 {
-	b.index = make([]uint16, 2*maxStates)
-	b.states = make([]state, firstState)
-	for number := range uint16(firstState) {
-		b.table = append(b.table, slices.Repeat([]uint16{number}, b.rowLength())...)
+	b.index = zeroed(b.index, 2*maxStates)
+	b.states, b.members = zeroed(b.states, firstState), b.members[:0]
+	b.table = zeroed(b.table, firstState*b.rowLength())
+	for i := range b.table {
+		b.table[i] = uint16(i / b.rowLength())
 	}
-	b.base.empty()
 	b.to.empty()
 	if b.follow(&b.base, b.begin, 0, onNext) || b.follow(&b.to, b.begin, beginning.begins(), onNext) {
 		return matched

@@ -30,8 +30,8 @@ func build(t testing.TB, pattern string) built {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &builder{insts: program.Inst, begin: uint32(program.Start)}
-	automaton := b.compile()
+	var b builder
+	automaton := b.compile(program)
 	return built{automaton, len(b.states), len(b.table), b.work}
 }
 

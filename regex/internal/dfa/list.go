@@ -15,7 +15,8 @@ type list struct {
 }
 
 func (l *list) make(size int) {
-	l.at, l.seen, l.best = make([]uint16, size), make([]uint32, size), make([]uint16, size)
+	l.at, l.seen, l.best, l.time = zeroed(l.at, size), zeroed(l.seen, size), zeroed(l.best, size), 0
+	l.empty()
 }
 
 func (l *list) empty() {
@@ -86,7 +87,7 @@ func (b *builder) covers(l *list, pc uint16) bool {
 // relate finds the chains. Instructions stand before those that they lead to, but
 // for loops, so it begins with the last. It ends early where that is too much.
 func (b *builder) relate() {
-	b.chain, b.rank, b.ends = make([]uint16, len(b.insts)), make([]int16, len(b.insts)), make([][2]uint16, 1)
+	b.chain, b.rank, b.ends = zeroed(b.chain, len(b.insts)), zeroed(b.rank, len(b.insts)), zeroed(b.ends, 1)
 	here, there, most := &b.to, &b.through, b.work+16*len(b.insts)
 	for pc := uint16(len(b.insts)) - 1; pc > 0 && b.work < most; pc-- {
 		if b.chain[pc] != 0 || !isReader(&b.insts[pc]) || b.behind(here, pc) {

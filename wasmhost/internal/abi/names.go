@@ -17,10 +17,15 @@ const (
 	// exportFilterNames is a function (i32) -> i32. The parameter is how many names
 	// were written, each with its length in a byte before it. The guest puts what
 	// filter would return for the first name into the first byte of the buffer, and
-	// so on, and gives the one reason for all that it rejects. It returns how many
-	// names it has answered about, from the first one on.
+	// so on, and gives one reason for all that it rejects. Where another reason is
+	// due, it puts Unanswered, to be asked again. It returns how many names it has
+	// looked at, from the first one on.
 	exportFilterNames = "filter_names"
 )
+
+// Unanswered is what stands for a code in what [Instance.FilterNames] returns,
+// where the guest has another reason than the one that it gave.
+const Unanswered = 0xff
 
 // MaxName is the length of the longest name of a node, in bytes.
 const MaxName = 253

@@ -1,5 +1,5 @@
 // Package regex is the algorithm that keeps the nodes whose names match the
-// regex in the pod's annotation. It has no policy of its own: what the pattern
+// regex in the pod's annotation, and not the one in its other annotation. It has no policy of its own: what the pattern
 // may be, what it matches and how a mismatch reads is all in the project's
 // regex package, which every other door into the scheduler uses too.
 package regex
@@ -13,21 +13,22 @@ import (
 )
 
 func init() {
-	algorithm.Register("regex", func() Config { return Config{Annotation: regex.Annotation} }, newMatcher)
+	algorithm.Register("regex", func() Config { return Config(regex.Default) }, newMatcher)
 }
 
-// Config says where the pattern is.
+// Config says where the patterns are.
 type Config struct {
 	// Annotation is the key of the pods' annotation.
 	Annotation string `json:"annotation"`
+	// ExcludeAnnotation is the key of that of the nodes to exclude.
+	ExcludeAnnotation string `json:"excludeAnnotation"`
 }
 
 // Validate refuses a key that no annotation can have.
-func (c Config) Validate() error { return regex.Policy{Annotation: c.Annotation}.Validate() }
+func (c Config) Validate() error { return regex.Policy(c).Validate() }
 
 func newMatcher(config Config, _ algorithm.Env) (algorithm.Algorithm, error) {
-	policy := regex.Policy{Annotation: config.Annotation}
-	return &matcher{selectors: regex.NewCache(policy, cacheBytes)}, nil
+	return &matcher{selectors: regex.NewCache(regex.Policy(config), cacheBytes)}, nil
 }
 
 // cacheBytes bounds the memory that compiled patterns take.
@@ -46,12 +47,13 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	if selector == nil {
 		return nil, nil
 	}
-	mismatch := &algorithm.Failure{Reason: selector.Mismatch(), Unresolvable: true}
+	var rejected [regex.Excluded + 1]*algorithm.Failure
+	for v := regex.Mismatch; v <= regex.Excluded; v++ {
+		rejected[v] = &algorithm.Failure{Reason: selector.Reason(v), Unresolvable: true}
+	}
 	failures := make([]*algorithm.Failure, len(args.Names))
 	for i, name := range args.Names {
-		if !selector.Match(name) {
-			failures[i] = mismatch
-		}
+		failures[i] = rejected[selector.Judge(name)] // nil if it qualifies
 	}
 	return failures, nil
 }

@@ -153,7 +153,7 @@ func rewrite(o metav1.Object, p *patterns, w *words) {
 	for _, annotations := range all {
 		for key, value := range annotations {
 			switch {
-			case key == regex.Annotation:
+			case key == regex.Annotation || key == regex.ExcludeAnnotation:
 				annotations[key] = p.translate(value).pattern
 			case slices.Contains(naming, key) || !isKubernetes(key):
 				annotations[key] = w.text(value)

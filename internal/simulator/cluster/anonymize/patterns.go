@@ -74,9 +74,11 @@ func (p *patterns) list(pattern string, wanted []int, is int) translation {
 
 // note says what a person should know of a pod's pattern, which is replaced already.
 func (p *patterns) note(pod *v1.Pod) {
-	pattern, ok := pod.Annotations[regex.Annotation]
-	if remark := p.of[pattern].remark; ok && remark != "" {
-		p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
+	for _, key := range []string{regex.Annotation, regex.ExcludeAnnotation} {
+		pattern, ok := pod.Annotations[key]
+		if remark := p.of[pattern].remark; ok && remark != "" {
+			p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
+		}
 	}
 }
 

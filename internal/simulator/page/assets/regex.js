@@ -1,8 +1,10 @@
 // The regex field of a pod's form: it and the annotation in the YAML follow each
-// other, and below it stands which of the present nodes it matches.
+// other, and below it stands which of the present nodes it matches. What to exclude
+// stands in the YAML only, and is counted.
 "use strict";
 
 const usualKey = "scheduler.wasmkwokwizardry.io/regex";
+const usualExclude = "scheduler.wasmkwokwizardry.io/regex-exclude";
 const lineOf = (key) => new RegExp(`^( +)(["']?)${key.replaceAll(".", "\\.")}\\2 *:(?: +(.*?))? *$`, "m");
 
 htmx.onLoad((root) => {
@@ -41,6 +43,13 @@ const keysOf = (field) => field.dataset.annotations.split(" ").filter(Boolean);
 function keyIn(field, yaml) {
   const keys = keysOf(field);
   return keys.find((key) => pattern(yaml, key) !== null) ?? keys[0] ?? usualKey;
+}
+
+// excludeIn is the annotation of what to exclude that is in the YAML, of those that
+// the scheduler reads, or the first.
+function excludeIn(field, yaml) {
+  const keys = field.dataset.excluding.split(" ").filter(Boolean);
+  return keys.find((key) => pattern(yaml, key) !== null) ?? keys[0] ?? usualExclude;
 }
 
 // pattern reads an annotation out of the YAML, or null if it is not there.
@@ -101,13 +110,14 @@ async function preview(field, yaml) {
   };
   const scheduler = yaml.match(/^ +schedulerName: *["']?([^"'#\s]+)/m)?.[1] ?? "default-scheduler";
   const asks = pattern(yaml, keyIn(field, yaml));
+  const excludes = pattern(yaml, excludeIn(field, yaml));
   const mine = ++asked;
   let answer;
   try {
     const response = await fetch("/api/v1/regex/preview", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ pattern: asks ?? "", scheduler }),
+      body: JSON.stringify({ pattern: asks ?? (excludes === null ? "" : null), exclude: excludes, scheduler }),
     });
     answer = await response.json();
     if (!response.ok) return say("failing", answer.message);
@@ -116,19 +126,25 @@ async function preview(field, yaml) {
   }
   if (mine !== asked) return; // an answer to a newer question is on its way
   field.dataset.annotations = answer.annotations.join(" ");
+  field.dataset.excluding = answer.excludeAnnotations.join(" ");
   const keys = keysOf(field);
   const key = keyIn(field, yaml);
   field.querySelector(".key-read").textContent = key;
   if (misplaced(yaml, key)) {
     return say("failing", "The annotation does not stand below “annotations:” in “metadata:”, so no scheduler would see it. Type the regex here, and it is put there.");
   }
+  const excludeKey = excludeIn(field, yaml);
+  if (misplaced(yaml, excludeKey)) {
+    return say("failing", `${excludeKey} does not stand below “annotations:” in “metadata:”, so no scheduler would see it.`);
+  }
   if (!keys.length) return say("waiting", `Nothing in the scheduler “${scheduler}”, as it runs now, reads a regex: any node may run the pod.`);
   const value = pattern(yaml, key);
-  if (value !== asks) return; // it stands under another key; that is asked for next
+  const excluded = pattern(yaml, excludeKey);
+  if (value !== asks || excluded !== excludes) return; // it stands under another key; that is asked for next
   if (value === null && pattern(yaml, usualKey) !== null) {
     return say("waiting", `The scheduler reads ${key}, not ${usualKey}: any node may run the pod.`);
   }
-  if (value === null) return say("quiet", "Without one, any node may.");
+  if (value === null && excluded === null) return say("quiet", "Without one, any node may.");
   if (answer.error) return say("failing", answer.error);
   const matches = answer.matches ?? [];
   const names = document.createElement("ul");
@@ -136,9 +152,10 @@ async function preview(field, yaml) {
   if (matches.length > 12) names.append(Object.assign(document.createElement("li"), { className: "more", textContent: `and ${matches.length - 12} more` }));
   const nodes = answer.total === 1 ? "1 node" : answer.total + " nodes";
   const head = document.createElement("p");
+  const without = excluded === null ? "" : ", without those that are excluded";
   head.textContent = matches.length
-    ? `Matches ${matches.length} of ${nodes}:`
-    : `Matches none of ${nodes} at present: the pod would wait.`;
+    ? `Matches ${matches.length} of ${nodes}${without}:`
+    : `Matches none of ${nodes}${without} at present: the pod would wait.`;
   const notes = (answer.notes ?? []).map((note) => Object.assign(document.createElement("p"), { className: "note", textContent: note + "." }));
   say(matches.length && !notes.length ? "fine" : "waiting", ...notes, head, names);
 }

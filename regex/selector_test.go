@@ -1,0 +1,126 @@
+package regex
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"testing"
+
+	wild "wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+)
+
+func TestTheAnnotationThatDecidesIsNamed(t *testing.T) {
+	const (
+		mismatch = `node(s) didn't match the pod's node name regex "^kubecon-\d+"`
+		excluded = `node(s) matched the pod's node name regex-exclude "-gpu$"`
+	)
+	both := map[string]string{Annotation: `^kubecon-\d+`, ExcludeAnnotation: "-gpu$"}
+	one := map[string]string{ExcludeAnnotation: "-gpu$"}
+	for _, tc := range []struct {
+		annotations  map[string]string
+		name, reason string
+	}{
+		{both, "kubecon-1", ""},
+		{both, "cncf-1", mismatch},
+		{both, "kubecon-1-gpu", excluded},
+		{both, "cncf-1-gpu", mismatch},
+		{one, "cncf-1", ""},
+		{one, "cncf-1-gpu", excluded},
+		{map[string]string{ExcludeAnnotation: ""}, "cncf-1", `node(s) matched the pod's node name regex-exclude ""`},
+	} {
+		selector, err := Default.Selector(tc.annotations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := selector.Reason(selector.Judge(tc.name)); got != tc.reason || selector.Match(tc.name) != (got == "") {
+			t.Errorf("%v on %s: got %q, want %q", tc.annotations, tc.name, got, tc.reason)
+		}
+	}
+}
+
+func TestTheAnnotationAtFaultIsNamed(t *testing.T) {
+	for _, tc := range []struct {
+		annotations map[string]string
+		want        string
+	}{
+		{map[string]string{Annotation: "a", ExcludeAnnotation: "("}, "annotation " + ExcludeAnnotation + `: missing closing ): "("`},
+		{map[string]string{Annotation: "[", ExcludeAnnotation: "("}, "annotation " + Annotation + `: missing closing ]: "["`},
+		{map[string]string{ExcludeAnnotation: "[ab]*a[ab]{900}$"}, "annotation " + ExcludeAnnotation + ": the pattern is too costly to match"},
+	} {
+		if _, err := Default.Selector(tc.annotations); err == nil || !regexp.MustCompile("^"+regexp.QuoteMeta(tc.want)).MatchString(err.Error()) {
+			t.Errorf("%v: got %v", tc.annotations, err)
+		}
+	}
+}
+
+func TestNamesWithoutThoseThatAreExcluded(t *testing.T) {
+	for _, tc := range []struct {
+		include, exclude string
+		names            []string
+		unlisted         string
+	}{
+		{`^node-[1-4]$`, `[24]`, []string{"node-1", "node-3"}, `only nodes that match the pod's node name regex "^node-[1-4]$", and not its regex-exclude "[24]", were considered`},
+		{`^node-[1-4]$`, ``, nil, ""}, // none is left, so all are asked
+		{`^node-`, `2`, nil, ""},
+	} {
+		selector, err := Default.Selector(map[string]string{Annotation: tc.include, ExcludeAnnotation: tc.exclude})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := selector.Names(); !slices.Equal(got, tc.names) || tc.names != nil && selector.Unlisted() != tc.unlisted {
+			t.Errorf("%s without %s: got %q: %s", tc.include, tc.exclude, got, selector.Unlisted())
+		}
+	}
+}
+
+func TestAPodWithNeitherAnnotationHasNoSelector(t *testing.T) {
+	cache := NewCache(Default, 1<<20)
+	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {
+		if selector, err := cache.Selector(annotations); selector != nil || err != nil {
+			t.Errorf("%v: %v, %v", annotations, selector, err)
+		}
+	}
+}
+
+func TestBothPatternsAgreeWithRegexp(t *testing.T) {
+	random, cache := rand.New(rand.NewPCG(11, 12)), NewCache(Default, 1<<20)
+	verdicts := map[Verdict]int{}
+	for range 500 {
+		include, exclude := wild.Honest(random), wild.Honest(random)
+		selector, err := cache.Select(&include, &exclude)
+		if err != nil {
+			continue
+		}
+		must, mustNot := regexp.MustCompile(include), regexp.MustCompile(exclude)
+		for _, name := range slices.Concat(names, wild.Names(random, 20)) {
+			want := Qualifies
+			switch {
+			case !must.MatchString(name):
+				want = Mismatch
+			case mustNot.MatchString(name):
+				want = Excluded
+			}
+			if got := selector.Judge(name); got != want {
+				t.Errorf("%q without %q on %q: got %v", include, exclude, name, got)
+			}
+			verdicts[want]++
+		}
+	}
+	if len(verdicts) != 3 {
+		t.Errorf("so this proves little: %v", verdicts)
+	}
+}
+
+func TestJudgeAllocatesNothing(t *testing.T) {
+	selector, err := Default.Selector(map[string]string{Annotation: "^(kubecon|cncf)-", ExcludeAnnotation: "gpu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		for _, name := range []string{"kubecon-1", "cncf-gpu-22", "other"} {
+			selector.Reason(selector.Judge(name))
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
