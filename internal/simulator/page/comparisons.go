@@ -110,9 +110,10 @@ func (c *comparison) What() string {
 	return "the pods that waited"
 }
 
-// pods are all that come out differently, and those that only chance moved.
+// pods are those that are a fault of the copy, all that come out differently, and
+// those that only chance moved.
 func (c *comparison) pods() []compare.Difference {
-	return slices.Concat(c.Result.Differences, c.Result.Nowhere, c.Result.Ties)
+	return slices.Concat(c.Result.Unplaced, c.Result.Differences, c.Result.Nowhere, c.Result.Ties)
 }
 
 // comparisonsTab is the tab of the views of comparisons.

@@ -68,6 +68,39 @@ func TestAComparisonIsStopped(t *testing.T) {
 	p.closed("#editor")
 }
 
+// A pod that runs though no scheduler would have put it there stands for a copy that
+// lacks what its pods need.
+func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.createPod("plain", "")
+	p.form("pod")
+	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata: {name: stranded}\nspec:\n  nodeName: kubecon-1\n  nodeSelector: {disk: ssd}\n  containers: [{name: web, image: web}]\n")
+	p.submit()
+	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-stranded')")
+	p.click("#cog")
+	p.click("#compare")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.says("h1", "1 pod that runs has no node under A")
+	p.says(".tallies", "1 runs, and has no node under A")
+	p.says("#compared-rows tbody tr:first-child", "stranded")
+	p.says("#compared-rows tbody tr:first-child .told", "no node under A")
+	p.says("#compared-rows tbody tr:first-child", "NodeAffinity")
+	p.click("#compared-default-stranded")
+	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
+}
+
+func TestThatNothingWaitsIsSaidWithWhatToDo(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.createPod("plain", "")
+	p.waitFor("it is on the node", "document.getElementById('on-default-plain')")
+	p.click("#cog")
+	p.do(chromedp.SetValue("#what-if", "pending", chromedp.ByQuery))
+	p.click("#compare")
+	p.says("#problems", "nothing to compare: every pod of the cluster has a node; choose “every pod anew”, which schedules those, too")
+}
+
 func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
 	p := open(t, "/")
 	p.click("#cog")
