@@ -8,21 +8,28 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// TestTheGuideShowsAGuestThatRuns holds the source in docs/guests.md against the
-// guest in testdata, and that against what the text says of it.
-func TestTheGuideShowsAGuestThatRuns(t *testing.T) {
+// guideShows holds a source in docs/guests.md against the one in testdata.
+func guideShows(t *testing.T, file string) {
+	t.Helper()
 	guide, err := os.ReadFile("../docs/guests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(guests + "not_gpu.wat")
+	source, err := os.ReadFile(guests + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown := "    " + strings.ReplaceAll(strings.TrimSpace(string(source)), "\n", "\n    "); !strings.Contains(string(guide), shown) {
-		t.Error("docs/guests.md does not show testdata/guests/not_gpu.wat as it is")
+	shown := "    " + strings.ReplaceAll(strings.TrimSpace(string(source)), "\n", "\n    ")
+	if !strings.Contains(string(guide), strings.ReplaceAll(shown, "\n    \n", "\n\n")) {
+		t.Errorf("docs/guests.md does not show testdata/guests/%s as it is", file)
 	}
+}
 
+// TestTheGuideShowsGuestsThatRun holds what the text says of the first against what
+// it does. The second does the same (TestAGuestInPlainGoDecides).
+func TestTheGuideShowsGuestsThatRun(t *testing.T) {
+	guideShows(t, "not_gpu.wat")
+	guideShows(t, "plain_go/main.go")
 	statuses := schedule(t.Context(), open(t, "not_gpu"), pod("web"), "gpu-1", "web-1", "gpu", "gpu-", "a-gpu-1", "")
 	for i, rejected := range []bool{true, false, false, true, false, false} {
 		switch status := statuses[i]; {

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
@@ -60,24 +59,5 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 	}
 	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
 		t.Errorf("the reason is %q", reason)
-	}
-}
-
-func TestTheGuideShowsAGuestInPlainGo(t *testing.T) { guideShows(t, "plain_go/main.go") }
-
-// guideShows holds a source in docs/guests.md against the one in testdata.
-func guideShows(t *testing.T, file string) {
-	t.Helper()
-	guide, err := os.ReadFile("../docs/guests.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(guests + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := "    " + strings.ReplaceAll(strings.TrimSpace(string(source)), "\n", "\n    ")
-	if !strings.Contains(string(guide), strings.ReplaceAll(shown, "\n    \n", "\n\n")) {
-		t.Errorf("docs/guests.md does not show testdata/guests/%s as it is", file)
 	}
 }

@@ -106,10 +106,14 @@ func makeUnavailableAPI(t *testing.T, s *Simulator) {
 	if _, err := apis.Create(t.Context(), api, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the API is listed, and is not there", func() bool {
-		_, err := s.Client().Discovery().ServerPreferredNamespacedResources()
-		return discovery.IsGroupDiscoveryFailedError(err)
+	var last error
+	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		_, last = s.Client().Discovery().ServerPreferredNamespacedResources()
+		return discovery.IsGroupDiscoveryFailedError(last), nil
 	})
+	if err != nil {
+		t.Fatalf("the API is there, though nobody serves it: %v: %v", err, last)
+	}
 }
 
 // roomy is a file with a node that brings its room.

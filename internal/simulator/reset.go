@@ -58,27 +58,31 @@ var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespace
 // as they are. Controllers wait until all that is done: they would make the pods of
 // a workload anew before its turn to be deleted comes.
 func (s *Simulator) Reset(ctx context.Context) error {
-	return s.held(func() error { return s.reset(ctx) })
+	var wrong error // with the configuration, which keeps no object from being made
+	err := s.held(func() (err error) {
+		wrong, err = s.reset(ctx)
+		return err
+	})
+	if err := errors.Join(wrong, err); err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	return nil
 }
 
-func (s *Simulator) reset(ctx context.Context) error {
+func (s *Simulator) reset(ctx context.Context) (wrong, err error) {
 	if err := s.deleteAll(ctx); err != nil {
-		return fmt.Errorf("reset: %w", err)
+		return nil, err
 	}
 	if err := s.waitEmpty(ctx); err != nil {
-		return fmt.Errorf("reset: %w", err)
+		return nil, err
 	}
 	s.recorder.Reset()
-	var wrong error
 	if !bytes.Equal(s.SchedulerConfig(), s.initial) {
 		if err := s.ApplySchedulerConfig(ctx, s.initial); err != nil {
 			wrong = fmt.Errorf("scheduler configuration: %w", err)
 		}
 	}
-	if err := errors.Join(wrong, s.goBack(ctx)); err != nil {
-		return fmt.Errorf("reset: %w", err)
-	}
-	return nil
+	return wrong, s.goBack(ctx)
 }
 
 func (s *Simulator) deleteAll(ctx context.Context) error {

@@ -43,6 +43,9 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 		if ctx.Err() != nil {
 			return stopped
 		}
+		if errors.Is(err, compare.ErrNothing) && pods == compare.Pending && len(snapshot.Pods) > 0 {
+			err = fmt.Errorf("%w; choose “every pod anew”, which schedules those, too", err)
+		}
 		if err != nil {
 			return jobs.Outcome{Problems: comparisonProblems(text, err)}
 		}

@@ -110,7 +110,7 @@ func (c *comparison) What() string {
 	return "the pods that waited"
 }
 
-// pods are those that the copy has no room for, all that come out differently, and
+// pods are those that are a fault of the copy, all that come out differently, and
 // those that only chance moved.
 func (c *comparison) pods() []compare.Difference {
 	return slices.Concat(c.Result.Unplaced, c.Result.Differences, c.Result.Nowhere, c.Result.Ties)

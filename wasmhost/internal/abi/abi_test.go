@@ -208,6 +208,17 @@ func TestLine(t *testing.T) {
 	}
 }
 
+func FuzzLine(f *testing.F) {
+	f.Add("two\nlines\x1b[2J, and \xff", 20)
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		most = 10 + most&1023
+		line := Line(text, most)
+		if len(line) > most || !clean(line) || Line(line, most) != line {
+			t.Errorf("%q, at most %d: %q", text, most, line)
+		}
+	})
+}
+
 func TestFrames(t *testing.T) {
 	trace := "\n\tmain.parse(i32,i32) i32\n\t\t/src/main.go:7:1\n\t.(*regexp.Regexp).match(i32)\n\t.$22()\n\tfilter() i32\n\nGo runtime stack trace:\n\tgoroutine 1\n"
 	if got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}; !reflect.DeepEqual(got, want) {

@@ -42,30 +42,28 @@ func TestWhatIsExportedCanBeImportedAfterAReset(t *testing.T) {
 	p.says("#summary", "regex_v1.wasm")
 }
 
-func TestAFileThatIsNoneIsRefused(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "holiday.jpg")
-	if err := os.WriteFile(file, []byte("\xff\xd8"), 0o644); err != nil {
-		t.Fatal(err)
+// refuses imports a file, which is refused.
+func (p *tab) refuses(name, text, says string) {
+	p.Helper()
+	file := filepath.Join(p.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		p.Fatal(err)
 	}
-	p := open(t, "/")
 	p.click("#more")
 	p.click("#import")
 	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 	p.click("#editor .submit")
-	p.says("#problems", "holiday.jpg is not an exported file")
+	p.says("#problems", says)
+}
+
+func TestAFileThatIsNoneIsRefused(t *testing.T) {
+	open(t, "/").refuses("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
 }
 
 func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "nodes.yaml")
-	if err := os.WriteFile(file, []byte("nodes:\n- metadata:\n    name: n\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	p := open(t, "/")
-	p.click("#more")
-	p.click("#import")
-	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
-	p.click("#editor .submit")
-	p.says("#problems", "nodes[0].metadata.name: is true or false to YAML, as y, n, yes, no, on and off are, but must be text: put it in quotes")
+	p.refuses("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
+		"nodes[0].metadata.name: is true or false to YAML, as y, n, yes, no, on and off are, but must be text: put it in quotes")
 	if said := p.text("#problems"); strings.Contains(said, "'false'") {
 		t.Errorf("the page says %s", said)
 	}
