@@ -31,7 +31,8 @@ type plugin struct {
 	events    []fwk.ClusterEventWithHint
 	metrics   pluginMetrics
 
-	decidesBy abi.DecidesBy // zero for a guest that does not say
+	decidesBy []abi.Field
+	declared  bool // whether the guest says what it decides by
 
 	pool      *pool
 	encoder   encoder
@@ -80,7 +81,7 @@ func (p *plugin) startFirst() error {
 	if p.events, err = p.eventsOf(s.instance); err != nil {
 		return err
 	}
-	p.decidesBy, err = s.instance.DecidesBy()
+	p.decidesBy, p.declared, err = s.instance.DecidesBy()
 	return err
 }
 

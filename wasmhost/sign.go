@@ -4,6 +4,7 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -15,9 +16,9 @@ import (
 // batching off, for all pods of its profile.
 func (p *plugin) unsigned() (why string) {
 	switch {
-	case p.decidesBy == 0:
+	case !p.declared:
 		return "the guest does not say what it decides by"
-	case p.guest.Exports().Has(bindingCycle...):
+	case p.active.Has(bindingCycle...):
 		return "the guest takes part in reserve, permit or binding"
 	}
 	return ""
@@ -26,19 +27,38 @@ func (p *plugin) unsigned() (why string) {
 // bindingCycle are the hooks from Reserve on.
 var bindingCycle = []abi.Hook{abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind}
 
-// annotationsSigner is the key of a pod's annotations, named as the framework
-// names fields.
-const annotationsSigner = "v1.Pod.Annotations"
-
 // SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have
 // the same signature, and the scheduler may use what it found out about one for
-// the next. By the name of a node no pod differs.
+// the next. By the fields of a node no pod differs.
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	if why := p.unsigned(); why != "" {
 		return nil, fwk.NewStatus(fwk.Unschedulable, why)
 	}
-	if p.decidesBy&abi.ByPodAnnotations == 0 {
-		return nil, nil
+	var fragments []fwk.SignFragment
+	for _, field := range p.decidesBy {
+		if field.Object == abi.OfPod {
+			fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: valueOf(field, pod)})
+		}
 	}
-	return []fwk.SignFragment{{Key: annotationsSigner, Value: pod.Annotations}}, nil
+	return fragments, nil
+}
+
+// valueOf is what an object has in a field; nil where it has nothing, which is not
+// the empty string.
+func valueOf(field abi.Field, o metav1.Object) any {
+	var values map[string]string
+	switch field.Part {
+	case abi.Namespace:
+		return o.GetNamespace()
+	case abi.Name:
+		return o.GetName()
+	case abi.Label:
+		values = o.GetLabels()
+	case abi.Annotation:
+		values = o.GetAnnotations()
+	}
+	if value, ok := values[field.Key]; ok {
+		return value
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -21,7 +22,7 @@ import (
 func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 	metrics.Register()
 	const silent, binds = "the guest does not say what it decides by", "the guest takes part in reserve, permit or binding"
-	for guest, why := range map[string]string{"decides_by": "", "decides_by_more": silent, "empty_filter": silent, "decides_by_reserve": binds} {
+	for guest, why := range map[string]string{"decides_by": "", "empty_filter": silent, "decides_by_reserve": binds} {
 		t.Run(guest, func(t *testing.T) {
 			var profile fwk.Handle
 			log := logged(t, func() { profile = newFramework(t, guest) })
@@ -29,10 +30,11 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			if told := strings.Contains(log, "Opportunistic batching is off for all pods of the profile: "+why); told == signs {
 				t.Errorf("the start says %q", log)
 			}
-			web, same, other := pod("web"), pod("same"), pod("other")
-			web.Annotations = map[string]string{"a": "1", "b": "2"}
+			web, same, other, none := pod("web"), pod("same"), pod("other"), pod("none")
+			web.Annotations = map[string]string{"a": "1", "b": "2", "c": "3"}
 			same.Annotations = map[string]string{"b": "2", "a": "1"}
-			other.Annotations = map[string]string{"a": "1"}
+			other.Annotations = map[string]string{"a": "1", "b": ""}
+			none.Annotations = map[string]string{"a": "1"}
 			signature := string(minor.Sign(t.Context(), profile, web))
 			if (signature != "") != signs {
 				t.Fatalf("signature %q", signature)
@@ -41,12 +43,28 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 				return
 			}
 			if got := string(minor.Sign(t.Context(), profile, same)); got != signature {
-				t.Errorf("the same annotations: %q and %q", got, signature)
+				t.Errorf("the same values: %q and %q", got, signature)
 			}
-			if got := string(minor.Sign(t.Context(), profile, other)); got == signature {
-				t.Errorf("other annotations: %q too", got)
+			seen := map[string]bool{signature: true}
+			for _, p := range []*v1.Pod{other, none} {
+				if got := string(minor.Sign(t.Context(), profile, p)); seen[got] {
+					t.Errorf("other values: %q too", got)
+				} else {
+					seen[got] = true
+				}
 			}
 		})
+	}
+}
+
+func TestAMisspeltFieldStopsTheStart(t *testing.T) {
+	h := &Host{}
+	t.Cleanup(func() { h.Close() })
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "decides_by_more.wasm"})
+	const want = `there is no field "pod.metadata.anotations['a']"; there are pod.metadata.namespace, pod.metadata.name, pod.metadata.labels['…'], ` +
+		`pod.metadata.annotations['…'], node.metadata.name, node.metadata.labels['…'], node.metadata.annotations['…']`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -33,5 +33,5 @@
     (call $reject_waiting_pod (i32.const 0) (i32.const 1) (i32.const 64) (i32.const 64))
     (call $expect (i32.load8_u (i32.const 64)) (i32.const 0)))
   (func (export "_start") (call $ask))
-  (func (export "decides_by") (result i32) (call $ask) (i32.const 2))
+  (func (export "decides_by") (result i64) (call $ask) (i64.const 0))
   (func (export "filter") (result i32) (call $current_pod (i32.const 64) (i32.const 0))))

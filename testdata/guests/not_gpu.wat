@@ -7,7 +7,9 @@
     (func $status_reason (param i32 i32)))
   (memory (export "memory") 1 1)
   (data (i32.const 256) "node(s) were for GPUs only")
-  (func (export "decides_by") (result i32) (i32.const 2)) ;; the node's name
+  (data (i32.const 512) "node.metadata.name\00")
+  (func (export "decides_by") (result i64) ;; address and size of the list of fields
+    (i64.const 0x0000020000000013))
   (func (export "filter") (result i32)
     ;; The name is written from 0 on, 253 bytes at most. It must have as many as
     ;; "gpu-", or what is compared is left of a longer one.

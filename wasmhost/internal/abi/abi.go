@@ -101,18 +101,5 @@ const (
 	exportInitialize = "_initialize"
 )
 
-// exportDecidesBy is a function () -> i32 that a guest may export to say what its
-// hooks up to Score look at. It is our addition: the upstream host ignores it.
-const exportDecidesBy = "decides_by"
-
-// DecidesBy are the bits of what decides_by returns. A guest that sets none, or
-// one that is unknown here, has not said.
-type DecidesBy uint32
-
-const (
-	ByPodAnnotations DecidesBy = 1 << iota
-	ByNodeName
-)
-
 // pageSize is the unit of a guest's memory, in bytes.
 const pageSize = 64 << 10

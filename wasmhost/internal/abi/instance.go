@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -236,29 +235,6 @@ func (i *Instance) call(export string, f api.Function) (uint64, error) {
 		return 0, err
 	}
 	return i.stack[0], nil
-}
-
-// DecidesBy asks the guest what it decides by. Zero is where it does not say, or
-// something else too.
-func (i *Instance) DecidesBy() (DecidesBy, error) {
-	declared := i.module.ExportedFunction(exportDecidesBy)
-	if declared == nil {
-		return 0, nil
-	}
-	d := declared.Definition()
-	if len(d.ParamTypes()) > 0 || !slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
-		return 0, fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i32)", exportDecidesBy)
-	}
-	i.In = In{}
-	answer, err := i.call(exportDecidesBy, declared)
-	if err != nil {
-		return 0, err
-	}
-	by := DecidesBy(answer)
-	if by&^(ByPodAnnotations|ByNodeName) != 0 {
-		return 0, nil
-	}
-	return by, nil
 }
 
 // Out is what the guest answered in the last call, until the next one.
