@@ -1,7 +1,6 @@
 package guest
 
-// The exports' names and signatures are the host's (guest.go there): it calls
-// the hooks that a guest exports and skips the others.
+// The host calls the hooks that a guest exports, and skips the others.
 
 //export enqueue
 func enqueue() {
@@ -55,11 +54,12 @@ func decide(size uint32) (code uint32) {
 
 //go:noinline
 func filterLong(size uint32) uint32 {
-	status := plugin.Filter(longNodeName(size))
-	if status == nil {
-		return uint32(Success)
+	long := make([]byte, size)
+	hostCurrentNodeName(address(long), size)
+	if status := plugin.Filter(view(long)); status != nil {
+		return report(*status)
 	}
-	return report(*status)
+	return uint32(Success)
 }
 
 // The upper half of the result is the nominating mode of a preemption, of which
@@ -67,6 +67,18 @@ func filterLong(size uint32) uint32 {
 //
 //export postfilter
 func postfilter() uint64 { return uint64(report(plugin.PostFilter(Pod{}))) }
+
+// The upper half of the result is the address of a list of fields, each ended by a
+// NUL, the lower half its size. Our host asks for it; the upstream one does not.
+//
+//export decides_by
+func decidesBy() uint64 {
+	declared = declared[:0]
+	for _, field := range plugin.DecidesBy() {
+		declared = append(append(declared, field...), 0)
+	}
+	return uint64(address(declared))<<32 | uint64(len(declared))
+}
 
 // report hands the reason to the host and the code to the caller: Wasm
 // functions return numbers only.

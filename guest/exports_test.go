@@ -119,6 +119,19 @@ func TestPostFilterNominatesNobody(t *testing.T) {
 	}
 }
 
+func (f *fake) DecidesBy() []Field { return []Field{PodAnnotation(key), NodeName} }
+
+func TestAGuestSaysWhatItDecidesBy(t *testing.T) {
+	Set(&fake{})
+	for range 2 {
+		answer := decidesBy()
+		got := string(memory(uint32(answer>>32), uint32(answer)))
+		if want := "pod.metadata.annotations['" + key + "']\x00node.metadata.name\x00"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestEnqueueEncodesTheEvents(t *testing.T) {
 	var got []byte
 	host.setClusterEvents = func(b []byte) { got = bytes.Clone(b) }
@@ -178,5 +191,6 @@ type byName func(string) *Status
 
 func (byName) PreFilter(Pod) ([]string, Status) { return nil, Status{} }
 func (b byName) Filter(name string) *Status     { return b(name) }
-func (byName) PostFilter() Status               { return Status{} }
+func (byName) PostFilter(Pod) Status            { return Status{} }
+func (byName) DecidesBy() []Field               { return nil }
 func (byName) EventsToRegister() []ClusterEvent { return nil }

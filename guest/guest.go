@@ -1,14 +1,10 @@
 // Package guest is the kit that the fast guest stands on: the exports which
 // kube-scheduler-wasm-extension calls, and the few host functions it needs.
 //
-// It takes the place of that project's guest SDK where the SDK costs too much:
-// its filter export looks the whole node up, in a list that grows with every
-// node of the cycle, to learn a name; and it decodes the whole pod to read one
-// annotation. RATIONALE.md, "Why does v2 not use the SDK?", has the numbers.
-// It is no SDK: it has the four hooks that a name-based filter needs, and the
-// host skips all others.
-//
-// Plain Go compiles it too, with the host's functions stubbed (host_stub.go).
+// It takes the place of that project's guest SDK where the SDK costs too much
+// (RATIONALE.md, "Why does v2 not use the SDK?"). It is no SDK: it has the four
+// hooks that a filter by name needs. Plain Go compiles it too, with the host's
+// functions stubbed.
 package guest
 
 // Plugin is what a guest does. The host runs one method at a time, and one
@@ -28,7 +24,19 @@ type Plugin interface {
 	PostFilter(pod Pod) Status
 	// EventsToRegister lists what may make a rejected pod schedulable.
 	EventsToRegister() []ClusterEvent
+	// DecidesBy lists all fields on which verdicts depend. It is a promise: PreFilter
+	// and Filter answer by these alone, and so the host need not ask twice.
+	DecidesBy() []Field
 }
+
+// Field is a field of a pod or a node, as the downward API and CEL write it.
+type Field string
+
+// NodeName is the field of a node's name.
+const NodeName Field = "node.metadata.name"
+
+// PodAnnotation is the field of one annotation of a pod.
+func PodAnnotation(key string) Field { return Field("pod.metadata.annotations['" + key + "']") }
 
 // plugin is what the exports call.
 var plugin Plugin
@@ -45,7 +53,6 @@ type Status struct {
 // Code is the code of k8s.io/kubernetes/pkg/scheduler/framework of that name.
 type Code uint32
 
-// The codes that a filter needs.
 const (
 	Success                      Code = 0
 	Error                        Code = 1
@@ -60,18 +67,15 @@ type ClusterEvent struct {
 	ActionType ActionType
 }
 
-// Resource is the index of a kind in the host's table of resources
-// (clusterevent.go of the host).
+// Resource is the index of a kind in the host's table of resources.
 type Resource uint32
 
-// The kinds that a filter by name has an interest in.
 const (
 	PodResource  Resource = 0
 	NodeResource Resource = 1
 )
 
-// ActionType holds bits of framework.ActionType as Kubernetes 1.32 numbers
-// them. The SDK's constants are older, and lack UpdatePodOther.
+// ActionType holds bits of framework.ActionType as Kubernetes 1.32 numbers them.
 type ActionType uint32
 
 // An update of a pod arrives under the bits of the fields that changed, and

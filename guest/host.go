@@ -13,19 +13,13 @@ var (
 	pod      = make([]byte, 16<<10)
 	config   = make([]byte, 1<<10)
 	names    []byte
+	declared []byte
 )
 
 // fetchNodeName has the host write the name of the node that is being filtered
 // to nodeName, if it fits, and returns its size.
 func fetchNodeName() (size uint32) {
 	return hostCurrentNodeName(address(nodeName[:]), uint32(len(nodeName)))
-}
-
-// longNodeName returns a name that did not fit.
-func longNodeName(size uint32) string {
-	long := make([]byte, size)
-	hostCurrentNodeName(address(long), size)
-	return view(long)
 }
 
 // currentPod returns the pod of the cycle, a v1.Pod in protobuf.

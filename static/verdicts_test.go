@@ -1,6 +1,7 @@
 package static_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,6 +219,28 @@ func TestV2NamesTheEventsThatHelp(t *testing.T) {
 	want := map[fwk.EventResource]fwk.ActionType{fwk.Node: fwk.Add, fwk.Pod: fwk.Update}
 	if len(got) != 2 || got[fwk.Node] != want[fwk.Node] || got[fwk.Pod] != want[fwk.Pod] {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// What our host makes of the declarations: it signs pods by these two fields.
+func TestGuestsDeclareWhatTheyDecideBy(t *testing.T) {
+	for _, tt := range []struct {
+		file, config string
+		keys         []string
+	}{
+		{v1File, "", []string{regex.Annotation, regex.ExcludeAnnotation}},
+		{v2File, "", []string{regex.Annotation, regex.ExcludeAnnotation}},
+		{v2File, `{"annotation": "a", "excludeAnnotation": "example.com/b"}`, []string{"a", "example.com/b"}},
+	} {
+		guest := load(t, tt.file, tt.config, cluster())
+		fragments, status := guest.FilterPlugin.(fwk.SignPlugin).SignPod(t.Context(), annotated(tt.keys[0], "x"))
+		want := []fwk.SignFragment{
+			{Key: "pod.metadata.annotations['" + tt.keys[0] + "']", Value: "x"},
+			{Key: "pod.metadata.annotations['" + tt.keys[1] + "']", Value: nil},
+		}
+		if !status.IsSuccess() || !slices.Equal(fragments, want) {
+			t.Errorf("%s %s: got %v, %v", tt.file, tt.config, fragments, status)
+		}
 	}
 }
 

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"unsafe"
+
 	"sigs.k8s.io/kube-scheduler-wasm-extension/guest/api"
 	"sigs.k8s.io/kube-scheduler-wasm-extension/guest/api/proto"
 	"sigs.k8s.io/kube-scheduler-wasm-extension/guest/plugin"
@@ -11,6 +13,17 @@ import (
 )
 
 func main() { plugin.Set(&regexScheduling{selectors: regex.NewCache(regex.Default, maxSelectors)}) }
+
+// decidesBy promises that verdicts depend on these fields alone. The upper half is
+// the address of the list, the lower half its size.
+//
+//export decides_by
+func decidesBy() uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.StringData(fields))))<<32 | uint64(len(fields))
+}
+
+const fields = "pod.metadata.annotations['" + regex.Annotation + "']\x00" +
+	"pod.metadata.annotations['" + regex.ExcludeAnnotation + "']\x00node.metadata.name\x00"
 
 // maxSelectors bounds what compiled patterns are kept, in bytes. There is no
 // PreFilter that could compile them once for all nodes.

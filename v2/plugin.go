@@ -90,6 +90,14 @@ func (p *plugin) EventsToRegister() []guest.ClusterEvent {
 	}
 }
 
+// DecidesBy names the two annotations and the node's name: what the selectors that
+// are kept make faster, they do not change.
+func (p *plugin) DecidesBy() []guest.Field {
+	return []guest.Field{
+		guest.PodAnnotation(p.policy.Annotation), guest.PodAnnotation(p.policy.ExcludeAnnotation), guest.NodeName,
+	}
+}
+
 func unresolvable(reason string) guest.Status {
 	return guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: reason}
 }

@@ -178,13 +178,14 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	}}, status
 }
 
-// explain adds why nodes were left out to what a pod's event tells of PostFilter:
-// the scheduler has no reason for nodes that it did not look at.
+// explain says why nodes were left out, where some were: the scheduler has no
+// reason for nodes that it did not look at. Who names nodes itself, as the guest may,
+// knows only which it has named.
 func (c *cycle) explain(status *fwk.Status) *fwk.Status {
-	if c.leftOut != "" {
-		status.AppendReason(c.leftOut)
+	if c.leftOut == "" {
+		return status
 	}
-	return status
+	return fwk.NewStatus(status.Code(), c.leftOut)
 }
 
 // codesOf are the codes of the nodes that have one of their own. The interface

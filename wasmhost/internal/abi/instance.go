@@ -279,6 +279,9 @@ func (i *Instance) call(export string, f api.Function, param ...uint64) (uint64,
 	return i.stack[0], nil
 }
 
+// maxDeclared bounds the list of fields, in bytes.
+const maxDeclared = 64 << 10
+
 // DecidesBy asks the guest what it decides by. Nil is where it does not say.
 func (i *Instance) DecidesBy() (*Fields, error) {
 	declared := i.module.ExportedFunction(exportDecidesBy)
@@ -289,6 +292,9 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	where, err := i.call(exportDecidesBy, declared)
 	if err != nil {
 		return nil, err
+	}
+	if size := uint32(where); size > maxDeclared {
+		return nil, fmt.Errorf("wasm: %s: a list of %d bytes, and at most %d are taken", exportDecidesBy, size, maxDeclared)
 	}
 	list, ok := i.memory.Read(uint32(where>>32), uint32(where))
 	if !ok {
