@@ -60,7 +60,7 @@ func shorten(text string) string {
 // hard enough to read without doubled backslashes. Only what would blur where
 // it ends, or break the line, is escaped.
 func quote(text string) string {
-	if strconv.CanBackquote(text) && !strings.Contains(text, `"`) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r == '"' || !strconv.IsPrint(r) }) {
 		return `"` + text + `"`
 	}
 	return strconv.Quote(text)

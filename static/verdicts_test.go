@@ -216,7 +216,7 @@ func TestV2NamesTheEventsThatHelp(t *testing.T) {
 		got[e.Event.Resource] |= e.Event.ActionType
 	}
 	// Update, because only that stands for an annotation that is changed alone.
-	want := map[fwk.EventResource]fwk.ActionType{fwk.Node: fwk.Add, fwk.Pod: fwk.Update}
+	want := map[fwk.EventResource]fwk.ActionType{fwk.Node: fwk.Add | fwk.UpdateNodeTaint, fwk.Pod: fwk.Update}
 	if len(got) != 2 || got[fwk.Node] != want[fwk.Node] || got[fwk.Pod] != want[fwk.Pod] {
 		t.Errorf("got %v, want %v", got, want)
 	}
