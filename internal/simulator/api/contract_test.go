@@ -134,6 +134,8 @@ var calls = []call{
 	{"a pattern that matches", "POST", base + "regex/preview", `{"pattern":"kubecon-.*"}`, 200, nil},
 	{"a pattern of Python's", "POST", base + "regex/preview", `{"pattern":"n{,3}"}`, 200, nil},
 	{"a pattern that is wrong", "POST", base + "regex/preview", `{"pattern":"("}`, 200, nil},
+	{"a pattern and what to exclude", "POST", base + "regex/preview", `{"pattern":"kubecon-.*","exclude":"-2$"}`, 200, nil},
+	{"what to exclude alone", "POST", base + "regex/preview", `{"pattern":null,"exclude":"n{,3}"}`, 200, nil},
 	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
 	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},
 	{"a huge pattern", "POST", base + "regex/preview", "", 413, oversized},

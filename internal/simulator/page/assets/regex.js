@@ -155,7 +155,7 @@ async function preview(field, yaml) {
   const without = excluded === null ? "" : ", without those that are excluded";
   head.textContent = matches.length
     ? `Matches ${matches.length} of ${nodes}${without}:`
-    : `Matches none of ${nodes}${without} at present: the pod would wait.`;
+    : `Matches none of ${nodes} at present${without}: the pod would wait.`;
   const notes = (answer.notes ?? []).map((note) => Object.assign(document.createElement("p"), { className: "note", textContent: note + "." }));
   say(matches.length && !notes.length ? "fine" : "waiting", ...notes, head, names);
 }

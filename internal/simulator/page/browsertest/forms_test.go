@@ -165,3 +165,22 @@ func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
 	p.paste("#text", strings.Replace(p.value("#text"), "spec:\n", "spec:\n  schedulerName: another\n", 1))
 	p.says("#preview", "Nothing in the scheduler “another”")
 }
+
+func TestThePreviewLeavesOutWhatIsExcluded(t *testing.T) {
+	const exclude = "    scheduler.wasmkwokwizardry.io/regex-exclude: "
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createNode("kubecon-1")
+	p.createNode("kubecon-2")
+	p.form("pod")
+	p.typeIn("#regex", "kubecon-.*")
+	p.says("#preview", "Matches 2 of 2 nodes")
+	p.paste("#text", strings.Replace(p.value("#text"), "  annotations:\n", "  annotations:\n"+exclude+"'-2$'\n", 1))
+	p.says("#preview", "Matches 1 of 2 nodes, without those that are excluded")
+	p.typeIn("#regex", "")
+	p.says("#preview", "Matches 1 of 2 nodes, without those that are excluded")
+	p.paste("#text", strings.Replace(p.value("#text"), "'-2$'", "'('", 1))
+	p.says("#preview", "annotation scheduler.wasmkwokwizardry.io/regex-exclude: missing closing )")
+	p.paste("#text", strings.Replace(p.value("#text"), "'('", "'.'", 1))
+	p.says("#preview", "Matches none of 2 nodes at present, without those that are excluded: the pod would wait")
+}
