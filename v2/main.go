@@ -10,7 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// maxSelectors bounds what compiled patterns are kept, in bytes: some thousand
+// maxSelectors bounds what compiled patterns are kept, in bytes: some hundreds
 // that are as people write them.
 const maxSelectors = 512 << 10
 

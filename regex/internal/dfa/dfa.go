@@ -58,6 +58,9 @@ func (a *Automaton) Match(text string) bool {
 func (a *Automaton) walk(text string) uint16 {
 	a = (*Automaton)(unsafe.Pointer(a)) // is not nil
 	at := a.start
+	if at < firstState*a.width {
+		return a.next(at, a.end)
+	}
 	for ; len(text) >= 64; text = text[64:] { // as few names are
 		if at = a.thirtyTwo(a.thirtyTwo(at, text), text[32:]); at < firstState*a.width {
 			return a.next(at, a.end)
