@@ -100,13 +100,15 @@ func TestGuestsAnswerFilter(t *testing.T) {
 		{"a node that is not excluded", excluding(podWith("kubecon-.*"), "-2$"), 1, verdict{}, verdict{}},
 		{
 			"a node that is excluded", excluding(podWith("kubecon-.*"), "-2$"), 2,
-			verdict{fwk.Unschedulable, excluded}, verdict{fwk.UnschedulableAndUnresolvable, excluded},
+			verdict{fwk.Unschedulable, excluded},
+			verdict{fwk.UnschedulableAndUnresolvable, excluded},
 		},
 		{"a node that does not match either", excluding(podWith("kubecon-.*"), "node"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
 		{"an exclusion alone", excluding(podWithout(), "-2$"), 0, verdict{}, verdict{}},
 		{
 			"a node that is excluded alone", excluding(podWithout(), "-2$"), 2,
-			verdict{fwk.Unschedulable, excluded}, verdict{fwk.UnschedulableAndUnresolvable, excluded},
+			verdict{fwk.Unschedulable, excluded},
+			verdict{fwk.UnschedulableAndUnresolvable, excluded},
 		},
 		{"an invalid pattern", podWith(`kubecon-.*\`), 1, verdict{fwk.Error, refused}, verdict{fwk.UnschedulableAndUnresolvable, refused}},
 	}

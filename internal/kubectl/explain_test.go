@@ -129,7 +129,8 @@ func TestUsage(t *testing.T) {
 	bound := func(p *v1.Pod) { p.Spec.NodeName = "kubecon-1" }
 	alone := func(p *v1.Pod) { delete(p.Annotations, regex.Annotation) }
 	pods := []*v1.Pod{
-		podWith("kubecon", bound), podWith("kubecon"), podWith("kubecon", done), podWith("(", bound), podWith("^gpu"), {},
+		podWith("kubecon", bound), podWith("kubecon"), podWith("kubecon", done), podWith("(", bound), podWith("^gpu"),
+		{},
 		podWith("kubecon", excluding("-1$")), podWith("", excluding("-1$"), alone), podWith("kubecon", excluding("["), bound),
 	}
 	var got []string
