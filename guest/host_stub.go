@@ -33,4 +33,4 @@ func address(b []byte) uint32 {
 func memory(ptr, size uint32) []byte { return unsafe.Slice(unsafe.SliceData(passed[ptr]), size) }
 
 // Only the host calls the exports; this tells the linters.
-var _ = []any{enqueue, prefilter, filter, postfilter, decidesBy}
+var _ = []any{enqueue, prefilter, filter, postfilter, decidesBy, whereNames}
