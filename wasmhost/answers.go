@@ -50,6 +50,7 @@ func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeT
 	if c == nil || c.off.Load() {
 		return nil, nil
 	}
+	c.metrics.flush()
 	var buffer [256]byte
 	key := appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta)
 	c.mu.Lock()

@@ -100,6 +100,10 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	if n := r.asked(t) - before; n != 5 {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
+	r.p.answers.metrics.flush()
+	if n, err := testutil.GetCounterMetricValue(r.p.answers.metrics.remembered); err != nil || n != 2*3 {
+		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", n, err)
+	}
 	if passing, _, _ := r.cycle(t, about("db", "y")); passing != "n1 n2" || r.asked(t)-before != 10 {
 		t.Errorf("another value: passing %q, asked %d times", passing, r.asked(t)-before)
 	}
@@ -120,9 +124,13 @@ func TestANewNodeAloneIsAskedAbout(t *testing.T) {
 
 func TestAPodThatNoNodeSuitsIsTurnedDownAtOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1", "m2", "m3")...)
-	_, _, status := r.cycle(t, about("web", "x"))
+	state, p := framework.NewCycleState(), about("web", "x")
+	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
 	if status.Code() != fwk.UnschedulableAndUnresolvable || status.Message() != "3 another letter" {
 		t.Errorf("got %v", status)
+	}
+	if _, status := r.Plugin.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus()); status.Message() != "" {
+		t.Errorf("PostFilter says it again: %v", status)
 	}
 }
 

@@ -26,6 +26,8 @@ type pass struct {
 	nodes   *nodeTable
 	// leftOut says why nodes were not named to the scheduler, where some were.
 	leftOut string
+	// turnedDown is true of a pod that PreFilter has turned down for all nodes.
+	turnedDown bool
 	// apart is what a guest may ask that is asked outside of a scheduling cycle.
 	apart abi.Scheduler
 }

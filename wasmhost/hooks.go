@@ -153,7 +153,7 @@ func (p *plugin) filter(c *cycle, node *v1.Node) *fwk.Status {
 // is of another pod, perhaps of another namespace.
 func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	c := f.p.cycleOf(state, pod)
-	if c == nil {
+	if c == nil || c.turnedDown { // all is said
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	if !f.p.guest.Exports().Has(abi.PostFilter) {

@@ -129,6 +129,7 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 	case passing == nil:
 		return result, nil
 	case passing.nodes == 0:
+		c.turnedDown = true
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.rejected)
 	case passing.result == nil:
 		return result, nil

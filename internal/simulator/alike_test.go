@@ -46,9 +46,8 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "p", "^cncf-[12]$", "", "")
 			attempt(t, "p", recorder.Unschedulable)
-		}, outcome{message: `0/1 nodes are available: 1 node(s) didn't satisfy plugin(s) [RegexScheduling]. ` +
-			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling., ` +
-			`only nodes that match the pod's node name regex "^cncf-[12]$" were considered`}},
+		}, outcome{message: `0/1 nodes are available: 1 node(s) didn't match the pod's node name regex "^cncf-[12]$". ` +
+			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`}},
 		{"an invalid regex", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "p", "(", "", "")

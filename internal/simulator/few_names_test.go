@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -36,9 +37,13 @@ func TestAPodForFewNames(t *testing.T) {
 			c.await("present", func(p *v1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
 			c.pod("absent", `^cncf-[12]$`)
 			c.await("absent", func(p *v1.Pod) bool {
+				return strings.HasPrefix(message(p), `0/2 nodes are available: 2 node(s) didn't match the pod's node name regex "^cncf-[12]$". `)
+			})
+			c.pod("large", "^kubecon-1$", "1000")
+			c.await("large", func(p *v1.Pod) bool {
 				said := message(p)
-				return strings.HasPrefix(said, "0/2 nodes are available: 2 node(s) didn't satisfy plugin(s) [") &&
-					strings.HasSuffix(said, `only nodes that match the pod's node name regex "^cncf-[12]$" were considered`)
+				return strings.HasPrefix(said, "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [") &&
+					strings.Contains(said, `1 node(s) didn't match the pod's node name regex "^kubecon-1$"`)
 			})
 			c.node("cncf-2")
 			c.await("absent", func(p *v1.Pod) bool { return p.Spec.NodeName == "cncf-2" })
@@ -59,11 +64,14 @@ func (c kubectl) node(name string) {
 	}
 }
 
-func (c kubectl) pod(name, pattern string) {
+func (c kubectl) pod(name, pattern string, cpus ...string) {
 	c.Helper()
 	pod := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
 		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
+	}
+	for _, n := range cpus {
+		pod.Spec.Containers[0].Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse(n)}
 	}
 	if _, err := c.CoreV1().Pods("default").Create(c.Context(), pod, metav1.CreateOptions{}); err != nil {
 		c.Fatal(err)
