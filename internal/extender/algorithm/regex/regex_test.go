@@ -1,7 +1,6 @@
 package regex_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -71,18 +70,13 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 	}
 }
 
-// TestAPatternThatCostsTooMuchFailsAllNodes, also those that were matched before
-// the work was spent.
 func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
 	a, err := algorithm.New("regex", nil, algorithm.Env{Logger: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"a"}
-	for i := range 10_000 { // each leads to states that were not there before
-		names = append(names, strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf("%0200b", i*7919), "0", "a"), "1", "b"))
-	}
-	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}"}}, Names: names}
+	names := []string{"a", "b"}
+	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}$"}}, Names: names}
 	failures, err := a.Filter(t.Context(), args)
 	if err != nil || len(failures) != len(names) {
 		t.Fatalf("%d failures for %d nodes, %v", len(failures), len(names), err)
