@@ -39,7 +39,7 @@ func TestAPodForFewNames(t *testing.T) {
 			c.await("absent", func(p *v1.Pod) bool {
 				return strings.HasPrefix(message(p), `0/2 nodes are available: 2 node(s) didn't match the pod's node name regex "^cncf-[12]$". `)
 			})
-			c.pod("large", "^kubecon-1$", "1000")
+			c.pod("large", "^kubecon-1$", "100000")
 			c.await("large", func(p *v1.Pod) bool {
 				said := message(p)
 				return strings.HasPrefix(said, "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [") &&
