@@ -14,9 +14,9 @@ import (
 
 func main() { plugin.Set(&regexScheduling{selectors: regex.NewCache(regex.Default, maxSelectors)}) }
 
-// decidesBy promises that verdicts depend on these fields alone. The upper half is
-// the address of the list, the lower half its size.
+// decidesBy promises that verdicts depend on these fields alone.
 //
+//lint:ignore U1000 the host calls it
 //export decides_by
 func decidesBy() uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.StringData(fields))))<<32 | uint64(len(fields))
