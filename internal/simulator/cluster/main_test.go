@@ -6,13 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // real is the cluster that snapshots are taken of, reader who may take them by the
@@ -72,7 +76,7 @@ func documentedRole() (*rbacv1.ClusterRole, error) {
 	return role, yaml.UnmarshalStrict(text, role)
 }
 
-// grant gives a user a role.
+// grant gives a user a role, and waits until the authorizer has heard of it.
 func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
 	role, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
 	if err != nil {
@@ -83,6 +87,19 @@ func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	}
-	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
-	return err
+	if _, err = client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"},
+	}}
+	var answer *authorizationv1.SubjectAccessReview
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, eventually.Patience, true, func(ctx context.Context) (ok bool, err error) {
+		answer, err = client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed, err
+	})
+	if err != nil {
+		return fmt.Errorf("%s may not list nodes: %w: %+v", user, err, answer)
+	}
+	return nil
 }

@@ -166,7 +166,7 @@ func TestAScheduledPodHasItsResults(t *testing.T) {
 }
 
 func TestAPreFilterThatNamesNodes(t *testing.T) {
-	begin(t, "kubecon-1", "kubecon-2", "other")
+	begin(t, "kubecon-1", "kubecon-2", "other-1", "other-2")
 	addPod(t, "p", "^kubecon-[12]$")
 	r := resultsOf(t, "p")
 	if got := slices.Sorted(slices.Values(r.preFilter["RegexScheduling"])); !slices.Equal(got, []string{"kubecon-1", "kubecon-2"}) {

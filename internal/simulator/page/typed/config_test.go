@@ -104,7 +104,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
 		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must have fields: lines such as "name: value" below it, indented further`},
-		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | plugin RegexScheduling: args: unknown field "anotation"; the only field is "annotation"`},
+		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | plugin RegexScheduling: args: unknown field "anotation"; the fields are "annotation" and "excludeAnnotation"`},
 		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
 		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: take this line out, and what is below it if that is another one"},
 		{"a list", "- a\n", "0 | config: this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field"},
