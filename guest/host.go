@@ -2,6 +2,7 @@ package guest
 
 import (
 	"bytes"
+	"math/bits"
 	"unsafe"
 )
 
@@ -32,13 +33,15 @@ func Config() []byte {
 	return bytes.Clone(read(&config, func(ptr, limit uint32) uint32 { return hostGetConfig(ptr, limit) }))
 }
 
-// read lets a function of the host fill a buffer, which grows if it must. The
-// functions come wrapped because TinyGo takes no imported one as a value.
+// read lets a function of the host fill a buffer, which grows if it must: to a
+// power of two, for each pod that is bigger by a little would take a hole of its
+// own in the memory. The functions come wrapped because TinyGo takes no imported
+// one as a value.
 func read(buf *[]byte, fill func(ptr, limit uint32) uint32) []byte {
 	n := fill(address(*buf), uint32(len(*buf)))
 	if int(n) > len(*buf) {
-		*buf = make([]byte, n)
-		n = fill(address(*buf), n)
+		*buf = make([]byte, 1<<bits.Len32(n-1))
+		n = fill(address(*buf), uint32(len(*buf)))
 	}
 	return (*buf)[:n]
 }

@@ -15,6 +15,13 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p.panel("#waiting-default-elsewhere")
 	p.says("#verdict", `1 node(s) didn't match the pod's node name regex "kubecon-.*"`)
 	p.says("#verdict", "matches 0 of the 1 node that is there now")
+	p.says(".prefilter .is-Failed", "RegexScheduling")
+	p.click("#panel [data-close]")
+	p.closed("#panel")
+	p.form("pod")
+	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata: {name: fast}\nspec:\n  nodeSelector: {disk: ssd}\n  containers: [{name: web, image: web}]\n")
+	p.submit()
+	p.panel("#waiting-default-fast")
 	p.says(".matrix tbody tr", "only")
 	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
 }
