@@ -167,9 +167,9 @@ type latestNode struct {
 
 func (a *podAnswers) keepPreFilter(answered *preFilterAnswer) {
 	a.preFilter.Store(answered)
-	bytes := int64(answerBytes)
+	bytes := answerBytes + setBytes(len(answered.out.NodeNames))
 	for _, name := range answered.out.NodeNames {
-		bytes += int64(len(name)) + stringBytes + nameBytes
+		bytes += int64(len(name)) + stringBytes
 	}
 	for _, reason := range answered.out.Reasons {
 		bytes += int64(len(reason))

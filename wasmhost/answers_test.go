@@ -3,6 +3,7 @@ package wasmhost
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -413,4 +414,41 @@ func TestAGuestIsAskedAboutManyNamesAtOnce(t *testing.T) {
 	if _, _, status := openRemembering(t, "decides_by_names", Args{}, nodesNamed("m1", "m2")...).cycle(t, pod("web")); status.Message() != "2 another letter" {
 		t.Errorf("nodes that do not pass: %v", status)
 	}
+}
+
+// What is counted is what is taken: a limit that counts too little is none.
+func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
+	const patterns, limit = 1000, 64 << 20
+	names := make([]string, 5000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
+	}
+	r := openRemembering(t, "decides_by_names", Args{}, nodesNamed(names...)...)
+	before := heap()
+	for i := range patterns {
+		state := framework.NewCycleState()
+		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, about("web", fmt.Sprint(i)), r.Nodes)
+		if status != nil || len(result.NodeNames) != len(names)/4 {
+			t.Fatalf("pattern %d: %v, %v", i, result, status)
+		}
+	}
+	taken := heap() - before
+	entries, err := testutil.GetGaugeMetricValue(r.p.answers.metrics.entries)
+	counted, err2 := testutil.GetGaugeMetricValue(r.p.answers.metrics.bytes)
+	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)
+	if entries != patterns || counted > limit || err != nil || err2 != nil {
+		t.Errorf("at most %d bytes are allowed; %v, %v", limit, err, err2)
+	}
+	if ratio := counted / float64(taken); ratio < 0.9 || ratio > 1.1 {
+		t.Errorf("%.2f of what is taken is counted", ratio)
+	}
+	runtime.KeepAlive(r)
+}
+
+// heap is how much memory is in use, in bytes.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

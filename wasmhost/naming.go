@@ -1,6 +1,8 @@
 package wasmhost
 
 import (
+	"math/bits"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -84,11 +86,16 @@ func (p *passingNodes) bytes() int64 {
 	if p == nil || p.result == nil {
 		return 0
 	}
-	return int64(len(p.result.NodeNames)) * nameBytes
+	return setBytes(len(p.result.NodeNames))
 }
 
-// nameBytes is about what a name takes in a set.
-const nameBytes = 28
+// setBytes is about what a set of so many names takes beside their text: Go's maps
+// have a power of two of slots, at most 7/8 of which are taken.
+func setBytes(names int) int64 { return slotBytes << bits.Len(uint(names*8/7)) }
+
+// slotBytes is a name, what Go adds for the value that has no size, a byte of
+// control, and what the allocator rounds up.
+const slotBytes = 16 + 8 + 1 + 2
 
 // reason is what a person is told of a node that does not pass.
 func (v verdict) reason() string {
