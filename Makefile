@@ -159,8 +159,9 @@ prometheus: # for a test of the extender, as chromium; unpacked, since the packa
 		{ rm -f .tools/bin/prometheus; echo 'no Prometheus, and it cannot be had here: one test of the extender is skipped'; }
 
 .PHONY: test-race
-test-race: ## the small packages under the race detector (needs a C compiler)
-	@for module in regex guest; do (cd $$module && CGO_ENABLED=1 go test -race ./...) || exit; done
+test-race: ## wasmhost, guest and regex under the race detector (needs a C compiler)
+	@for packages in regex/... guest/... wasmhost/...; do \
+		(cd $${packages%%/*} && CGO_ENABLED=1 go test -race -count=3 -timeout 40m ./...) || exit; done
 
 .PHONY: fuzz
 fuzz: FUZZTIME ?= 10s
