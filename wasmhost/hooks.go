@@ -20,8 +20,12 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if p.sharing == perPod {
 		p.release(pod) // its last cycle did not end as it should
 	}
+	answers, table := p.answers.of(pod, nodes)
+	if p.skips(answers) {
+		return nil, fwk.NewStatus(fwk.Skip)
+	}
 	c := p.begin(state, pod)
-	c.answers, c.nodes = p.answers.of(pod, nodes)
+	c.answers, c.nodes = answers, table
 	var a preFilterAnswer
 	_, status := p.judge(state, abi.PreFilter, func() (_ answer, err error) {
 		a, err = p.recallPreFilter(c)
@@ -34,6 +38,20 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 		return p.narrow(c, a.result)
 	}
 	return a.result, status
+}
+
+// skips reports whether it is remembered that a guest takes no part in the cycles
+// of pods like this one, and so needs none.
+func (p *plugin) skips(a *podAnswers) bool {
+	if a == nil || p.guest.Exports().Has(besideFilter...) {
+		return false
+	}
+	known := a.preFilter.Load()
+	if known == nil || fwk.Code(known.value) != fwk.Skip || p.answers.doubt() {
+		return false
+	}
+	p.answers.metrics.recall()
+	return true
 }
 
 // besideFilter are the hooks that are called although PreFilter was skipped. Of
