@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -18,7 +19,7 @@ import (
 const Name = "RegexScheduling"
 
 // stateKey is where PreFilter leaves the selector for Filter.
-const stateKey framework.StateKey = "PreFilter" + Name
+var stateKey = naming.Key(Name)
 
 // Plugin lets a pod run only on nodes whose name the regex in its annotation
 // matches, and the one in its other annotation does not.
@@ -55,6 +56,9 @@ type state struct {
 	reasons  [regex.Excluded + 1][]string // by verdict
 	leftOut  string                       // why nodes were not named to the scheduler, where some were
 }
+
+// LeftOut implements naming.LeftOut.
+func (s *state) LeftOut() string { return s.leftOut }
 
 // Clone implements framework.StateData. Nothing in a state depends on the nodes
 // and pods that preemption tries out, so its copies share it.

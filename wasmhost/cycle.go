@@ -100,6 +100,9 @@ func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	return c
 }
 
+// LeftOut implements naming.LeftOut.
+func (c *cycle) LeftOut() string { return c.leftOut }
+
 // remember leaves a cycle in its state, for when another one has begun.
 func (p *plugin) remember(state fwk.CycleState, c *cycle) {
 	if state != nil {

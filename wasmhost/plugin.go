@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -57,7 +58,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from source, args Arg
 	}
 	p := &plugin{
 		name: name, url: from.shown, args: args, host: h, guest: guest, active: guest.Active(),
-		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: fwk.StateKey("wasm/" + name),
+		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: naming.Key(name),
 		metrics: metricsOf(name),
 	}
 	p.settings = abi.Settings{

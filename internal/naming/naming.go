@@ -25,6 +25,13 @@ func Same(a, b []fwk.NodeInfo) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
+// Key is where a plugin that names nodes leaves a LeftOut in the CycleState.
+func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin) }
+
+// LeftOut says in words, as Rejected does, why nodes were not named. It is empty
+// where all nodes were.
+type LeftOut interface{ LeftOut() string }
+
 // Rejected says in words why nodes were left out, with their numbers, as the
 // scheduler does in its events.
 func Rejected(nodes map[string]int) string {

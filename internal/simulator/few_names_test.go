@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -35,10 +36,12 @@ func TestAPodForFewNames(t *testing.T) {
 			c.node("other")
 			c.pod("present", `^kubecon-[12]$`)
 			c.await("present", func(p *v1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
+			told(t, s, "present", `node(s) didn't match the pod's node name regex "^kubecon-[12]$"`)
 			c.pod("absent", `^cncf-[12]$`)
 			c.await("absent", func(p *v1.Pod) bool {
 				return strings.HasPrefix(message(p), `0/2 nodes are available: 2 node(s) didn't match the pod's node name regex "^cncf-[12]$". `)
 			})
+			told(t, s, "absent", `node(s) didn't match the pod's node name regex "^cncf-[12]$"`)
 			c.pod("large", "^kubecon-1$", "100000")
 			c.await("large", func(p *v1.Pod) bool {
 				said := message(p)
@@ -49,6 +52,20 @@ func TestAPodForFewNames(t *testing.T) {
 			c.await("absent", func(p *v1.Pod) bool { return p.Spec.NodeName == "cncf-2" })
 		})
 	}
+}
+
+// told is what the page tells of the nodes that no Filter was asked about.
+func told(t *testing.T, s *Simulator, pod, reason string) {
+	t.Helper()
+	attempts := s.Recorder().Attempts("default", pod)
+	for _, attempt := range attempts {
+		for _, group := range attempt.Groups {
+			if group.Verdict == recorder.LeftOut && group.Reason == reason && group.Column >= 0 {
+				return
+			}
+		}
+	}
+	t.Errorf("%s: nobody says %s: %+v", pod, reason, attempts)
 }
 
 type kubectl struct {

@@ -3,12 +3,15 @@ package recorder
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 )
 
 // recordedFramework reports what becomes of a pod in a profile. The plugins
@@ -27,7 +30,7 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 	}
 	result, status, limiting := f.Framework.RunPreFilterPlugins(ctx, state, pod)
 	if c != nil {
-		c.leaveOut(result, status, limiting)
+		f.leaveOut(c, state, result, status, sets.List(limiting))
 		if !status.IsSuccess() && status.Plugin() == "" {
 			f.session.recorder.update(func() { c.rec.noNodeLeft(status) })
 		}
@@ -48,23 +51,36 @@ func (r *record) noNodeLeft(status *framework.Status) {
 }
 
 // leaveOut says which nodes no Filter will be asked about, and why.
-func (c *cycle) leaveOut(result *framework.PreFilterResult, status *framework.Status, limiting sets.Set[string]) {
-	why := said{verdict: LeftOut, column: -1}
+func (f *recordedFramework) leaveOut(c *cycle, state framework.CycleState, result *framework.PreFilterResult, status *framework.Status, limiting []string) {
+	why, nodes := said{verdict: LeftOut, column: -1}, len(f.session.nodes.places)
 	switch {
 	case !status.IsSuccess():
 		why.reason = status.Message()
 		why.column = c.rec.profile.columnOf(status.Plugin())
 		c.leftOut = func(string) bool { return true }
 	case !result.AllNodes():
-		why.reason = fmt.Sprintf("PreFilter of %v names other nodes", sets.List(limiting))
+		why.reason = whyNotNamed(state, limiting)
+		nodes -= len(result.NodeNames)
 		c.leftOut = func(name string) bool { return !result.NodeNames.Has(name) }
 	default:
 		return
 	}
 	if len(limiting) == 1 {
-		why.column = c.rec.profile.columnOf(sets.List(limiting)[0])
+		why.column = c.rec.profile.columnOf(limiting[0])
 	}
+	why.reason = strings.TrimPrefix(why.reason, fmt.Sprintf("%d ", nodes)) // it is told for each of them
 	c.why = why
+}
+
+// whyNotNamed is what a plugin says of the nodes that it has not named.
+func whyNotNamed(state framework.CycleState, limiting []string) string {
+	if len(limiting) == 1 {
+		data, _ := state.Read(naming.Key(limiting[0]))
+		if plugin, ok := data.(naming.LeftOut); ok && plugin.LeftOut() != "" {
+			return plugin.LeftOut()
+		}
+	}
+	return fmt.Sprintf("PreFilter of %v names other nodes", limiting)
 }
 
 // RunFilterPluginsWithNominatedPods is called for many nodes at once, each in a
