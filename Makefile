@@ -205,15 +205,24 @@ endef
 
 .PHONY: bench
 bench: bin/bench.test bin/performance ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
-	$(call run-bench,-test.bench '$(or $(BENCH),.)' -test.benchtime 10ms -rounds 20)
+	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 30ms -rounds 20 -whole-rounds 9)
+
+# What the host and v2 are held to, and nothing else.
+.PHONY: bench-targets
+bench-targets: BENCH = Cycle///door=(v1|v2|v2-asked|v2-asked-trusted|native)$$|Scheduler///door=(none|v2|native)$$
+bench-targets: bench ## what the host and v2 are held to, and nothing else
+
+.PHONY: bench-naming
+bench-naming: BENCH = Naming
+bench-naming: bench ## which share of the nodes it is worth to name to the scheduler
 
 .PHONY: bench-quick
 bench-quick: bin/bench.test bin/performance ## a first look, under two minutes on a quiet machine
-	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|none)|Start|Scheduler///door=(none|v2|native)$$)' \
-		-test.benchtime 5ms -rounds 3 -nodes 1000$(comma)5000 -pods 300)
+	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|new|none)|Start|Scheduler/case=all//door=(none|v2|native)$$)' \
+		-test.benchtime 5ms -rounds 3 -pods 300)
 
 .PHONY: bench-extender
-bench-extender: BENCH = ^BenchmarkCycle/case=(prefix|none)//door=(extender|http)
+bench-extender: BENCH = Cycle/case=(prefix|none)//door=(extender|http)
 bench-extender: bench ## the extender beside the least that a server can do
 
 bin/bench.test: FORCE

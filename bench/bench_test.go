@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,10 +16,11 @@ import (
 
 // Further flags of the test binary.
 var (
-	rounds = flag.Int("rounds", 1, "how many rounds of turns the doors take; where one takes long, fewer")
-	nodes  = numbers{100, 1000, 5000}
-	pods   = flag.Int("pods", 2000, "pods of a whole scheduler")
-	guests = flag.String("guests", "", "further guests to measure: .wasm files, separated by commas")
+	rounds      = flag.Int("rounds", 1, "how many rounds of turns the doors take")
+	wholeRounds = flag.Int("whole-rounds", 1, "the same of a whole scheduler, whose turns take seconds")
+	nodes       = numbers{1000, 5000}
+	pods        = flag.Int("pods", 1000, "pods of a whole scheduler")
+	guests      = flag.String("guests", "", "further guests to measure: .wasm files, separated by commas")
 )
 
 func init() {
@@ -47,22 +47,6 @@ func (n *numbers) Set(list string) error {
 		*n = append(*n, number)
 	}
 	return nil
-}
-
-// usual is the size of a cluster where one is enough.
-func usual() int {
-	if slices.Contains(nodes, 1000) {
-		return 1000
-	}
-	return nodes[0]
-}
-
-// worthAScheduler are the sizes that a whole scheduler is measured with.
-func worthAScheduler() []int {
-	if big := slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n < 1000 }); len(big) > 0 {
-		return big
-	}
-	return nodes
 }
 
 // inTurns runs a sub-benchmark for each door in each round, each round from
@@ -92,19 +76,30 @@ func TestEveryDoorIsMeasured(t *testing.T) {
 	for _, d := range allDoors(t) {
 		for name, units := range map[string][]string{
 			"Cycle/case=prefix/nodes=40":  {"ns/op", "cpu-ns/op", "B/op", "allocs/op"},
-			"Cycle/case=invalid/nodes=40": {"cpu-ns/op"},
-			"Scheduler/case=all/nodes=40": {" 0 pods-left", "pods/s", "p50-ns", "p90-ns", "p99-ns"},
+			"Cycle/case=none/nodes=40":    {"cpu-ns/op"},
+			"Scheduler/case=all/nodes=40": {" 0 pods-left", "pods/s", "cpu-ns/pod", "p50-ns", "p90-ns", "p99-ns"},
 		} {
 			if strings.HasPrefix(name, "Cycle") && d.open == nil || strings.HasPrefix(name, "Scheduler") && d.serve == nil {
 				continue
 			}
-			_, line, _ := strings.Cut(string(stdout), "Benchmark"+name+"/door="+d.name+"/round=0")
-			line, _, _ = strings.Cut(line, "\n")
-			for _, unit := range units {
-				if !strings.Contains(line, unit) {
-					t.Errorf("%s, %s: no %s: %q", name, d.name, unit, line)
-				}
-			}
+			tellsUnits(t, string(stdout), name+"/door="+d.name, units...)
+		}
+	}
+	for _, name := range []string{"Scheduler/case=new/nodes=40/door=none", "Naming/case=0.3/nodes=40/door=named", "Naming/case=0.9/nodes=40/door=looked-at"} {
+		tellsUnits(t, string(stdout), name, " 0 pods-left", "pods/s")
+	}
+	tellsUnits(t, string(stdout), "Cycle/case=new/nodes=40/door=v2", "cpu-ns/op")
+	tellsUnits(t, string(stdout), "Cycle/case=most/nodes=40/door=v2-asked", "cpu-ns/op")
+	tellsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/door=v2", "tries")
+}
+
+func tellsUnits(t *testing.T, stdout, name string, units ...string) {
+	t.Helper()
+	_, line, _ := strings.Cut(stdout, "Benchmark"+name+"/round=0")
+	line, _, _ = strings.Cut(line, "\n")
+	for _, unit := range units {
+		if !strings.Contains(line, unit) {
+			t.Errorf("%s: no %s: %q", name, unit, line)
 		}
 	}
 }

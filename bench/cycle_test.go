@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -17,36 +16,16 @@ func BenchmarkCycle(b *testing.B) {
 	doors := asked(b)
 	clusters := openAll(b, doors, nodes)
 	for _, c := range cases {
+		if c.doors == nil {
+			continue
+		}
+		among := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { return !c.doors(d) })
 		for _, o := range clusters {
-			if !c.everySize && len(o.names) != usual() {
-				continue
-			}
 			pods := podsOf(c)
-			inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", c.name, len(o.names)), doors, func(b *testing.B, d *door) {
+			inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", c.name, len(o.names)), among, func(b *testing.B, d *door) {
 				o.measure(b, d, c, pods)
 			})
 		}
-	}
-}
-
-// BenchmarkParallelCycle shares the nodes of a cycle among all processors, as
-// kube-scheduler does. An extender is asked about all nodes at once anyway.
-func BenchmarkParallelCycle(b *testing.B) {
-	type sharer interface {
-		CycleAmong(goroutines int, pod *v1.Pod) error
-	}
-	doors := asked(b)
-	pods := podsOf(cases[0])
-	for _, o := range openAll(b, doors, nodes) {
-		inProcess := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { _, ok := o.sessions[d].(sharer); return !ok })
-		inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", cases[0].name, len(o.names)), inProcess, func(b *testing.B, d *door) {
-			s := o.sessions[d].(sharer)
-			for i := 0; b.Loop(); i++ {
-				if err := s.CycleAmong(runtime.GOMAXPROCS(0), pods[i%len(pods)]); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 
@@ -101,7 +80,7 @@ func (o *open) measure(b *testing.B, d *door, c *kase, pods []*v1.Pod) {
 		if i == 0 {
 			cpu = cpuTime() // the first Loop counts memory
 		}
-		if _, err := s.Cycle(pods[i%len(pods)], feasible); err != nil && wrong == 0 {
+		if _, err := s.Cycle(c.again(pods[i%len(pods)]), feasible); err != nil && wrong == 0 {
 			b.Fatal(err)
 		}
 	}
@@ -117,11 +96,12 @@ func (o *open) measure(b *testing.B, d *door, c *kase, pods []*v1.Pod) {
 // check walks one pod through a door, and says on how many nodes it answers
 // another thing than regexp.
 func (o *open) check(d *door, c *kase) (wrong int, err error) {
-	got, err := o.sessions[d].Cycle(c.pod(0), nil)
+	pod := c.pod(0)
+	got, err := o.sessions[d].Cycle(pod, nil)
 	if err != nil {
 		return len(o.names), fmt.Errorf("%s, %s: %w", d.name, c.name, err)
 	}
-	want := c.admits(o.names)
+	want := admits(pod, o.names)
 	got = slices.Sorted(slices.Values(got))
 	for _, name := range o.names {
 		_, is := slices.BinarySearch(got, name)

@@ -8,6 +8,6 @@
 // doors took in the same round can be divided. The round is part of a benchmark's
 // name; benchstat compares doors, or two runs, over all rounds:
 //
-//	go test ./bench -bench Cycle/case=prefix -benchtime 10ms -rounds 20 >run.txt
+//	go test ./bench -bench Cycle/case=prefix -benchtime 30ms -rounds 20 >run.txt
 //	benchstat -ignore /round -col /door run.txt
 package bench

@@ -11,6 +11,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/static"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // role says what a door is measured for.
@@ -29,6 +30,8 @@ type door struct {
 	// open makes it ready to be asked, over and over, what kube-scheduler would
 	// ask about the nodes of a cluster. Nil: there is nothing to ask.
 	open func(c *cluster) (session, error)
+	// overHTTP is true of one that is asked about all nodes at once, elsewhere.
+	overHTTP bool
 	// serve makes it ready for a real scheduler, until the benchmark ends. Nil:
 	// the door is not measured there.
 	serve func(tb testing.TB) service
@@ -52,12 +55,14 @@ type service struct {
 
 // allDoors are ours, the floors, and the guests from elsewhere.
 func allDoors(tb testing.TB) []*door {
+	v2 := read(tb, static.Files.ReadFile, "regex_v2.wasm")
 	all := []*door{
 		{name: "none", serve: func(testing.TB) service { return service{config: configuration} }},
 		ofGuest("v1", ours, read(tb, static.Files.ReadFile, "regex_v1.wasm")),
-		ofGuest("v2", ours, read(tb, static.Files.ReadFile, "regex_v2.wasm")),
+		ofGuest("v2", ours, v2),
+		askedAgain("v2-asked", v2, 0),
+		askedAgain("v2-asked-trusted", v2, wasmhost.NoCallTimeout),
 		ofPlugin("native", plugin.Name, plugin.New),
-		ofPlugin("native-recompile", recompileName, newRecompile),
 		ofExtender("extender", false),
 		ofExtender("extender-names", true),
 		ofLeastServer("http", false),

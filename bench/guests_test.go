@@ -21,11 +21,19 @@ func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, "te
 
 func ofGuest(name string, r role, wasm []byte) *door {
 	d := &door{name: name, role: r, wasm: wasm}
-	d.open = func(c *cluster) (session, error) { return openGuest(c, wasm) }
+	d.open = func(c *cluster) (session, error) { return openGuest(c, wasm, wasmhost.Args{}) }
 	if r != floor {
 		d.serve = func(tb testing.TB) service { return serveGuest(tb, wasm) }
 	}
 	return d
+}
+
+// askedAgain is a guest that is asked each time, as about a pod that is the first of
+// its kind, whatever the host remembers.
+func askedAgain(name string, wasm []byte, timeout wasmhost.Duration) *door {
+	return &door{name: name, open: func(c *cluster) (session, error) {
+		return openGuest(c, wasm, wasmhost.Args{RecheckEvery: 1, CallTimeout: timeout})
+	}}
 }
 
 // guest is a session with a guest in the host of cmd/scheduler.
@@ -38,7 +46,7 @@ type guest struct {
 // opened numbers the guests, so that each has metrics of its own.
 var opened atomic.Int64
 
-func openGuest(c *cluster, wasm []byte) (session, error) {
+func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
 	file, err := os.CreateTemp("", "bench-*.wasm")
 	if err != nil {
 		return nil, err
@@ -48,12 +56,13 @@ func openGuest(c *cluster, wasm []byte) (session, error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://" + file.Name()})
+	args.GuestURL = "file://" + file.Name()
+	raw, err := json.Marshal(args)
 	if err != nil {
 		return nil, err
 	}
 	g := &guest{host: &wasmhost.Host{}, name: fmt.Sprintf("Wasm%d", opened.Add(1))}
-	pl, err := g.host.Factory(g.name)(background, &runtime.Unknown{Raw: args}, c.Handle)
+	pl, err := g.host.Factory(g.name)(background, &runtime.Unknown{Raw: raw}, c.Handle)
 	if err != nil {
 		return nil, err
 	}

@@ -2,19 +2,14 @@ package bench
 
 import (
 	"context"
-	"regexp"
-	"slices"
-	"sync"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 func ofPlugin(name, pluginName string, factory frameworkruntime.PluginFactory) *door {
@@ -88,50 +83,5 @@ func (s *inScheduler) begin(pod *v1.Pod) (nodes []fwk.NodeInfo, skip bool, err e
 	return nodes, false, nil
 }
 
-// CycleAmong runs a cycle whose nodes are shared among goroutines. Its verdicts
-// are dropped.
-func (s *inScheduler) CycleAmong(goroutines int, pod *v1.Pod) error {
-	nodes, _, err := s.begin(pod)
-	var group sync.WaitGroup
-	for share := range slices.Chunk(nodes, max(1, (len(nodes)+goroutines-1)/goroutines)) {
-		group.Go(func() {
-			for _, node := range share {
-				s.filter.Filter(background, s.state, pod, node)
-			}
-		})
-	}
-	group.Wait()
-	return err
-}
-
 // Close implements session.
 func (*inScheduler) Close() error { return nil }
-
-// recompile is the policy as a first draft would have it: Filter alone, which
-// compiles the pattern for each node.
-type recompile struct{}
-
-const recompileName = "Recompile"
-
-func newRecompile(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
-	return recompile{}, nil
-}
-
-// Name implements fwk.Plugin.
-func (recompile) Name() string { return recompileName }
-
-// Filter implements fwk.FilterPlugin.
-func (recompile) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	pattern, found := pod.Annotations[regex.Annotation]
-	if !found {
-		return nil
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
-	}
-	if !re.MatchString(node.Node().Name) {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) didn't match "+pattern)
-	}
-	return nil
-}

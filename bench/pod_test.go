@@ -40,7 +40,7 @@ func (c *kase) pod(i int) *v1.Pod {
 	if !c.plain {
 		pod.Annotations[regex.Annotation] = c.pattern
 	}
-	return pod
+	return c.again(pod)
 }
 
 // lastApplied stands for the manifest that kubectl apply keeps.

@@ -6,16 +6,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -35,44 +37,95 @@ const limit = 20 * time.Second
 // no kubelet, not even a fake one, takes a share of the machine.
 func BenchmarkScheduler(b *testing.B) {
 	doors := slices.DeleteFunc(allDoors(b), func(d *door) bool { return d.serve == nil })
-	for _, n := range worthAScheduler() {
-		cluster := sync.OnceValues(func() (*wholeCluster, error) { return newWholeCluster(b, n) })
-		inTurns(b, *rounds/6, fmt.Sprintf("case=all/nodes=%d", n), doors, func(b *testing.B, d *door) {
-			c, err := cluster()
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				c.schedule(b, d)
-			}
-			b.ReportMetric(0, "ns/op") // most of which is making and deleting pods
-		})
+	few := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
+	inWholeClusters(b, []turns{
+		{"all", doors, mix},
+		{"new", few, func(*door) []*v1.Pod { return podsLike(newPatterns) }},
+	})
+}
+
+// turns are what doors do on a whole cluster, with pods that may depend on the
+// door.
+type turns struct {
+	kase  string
+	doors []*door
+	pods  func(*door) []*v1.Pod
+}
+
+// inWholeClusters has doors take their turns on one control plane of each size
+// after another.
+func inWholeClusters(b *testing.B, all []turns) {
+	for _, n := range nodes {
+		c := &wholeCluster{nodes: n}
+		for _, t := range all {
+			inTurns(b, *wholeRounds, fmt.Sprintf("case=%s/nodes=%d", t.kase, n), t.doors, func(b *testing.B, d *door) {
+				if err := c.start(); err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					c.schedule(b, d, t.pods(d))
+				}
+				b.ReportMetric(0, "ns/op") // most of which is making and deleting pods
+			})
+		}
+		if c.plane != nil {
+			_ = c.plane.Stop()
+		}
 	}
+}
+
+// mix are pods of ten kinds in turns, each of which matches some node. The doors
+// whose tries are counted have some more, which match none.
+func mix(d *door) (all []*v1.Pod) {
+	kinds := slices.DeleteFunc(slices.Clone(cases), func(c *kase) bool { return c.notInMix })
+	if d.name == "v2" || d.name == "native" {
+		nowhere := &kase{pattern: `^nothing-$`}
+		for i := range 20 {
+			pod := nowhere.pod(i)
+			pod.Name = fmt.Sprintf("%s%d", rejected, i)
+			all = append(all, pod)
+		}
+	}
+	return append(all, podsLike(kinds...)...)
+}
+
+// rejected begins the names of pods that match no node.
+const rejected = "rejected-"
+
+// podsLike are as many pods as are scheduled in a turn.
+func podsLike(kinds ...*kase) (all []*v1.Pod) {
+	for i := range *pods {
+		all = append(all, kinds[i%len(kinds)].pod(i))
+	}
+	return all
 }
 
 // wholeCluster is a control plane with nodes.
 type wholeCluster struct {
+	nodes      int
+	plane      *controlplane.Cluster // nil: not started
 	client     kubernetes.Interface
 	kubeconfig string // of the scheduler
 }
 
-// newWholeCluster starts one that stops with the benchmark.
-func newWholeCluster(b *testing.B, n int) (*wholeCluster, error) {
-	plane, err := controlplane.Start(background, controlplane.Config{})
-	if err != nil {
-		return nil, err
+// start starts it, unless it runs.
+func (c *wholeCluster) start() (err error) {
+	if c.plane != nil {
+		return nil
 	}
-	b.Cleanup(func() { _ = plane.Stop() })
-	config := plane.AdminConfig()
+	if c.plane, err = controlplane.Start(background, controlplane.Config{}); err != nil {
+		return err
+	}
+	config := c.plane.AdminConfig()
 	config.QPS, config.ContentType = -1, "application/vnd.kubernetes.protobuf"
-	c := &wholeCluster{kubeconfig: filepath.Join(plane.DataDir(), "scheduler.kubeconfig")}
+	c.kubeconfig = filepath.Join(c.plane.DataDir(), "scheduler.kubeconfig")
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, err
+		return err
 	}
-	if err := plane.WriteKubeconfig(c.kubeconfig, "system:kube-scheduler"); err != nil {
-		return nil, err
+	if err := c.plane.WriteKubeconfig(c.kubeconfig, "system:kube-scheduler"); err != nil {
+		return err
 	}
-	return c, inParallel(n, func(i int) error {
+	return inParallel(c.nodes, func(i int) error {
 		node := objects.Node(nodeName(i), i)
 		node.UID, node.ResourceVersion = "", ""
 		room := objects.Resources("1000", "4000Gi")
@@ -85,19 +138,20 @@ func newWholeCluster(b *testing.B, n int) (*wholeCluster, error) {
 
 // schedule lets a scheduler loose on pods that are all there when it starts, and
 // takes the time from its first look at one to the last binding that the API
-// server tells of.
-func (c *wholeCluster) schedule(b *testing.B, d *door) {
+// server tells of: by the clock, and of the processors in the whole process, where
+// the API server and etcd are, too.
+func (c *wholeCluster) schedule(b *testing.B, d *door, all []*v1.Pod) {
 	service := d.serve(b)
-	if err := c.createPods(); err != nil {
+	if err := c.createPods(all); err != nil {
 		b.Fatal(err)
 	}
-	defer c.deletePods(b)
+	defer c.deletePods(b, all)
 	events, err := c.watch(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer events.Stop()
-	clock, ended := &clock{}, make(chan error, 1)
+	clock, ended := &clock{tries: map[string]int{}}, make(chan error, 1)
 	ctx, stop := context.WithCancel(b.Context())
 	runtime.GC()
 	go func() {
@@ -106,6 +160,7 @@ func (c *wholeCluster) schedule(b *testing.B, d *door) {
 		})
 	}()
 	bound, last, err := awaitBound(events, ended)
+	cpu := cpuTime()
 	stop()
 	if err == nil {
 		err = <-ended
@@ -114,34 +169,51 @@ func (c *wholeCluster) schedule(b *testing.B, d *door) {
 		b.Fatalf("%d pods bound; %v", bound, err)
 	}
 	b.ReportMetric(float64(bound)/last.Sub(clock.first).Seconds(), "pods/s")
+	b.ReportMetric(float64(cpu-clock.cpu)/float64(bound), "cpu-ns/pod")
 	b.ReportMetric(float64(*pods-bound), "pods-left")
+	if n := len(clock.tries); n > 0 {
+		b.ReportMetric(float64(clock.triesOfAll())/float64(n), "tries")
+	}
 	slices.Sort(clock.took)
 	for _, p := range []int{50, 90, 99} {
 		b.ReportMetric(float64(clock.took[(len(clock.took)-1)*p/100]), fmt.Sprintf("p%d-ns", p))
 	}
 }
 
-// createPods makes the pods of a run. The cases take turns, all of which match
-// some node.
-func (c *wholeCluster) createPods() error {
-	feasible := slices.DeleteFunc(slices.Clone(cases), func(c *kase) bool { return c.name == "invalid" })
-	return inParallel(*pods, func(i int) error {
-		pod := feasible[i%len(feasible)].pod(i)
-		pod.UID = ""
-		_, err := c.client.CoreV1().Pods(pod.Namespace).Create(background, pod, metav1.CreateOptions{})
-		return err
+func (c *wholeCluster) createPods(all []*v1.Pod) error {
+	return inParallel(len(all), func(i int) error {
+		all[i].UID = ""
+		return insist(apierrors.IsAlreadyExists, func() error {
+			_, err := c.client.CoreV1().Pods(all[i].Namespace).Create(background, all[i], metav1.CreateOptions{})
+			return err
+		})
 	})
 }
 
 // deletePods leaves no pod behind.
-func (c *wholeCluster) deletePods(b *testing.B) {
-	all, now := c.client.CoreV1().Pods(metav1.NamespaceDefault), int64(0)
-	err := inParallel(*pods, func(i int) error {
-		return all.Delete(background, cases[0].pod(i).Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+func (c *wholeCluster) deletePods(b *testing.B, all []*v1.Pod) {
+	now := int64(0)
+	err := inParallel(len(all), func(i int) error {
+		return insist(apierrors.IsNotFound, func() error {
+			return c.client.CoreV1().Pods(all[i].Namespace).Delete(background, all[i].Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+		})
 	})
 	if err != nil {
 		b.Error(err)
 	}
+}
+
+// insist tries again where the API server was too busy, until it is done.
+func insist(done func(error) bool, do func() error) error {
+	tried := false
+	return retry.OnError(retry.DefaultBackoff, apierrors.IsTimeout, func() error {
+		err := do()
+		if tried && done(err) {
+			return nil
+		}
+		tried = true
+		return err
+	})
 }
 
 // inParallel does n pieces of work, 16 at a time, and returns the first error.
@@ -193,7 +265,9 @@ func awaitBound(events watch.Interface, ended chan error) (n int, last time.Time
 // clock takes the time of each scheduling cycle. They come one after another.
 type clock struct {
 	first time.Time
+	cpu   time.Duration // of the process, at first
 	took  []time.Duration
+	tries map[string]int // of the pods that match no node
 }
 
 func (c *clock) attach(s *scheduler.Scheduler) error {
@@ -201,11 +275,22 @@ func (c *clock) attach(s *scheduler.Scheduler) error {
 	s.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		began := time.Now()
 		if c.first.IsZero() {
-			c.first = began
+			c.first, c.cpu = began, cpuTime()
 		}
 		result, err := schedulePod(ctx, profile, state, pod)
-		c.took = append(c.took, time.Since(began))
+		if strings.HasPrefix(pod.Pod.Name, rejected) {
+			c.tries[pod.Pod.Name]++
+		} else {
+			c.took = append(c.took, time.Since(began))
+		}
 		return result, err
 	}
 	return nil
+}
+
+func (c *clock) triesOfAll() (n int) {
+	for _, tries := range c.tries {
+		n += tries
+	}
+	return n
 }

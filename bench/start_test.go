@@ -10,7 +10,7 @@ import (
 func BenchmarkStart(b *testing.B) {
 	nowhere := newCluster(1)
 	withGuest := slices.DeleteFunc(asked(b), func(d *door) bool { return d.wasm == nil })
-	inTurns(b, *rounds/3, "case=guest", withGuest, func(b *testing.B, d *door) {
+	inTurns(b, *rounds, "case=guest", withGuest, func(b *testing.B, d *door) {
 		for b.Loop() {
 			s, err := d.open(nowhere)
 			if err != nil {

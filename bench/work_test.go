@@ -2,27 +2,45 @@ package bench
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // kase is what the pods of a measurement ask for.
 type kase struct {
 	name, pattern string
 	plain         bool // no annotation at all
-	everySize     bool // measured with every number of nodes
+	fresh         bool // a pattern that no pod has had before, beside the other
+	notInMix      bool // no pods of a whole scheduler's mix
+	// doors are those whose cycles are measured. Nil: none.
+	doors func(*door) bool
 }
+
+func allOfThem(*door) bool { return true }
+
+// ofThePolicy leaves out the floors, which do not read a pattern.
+func ofThePolicy(d *door) bool { return d.role != floor }
+
+// inProcess are those that are asked about one node after another.
+func inProcess(d *door) bool { return !d.overHTTP }
 
 // cases are what a user may write, and the two ways not to.
 var cases = []*kase{
-	{name: "prefix", pattern: `^kubecon-`, everySize: true},
+	{name: "prefix", pattern: `^kubecon-`, doors: allOfThem},
+	// Too many to be named to the scheduler: it asks about every node.
+	{name: "most", pattern: `^(kubecon|gke|aks)-`, doors: inProcess, notInMix: true},
+	newPatterns,
 	{name: "suffix", pattern: `\.internal$`},
 	{name: "literal", pattern: `pool-3`},
 	{name: "class", pattern: `^gke-[a-z0-9-]+$`},
@@ -30,9 +48,28 @@ var cases = []*kase{
 	{name: "alternation-100", pattern: hundred()},
 	{name: "ignore-case", pattern: `(?i)KUBECON`},
 	{name: "anything", pattern: `.*`},
-	{name: "two-names", pattern: `^(kubecon-1|kubecon-2)$`, everySize: true},
-	{name: "none", plain: true, everySize: true},
-	{name: "invalid", pattern: `kubecon-(`},
+	{name: "two-names", pattern: `^(kubecon-1|kubecon-2)$`},
+	{name: "none", plain: true, doors: allOfThem},
+	{name: "invalid", pattern: `kubecon-(`, notInMix: true},
+}
+
+// newPatterns all match the same quarter of the nodes.
+var newPatterns = &kase{name: "new", pattern: `^kubecon-`, fresh: true, doors: ofThePolicy, notInMix: true}
+
+// fresh numbers the patterns, so that no door sees one twice.
+var fresh atomic.Int64
+
+// again is a pod as it comes for its next cycle: the same one, or a new one with a
+// new pattern.
+func (c *kase) again(pod *v1.Pod) *v1.Pod {
+	if !c.fresh {
+		return pod
+	}
+	n, again := fresh.Add(1), *pod
+	again.UID = types.UID(fmt.Sprintf("5c1de4a0-77aa-4c3e-9a51-%012x", n))
+	again.Annotations = maps.Clone(pod.Annotations)
+	again.Annotations[regex.Annotation] = fmt.Sprintf("%s|^pod-%d-", c.pattern, n)
+	return &again
 }
 
 // hundred is an alternation of 100 nodes' short names, not anchored. With their
@@ -47,8 +84,8 @@ func hundred() string {
 }
 
 // admits are the names of the nodes that a pod may run on, sorted.
-func (c *kase) admits(names []string) (admitted []string) {
-	re, err := regexp.Compile(c.pattern)
+func admits(pod *v1.Pod, names []string) (admitted []string) {
+	re, err := regexp.Compile(pod.Annotations[regex.Annotation])
 	for _, name := range names {
 		if err == nil && re.MatchString(name) {
 			admitted = append(admitted, name)
@@ -98,7 +135,7 @@ func TestEveryPatternMatchesSomethingInEveryCluster(t *testing.T) {
 			t.Errorf("%d names for %d nodes", distinct, size)
 		}
 		for _, c := range cases {
-			if n := len(c.admits(names)); (n == 0) != (c.name == "invalid") {
+			if n := len(admits(c.pod(0), names)); (n == 0) != (c.name == "invalid") {
 				t.Errorf("%d nodes, %s: %d match", size, c.name, n)
 			}
 		}

@@ -19,7 +19,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "usage: performance [-doc page.md] run.txt")
 		flags.PrintDefaults()
 	}
-	doc := flags.String("doc", "", "Markdown page whose measured part is written anew, with pictures in a folder of its name")
+	doc := flags.String("doc", "", "Markdown page whose measured part is written anew")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -48,7 +48,7 @@ func report(file, doc string, stdout io.Writer) error {
 	if info, err := in.Stat(); err == nil {
 		written = info.ModTime()
 	}
-	fmt.Fprint(stdout, r.markdown(written, nil))
+	fmt.Fprint(stdout, r.markdown(written))
 	if doc == "" {
 		return nil
 	}

@@ -79,10 +79,10 @@ func (r *results) add(line *benchfmt.Result, by *benchproc.Projection) error {
 	return nil
 }
 
-// sizes are the numbers of nodes of a benchmark, rising.
+// sizes are the numbers of nodes of a benchmark, or of all, rising.
 func (r *results) sizes(benchmark string) (sizes []int) {
 	for s := range r.values {
-		if s.benchmark == benchmark && !slices.Contains(sizes, s.nodes) {
+		if (s.benchmark == benchmark || benchmark == "" && s.nodes > 0) && !slices.Contains(sizes, s.nodes) {
 			sizes = append(sizes, s.nodes)
 		}
 	}

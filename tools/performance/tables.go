@@ -1,13 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/perf/benchmath"
 )
 
 // table is rows of text under a head.
@@ -16,62 +15,96 @@ type table struct {
 	rows        [][]string // the first is the head
 }
 
-// column is a series of each door, in a unit.
-type column struct {
-	name   string
-	of     series // without the door
+// figure is a series of a door, in a unit, or what it is of another door's in the
+// same round.
+type figure struct {
+	series
+	under  string
 	factor float64
+}
+
+func cycle(kase, door string, n int, factor float64) figure {
+	return figure{series{"Cycle", kase, n, door, "cpu-sec/op"}, "", factor}
+}
+
+func whole(kase, door string, n int, unit string, factor float64) figure {
+	return figure{series{"Scheduler", kase, n, door, unit}, "", factor}
+}
+
+// over divides by what another door took.
+func (f figure) over(door string) figure {
+	f.under, f.factor = door, 1
+	return f
+}
+
+// column is a figure of each door.
+type column struct {
+	name string
+	of   figure // without the door
 }
 
 // tables are all that a person may want to know, the answer first.
 func (r *results) tables() []table {
-	cpu := func(name, kase string, n int, factor float64) column {
-		return column{name, series{"Cycle", kase, n, "", "cpu-sec/op"}, factor}
-	}
-	var answer, perNode, perPod, byClock []column
+	var pod, floor, rate, scheduler []column
 	for _, n := range r.sizes("Cycle") {
-		if n >= 1000 {
-			answer = append(answer, cpu("µs per pod, "+thousands(n)+" nodes", "prefix", n, 1e6))
-		}
-		byClock = append(byClock, column{thousands(n) + " nodes", series{"Cycle", "prefix", n, "", "sec/op"}, 1e6})
-		for _, kase := range []string{"prefix", "two-names", "none"} {
-			perPod = append(perPod, cpu(kase+", "+thousands(n), kase, n, 1e6))
-		}
+		size := ", " + thousands(n) + " nodes"
+		pod = append(pod, column{"remembered" + size, cycle("prefix", "", n, 1e6)}, column{"first" + size, cycle("new", "", n, 1e6)})
+		floor = append(floor, column{"prefix" + size, cycle("prefix", "", n, 1e6)}, column{"none" + size, cycle("none", "", n, 1e6)})
 	}
-	answer = append(answer, cpu("µs without annotation", "none", 1000, 1e6))
-	perPod = append(perPod, cpu("invalid, 1,000", "invalid", 1000, 1e6))
 	for _, n := range r.sizes("Scheduler") {
-		answer = append(answer, column{"pods/s, " + thousands(n) + " nodes", series{"Scheduler", "all", n, "", "pods/s"}, 1})
+		size := ", " + thousands(n) + " nodes"
+		rate = append(rate, column{"pods/s" + size, whole("all", "", n, "pods/s", 1).over("none")},
+			column{"processor time" + size, whole("all", "", n, "cpu-sec/pod", 1).over("none")})
+		scheduler = append(scheduler, column{"pods/s" + size, whole("all", "", n, "pods/s", 1)}, column{"p99, ms" + size, whole("all", "", n, "p99-sec", 1e3)},
+			column{"left" + size, whole("all", "", n, "pods-left", 1)})
 	}
-	for _, n := range r.sizes("ParallelCycle") {
-		byClock = append(byClock, column{thousands(n) + ", all processors", series{"ParallelCycle", "prefix", n, "", "sec/op"}, 1e6})
-	}
-	for _, pattern := range []string{"prefix", "suffix", "literal", "class", "alternation-3", "alternation-100", "ignore-case", "anything"} {
-		perNode = append(perNode, cpu(pattern, pattern, 1000, 1e6)) // 1e9 ns for 1,000 nodes
+	for _, n := range r.sizes("Cycle") {
+		pod = append(pod, column{"no annotation, " + thousands(n) + " nodes", cycle("none", "", n, 1e6)})
 	}
 	memory := []column{
-		{"allocations per node", series{"Cycle", "prefix", 1000, "", "allocs/op"}, 1e-3},
-		{"bytes allocated per node", series{"Cycle", "prefix", 1000, "", "B/op"}, 1e-3},
-		{"memory of an instance, KiB", series{"Cycle", "prefix", 1000, "", "memory-B"}, 1. / 1024},
-		{"start, ms", series{"Start", "guest", 0, "", "sec/op"}, 1e3},
-		{"size, KiB", series{"Start", "guest", 0, "", "wasm-B"}, 1. / 1024},
-	}
-	cost := r.byDoor(r.policies(), "What does each door cost me?", "µs per pod: what the policy takes of a scheduling cycle that asks about every node, "+
-		"pattern `^kubecon-`, in time of the processors. pods/s: a whole scheduler, pods of ten kinds, "+
-		"with the API server and etcd on the same machine. ±: where the median lies with a confidence of 95%, or of what the rounds allow.", answer)
-	for _, row := range cost.rows[1:] {
-		row[0] = strings.TrimSuffix(row[0]+": "+about[row[0]], ": ")
+		{"memory of an instance, KiB", figure{series{"Cycle", "prefix", 1000, "", "memory-B"}, "", 1. / 1024}},
+		{"start, ms", figure{series{"Start", "guest", 0, "", "sec/op"}, "", 1e3}},
+		{"size, KiB", figure{series{"Start", "guest", 0, "", "wasm-B"}, "", 1. / 1024}},
 	}
 	all := []table{
-		cost,
-		r.sideBySide(),
-		r.byDoor(r.doors, "A cycle, ns per node, 1,000 nodes, by pattern", "", perNode),
-		r.byDoor(r.doors, "A cycle, µs per pod, by pattern and nodes", "", perPod),
-		r.byDoor(r.doors, "A cycle by the clock, µs per pod, pattern `prefix`", "A machine that is busy with something else stretches these.", byClock),
-		r.schedulers(),
-		r.byDoor(r.doors, "Memory, pattern `prefix`, 1,000 nodes, and the start of a guest", "An extender's allocations are those of both sides.", memory),
+		r.byDoor(r.policies(), "What does a pod cost, by door?", "µs of processor time that a door takes of a pod's scheduling cycle. Remembered: "+
+			"there was a pod\nwith this pattern before, `^kubecon-`, which matches a quarter of the nodes. First: there was none.", pod),
+		r.byDoor(r.policies(), "What does a whole scheduler achieve, by door?", "A whole scheduler with the door over one with none, in the same round; pods of ten kinds. "+
+			"More pods/s are better, and less\nprocessor time of a pod, which counts the API server and etcd, too.", rate),
+		r.targets(),
+		r.byDoor(r.doors, "A whole scheduler", "Pods of ten kinds. p99: of SchedulePod. Left: not reached in 20 s.", scheduler),
+		r.byDoor(floors, "The floors: what nobody can do without", "µs per cycle. See below.", floor),
+		r.byDoor(r.policies(), "A guest", "", memory),
+		r.shares(),
+	}
+	for _, t := range all[:2] {
+		for _, row := range t.rows[1:] {
+			row[0] = strings.TrimSuffix(row[0]+": "+about[row[0]], ": ")
+		}
+	}
+	for i := range all {
+		all[i].compact()
 	}
 	return slices.DeleteFunc(all, func(t table) bool { return len(t.rows) < 2 })
+}
+
+// compact leaves out rows and columns that say nothing.
+func (t *table) compact() {
+	says := func(cell string) bool { return cell != "" }
+	told := t.rows[:1]
+	for _, row := range t.rows[1:] {
+		if slices.ContainsFunc(row[1:], says) {
+			told = append(told, row)
+		}
+	}
+	t.rows = told
+	for i := len(t.rows[0]) - 1; i > 0; i-- {
+		if !slices.ContainsFunc(t.rows[1:], func(row []string) bool { return says(row[i]) }) {
+			for k := range t.rows {
+				t.rows[k] = slices.Delete(t.rows[k], i, i+1)
+			}
+		}
+	}
 }
 
 // about says what the doors are.
@@ -79,8 +112,9 @@ var about = map[string]string{
 	"none":             "the scheduler without the policy",
 	"v1":               "the basic guest",
 	"v2":               "the fast guest",
+	"v2-asked":         "v2, asked anew each time",
+	"v2-asked-trusted": "and never interrupted",
 	"native":           "the plugin compiled in",
-	"native-recompile": "if it compiled the regex for each node",
 	"extender":         "over HTTP, sent full nodes",
 	"extender-names":   "over HTTP, sent nodes' names",
 }
@@ -89,19 +123,12 @@ var about = map[string]string{
 var floors = []string{"http", "http-names", "empty", "name", "reject", "pod"}
 
 func (r *results) policies() []string {
-	return slices.DeleteFunc(slices.Clone(r.doors), func(door string) bool { return slices.Contains(floors, door) })
-}
-
-// measured reports whether any door has a series.
-func (r *results) measured(s series) bool {
-	return slices.ContainsFunc(r.doors, func(door string) bool {
-		s.door = door
-		return len(r.values[s]) > 0
+	return slices.DeleteFunc(slices.Clone(r.doors), func(door string) bool {
+		return slices.Contains(floors, door) || strings.HasPrefix(door, "v2-asked") // these are for the targets
 	})
 }
 
 func (r *results) byDoor(doors []string, title, note string, columns []column) table {
-	columns = slices.DeleteFunc(columns, func(c column) bool { return !r.measured(c.of) })
 	t := table{title: title, note: note, rows: [][]string{{"door"}}}
 	for _, c := range columns {
 		t.rows[0] = append(t.rows[0], c.name)
@@ -110,98 +137,92 @@ func (r *results) byDoor(doors []string, title, note string, columns []column) t
 		cells := []string{door}
 		for _, c := range columns {
 			c.of.door = door
-			cells = append(cells, r.cell(c.of, c.factor))
+			cells = append(cells, r.cell(c.of))
 		}
-		t.add(cells)
-	}
-	return t
-}
-
-// sideBySide has the ratios of doors that do the same, or nearly.
-func (r *results) sideBySide() table {
-	var columns []column
-	for _, n := range r.sizes("Cycle") {
-		columns = append(columns, column{"cycle, " + thousands(n) + " nodes", series{"Cycle", "prefix", n, "", "cpu-sec/op"}, 1})
-	}
-	for _, n := range r.sizes("Scheduler") {
-		columns = append(columns, column{"pods/s, " + thousands(n) + " nodes", series{"Scheduler", "all", n, "", "pods/s"}, 1})
-	}
-	t := table{title: "Side by side: one door over another, in the same round", rows: [][]string{{"doors"}}}
-	for _, c := range columns {
-		t.rows[0] = append(t.rows[0], c.name)
-	}
-	for _, pair := range r.pairs() {
-		cells := []string{pair[0] + " / " + pair[1]}
-		for _, c := range columns {
-			over, under := c.of, c.of
-			over.door, under.door = pair[0], pair[1]
-			cells = append(cells, show(r.ratio(over, under), 1))
-		}
-		t.add(cells)
-	}
-	return t
-}
-
-func (r *results) pairs() [][2]string {
-	pairs := [][2]string{
-		{"v2", "native"},
-		{"v2", "name"},
-		{"v2", "reject"},
-		{"v1", "v2"},
-		{"native-recompile", "native"},
-		{"extender", "http"},
-		{"extender-names", "http-names"},
-		{"extender", "extender-names"},
-	}
-	for _, door := range r.doors {
-		if len(r.values[series{"Cycle", "prefix", 1000, door, "wrong-nodes"}]) > 0 { // a guest from elsewhere
-			pairs = append(pairs, [2]string{door, "v2"})
-		}
-	}
-	return pairs
-}
-
-func (r *results) schedulers() table {
-	t := table{
-		title: "A whole scheduler",
-		note: "A cycle is SchedulePod: all plugins and extenders, filtering and scoring, without the binding. Pods that were not reached " +
-			"in 20 s are not among pods/s.",
-		rows: [][]string{{"nodes, door", "pods/s", "cycle p50, ms", "p90, ms", "p99, ms", "pods not reached"}},
-	}
-	for _, n := range r.sizes("Scheduler") {
-		for _, door := range r.doors {
-			at := func(unit string) series { return series{"Scheduler", "all", n, door, unit} }
-			t.add([]string{
-				thousands(n) + ", " + door, r.cell(at("pods/s"), 1), r.cell(at("p50-sec"), 1e3),
-				r.cell(at("p90-sec"), 1e3), r.cell(at("p99-sec"), 1e3), r.cell(at("pods-left"), 1),
-			})
-		}
-	}
-	return t
-}
-
-// add adds a row that says something.
-func (t *table) add(cells []string) {
-	if slices.ContainsFunc(cells[1:], func(cell string) bool { return cell != nothing }) {
 		t.rows = append(t.rows, cells)
 	}
+	return t
+}
+
+// targets are what the host and v2 were made to keep.
+func (r *results) targets() table {
+	t := table{
+		title: "What the host and v2 are held to", rows: [][]string{{"figure (target)"}},
+		note: "By processor time, or pods/s where a whole scheduler is meant; ÷: in the same round. Filter: with a pattern that 3 of 4 nodes\n" +
+			"match, so that none is named. First question: a cycle with a new pattern, all in all. One by one: the host remembers, and\n" +
+			"asks nevertheless.",
+	}
+	rows := []struct {
+		name string
+		of   func(n int) figure
+	}{
+		{"Filter, remembered, v2 ÷ native (≤ 1.3)", func(n int) figure { return cycle("most", "v2", n, 1).over("native") }},
+		{"first question, ns a node, v2 (≤ 1,500)", func(n int) figure { return cycle("new", "v2", n, 1e9/float64(n)) }},
+		{"Filter, asked one by one, ns a node, v2", func(n int) figure { return cycle("most", "v2-asked", n, 1e9/float64(n)) }},
+		{"the same, never interrupted", func(n int) figure { return cycle("most", "v2-asked-trusted", n, 1e9/float64(n)) }},
+		{"cycle with a new pattern, ms, v2 (≤ 3)", func(n int) figure { return cycle("new", "v2", n, 1e3) }},
+		{"cycle without annotation, µs, v2 (≤ 0.5)", func(n int) figure { return cycle("none", "v2", n, 1e6) }},
+		{"second pod with a pattern, v1 ÷ v2 (≤ 1.2)", func(n int) figure { return cycle("prefix", "v1", n, 1).over("v2") }},
+		{"whole scheduler, v2 ÷ none (≥ 1.2, ≥ 1.0)", func(n int) figure { return whole("all", "v2", n, "pods/s", 1).over("none") }},
+		{"whole scheduler, v2 ÷ native (≥ 0.98)", func(n int) figure { return whole("all", "v2", n, "pods/s", 1).over("native") }},
+		{"each pod with a new pattern, v2 ÷ native (≥ 0.8)", func(n int) figure { return whole("new", "v2", n, "pods/s", 1).over("native") }},
+		{"tries of a pod that no node suits, v2 (≤ 3)", func(n int) figure { return whole("all", "v2", n, "tries", 1) }},
+	}
+	for _, n := range r.sizes("") {
+		t.rows[0] = append(t.rows[0], thousands(n)+" nodes")
+	}
+	for _, row := range rows {
+		cells := []string{row.name}
+		for _, n := range r.sizes("") {
+			cells = append(cells, r.cell(row.of(n)))
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
+}
+
+// shares are of which share of the nodes it is worth to name them.
+func (r *results) shares() table {
+	t := table{title: "Naming a share of the nodes", note: "pods/s, named ÷ looked at, in the same round.", rows: [][]string{{"share"}}}
+	for _, n := range r.sizes("Naming") {
+		t.rows[0] = append(t.rows[0], thousands(n)+" nodes")
+	}
+	for _, share := range []string{"0.3", "0.5", "0.6", "0.7", "0.8", "0.9"} {
+		cells := []string{share}
+		for _, n := range r.sizes("Naming") {
+			cells = append(cells, r.cell(figure{series{"Naming", share, n, "named", "pods/s"}, "looked-at", 1}))
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
 }
 
 const nothing = "–"
 
-func (r *results) cell(s series, factor float64) string {
-	text := show(r.of(s), factor)
-	s.unit = "wrong-nodes"
-	if r.of(s).Center > 0 {
-		text += " wrong"
-	}
-	return text
-}
+// maxNoise is how noisy a figure may be that is told.
+const maxNoise = 0.15
 
-func show(s benchmath.Summary, factor float64) string {
-	text := number(s.Center * factor)
-	if s.Lo < s.Hi {
-		text += " ±" + s.PctRangeString()
+func (r *results) cell(f figure) string {
+	s := r.of(f.series)
+	if f.under != "" {
+		under := f.series
+		under.door = f.under
+		s = r.ratio(f.series, under)
+	}
+	noise := max(s.Hi-s.Center, s.Center-s.Lo)
+	switch {
+	case math.IsNaN(s.Center): // not measured
+		return ""
+	case noise > maxNoise*s.Center:
+		return nothing
+	}
+	text := number(s.Center * f.factor)
+	if noise > 0 {
+		text += fmt.Sprintf(" ±%.0f%%", math.Ceil(100*noise/s.Center))
+	}
+	f.unit = "wrong-nodes"
+	if r.of(f.series).Center > 0 {
+		text += " wrong"
 	}
 	return text
 }
@@ -209,8 +230,6 @@ func show(s benchmath.Summary, factor float64) string {
 // number shows three digits that count.
 func number(v float64) string {
 	switch {
-	case math.IsNaN(v):
-		return nothing
 	case v == math.Trunc(v) || v >= 99.95:
 		return thousands(int(math.Round(v)))
 	case v >= 9.995:
@@ -240,7 +259,7 @@ func (t table) markdown() string {
 	for i, row := range t.rows {
 		fmt.Fprintf(&b, "| %-*s |", widths[0], row[0])
 		for k, cell := range row[1:] {
-			fmt.Fprintf(&b, " %*s |", widths[k+1], cell)
+			fmt.Fprintf(&b, " %*s |", widths[k+1], cmp.Or(cell, nothing))
 		}
 		b.WriteString("\n")
 		if i == 0 {

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// BenchmarkNaming is which share of the nodes it is worth to name to the scheduler
+// in PreFilter, rather than to have it look at all nodes: the pods of a whole
+// scheduler may run on a share of them, which are named by one door and not by the
+// other one. internal/naming has what came of it.
+func BenchmarkNaming(b *testing.B) {
+	var all []turns
+	for _, share := range []float64{0.3, 0.5, 0.6, 0.7, 0.8, 0.9} {
+		plain := func(*door) []*v1.Pod { return podsLike(&kase{plain: true}) }
+		all = append(all, turns{fmt.Sprint(share), []*door{shareDoor("named", share, true), shareDoor("looked-at", share, false)}, plain})
+	}
+	inWholeClusters(b, all)
+}
+
+func shareDoor(name string, share float64, naming bool) *door {
+	return ofPlugin(name, shareName, func(_ context.Context, _ runtime.Object, _ fwk.Handle) (fwk.Plugin, error) {
+		return &shareOf{share: share, naming: naming}, nil
+	})
+}
+
+const shareName = "Share"
+
+// shareOf lets every pod run on a share of the nodes.
+type shareOf struct {
+	share  float64
+	naming bool
+	result *fwk.PreFilterResult // nil: not known yet
+}
+
+// Name implements fwk.Plugin.
+func (*shareOf) Name() string { return shareName }
+
+// PreFilter implements fwk.PreFilterPlugin. The nodes are the same in each cycle,
+// and which pass is found out once, as the host and the native plugin do.
+func (s *shareOf) PreFilter(_ context.Context, _ fwk.CycleState, _ *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	if s.result == nil {
+		names := sets.New[string]()
+		for i, node := range nodes { // evenly, from all zones
+			if int(float64(i+1)*s.share) > int(float64(i)*s.share) {
+				names.Insert(node.Node().Name)
+			}
+		}
+		s.result = &fwk.PreFilterResult{NodeNames: names}
+	}
+	if s.naming {
+		return s.result, nil
+	}
+	return nil, nil
+}
+
+// PreFilterExtensions implements fwk.PreFilterPlugin.
+func (*shareOf) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
+
+// Filter implements fwk.FilterPlugin.
+func (s *shareOf) Filter(_ context.Context, _ fwk.CycleState, _ *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	if s.result.NodeNames.Has(node.Node().Name) {
+		return nil
+	}
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) are not of the share")
+}
