@@ -228,16 +228,16 @@ func (a *podAnswers) about(of *column, id int32) (verdict, bool) {
 // different answers.
 func (a *podAnswers) keep(of *column, id int32, nodes int, v verdict) {
 	if number := a.number(v); number != 0 {
-		a.put(of, id, nodes, number)
+		a.room(of, id, nodes)
+		of.set(id, number)
 	}
 }
 
-// put is keep of a verdict that has a number.
-func (a *podAnswers) put(of *column, id int32, nodes int, number uint16) {
+// room makes room for what is answered about a node, of so many.
+func (a *podAnswers) room(of *column, id int32, nodes int) {
 	a.mu.Lock()
 	grown := of.grow(id, nodes)
 	a.mu.Unlock()
-	of.set(id, number)
 	if grown > 0 {
 		a.cache.grew(a, grown)
 	}

@@ -111,15 +111,19 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 }
 
 func TestANewNodeAloneIsAskedAbout(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
-	r.cycle(t, about("web", "x"))
-	before := r.asked(t)
-	r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4")...)
-	if passing, _, _ := r.cycle(t, about("web", "x")); passing != "n1 n3" {
-		t.Errorf("passing %q", passing)
-	}
-	if n := r.asked(t) - before; n != 2 {
-		t.Errorf("asked %d times for two new nodes", n)
+	for _, guest := range []string{"decides_by", "decides_by_names"} {
+		t.Run(guest, func(t *testing.T) {
+			r := openRemembering(t, guest, Args{}, nodesNamed("n1", "m1", "m2")...)
+			r.cycle(t, about("web", "x"))
+			before := r.asked(t)
+			r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4", "m5", "m6")...)
+			if passing, _, _ := r.cycle(t, about("web", "x")); passing != "n1 n3" {
+				t.Errorf("passing %q", passing)
+			}
+			if n := r.asked(t) - before; n != 4 {
+				t.Errorf("asked %d times for four new nodes", n)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package wasmhost
 import (
 	"math/bits"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -105,14 +104,15 @@ func (v verdict) reason() string {
 	return "node(s) rejected without a reason"
 }
 
-// unknown are nodes that stand for all those about which there is no answer yet.
-func (a *podAnswers) unknown(t *nodeTable) (nodes []*v1.Node) {
+// unknown are the places, in a table, of nodes that stand for all those about which
+// there is no answer yet.
+func (a *podAnswers) unknown(t *nodeTable) (places []int) {
 	seen := make([]bool, len(t.ids))
 	for i, id := range t.listed {
 		if !seen[id] && a.filter.get(id) == 0 {
 			seen[id] = true
-			nodes = append(nodes, t.nodes[i])
+			places = append(places, i)
 		}
 	}
-	return nodes
+	return places
 }

@@ -153,8 +153,8 @@ func (p *plugin) askAboutUnknown(c *cycle) {
 	case p.guest.FiltersNames() && named(p.decidesBy.Node):
 		p.filterNames(c, unknown)
 	case len(unknown) <= few:
-		for _, node := range unknown {
-			if p.filter(c, node).Code() == fwk.Error {
+		for _, i := range unknown {
+			if p.filter(c, c.nodes.nodes[i]).Code() == fwk.Error {
 				return
 			}
 		}
@@ -163,20 +163,18 @@ func (p *plugin) askAboutUnknown(c *cycle) {
 	}
 }
 
-// filterNames asks a guest about many nodes at once.
-func (p *plugin) filterNames(c *cycle, nodes []*v1.Node) {
+// filterNames asks a guest about many nodes at once, by their places.
+func (p *plugin) filterNames(c *cycle, places []int) {
 	s, err := p.enter(c, false)
 	if err != nil {
 		return // whatever is asked next for the pod says so
 	}
 	defer p.pool.unlock(s)
-	nodes = slices.DeleteFunc(nodes, func(node *v1.Node) bool { return len(node.Name) > abi.MaxName })
-	names := make([]string, len(nodes))
-	for i, node := range nodes {
-		names[i] = node.Name
-	}
+	places = slices.DeleteFunc(places, func(i int) bool { return len(c.nodes.nodes[i].Name) > abi.MaxName })
+	c.answers.room(&c.answers.filter, int32(len(c.nodes.ids)-1), len(c.nodes.ids))
+	names := make([]string, 0, len(places))
 	for range maxReasons {
-		if names = p.filterEach(s, c, names); len(names) == 0 {
+		if places = p.filterEach(s, c, places, names); len(places) == 0 {
 			return
 		}
 	}
@@ -185,54 +183,55 @@ func (p *plugin) filterNames(c *cycle, nodes []*v1.Node) {
 // maxReasons is for how many different reasons many nodes are asked about at once.
 const maxReasons = 8
 
-// filterEach asks about all names once, and returns those that were not answered
-// about.
-func (p *plugin) filterEach(s *slot, c *cycle, names []string) (unanswered []string) {
+// filterEach asks about all places once, and returns those that were not answered
+// about. The names have room for theirs.
+func (p *plugin) filterEach(s *slot, c *cycle, places []int, names []string) (unanswered []int) {
+	for _, i := range places {
+		names = append(names, c.nodes.nodes[i].Name)
+	}
 	for len(names) > 0 {
 		codes, err := s.instance.FilterNames(names)
 		if err != nil {
 			_ = p.lose(s, c, abi.Filter, err)
 			return nil
 		}
-		for i, code := range codes {
-			if code == abi.Unanswered {
-				unanswered = append(unanswered, names[i])
-			}
-		}
-		p.learnCodes(c, names, codes, s.instance.Out().Reasons)
-		names = names[len(codes):]
+		unanswered = append(unanswered, p.learnCodes(c, places, codes, s.instance.Out().Reasons)...)
+		names, places = names[len(codes):], places[len(codes):]
 	}
 	return unanswered
 }
 
-// learnCodes remembers what a guest has answered about many nodes at once.
-func (p *plugin) learnCodes(c *cycle, names []string, codes []byte, reasons []string) {
-	var verdicts [256]*uint16 // their numbers, by their codes
+// learnCodes remembers what a guest has answered about many nodes at once, and
+// returns those about which it has not.
+func (p *plugin) learnCodes(c *cycle, places []int, codes []byte, reasons []string) (unanswered []int) {
+	var numbers [256]uint16 // of the verdicts, by their codes
+	var known [256]bool
 	for i, code := range codes {
 		if code == abi.Unanswered {
+			unanswered = append(unanswered, places[i])
 			continue
 		}
-		p.answers.metrics.asked.Inc()
-		if verdicts[code] == nil {
+		if !known[code] {
+			known[code] = true
 			v := verdict{value: uint64(code)}
 			if code != byte(fwk.Success) {
 				v.reasons = reasons
 			}
-			number := uint16(0)
 			if worthKeeping(abi.Filter, v) {
-				number = c.answers.number(v)
+				numbers[code] = c.answers.number(v)
 			}
-			verdicts[code] = &number
 		}
-		if id, numbered := c.nodes.ids[names[i]]; numbered && *verdicts[code] != 0 {
-			c.answers.put(&c.answers.filter, id, len(c.nodes.ids), *verdicts[code])
+		if numbers[code] != 0 {
+			c.answers.filter.set(c.nodes.listed[places[i]], numbers[code])
 		}
 	}
+	p.answers.metrics.asked.Add(float64(len(codes) - len(unanswered)))
+	return unanswered
 }
 
 // askBeside asks a guest about nodes beside the scheduling cycles, of one kind of
 // pods at a time.
-func (p *plugin) askBeside(in *cycle, nodes []*v1.Node) {
+func (p *plugin) askBeside(in *cycle, places []int) {
 	if !p.asking.CompareAndSwap(false, true) {
 		return
 	}
@@ -240,8 +239,8 @@ func (p *plugin) askBeside(in *cycle, nodes []*v1.Node) {
 	c.answers, c.nodes = in.answers, in.nodes
 	go func() {
 		defer p.asking.Store(false)
-		for _, node := range nodes {
-			if p.filterApart(c, node).Code() == fwk.Error {
+		for _, i := range places {
+			if p.filterApart(c, c.nodes.nodes[i]).Code() == fwk.Error {
 				return
 			}
 		}

@@ -55,8 +55,9 @@ func (g *Guest) findFilterNames(found map[string]api.FunctionDefinition) error {
 func (g *Guest) FiltersNames() bool { return g.filtersNames }
 
 // FilterNames asks the guest about nodes by their names: as many as it has room
-// for, which is at least one. None is longer than MaxName. The codes are valid until the next call; those that
-// are not zero have the reason in Out. An error is a [Trap], as for Call.
+// for, which is at least one. None is longer than MaxName. The codes are valid
+// until the next call; those that are not zero have the reason in Out. An error is
+// a [Trap], as for Call.
 func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
 	i.out = Out{}
 	buffer, err := i.namesBuffer()
