@@ -183,14 +183,21 @@ func (r *results) targets() table {
 
 // shares are of which share of the nodes it is worth to name them.
 func (r *results) shares() table {
-	t := table{title: "Naming a share of the nodes", note: "pods/s, named ÷ looked at, in the same round.", rows: [][]string{{"share"}}}
+	var columns []column
 	for _, n := range r.sizes("Naming") {
-		t.rows[0] = append(t.rows[0], thousands(n)+" nodes")
+		for _, unit := range []string{"pods/s", "cpu-sec/pod"} {
+			columns = append(columns, column{unit + ", " + thousands(n) + " nodes", figure{series{"Naming", "", n, "named", unit}, "looked-at", 1}})
+		}
+	}
+	t := table{title: "Naming a share of the nodes", note: "Named ÷ looked at, in the same round.", rows: [][]string{{"share"}}}
+	for _, c := range columns {
+		t.rows[0] = append(t.rows[0], c.name)
 	}
 	for _, share := range []string{"0.3", "0.5", "0.6", "0.7", "0.8", "0.9"} {
 		cells := []string{share}
-		for _, n := range r.sizes("Naming") {
-			cells = append(cells, r.cell(figure{series{"Naming", share, n, "named", "pods/s"}, "looked-at", 1}))
+		for _, c := range columns {
+			c.of.kase = share
+			cells = append(cells, r.cell(c.of))
 		}
 		t.rows = append(t.rows, cells)
 	}
