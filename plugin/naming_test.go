@@ -32,7 +32,7 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 		{"the same again", "^a", first, []string{"a1", "a2"}, "", `3 node(s) didn't match the pod's node name regex "^a"`},
 		{"other nodes", "^a", later, []string{"a1"}, "", `3 node(s) didn't match the pod's node name regex "^a"`},
 		{"two reasons", "^[ac]", later, []string{"a1"}, "", `1 node(s) matched the pod's node name regex-exclude "c", 2 node(s) didn't match the pod's node name regex "^[ac]"`},
-		{"most", "^[ab]", first, nil, "", ""},
+		{"most", "^[ab]", nodesNamed("a1", "a2", "a3", "b1", "b2", "c1"), nil, "", ""},
 		{"none", "^x", first, nil, `5 node(s) didn't match the pod's node name regex "^x"`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

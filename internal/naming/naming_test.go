@@ -81,9 +81,11 @@ func TestTheReasonsAreTheSchedulersWords(t *testing.T) {
 }
 
 func TestMostNodesAreNotWorthNaming(t *testing.T) {
-	for named, want := range map[int]bool{0: false, 1: true, 6: true, 7: false, 10: false} {
-		if got := Worth(named, 10); got != want {
-			t.Errorf("%d of 10: %v", named, got)
+	for nodes, most := range map[int]int{1: 0, 10: 8, 100: 80, 1000: 704, 5000: 2316, 15_000: 5373} {
+		for named := range nodes + 1 {
+			if got, want := Worth(named, nodes), 0 < named && named <= most; got != want {
+				t.Errorf("%d of %d: %v", named, nodes, got)
+			}
 		}
 	}
 }
