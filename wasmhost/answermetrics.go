@@ -41,6 +41,7 @@ func init() { legacyregistry.MustRegister(answersTotal, broken, rememberedPods, 
 type answerMetrics struct {
 	asked, remembered, doubted, broken metrics.CounterMetric
 	entries, bytes                     metrics.GaugeMetric
+	had                                struct{ entries, bytes float64 }
 
 	// recalled counts remembered answers, of which there are many at a time, until
 	// flush adds them to the metric. Goroutines that count at the same time mostly
@@ -64,9 +65,12 @@ func answerMetricsOf(plugin string) *answerMetrics {
 	}
 }
 
+// size tells by how much the cache differs from before: several profiles may have
+// a plugin of the name. The cache must be locked.
 func (m *answerMetrics) size(entries int, bytes int64) {
-	m.entries.Set(float64(entries))
-	m.bytes.Set(float64(bytes))
+	m.entries.Add(float64(entries) - m.had.entries)
+	m.bytes.Add(float64(bytes) - m.had.bytes)
+	m.had.entries, m.had.bytes = float64(entries), float64(bytes)
 }
 
 func (m *answerMetrics) recall() { m.recalled[rand.Uint32()%uint32(len(m.recalled))].n.Add(1) }

@@ -23,18 +23,19 @@ import (
 // see doubt for one that does not.
 type answerCache struct {
 	fields  *abi.Fields
-	limit   int64 // in bytes
-	recheck uint32
+	limit   int64  // in bytes
+	recheck uint32 // a random number up to this is a doubt
 	metrics *answerMetrics
 
 	// off is set for good when a guest has answered the same question in two ways.
 	off atomic.Bool
 
-	mu    sync.Mutex
-	pods  map[string]*list.Element // of *podAnswers
-	used  list.List                // the one that was used last is in front
-	bytes int64
-	table *nodeTable
+	mu     sync.Mutex
+	pods   map[string]*list.Element // of *podAnswers
+	used   list.List                // the one that was used last is in front
+	bytes  int64
+	table  *nodeTable
+	tables uint64 // how many there were
 }
 
 func newAnswerCache(fields *abi.Fields, limit int64, recheck uint32, m *answerMetrics) *answerCache {
@@ -81,6 +82,10 @@ func (c *answerCache) renew(nodes []fwk.NodeInfo) {
 		c.forget()
 	}
 	c.table = c.table.next(nodes, c.fields.Node)
+	if c.table.number == 0 {
+		c.tables++
+		c.table.number = c.tables
+	}
 }
 
 // maxGone is how many nodes that are gone have a number at least.
@@ -97,12 +102,15 @@ func (c *answerCache) forget() {
 	c.metrics.size(0, 0)
 }
 
-// stop ends the cache for good.
-func (c *answerCache) stop() {
-	c.off.Store(true)
+// stop ends the cache for good, and reports whether it was on.
+func (c *answerCache) stop() bool {
+	if !c.off.CompareAndSwap(false, true) {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()
+	return true
 }
 
 // grew says that the answers about a pod take more bytes.
@@ -120,7 +128,7 @@ func (c *answerCache) count(a *podAnswers, bytes int64) {
 	}
 	a.bytes += bytes
 	c.bytes += bytes
-	for c.bytes > c.limit && c.used.Len() > 1 {
+	for c.bytes > c.limit && c.used.Len() > 0 { // also the one that has grown
 		oldest := c.used.Remove(c.used.Back()).(*podAnswers)
 		delete(c.pods, oldest.key)
 		oldest.dropped = true
@@ -132,7 +140,12 @@ func (c *answerCache) count(a *podAnswers, bytes int64) {
 // doubt is true now and then, of remembered answers for which the guest is to be
 // asked again: the promise is the guest's, and nothing else would show that it is
 // not kept.
-func (c *answerCache) doubt() bool { return rand.Uint32() < c.recheck }
+func (c *answerCache) doubt() bool { return rand.Uint32() <= c.recheck }
+
+// doubtOneOf is true where one of so many answers would be doubted.
+func (c *answerCache) doubtOneOf(answers int) bool {
+	return uint64(rand.Uint32()) <= uint64(c.recheck)*uint64(answers)
+}
 
 // podAnswers are the answers about pods whose declared fields have the same
 // values.

@@ -11,12 +11,14 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // never is for guests that are not asked again what they have answered.
@@ -210,7 +212,7 @@ func TestScoresAreRemembered(t *testing.T) {
 }
 
 func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
-	r := openRemembering(t, "decides_by_turn", Args{RecheckEvery: 1, Instances: 1}, nodesNamed("n1", "n2", "n3")...)
+	r := openRemembering(t, "decides_by_turn", Args{RecheckEvery: 1, Instances: 1}, nodesNamed("n1", "n2", "n3", "n4")...)
 	log := logged(t, func() {
 		for range 2 {
 			r.cycle(t, pod("web"))
@@ -229,6 +231,118 @@ func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
 	}
 	if _, status := r.p.SignPod(t.Context(), pod("web")); status.IsSuccess() {
 		t.Error("its pods are signed still")
+	}
+}
+
+// For nodes that are left out no Filter is called, so they are doubted apart; and
+// for a pod that is turned down nothing else would ever be.
+func TestNodesThatAreLeftOutAreDoubted(t *testing.T) {
+	for _, tt := range []struct {
+		nodes  string
+		before string // the nodes that pass in the first cycle
+		args   Args
+	}{
+		{"n1 n2 n3", "", Args{Instances: 1}},
+		{"n1 n2 n3 n4 n5", "n4 n5", Args{Instances: 1, RecheckEvery: 1}},
+	} {
+		r := openRemembering(t, "decides_by_late", tt.args, nodesNamed(strings.Fields(tt.nodes)...)...)
+		for _, want := range []string{tt.before, tt.nodes} {
+			if passing, _, _ := r.cycle(t, pod("web")); passing != want {
+				t.Errorf("%s: passing %q, want %q", tt.nodes, passing, want)
+			}
+		}
+		if hint, err := r.p.afterNodeChange(klog.Background(), pod("web"), nil, nodesNamed("n1")[0]); hint != fwk.Queue || err != nil {
+			t.Errorf("%s: %v, %v, though nobody knows what can help", tt.nodes, hint, err)
+		}
+	}
+}
+
+func TestAPodThatIsSkippedIsDoubtedToo(t *testing.T) {
+	pl, p, _ := openStatic(t, "regex_v2.wasm", Args{RecheckEvery: 2})
+	p.Annotations = nil
+	doubted := inside(pl).answers.metrics.doubted
+	before, _ := testutil.GetCounterMetricValue(doubted)
+	for range 400 {
+		preFilter(t.Context(), pl, framework.NewCycleState(), p)
+	}
+	if after, err := testutil.GetCounterMetricValue(doubted); after-before < 100 || after-before > 300 || err != nil {
+		t.Errorf("doubted %v times of 400, want about 200; %v", after-before, err)
+	}
+}
+
+func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
+	for _, tt := range []struct {
+		hook abi.Hook
+		v    verdict
+		want bool
+	}{
+		{abi.Filter, verdict{uint64(fwk.Success), nil}, true},
+		{abi.Filter, verdict{uint64(fwk.Unschedulable), []string{"no"}}, true},
+		{abi.Filter, verdict{uint64(fwk.UnschedulableAndUnresolvable), []string{"no"}}, true},
+		{abi.Filter, verdict{uint64(fwk.UnschedulableAndUnresolvable), []string{abi.OutOfReasons}}, false},
+		{abi.Filter, verdict{uint64(fwk.Error), nil}, false},
+		{abi.Filter, verdict{uint64(fwk.Pending), nil}, false},
+		{abi.Filter, verdict{uint64(fwk.Wait), nil}, false},
+		{abi.Filter, verdict{uint64(fwk.Skip), nil}, false},
+		{abi.PreFilter, verdict{uint64(fwk.Skip), nil}, true},
+		{abi.Filter, verdict{99, nil}, false},
+	} {
+		if got := worthKeeping(tt.hook, tt.v); got != tt.want {
+			t.Errorf("%v, %v: %v", tt.hook, tt.v, got)
+		}
+	}
+}
+
+func TestTheOrderOfNamesIsNoAnswer(t *testing.T) {
+	named := func(names ...string) *fwk.PreFilterResult {
+		return &fwk.PreFilterResult{NodeNames: sets.New(names...)}
+	}
+	for _, tt := range []struct {
+		a, b *fwk.PreFilterResult
+		want bool
+	}{
+		{nil, nil, true},
+		{named("a", "b"), named("b", "a"), true},
+		{named("a"), nil, false},
+		{nil, named("a"), false},
+		{named("a"), named("b"), false},
+	} {
+		if got := sameNodes(tt.a, tt.b); got != tt.want {
+			t.Errorf("%v and %v: %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+// The scheduler's queue waits for each hint, and there is one for each pod.
+func TestAGuestThatFailsIsNotAskedForEachPodThatWaits(t *testing.T) {
+	traps.Reset()
+	r := openRemembering(t, "decides_by_trap", Args{}, nodesNamed("n1")...)
+	for i := range 20 {
+		hint, err := r.p.afterNodeChange(klog.Background(), about("web", fmt.Sprint(i)), nil, nodesNamed("n2")[0])
+		if hint != fwk.Queue || err != nil {
+			t.Errorf("pod %d: %v, %v", i, hint, err)
+		}
+	}
+	if n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); n != 1 || err != nil {
+		t.Errorf("it has trapped %v times; %v", n, err)
+	}
+}
+
+// A node's status is renewed all the time, and says nothing new to such a guest.
+func TestANodeThatChangesNothingDeclaredKeepsTheNames(t *testing.T) {
+	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "west"))
+	number := func() uint64 {
+		r.cycle(t, pod("web"))
+		return r.p.answers.table.number
+	}
+	first := number()
+	r.Handle = snapshot.Of(inZone("a", "east"), inZone("b", "west"), inZone("c", "west"))
+	if second := number(); second != first {
+		t.Errorf("table %d, and then %d", first, second)
+	}
+	r.Handle = snapshot.Of(inZone("a", "east"), inZone("b", "west"), inZone("d", "west"))
+	if third := number(); third == first {
+		t.Error("another name is in the same table")
 	}
 }
 

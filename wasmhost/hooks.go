@@ -21,14 +21,15 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 		p.release(pod) // its last cycle did not end as it should
 	}
 	answers, table := p.answers.of(pod, nodes)
-	if p.skips(answers) {
+	doubted := answers != nil && p.answers.doubt()
+	if !doubted && p.skips(answers) {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	c := p.begin(state, pod)
 	c.answers, c.nodes = answers, table
 	var a preFilterAnswer
 	_, status := p.judge(state, abi.PreFilter, func() (_ answer, err error) {
-		a, err = p.recallPreFilter(c)
+		a, err = p.recallPreFilter(c, doubted)
 		return a.answer, err
 	})
 	if !status.IsSkip() || p.guest.Exports().Has(besideFilter...) {
@@ -47,7 +48,7 @@ func (p *plugin) skips(a *podAnswers) bool {
 		return false
 	}
 	known := a.preFilter.Load()
-	if known == nil || fwk.Code(known.value) != fwk.Skip || p.answers.doubt() {
+	if known == nil || fwk.Code(known.value) != fwk.Skip {
 		return false
 	}
 	p.answers.metrics.recall()

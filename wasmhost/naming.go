@@ -11,8 +11,8 @@ import (
 
 // passingNodes are the nodes of a table that a guest lets a pod run on.
 type passingNodes struct {
-	table *nodeTable
-	nodes int // how many they are
+	table uint64 // its number
+	nodes int    // how many they are
 	// result names them, where that is worth it.
 	result *fwk.PreFilterResult
 	// rejected says in words how many of the others there are, and why. It is
@@ -24,10 +24,10 @@ type passingNodes struct {
 // are known. It is made once for each table.
 func (a *podAnswers) passingOf(t *nodeTable) *passingNodes {
 	before := a.passing.Load()
-	if before != nil && before.table == t {
+	if before != nil && before.table == t.number {
 		return before
 	}
-	p := &passingNodes{table: t}
+	p := &passingNodes{table: t.number}
 	counts := a.countVerdicts(t)
 	if counts == nil {
 		return nil
@@ -80,12 +80,15 @@ func (a *podAnswers) names(t *nodeTable, passing int) sets.Set[string] {
 
 func (v verdict) passes() bool { return int32(v.value) == int32(fwk.Success) }
 
-// bytes is about what the names take, whose text is the nodes'.
+// bytes is about what the words and the names take, whose text is the nodes'.
 func (p *passingNodes) bytes() int64 {
-	if p == nil || p.result == nil {
+	switch {
+	case p == nil:
 		return 0
+	case p.result == nil:
+		return int64(len(p.rejected))
 	}
-	return setBytes(len(p.result.NodeNames))
+	return int64(len(p.rejected)) + setBytes(len(p.result.NodeNames))
 }
 
 // setBytes is about what a set of so many names takes beside their text: Go's maps

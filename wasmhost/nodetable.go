@@ -14,6 +14,7 @@ import (
 // nodes that it cannot tell apart have one number. A table is of one list of nodes
 // and never changes; the next one goes on with its numbers.
 type nodeTable struct {
+	number uint64 // tables with the same one have the same names and numbers of nodes
 	list   []fwk.NodeInfo
 	nodes  []*v1.Node // in their order
 	listed []int32    // their numbers
@@ -41,30 +42,34 @@ func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
 	return true
 }
 
-// next is the table of another list.
+// next is the table of another list. It has a number only if that is this one's.
 func (t *nodeTable) next(list []fwk.NodeInfo, fields []abi.Field) *nodeTable {
-	next := &nodeTable{
-		list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, ids: maps.Clone(t.ids),
-	}
-	if next.ids == nil {
-		next.ids = make(map[string]int32, len(list))
-	}
+	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, ids: t.ids}
+	alike := len(list) == len(t.listed)
 	var buffer []byte
 	for i, info := range list {
 		node := info.Node()
-		key := ""
-		if named(fields) {
-			key = node.Name
-		} else {
+		key := node.Name
+		if !named(fields) {
 			buffer = appendValues(buffer[:0], fields, &node.ObjectMeta)
 			key = string(buffer)
 		}
 		id, ok := next.ids[key]
 		if !ok {
+			if len(next.ids) == len(t.ids) { // the other table's stay as they are
+				next.ids = maps.Clone(t.ids)
+			}
+			if next.ids == nil {
+				next.ids = make(map[string]int32, len(list))
+			}
 			id = int32(len(next.ids))
 			next.ids[key] = id
 		}
 		next.nodes[i], next.listed[i] = node, id
+		alike = alike && id == t.listed[i] && node.Name == t.nodes[i].Name
+	}
+	if alike {
+		next.number = t.number
 	}
 	return next
 }

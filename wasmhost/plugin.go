@@ -37,6 +37,8 @@ type plugin struct {
 	answers   *answerCache // nil for a guest of which nothing is remembered
 	asking    atomic.Bool  // beside the scheduling cycles
 
+	failedApart atomic.Int64 // when a call outside of the cycles has failed, in ns
+
 	pool      *pool
 	encoder   encoder
 	last      atomic.Pointer[begun]
@@ -100,6 +102,9 @@ func (p *plugin) Close() error {
 		return nil
 	}
 	p.host.forget(p)
+	if p.answers != nil {
+		p.answers.stop()
+	}
 	p.watchdog.interrupt(errClosed)
 	deadline := time.Now().Add(closePatience)
 	for p.watchdog.count() > 0 { // more than once, if an instance moved meanwhile
@@ -135,9 +140,10 @@ const closePatience = 5 * time.Second
 
 // provide sees to it that there is an instance in a locked slot.
 func (p *plugin) provide(s *slot) error {
-	if s.instance != nil {
+	if s.instance != nil && !s.instance.Interrupted() { // as one can be whose long call has just ended
 		return nil
 	}
+	p.drop(s)
 	if p.closed.Load() {
 		return errClosed
 	}
@@ -153,6 +159,10 @@ func (p *plugin) provide(s *slot) error {
 	p.watchdog.add(s.instance, p.args.callTimeout())
 	p.metrics.instances.Inc()
 	p.countMemory(s.instance)
+	if p.closed.Load() { // Close may have looked before the instance was there
+		p.drop(s)
+		return errClosed
+	}
 	if s.lost {
 		s.lost = false
 		p.metrics.replacements.Inc()

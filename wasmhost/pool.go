@@ -20,8 +20,7 @@ type instance struct {
 // slot is where an instance lives. Whoever has locked it may call the instance,
 // make it if there is none, and throw it away.
 type slot struct {
-	// turn is even while the slot is free. It tells one call from the next, too,
-	// so that one that does not end is noticed.
+	// turn is even while the slot is free.
 	turn     atomic.Uint64
 	instance *instance
 	lost     bool      // an instance, to a trap

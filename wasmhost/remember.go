@@ -1,7 +1,10 @@
 package wasmhost
 
 import (
+	"cmp"
+	"math/rand/v2"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -29,13 +32,14 @@ func forgetful(guest *abi.Guest) (why string) {
 	return ""
 }
 
-// recallPreFilter asks what a guest answers to PreFilter, or remembers it.
-func (p *plugin) recallPreFilter(c *cycle) (preFilterAnswer, error) {
+// recallPreFilter asks what a guest answers to PreFilter, or remembers it, unless
+// that is doubted.
+func (p *plugin) recallPreFilter(c *cycle, doubted bool) (preFilterAnswer, error) {
 	var known *preFilterAnswer
 	if c.answers != nil {
 		known = c.answers.preFilter.Load()
 	}
-	if known != nil && !p.answers.doubt() {
+	if known != nil && !doubted {
 		p.answers.metrics.recall()
 		return *known, nil
 	}
@@ -47,29 +51,52 @@ func (p *plugin) recallPreFilter(c *cycle) (preFilterAnswer, error) {
 	if len(asked.out.NodeNames) > 0 {
 		a.result = &fwk.PreFilterResult{NodeNames: sets.New(asked.out.NodeNames...)}
 	}
-	switch {
-	case c.answers == nil || !worthKeeping(abi.PreFilter, asked.verdict()):
-	case known == nil:
+	if c.answers == nil {
+		return a, nil
+	}
+	if known == nil {
 		p.answers.metrics.asked.Inc()
+	}
+	switch {
+	case !worthKeeping(abi.PreFilter, asked.verdict()):
+	case known == nil:
 		c.answers.keepPreFilter(&a)
 	default:
-		p.compare(c, abi.PreFilter, nil, known.verdict(), asked.verdict(), slices.Equal(known.out.NodeNames, asked.out.NodeNames))
+		p.compare(c, abi.PreFilter, nil, known.verdict(), asked.verdict(), sameNodes(known.result, a.result))
 	}
 	return a, nil
 }
 
+// sameNodes reports whether two results name the same nodes, in whatever order.
+func sameNodes(a, b *fwk.PreFilterResult) bool {
+	if a.AllNodes() || b.AllNodes() {
+		return a.AllNodes() == b.AllNodes()
+	}
+	return a.NodeNames.Equal(b.NodeNames)
+}
+
 func (a answer) verdict() verdict { return verdict{a.value, a.out.Reasons} }
 
-// worthKeeping reports whether a verdict is one that may be remembered: an Error
-// may be gone at the next try.
+// worthKeeping reports whether a verdict is one that may be remembered. An Error
+// may be gone at the next try, and so may what the scheduler makes an Error of, or
+// retries by itself. A reason that gave way to others is not the guest's.
 func worthKeeping(hook abi.Hook, v verdict) bool {
-	return statusOf(hook, int32(v.value), v.reasons).Code() != fwk.Error
+	if len(v.reasons) > 0 && v.reasons[0] == abi.OutOfReasons {
+		return false
+	}
+	switch statusOf(hook, int32(v.value), v.reasons).Code() {
+	case fwk.Success, fwk.Unschedulable, fwk.UnschedulableAndUnresolvable:
+		return true
+	case fwk.Skip:
+		return hook == abi.PreFilter
+	}
+	return false
 }
 
 // recall finds what a guest has answered about a node, unless that is doubted.
 func (p *plugin) recall(c *cycle, of *column, node *v1.Node) (v verdict, known bool) {
 	id, numbered := c.nodes.id(node)
-	if !numbered {
+	if !numbered || p.answers.off.Load() {
 		return verdict{}, false
 	}
 	if v, known = c.answers.about(of, id); !known || p.answers.doubt() {
@@ -81,16 +108,18 @@ func (p *plugin) recall(c *cycle, of *column, node *v1.Node) (v verdict, known b
 
 // learn remembers what a guest has answered about a node.
 func (p *plugin) learn(c *cycle, hook abi.Hook, of *column, node *v1.Node, v verdict) {
-	p.answers.metrics.asked.Inc()
 	id, numbered := c.nodes.id(node)
-	if !numbered || !worthKeeping(hook, v) {
-		return
+	before, known := c.answers.about(of, id)
+	if !known {
+		p.answers.metrics.asked.Inc()
 	}
-	if before, known := c.answers.about(of, id); known {
+	switch {
+	case !numbered || !worthKeeping(hook, v):
+	case known:
 		p.compare(c, hook, node, before, v, true)
-		return
+	default:
+		c.answers.keep(of, id, len(c.nodes.ids), v)
 	}
-	c.answers.keep(of, id, len(c.nodes.ids), v)
 }
 
 // compare holds what a guest answers against what it has answered before. One
@@ -100,10 +129,9 @@ func (p *plugin) compare(c *cycle, hook abi.Hook, node *v1.Node, before, now ver
 	if sameNames && before.key() == now.key() {
 		return
 	}
-	if p.answers.off.Load() {
+	if !p.answers.stop() {
 		return
 	}
-	p.answers.stop()
 	p.answers.metrics.broken.Inc()
 	name := ""
 	if node != nil {
@@ -121,12 +149,16 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 		return result, nil
 	}
 	passing := c.answers.passingOf(c.nodes)
-	if passing == nil {
+	known := passing != nil
+	if !known {
 		p.askAboutUnknown(c)
 		passing = c.answers.passingOf(c.nodes)
 	}
+	if passing != nil && known {
+		p.doubtRejected(c, passing)
+	}
 	switch {
-	case passing == nil:
+	case passing == nil || p.answers.off.Load():
 		return result, nil
 	case passing.nodes == 0:
 		c.turnedDown = true
@@ -139,6 +171,23 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 		return passing.result, nil
 	}
 	return result.Merge(passing.result), nil
+}
+
+// doubtRejected asks about one of the nodes that are left out, about as often as it
+// would be if each was: no Filter is called for them. A pod that is turned down has
+// no other way to find out.
+func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
+	left := len(c.nodes.listed) - passing.nodes
+	if left == 0 || passing.nodes > 0 && passing.result == nil || passing.nodes > 0 && !p.answers.doubtOneOf(left) {
+		return
+	}
+	for i, from := 0, rand.IntN(len(c.nodes.listed)); i < len(c.nodes.listed); i++ {
+		at := (from + i) % len(c.nodes.listed)
+		if v, _ := c.answers.about(&c.answers.filter, c.nodes.listed[at]); !v.passes() {
+			p.filter(c, c.nodes.nodes[at])
+			return
+		}
+	}
 }
 
 // few is about how many nodes a guest may be asked in PreFilter, one by one.
@@ -171,10 +220,11 @@ func (p *plugin) filterNames(c *cycle, places []int) {
 	}
 	defer p.pool.unlock(s)
 	places = slices.DeleteFunc(places, func(i int) bool { return len(c.nodes.nodes[i].Name) > abi.MaxName })
+	until := time.Now().Add(cmp.Or(p.args.callTimeout(), DefaultCallTimeout)) // all together
 	c.answers.room(&c.answers.filter, int32(len(c.nodes.ids)-1), len(c.nodes.ids))
 	names := make([]string, 0, len(places))
 	for range maxReasons {
-		if places = p.filterEach(s, c, places, names); len(places) == 0 {
+		if places = p.filterEach(s, c, places, names, until); len(places) == 0 {
 			return
 		}
 	}
@@ -183,13 +233,13 @@ func (p *plugin) filterNames(c *cycle, places []int) {
 // maxReasons is for how many different reasons many nodes are asked about at once.
 const maxReasons = 8
 
-// filterEach asks about all places once, and returns those that were not answered
-// about. The names have room for theirs.
-func (p *plugin) filterEach(s *slot, c *cycle, places []int, names []string) (unanswered []int) {
+// filterEach asks about all places once, as long as there is time, and returns
+// those that another reason is due for. The names have room for theirs.
+func (p *plugin) filterEach(s *slot, c *cycle, places []int, names []string, until time.Time) (unanswered []int) {
 	for _, i := range places {
 		names = append(names, c.nodes.nodes[i].Name)
 	}
-	for len(names) > 0 {
+	for len(names) > 0 && time.Now().Before(until) {
 		codes, err := s.instance.FilterNames(names)
 		if err != nil {
 			_ = p.lose(s, c, abi.Filter, err)
@@ -240,7 +290,7 @@ func (p *plugin) askBeside(in *cycle, places []int) {
 	go func() {
 		defer p.asking.Store(false)
 		for _, i := range places {
-			if p.filterApart(c, c.nodes.nodes[i]).Code() == fwk.Error {
+			if p.answers.off.Load() || p.filterApart(c, c.nodes.nodes[i]).Code() == fwk.Error {
 				return
 			}
 		}
@@ -278,16 +328,25 @@ func (g given) Node(name string) abi.Message {
 
 // rejects reports whether a guest keeps a pod from a node, as far as can be known
 // without an error. It is for events, outside of the scheduling cycles.
-func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
+//
+// The scheduler's queue waits for each answer, and there may be one for each pod:
+// after a call that has failed, none is made for a while.
+func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) (rejects bool) {
+	if time.Since(time.Unix(0, p.failedApart.Load())) < afterFailure {
+		return false
+	}
 	c := p.apart(pod)
 	if c.answers, c.nodes = p.answers.of(pod, nil); c.answers == nil {
 		return false
 	}
 	c.apart = given{p.beside, node}
 	if p.active.Has(abi.PreFilter) {
-		a, err := p.recallPreFilter(c)
+		a, err := p.recallPreFilter(c, p.answers.doubt())
 		switch code := fwk.Code(a.value); {
-		case err != nil || code == fwk.Skip || code == fwk.Error:
+		case err != nil:
+			p.failedApart.Store(time.Now().UnixNano())
+			return false
+		case code == fwk.Skip || code == fwk.Error:
 			return false
 		case code != fwk.Success:
 			return true
@@ -301,6 +360,9 @@ func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
 	return p.rejectsNode(c, node)
 }
 
+// afterFailure is how long nothing is asked for events after a call has failed.
+const afterFailure = 10 * time.Second
+
 // rejectsNode is rejects by Filter alone. A node that is new is in no table yet,
 // and many pods ask about it one after another.
 func (p *plugin) rejectsNode(c *cycle, node *v1.Node) bool {
@@ -312,8 +374,13 @@ func (p *plugin) rejectsNode(c *cycle, node *v1.Node) bool {
 		return latest.rejected
 	}
 	status := p.filterApart(c, node)
-	if status.Code() != fwk.Error {
+	if status.Code() == fwk.Error {
+		p.failedApart.Store(time.Now().UnixNano())
+	} else if len(key) <= maxLatest {
 		c.answers.latest.Store(&latestNode{key, status.IsRejected()})
 	}
 	return status.IsRejected()
 }
+
+// maxLatest bounds what is kept of the fields of a node, in bytes.
+const maxLatest = 1 << 10

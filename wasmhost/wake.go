@@ -56,7 +56,7 @@ func nodeActions(fields []abi.Field) (actions fwk.ActionType) {
 // afterPodChange wakes a pod when one of its own declared fields has changed.
 func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Pod](oldObj, newObj)
-	if err != nil {
+	if err != nil || p.answers.off.Load() { // nobody knows what can help
 		return fwk.Queue, err
 	}
 	if before == nil || after == nil || after.UID != pod.UID {
@@ -69,7 +69,7 @@ func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) 
 // the guest is concerned, which is new, or one of whose declared fields is.
 func (p *plugin) afterNodeChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Node](oldObj, newObj)
-	if err != nil {
+	if err != nil || p.answers.off.Load() {
 		return fwk.Queue, err
 	}
 	if after == nil || before != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) {

@@ -43,8 +43,10 @@ type reason struct {
 	shown []string // one
 }
 
-// outOfReasons is given in place of those that there is no room for.
-var outOfReasons = reason{shown: []string{"node(s) for which there is no room in the pod's status: the guest gives too many different reasons"}}
+// OutOfReasons is given in place of those that there is no room for.
+const OutOfReasons = "node(s) for which there is no room in the pod's status: the guest gives too many different reasons"
+
+var outOfReasons = reason{shown: []string{OutOfReasons}}
 
 // reason makes each reason once: most are given for many nodes.
 func (a *Account) reason(given []byte) *reason {

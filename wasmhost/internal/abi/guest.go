@@ -21,7 +21,7 @@ type Options struct {
 	// MemoryLimit bounds the memory of each instance, in bytes. Where it is not a
 	// whole number of pages, it is the next lower one.
 	MemoryLimit int64
-	// Interruptible guests can be bounded in time (see [Settings.Timeout]). The
+	// Interruptible guests can be bounded in time (see [Instance.Interrupt]). The
 	// checks that this takes make them several times slower.
 	Interruptible bool
 	// Cache keeps compiled code. Nil keeps none.

@@ -262,6 +262,9 @@ func (i *Instance) Interrupt(why error) {
 	}
 }
 
+// Interrupted reports whether all further calls fail.
+func (i *Instance) Interrupted() bool { return i.interrupted.Load() != nil }
+
 // Call calls a hook that the guest exports. After an error, which is a [Trap], the
 // instance is in no defined state, and of no use but to be closed.
 func (i *Instance) Call(h Hook) (uint64, error) {
