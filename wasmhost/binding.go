@@ -13,7 +13,9 @@ import (
 
 // bindingHooks are the hooks from Reserve on. A guest that takes part in any of
 // them has all of them, so that it is known when its part is over; those that it
-// does not export answer as a plugin that has nothing against it.
+// does not export answer as a plugin that has nothing against it. A guest must be
+// enabled under multiPoint for that: at single points it could miss the one that
+// ends what another began, as PostBind gives the pod's instance back.
 type bindingHooks struct {
 	minor.PreFlight
 	p *plugin

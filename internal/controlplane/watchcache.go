@@ -15,7 +15,8 @@ var cached = map[schema.GroupResource]bool{
 
 // fewCaches takes the watch cache from all other kinds, whose requests then go to
 // etcd. There are some sixty of them, and each cache has a timer that fires every
-// second.
+// second: without these an idle simulator takes 1.2 to 1.4 % of a core, with them
+// 1.9 to 2.0 %. To schedule 5,000 pods on 1,000 nodes takes no more without.
 type fewCaches struct {
 	generic.RESTOptionsGetter
 }

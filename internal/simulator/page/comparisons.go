@@ -27,7 +27,9 @@ type comparison struct {
 
 // comparisons are those under way, and the last few that were.
 type comparisons struct {
-	turn chan struct{} // holds a value while one runs
+	// turn holds a value while one runs. Two that start together would both find
+	// the memory that one of them takes, and would not end sooner.
+	turn chan struct{}
 
 	mu  sync.Mutex
 	all []*comparison // the oldest first

@@ -96,7 +96,8 @@ type Attempt struct {
 // Hint is why a single node was asked: a moment before, a pod with the same
 // signature took a node that has no room left for this one, and so the next best
 // in the list for that pod is the best for this one. The scheduler calls it
-// opportunistic batching.
+// opportunistic batching. The recorder leaves it on: it shows what the scheduler
+// does, and changes nothing.
 type Hint struct {
 	Node string `json:"node"`
 	// Pod is the one for which the list was made, as namespace/name: its attempt
