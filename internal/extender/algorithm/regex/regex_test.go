@@ -30,8 +30,8 @@ func passes(t *testing.T, pattern, node string) (bool, string) {
 	return false, failures[0].Reason
 }
 
-// TestWhatPythonHasAndRE2HasNotIsRefused is the first table of
-// docs/extender.md.
+// TestWhatPythonHasAndRE2HasNotIsRefused is what the table of docs/extender.md
+// calls refused.
 func TestWhatPythonHasAndRE2HasNotIsRefused(t *testing.T) {
 	for _, pattern := range []string{
 		`a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?P<x>a)(?P=x)`, `(a)?(?(1)a|b)`, `a\Z`, `a++`, `a*+`, `(?>a)`,
@@ -43,7 +43,7 @@ func TestWhatPythonHasAndRE2HasNotIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatRE2ReadsInItsOwnWay is the second, and what the first says to write
+// TestWhatRE2ReadsInItsOwnWay is the rest of that table, and what it says to write
 // instead.
 func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 	for _, tt := range []struct {
