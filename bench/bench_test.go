@@ -50,12 +50,15 @@ func (n *numbers) Set(list string) error {
 }
 
 // inTurns runs a sub-benchmark for each door in each round, each round from
-// another door on.
+// another door on. Those that take long have a turn in every fourth.
 func inTurns(b *testing.B, rounds int, what string, doors []*door, measure func(b *testing.B, d *door)) {
 	tell := sync.OnceFunc(func() { fmt.Fprintf(os.Stderr, "%s/%s\n", b.Name(), what) }) // stdout is for the numbers
 	for round := range max(1, rounds) {
 		for i := range doors {
 			d := doors[(i+round)%len(doors)]
+			if d.long() && round%4 != 0 {
+				continue
+			}
 			b.Run(fmt.Sprintf("%s/door=%s/round=%d", what, d.name, round), func(b *testing.B) {
 				tell()
 				measure(b, d)

@@ -38,6 +38,12 @@ type door struct {
 	wasm  []byte // of a guest
 }
 
+// long reports whether turns of a door take seconds: the guest on the SDK, and all
+// that goes over HTTP.
+func (d *door) long() bool {
+	return d.name == "v1" || strings.HasPrefix(d.name, "extender") || strings.HasPrefix(d.name, "http")
+}
+
 // session is an open door.
 type session interface {
 	// Cycle runs the scheduling cycle of a pod as far as the door has a part in

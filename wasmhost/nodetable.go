@@ -20,6 +20,7 @@ type nodeTable struct {
 	listed []int32    // their numbers
 	fields []abi.Field
 	ids    map[string]int32 // with those of nodes that are gone
+	at     map[*v1.Node]int32
 }
 
 // named reports whether the name is all that counts of a node.
@@ -44,7 +45,7 @@ func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
 
 // next is the table of another list. It has a number only if that is this one's.
 func (t *nodeTable) next(list []fwk.NodeInfo, fields []abi.Field) *nodeTable {
-	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, ids: t.ids}
+	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, ids: t.ids, at: make(map[*v1.Node]int32, len(list))}
 	alike := len(list) == len(t.listed)
 	var buffer []byte
 	for i, info := range list {
@@ -65,7 +66,7 @@ func (t *nodeTable) next(list []fwk.NodeInfo, fields []abi.Field) *nodeTable {
 			id = int32(len(next.ids))
 			next.ids[key] = id
 		}
-		next.nodes[i], next.listed[i] = node, id
+		next.nodes[i], next.listed[i], next.at[node] = node, id, id
 		alike = alike && id == t.listed[i] && node.Name == t.nodes[i].Name
 	}
 	if alike {
@@ -76,6 +77,9 @@ func (t *nodeTable) next(list []fwk.NodeInfo, fields []abi.Field) *nodeTable {
 
 // id is the number of a node, if it has one.
 func (t *nodeTable) id(node *v1.Node) (int32, bool) {
+	if id, ok := t.at[node]; ok {
+		return id, true
+	}
 	if named(t.fields) {
 		id, ok := t.ids[node.Name]
 		return id, ok
