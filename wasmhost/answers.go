@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,8 @@ type answerCache struct {
 
 	// off is set for good when a guest has answered the same question in two ways.
 	off atomic.Bool
+
+	asked, sure atomic.Int64 // when the last doubt was, and until when there is none: in ns
 
 	mu     sync.Mutex
 	pods   map[string]*list.Element // of *podAnswers
@@ -140,11 +143,29 @@ func (c *answerCache) count(a *podAnswers, bytes int64) {
 // doubt is true now and then, of remembered answers for which the guest is to be
 // asked again: the promise is the guest's, and nothing else would show that it is
 // not kept.
-func (c *answerCache) doubt() bool { return rand.Uint32() <= c.recheck }
+func (c *answerCache) doubt() bool { return c.doubtOneOf(1) }
 
 // doubtOneOf is true where one of so many answers would be doubted.
 func (c *answerCache) doubtOneOf(answers int) bool {
-	return uint64(rand.Uint32()) <= uint64(c.recheck)*uint64(answers)
+	return uint64(rand.Uint32()) <= uint64(c.recheck)*uint64(answers) && c.mayDoubt()
+}
+
+// mayDoubt is false for a while after a doubt: all together take no more than a
+// hundredth of the time, unless each answer is to be asked for again. So a guest
+// that takes long pays no more than another.
+func (c *answerCache) mayDoubt() bool {
+	now := time.Now().UnixNano()
+	if c.recheck != math.MaxUint32 && now < c.sure.Load() {
+		return false
+	}
+	c.asked.Store(now)
+	return true
+}
+
+// doubted is called when the guest has answered.
+func (c *answerCache) doubted() {
+	now := time.Now().UnixNano()
+	c.sure.Store(now + 100*(now-c.asked.Load()))
 }
 
 // podAnswers are the answers about pods whose declared fields have the same

@@ -260,13 +260,31 @@ func TestNodesThatAreLeftOutAreDoubted(t *testing.T) {
 func TestAPodThatIsSkippedIsDoubtedToo(t *testing.T) {
 	pl, p, _ := openStatic(t, "regex_v2.wasm", Args{RecheckEvery: 2})
 	p.Annotations = nil
-	doubted := inside(pl).answers.metrics.doubted
+	answers := inside(pl).answers
+	doubted := answers.metrics.doubted
 	before, _ := testutil.GetCounterMetricValue(doubted)
 	for range 400 {
+		answers.sure.Store(0)
 		preFilter(t.Context(), pl, framework.NewCycleState(), p)
 	}
 	if after, err := testutil.GetCounterMetricValue(doubted); after-before < 100 || after-before > 300 || err != nil {
 		t.Errorf("doubted %v times of 400, want about 200; %v", after-before, err)
+	}
+}
+
+// A guest that takes long is not slow for its doubts.
+func TestDoubtsTakeAHundredthOfTheTime(t *testing.T) {
+	answers := newAnswerCache(nil, 0, 2, nil)
+	doubts := 0
+	for range 1000 {
+		if answers.doubt() {
+			doubts++
+			answers.asked.Add(-int64(time.Minute)) // so long ago was the question
+			answers.doubted()
+		}
+	}
+	if doubts != 1 || time.Until(time.Unix(0, answers.sure.Load())) < 99*time.Minute {
+		t.Errorf("%d doubts, the next one after %v", doubts, time.Unix(0, answers.sure.Load()))
 	}
 }
 

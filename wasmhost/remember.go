@@ -125,6 +125,7 @@ func (p *plugin) learn(c *cycle, hook abi.Hook, of *column, node *v1.Node, v ver
 // compare holds what a guest answers against what it has answered before. One
 // that breaks its promise is not trusted with another until the next start.
 func (p *plugin) compare(c *cycle, hook abi.Hook, node *v1.Node, before, now verdict, sameNames bool) {
+	p.answers.doubted()
 	p.answers.metrics.doubted.Inc()
 	if sameNames && before.key() == now.key() {
 		return
@@ -178,7 +179,10 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 // no other way to find out.
 func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
 	left := len(c.nodes.listed) - passing.nodes
-	if left == 0 || passing.nodes > 0 && passing.result == nil || passing.nodes > 0 && !p.answers.doubtOneOf(left) {
+	switch {
+	case left == 0 || passing.nodes > 0 && passing.result == nil: // each has its Filter
+		return
+	case passing.nodes == 0 && !p.answers.mayDoubt(), passing.nodes > 0 && !p.answers.doubtOneOf(left):
 		return
 	}
 	for i, from := 0, rand.IntN(len(c.nodes.listed)); i < len(c.nodes.listed); i++ {
