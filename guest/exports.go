@@ -13,11 +13,7 @@ func enqueue() {
 }
 
 //export prefilter
-func prefilter() uint32 {
-	nodeNames, status := plugin.PreFilter(Pod{})
-	setNodeNames(nodeNames)
-	return report(status)
-}
+func prefilter() uint32 { return report(plugin.PreFilter(Pod{})) }
 
 // filter is the hot path. TinyGo has a function that calls the host, or that
 // might allocate or trap, keep all its pointers in memory, for the collector. So
@@ -61,12 +57,6 @@ func filterLong(size uint32) uint32 {
 	}
 	return uint32(Success)
 }
-
-// The upper half of the result is the nominating mode of a preemption, of which
-// there is none.
-//
-//export postfilter
-func postfilter() uint64 { return uint64(report(plugin.PostFilter(Pod{}))) }
 
 // The upper half of the result is the address of a list of fields, each ended by a
 // NUL, the lower half its size. Our host asks for it; the upstream one does not.

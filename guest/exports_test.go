@@ -12,21 +12,15 @@ import (
 
 // fake answers as it is told to, and keeps what it was asked.
 type fake struct {
-	status    Status
-	nodeNames []string
-	nodeName  string
-	regex     string
+	status   Status
+	nodeName string
+	regex    string
 }
 
-func (f *fake) PreFilter(pod Pod) ([]string, Status) {
+func (f *fake) PreFilter(pod Pod) Status {
 	if values, _ := pod.Annotations(key); values[0] != nil {
 		f.regex = strings.Clone(*values[0])
 	}
-	return f.nodeNames, f.status
-}
-
-func (f *fake) PostFilter(pod Pod) Status {
-	f.PreFilter(pod)
 	return f.status
 }
 
@@ -88,34 +82,6 @@ func TestPreFilterReadsPodsOfAnySize(t *testing.T) {
 		if code := prefilter(); code != 5 || f.regex != "kubecon-.*" {
 			t.Errorf("%d bytes: code %d, annotation %q", size, code, f.regex)
 		}
-	}
-}
-
-func TestPreFilterPassesNamesButNeverAnEmptyList(t *testing.T) {
-	var got []string
-	host.setNodeNames = func(b []byte) { got = append(got, string(b)) }
-	host.currentPod = serve(nil)
-	for _, names := range [][]string{nil, {}, {"kubecon-1"}, {"a", "b-2"}} {
-		Set(&fake{nodeNames: names})
-		prefilter()
-	}
-	if want := []string{"kubecon-1\x00", "a\x00b-2\x00"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestPostFilterNominatesNobody(t *testing.T) {
-	var reason string
-	host.setStatusReason = func(b []byte) { reason = string(b) }
-	wire, err := pods()["one annotation"].Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	host.currentPod = serve(wire)
-	f := &fake{status: Status{Unschedulable, "nothing left"}}
-	Set(f)
-	if code := postfilter(); code != 2 || reason != "nothing left" || f.regex != "kubecon-.*" {
-		t.Errorf("code %#x, reason %q, the pod's annotation %q", code, reason, f.regex)
 	}
 }
 
@@ -189,8 +155,7 @@ func TestManyNamesAreAnsweredAboutButForOtherReasons(t *testing.T) {
 // byName is a plugin that filters and does nothing else.
 type byName func(string) *Status
 
-func (byName) PreFilter(Pod) ([]string, Status) { return nil, Status{} }
+func (byName) PreFilter(Pod) Status             { return Status{} }
 func (b byName) Filter(name string) *Status     { return b(name) }
-func (byName) PostFilter(Pod) Status            { return Status{} }
 func (byName) DecidesBy() []Field               { return nil }
 func (byName) EventsToRegister() []ClusterEvent { return nil }

@@ -2,7 +2,7 @@
 // kube-scheduler-wasm-extension calls, and the few host functions it needs.
 //
 // It takes the place of that project's guest SDK where the SDK costs too much
-// (RATIONALE.md, "Why does v2 not use the SDK?"). It is no SDK: it has the four
+// (RATIONALE.md, "Why does v2 not use the SDK?"). It is no SDK: it has the
 // hooks that a filter by name needs. Plain Go compiles it too, with the host's
 // functions stubbed.
 package guest
@@ -11,17 +11,12 @@ package guest
 // scheduling cycle after another: PreFilter once for a pod, then Filter for
 // each node.
 type Plugin interface {
-	// PreFilter begins a scheduling cycle. If it returns names, the scheduler
-	// looks at those nodes only; names that no node bears do no harm.
-	PreFilter(pod Pod) (nodeNames []string, status Status)
+	// PreFilter begins a scheduling cycle.
+	PreFilter(pod Pod) Status
 	// Filter says why the pod may not run on a node; nil is Success. It is called
 	// for each node, so the statuses should be there before, and nothing be
 	// allocated. The name is valid until it returns.
 	Filter(nodeName string) *Status
-	// PostFilter is called where no node was left, also for a pod that another
-	// plugin rejected before PreFilter could be called. Success has nothing to
-	// say; Unschedulable adds its reason to the pod's event.
-	PostFilter(pod Pod) Status
 	// EventsToRegister lists what may make a rejected pod schedulable.
 	EventsToRegister() []ClusterEvent
 	// DecidesBy lists all fields on which verdicts depend. It is a promise: PreFilter

@@ -13,7 +13,6 @@ var (
 	nodeName [256]byte // a node's name has 253 bytes at most
 	pod      = make([]byte, 16<<10)
 	config   = make([]byte, 1<<10)
-	names    []byte
 	declared []byte
 )
 
@@ -48,19 +47,6 @@ func read(buf *[]byte, fill func(ptr, limit uint32) uint32) []byte {
 
 func setStatusReason(reason string) {
 	hostSetStatusReason(address(bytesOf(reason)), uint32(len(reason)))
-}
-
-// setNodeNames limits the cycle to nodes by name. To the host an empty list
-// means all nodes.
-func setNodeNames(nodeNames []string) {
-	if len(nodeNames) == 0 {
-		return
-	}
-	names = names[:0]
-	for _, name := range nodeNames {
-		names = append(append(names, name...), 0)
-	}
-	hostSetNodeNames(address(names), uint32(len(names)))
 }
 
 func setClusterEvents(encoded []byte) {

@@ -8,8 +8,7 @@ import "unsafe"
 // so that tests can play it. A function that a test did not set panics.
 var host struct {
 	currentNodeName, currentPod, getConfig func(buf []byte) (size int)
-	setStatusReason, setNodeNames          func([]byte)
-	setClusterEvents                       func([]byte)
+	setStatusReason, setClusterEvents      func([]byte)
 }
 
 func hostCurrentNodeName(ptr, limit uint32) uint32 {
@@ -18,7 +17,6 @@ func hostCurrentNodeName(ptr, limit uint32) uint32 {
 func hostCurrentPod(ptr, limit uint32) uint32 { return uint32(host.currentPod(memory(ptr, limit))) }
 func hostGetConfig(ptr, limit uint32) uint32  { return uint32(host.getConfig(memory(ptr, limit))) }
 func hostSetStatusReason(ptr, size uint32)    { host.setStatusReason(memory(ptr, size)) }
-func hostSetNodeNames(ptr, size uint32)       { host.setNodeNames(memory(ptr, size)) }
 func hostSetClusterEvents(ptr, size uint32)   { host.setClusterEvents(memory(ptr, size)) }
 
 // passed is what the addresses refer to: real ones have more than the 32 bits of
@@ -33,4 +31,4 @@ func address(b []byte) uint32 {
 func memory(ptr, size uint32) []byte { return unsafe.Slice(unsafe.SliceData(passed[ptr]), size) }
 
 // Only the host calls the exports; this tells the linters.
-var _ = []any{enqueue, prefilter, filter, postfilter, decidesBy, whereNames}
+var _ = []any{enqueue, prefilter, filter, decidesBy, whereNames}

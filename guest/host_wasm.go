@@ -21,11 +21,6 @@ func hostGetConfig(ptr, limit uint32) (size uint32)
 //go:wasmimport k8s.io/scheduler result.status_reason
 func hostSetStatusReason(ptr, size uint32)
 
-// Each name ends with a NUL.
-//
-//go:wasmimport k8s.io/scheduler result.node_names
-func hostSetNodeNames(ptr, size uint32)
-
 // An event is two little-endian uint32: Resource and ActionType.
 //
 //go:wasmimport k8s.io/scheduler result.cluster_events

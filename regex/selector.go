@@ -2,7 +2,6 @@ package regex
 
 import (
 	"regexp/syntax"
-	"slices"
 	"strconv"
 	"unsafe"
 
@@ -12,15 +11,12 @@ import (
 // A Selector decides by its name whether a node qualifies. It never changes.
 type Selector struct {
 	include, exclude *pattern // nil where there is none
-	names            []string
 }
 
 // pattern is one that was compiled.
 type pattern struct {
-	shown     string // for a person
 	reason    string // of nodes that are rejected by it
 	automaton *dfa.Automaton
-	names     []string // that it matches, if they are few
 }
 
 // Verdict is what a Selector says of a node.
@@ -40,13 +36,11 @@ func newSelector(include, exclude *string, compile func(role, string) (*pattern,
 		if s.include, err = compile(including, *include); err != nil {
 			return nil, err
 		}
-		s.names = s.include.names
 	}
 	if exclude != nil {
 		if s.exclude, err = compile(excluding, *exclude); err != nil {
 			return nil, err
 		}
-		s.names = slices.DeleteFunc(slices.Clone(s.names), s.exclude.automaton.Match)
 	}
 	if s.include == nil && s.exclude == nil {
 		return nil, nil
@@ -62,14 +56,11 @@ func (p Policy) compile(r role, text string) (*pattern, error) {
 	if automaton == nil {
 		return nil, p.refuse(r, text, problem)
 	}
-	c := &pattern{shown: quote(shorten(text)), automaton: automaton}
+	reason := "node(s) didn't match the pod's node name regex "
 	if r == excluding {
-		c.reason = "node(s) matched the pod's node name regex-exclude " + c.shown
-	} else {
-		c.reason = "node(s) didn't match the pod's node name regex " + c.shown
-		c.names = automaton.Texts(nodeChars, maxNames, maxNameLength)
+		reason = "node(s) matched the pod's node name regex-exclude "
 	}
-	return c, nil
+	return &pattern{reason + quote(shorten(text)), automaton}, nil
 }
 
 // compile makes the automaton of a pattern, or words for a person what is wrong
@@ -125,37 +116,7 @@ func (s *Selector) Reason(v Verdict) string {
 	return ""
 }
 
-// What a name of a node is made of: it is a DNS subdomain.
-const (
-	nodeChars     = "-.0123456789abcdefghijklmnopqrstuvwxyz"
-	maxNameLength = 253
-)
-
-// maxNames bounds the names that are listed.
-const maxNames = 256
-
-// Names lists, in order, the names of all nodes that can qualify, if the patterns
-// are proven to leave at least one and only few, as ^(kubecon-1|kubecon-2)$ does.
-// Otherwise it is empty, and the nodes' names decide.
-func (s *Selector) Names() []string { return s.names }
-
-// Unlisted is the reason for all nodes that Names leaves out.
-func (s *Selector) Unlisted() string {
-	if s.include == nil {
-		return ""
-	}
-	which := "match the pod's node name regex " + s.include.shown
-	if s.exclude != nil {
-		which += ", and not its regex-exclude " + s.exclude.shown + ","
-	}
-	return "only nodes that " + which + " were considered"
-}
-
 // size is about how many bytes of memory a pattern holds.
 func (p *pattern) size() int {
-	n := int(unsafe.Sizeof(*p)) + len(p.shown) + len(p.reason) + p.automaton.Size()
-	for _, name := range p.names {
-		n += len(name) + int(unsafe.Sizeof(name))
-	}
-	return n
+	return int(unsafe.Sizeof(*p)) + len(p.reason) + p.automaton.Size()
 }

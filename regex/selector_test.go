@@ -53,26 +53,6 @@ func TestTheAnnotationAtFaultIsNamed(t *testing.T) {
 	}
 }
 
-func TestNamesWithoutThoseThatAreExcluded(t *testing.T) {
-	for _, tc := range []struct {
-		include, exclude string
-		names            []string
-		unlisted         string
-	}{
-		{`^node-[1-4]$`, `[24]`, []string{"node-1", "node-3"}, `only nodes that match the pod's node name regex "^node-[1-4]$", and not its regex-exclude "[24]", were considered`},
-		{`^node-[1-4]$`, ``, nil, ""}, // none is left, so all are asked
-		{`^node-`, `2`, nil, ""},
-	} {
-		selector, err := Default.Selector(map[string]string{Annotation: tc.include, ExcludeAnnotation: tc.exclude})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := selector.Names(); !slices.Equal(got, tc.names) || tc.names != nil && selector.Unlisted() != tc.unlisted {
-			t.Errorf("%s without %s: got %q: %s", tc.include, tc.exclude, got, selector.Unlisted())
-		}
-	}
-}
-
 func TestAPodWithNeitherAnnotationHasNoSelector(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {

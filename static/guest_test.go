@@ -88,11 +88,6 @@ func (g *guest) Filter(pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	return g.FilterPlugin.Filter(context.Background(), g.state, pod, node)
 }
 
-// PostFilter asks for more to say of a pod that no node suits.
-func (g *guest) PostFilter(pod *v1.Pod) (*fwk.PostFilterResult, *fwk.Status) {
-	return g.FilterPlugin.(fwk.PostFilterPlugin).PostFilter(context.Background(), g.state, pod, framework.NewDefaultNodeToStatus())
-}
-
 // Memory is the size of the guest's memory, in bytes. It never shrinks.
 func (g *guest) Memory() int { return len(g.memory.bytes) }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -139,41 +138,6 @@ func excluding(pod *v1.Pod, pattern string) *v1.Pod {
 
 func mismatch(code fwk.Code, pattern string) verdict {
 	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
-}
-
-func TestV2LimitsTheCycleToFewNames(t *testing.T) {
-	nodes := cluster()
-	guest := load(t, v2File, "", nodes)
-	for pattern, want := range map[string][]string{
-		`^(kubecon-1|kubecon-3)$`: {"kubecon-1", "kubecon-3"},
-		`^node-[1-5]$`:            {"node-1", "node-2", "node-3", "node-4", "node-5"},
-		`^kubecon-`:               nil,
-		`^KUBECON$`:               nil, // no node can be called that; an empty list would mean all
-	} {
-		pod := podWith(pattern)
-		result, status := guest.PreFilter(pod)
-		if !status.IsSuccess() || result.AllNodes() != (want == nil) || want != nil && !result.NodeNames.Equal(sets.New(want...)) {
-			t.Errorf("%s: got %v, %v", pattern, result, status)
-		}
-		_, status = guest.PostFilter(pod)
-		said := `only nodes that match the pod's node name regex "` + pattern + `" were considered`
-		if got := status.Message(); (got == said) != (want != nil) || !status.IsRejected() {
-			t.Errorf("%s: PostFilter: %v", pattern, status)
-		}
-	}
-}
-
-func TestV2LimitsTheCycleToNamesThatAreNotExcluded(t *testing.T) {
-	guest := load(t, v2File, "", cluster())
-	pod := excluding(podWith(`^node-[1-4]$`), "[24]")
-	result, status := guest.PreFilter(pod)
-	if !status.IsSuccess() || result.AllNodes() || !result.NodeNames.Equal(sets.New("node-1", "node-3")) {
-		t.Errorf("got %v, %v", result, status)
-	}
-	_, status = guest.PostFilter(pod)
-	if want := `only nodes that match the pod's node name regex "^node-[1-4]$", and not its regex-exclude "[24]", were considered`; status.Message() != want {
-		t.Errorf("PostFilter: %v", status)
-	}
 }
 
 // A plugin that is enabled for Filter alone gets no PreFilter. The host sees to it

@@ -28,26 +28,25 @@ func newPlugin(policy regex.Policy) *plugin {
 
 // PreFilter begins the cycle of a pod. A pod without the annotations takes no
 // further part. One whose pattern is refused waits for another annotation:
-// trying again would not help, nor would evicting other pods. If the patterns
-// leave few names, those are the only nodes that the scheduler looks at.
-func (p *plugin) PreFilter(pod guest.Pod) ([]string, guest.Status) {
+// trying again would not help, nor would evicting other pods.
+func (p *plugin) PreFilter(pod guest.Pod) guest.Status {
 	p.selector, p.refused = nil, guest.Status{}
 	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
 	if err != nil {
 		p.refused = guest.Status{Code: guest.Error, Reason: err.Error()}
-		return nil, p.refused
+		return p.refused
 	}
 	if p.selector, err = p.selectors.Select(patterns[0], patterns[1]); err != nil {
 		p.refused = unresolvable(err.Error())
-		return nil, p.refused
+		return p.refused
 	}
 	if p.selector == nil {
-		return nil, guest.Status{Code: guest.Skip}
+		return guest.Status{Code: guest.Skip}
 	}
 	for v := regex.Mismatch; v <= regex.Excluded; v++ {
 		p.statuses[v] = unresolvable(p.selector.Reason(v))
 	}
-	return p.selector.Names(), guest.Status{}
+	return guest.Status{}
 }
 
 // Filter admits the nodes that qualify by their names. No eviction renames a node,
@@ -60,24 +59,6 @@ func (p *plugin) Filter(nodeName string) *guest.Status {
 		return &p.statuses[v]
 	}
 	return nil
-}
-
-// PostFilter tells the pod's author of the regex where the scheduler, which was
-// given names, has no reason for the nodes that it did not look at. The cycle may
-// be an earlier pod's: in the upstream host another plugin can reject a pod
-// before PreFilter is called.
-func (p *plugin) PostFilter(pod guest.Pod) guest.Status {
-	if p.selector == nil || len(p.selector.Names()) == 0 {
-		return guest.Status{}
-	}
-	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
-	if err != nil {
-		return guest.Status{}
-	}
-	if own, err := p.selectors.Select(patterns[0], patterns[1]); err != nil || own == nil || own.Unlisted() != p.selector.Unlisted() {
-		return guest.Status{}
-	}
-	return guest.Status{Code: guest.Unschedulable, Reason: p.selector.Unlisted()}
 }
 
 // EventsToRegister names what can help a rejected pod: a new node, and another
