@@ -2,7 +2,6 @@ package guest
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
