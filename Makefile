@@ -205,7 +205,7 @@ endef
 
 .PHONY: bench
 bench: bin/bench.test bin/performance ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
-	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 10ms -rounds 60 -whole-rounds 13)
+	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 10ms -rounds 60 -whole-rounds 9)
 
 # What the host and v2 are held to, and nothing else.
 .PHONY: bench-targets

@@ -22,7 +22,7 @@ type matching struct {
 type matchings struct {
 	mu    sync.Mutex
 	list  []framework.NodeInfo
-	known *lru.Cache // of *matching, by *regex.Selector
+	known *lru.Cache // of *matching, by regex.Selector
 }
 
 // maxMatchings is how many selectors have their names kept: those of 3,000 nodes
@@ -39,11 +39,11 @@ func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *mat
 		m.list = list
 		m.known.Clear()
 	}
-	if known, ok := m.known.Get(selector); ok {
+	if known, ok := m.known.Get(*selector); ok {
 		return known.(*matching)
 	}
 	found := match(selector, list)
-	m.known.Add(selector, found)
+	m.known.Add(*selector, found)
 	return found
 }
 

@@ -8,7 +8,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex/internal/dfa"
 )
 
-// A Selector decides by its name whether a node qualifies. It never changes.
+// A Selector decides by its name whether a node qualifies. It never changes. Two
+// that a Cache has made of the same patterns are equal, as long as it keeps these.
 type Selector struct {
 	include, exclude *pattern // nil where there is none
 }
