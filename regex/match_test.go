@@ -74,15 +74,6 @@ func TestMatchAgreesWithRegexpAtRandom(t *testing.T) {
 	}
 }
 
-func mustCompile(t *testing.T, pattern string) *Selector {
-	t.Helper()
-	selector, err := Default.Compile(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return selector
-}
-
 func FuzzMatch(f *testing.F) {
 	for i, pattern := range patterns {
 		f.Add(pattern, names[i%len(names)])
