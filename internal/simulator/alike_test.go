@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,13 +79,9 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 		}, outcome{message: `0/1 nodes are available: persistentvolumeclaim "nowhere" not found. not found`}}, // DynamicResources' PostFilter without its PreFilter
 		{"a nomination to a node that was cordoned since", func(t *testing.T) {
 			addRoom(t, "kubecon-1", "kubecon-2")
+			cordon(t, "kubecon-1")
 			addPodOf(t, "first", "kubecon-2", "alike-high", "1")
 			attempt(t, "first", recorder.Scheduled)
-			_, err := sim.Client().CoreV1().Nodes().Patch(t.Context(), "kubecon-1", types.MergePatchType,
-				[]byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
 			addPodOf(t, "p", "kubecon-", "alike-high", "1")
 			attempt(t, "p", recorder.Unschedulable)
 			p, err := sim.Client().CoreV1().Pods("default").Patch(t.Context(), "p", types.MergePatchType,
@@ -150,6 +147,30 @@ func addClass(t *testing.T, name string) {
 	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: 1000}
 	if _, err := sim.Client().SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// cordon makes a node unschedulable, and waits until the scheduler has heard of it:
+// nodes and pods come by watches of their own.
+func cordon(t *testing.T, node string) {
+	t.Helper()
+	_, err := sim.Client().CoreV1().Nodes().Patch(t.Context(), node, types.MergePatchType,
+		[]byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		probe, result := fmt.Sprint("probe-", i), recorder.Pending
+		addPodOf(t, probe, "^"+node+"$", "", "")
+		eventually(t, probe+" is tried", func() bool {
+			for _, a := range sim.Recorder().Attempts("default", probe) {
+				result = a.Result
+			}
+			return result != recorder.Pending
+		})
+		if result == recorder.Unschedulable {
+			return
+		}
 	}
 }
 
