@@ -8,7 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -64,14 +63,6 @@ func BenchmarkFilter(b *testing.B) {
 			})
 		}
 	}
-	b.Run("regex_v2/interruptible", func(b *testing.B) {
-		pl, p, nodes := openStatic(b, "regex_v2.wasm", Args{CallTimeout: Duration(time.Minute)})
-		benchmarkCycles(b, 1, nodes, func() func(fwk.NodeInfo) {
-			state := framework.NewCycleState()
-			preFilter(b.Context(), pl, state, p)
-			return func(node fwk.NodeInfo) { pl.Filter(b.Context(), state, p, node) }
-		})
-	})
 	for _, goroutines := range []int{1, 2} {
 		b.Run(fmt.Sprint("regexp/goroutines=", goroutines), func(b *testing.B) {
 			_, _, nodes := openStatic(b, "regex_v2.wasm", Args{})
