@@ -17,6 +17,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -562,7 +563,7 @@ func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
 	}
 	r := openRemembering(t, "decides_by_names", Args{}, nodesNamed(names...)...)
-	before := heap()
+	before := heap.InUse()
 	for i := range patterns {
 		state := framework.NewCycleState()
 		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, about("web", fmt.Sprint(i)), r.Nodes)
@@ -570,7 +571,7 @@ func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 			t.Fatalf("pattern %d: %v, %v", i, result, status)
 		}
 	}
-	taken := heap() - before
+	taken := heap.InUse() - before
 	entries, err := testutil.GetGaugeMetricValue(r.p.answers.metrics.entries)
 	counted, err2 := testutil.GetGaugeMetricValue(r.p.answers.metrics.bytes)
 	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)
@@ -581,12 +582,4 @@ func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 		t.Errorf("%.2f of what is taken is counted", ratio)
 	}
 	runtime.KeepAlive(r)
-}
-
-// heap is how much memory is in use, in bytes.
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
 const wasmProfile = `profiles:
@@ -135,9 +136,6 @@ func TestRestartsLeakNothing(t *testing.T) {
 type usage struct{ goroutines, heap int }
 
 func measure() usage {
-	runtime.GC()
-	runtime.GC() // finalizers have run
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return usage{runtime.NumGoroutine(), int(m.HeapAlloc)}
+	inUse := heap.InUse()
+	return usage{runtime.NumGoroutine(), inUse}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
 var testProfile = &profile{
@@ -97,23 +99,16 @@ func TestALargeClusterFits(t *testing.T) {
 	const promised = 10 << 20
 	r := New(nothing)
 	nodes := newTestNodes(1000)
-	before := heap()
+	before := heap.InUse()
 	for i := range 5000 {
 		r.record(fmt.Sprint(i), nodes, halves)
 	}
-	took := heap() - before
+	took := heap.InUse() - before
 	t.Logf("5,000 attempts on 1,000 nodes: %d KiB", took>>10)
 	if len(r.Attempts("ns", "0")) == 0 || took > promised {
 		t.Errorf("they take %d KiB, and %d pods are kept", took>>10, len(r.pods))
 	}
 	runtime.KeepAlive(r)
-}
-
-func heap() int {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }
 
 func TestRowsComeInTheOrderOfNeed(t *testing.T) {

@@ -22,6 +22,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	schedprofile "k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
 // plugin has something to say everywhere, at next to no cost.
@@ -249,9 +251,9 @@ func BenchmarkCycle(b *testing.B) {
 				}
 				b.ReportMetric(float64(cpu()-began)/float64(len(pods)), "cpu-ns/op")
 				if recorded {
-					took := heap()
+					took := heap.InUse()
 					r.Reset()
-					b.ReportMetric(float64(took-heap())/float64(len(pods)), "heap-B/attempt")
+					b.ReportMetric(float64(took-heap.InUse())/float64(len(pods)), "heap-B/attempt")
 				}
 				runtime.KeepAlive(pods)
 			})
