@@ -143,7 +143,7 @@ test: chromium prometheus ## every test but the upstream host's, in a real brows
 .PHONY: test-minors
 test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
 	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
-		./wasmhost/... ./plugin ./static ./internal/kubescheduler ./cmd/scheduler &&) true
+		./wasmhost/... ./plugin ./static ./scheduler ./cmd/scheduler &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -237,7 +237,7 @@ soak: ## a million differing pods through v2, some minutes
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots
-	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./internal/simulator/page/browsertest
+	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./simulator/page/browsertest
 
 ##@ Change
 

@@ -19,7 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 

@@ -23,9 +23,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 )
 
 // limit ends the run of a door that is too slow for all pods.

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	_ "wasmkwokwizardry.io/regex-scheduling/internal/extender/algorithm/builtin"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
+	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // configOf is the config.yaml that the pods of a folder's Deployment mount.

@@ -18,13 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender"
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // runScheduler runs the scheduler of a folder with the rights and the
@@ -48,7 +48,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
+		ended <- scheduler.Run(ctx, scheduler.Options{
 			Kubeconfig: kubeconfig,
 			Config:     []byte(strings.NewReplacer(replace...).Replace(text)),
 			Transport:  guestserver.Names(names),

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/extender/command"
 )
 
 // version is set with -ldflags '-X main.version=…'.

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubectl"
+	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 )
 
 func main() {

@@ -11,7 +11,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // the client's metrics
 	_ "k8s.io/component-base/metrics/prometheus/version"  // the build's metric
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -19,11 +19,11 @@ func main() { os.Exit(run(&wasmhost.Host{}, os.Args[1:], os.Stdout, os.Stderr)) 
 
 // run is the whole command. It returns the exit code.
 func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer) int {
-	cmd := kubescheduler.NewCommand(host)
+	cmd := scheduler.NewCommand(host)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	if err := kubescheduler.Execute(cmd); err != nil {
+	if err := scheduler.Execute(cmd); err != nil {
 		fmt.Fprintln(stderr, "kube-scheduler:", err)
 		return 1
 	}

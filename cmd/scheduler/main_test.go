@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +19,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-const configs = "../../testdata/scheduler/"
+// configs is relative to a folder at the root of the repository, as the paths of the
+// guests in it are.
+const configs = "../testdata/scheduler/"
 
 // asCommand makes the test binary be the command itself: kube-scheduler ends
 // some of its ways with os.Exit.
@@ -27,6 +30,9 @@ const asCommand = "TEST_AS_SCHEDULER"
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
+	}
+	if err := os.Chdir(".."); err != nil {
+		log.Fatal(err)
 	}
 	os.Exit(m.Run())
 }
@@ -45,12 +51,12 @@ var badConfigs = map[string]string{
 	"args_of_in_tree.yaml":           `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
 	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration above 0s such as 500ms, or none`,
 	"config_is_an_object.yaml":       "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
-	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: _start error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
-	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests: not a regular file",
+	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: _start error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
+	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../testdata/guests: not a regular file",
 	"empty_url.yaml":                 "plugin WasmRegexScheduling: args: guestURL is required",
 	"enabled_twice.yaml":             "plugin RegexScheduling: profile default-scheduler enables it twice under multiPoint; take one of the two away",
 	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
-	"four_mistakes.yaml":             "plugin NoSuchPlugin: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/; parallelism: Invalid value: 0: should be an integer value greater than zero; plugin WasmRegexScheduling: guest file://../../testdata/guests/missing.wasm: stat ../../testdata/guests/missing.wasm: no such file or directory",
+	"four_mistakes.yaml":             "plugin NoSuchPlugin: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/; parallelism: Invalid value: 0: should be an integer value greater than zero; plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory",
 	"guest_beside_args.yaml":         `profiles[0].pluginConfig[0].guestURL: unknown field: what the plugin itself reads belongs under "args:", indented further`,
 	"guest_sha256.yaml":              `plugin WasmRegexScheduling: args: guestSHA256 is "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", but must be 64 hexadecimal digits, as sha256sum prints them`,
 	"instances.yaml":                 "plugin WasmRegexScheduling: args: instances is 4, but must be 1, or 0 for as many as the guest allows",
@@ -58,31 +64,31 @@ var badConfigs = map[string]string{
 	"kind_missing.yaml":              "kind: is missing: it must be KubeSchedulerConfiguration",
 	"log_severity.yaml":              "plugin WasmRegexScheduling: args: logSeverity is 4, but goes from 0 (info) to 3 (fatal)",
 	"memory_limit.yaml":              "plugin WasmRegexScheduling: args: memoryLimit is 8Gi, but goes from 64Ki to 4Gi",
-	"missing_file.yaml":              "plugin WasmRegexScheduling: guest file://../../testdata/guests/missing.wasm: stat ../../testdata/guests/missing.wasm: no such file or directory",
+	"missing_file.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory",
 	"misspelt.yaml":                  `profiles[0].plugin: unknown field: do you mean "plugins"?`,
 	"native_bad_key.yaml":            `plugin RegexScheduling: args: `,
 	"native_unknown_field.yaml":      `plugin RegexScheduling: args: unknown field "anotation"`,
-	"no_exports.yaml":                "plugin WasmRegexScheduling: guest file://../../testdata/guests/no_exports.wasm: wasm: guest does not export any plugin functions",
+	"no_exports.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/no_exports.wasm: wasm: guest does not export any plugin functions",
 	"no_guest_url.yaml":              "plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
-	"no_memory.yaml":                 "plugin WasmRegexScheduling: guest file://../../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",
+	"no_memory.yaml":                 "plugin WasmRegexScheduling: guest file://../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",
 	"not_multipoint.yaml":            "plugin WasmRegexScheduling: profile default-scheduler enables it under filter; a Wasm plugin must be enabled under multiPoint",
-	"not_wasm.yaml":                  "plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wat: not a Wasm module",
+	"not_wasm.yaml":                  "plugin WasmRegexScheduling: guest file://../testdata/guests/empty_filter.wat: not a Wasm module",
 	"not_yaml.yaml":                  "error converting YAML to JSON: yaml: line 1: did not find expected node content",
-	"other_guest.yaml":               "plugin WasmRegexScheduling: guest file://../../testdata/guests/empty_filter.wasm: its SHA-256 is 4a12549734b7c26d0cde75b6205e58796be7969bb9aa8304cbb535ce1fe3ea18, but guestSHA256 asks for 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+	"other_guest.yaml":               "plugin WasmRegexScheduling: guest file://../testdata/guests/empty_filter.wasm: its SHA-256 is 4a12549734b7c26d0cde75b6205e58796be7969bb9aa8304cbb535ce1fe3ea18, but guestSHA256 asks for 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
 	"other_kind.yaml":                "kind: is ConfigMap, but must be KubeSchedulerConfiguration",
 	"registry_without_tag.yaml":      "plugin WasmRegexScheduling: guest oci://registry.example/guest: the URL must be oci://registry/name:tag or oci://registry/name@sha256:…, and no password goes into it",
 	"scheme.yaml":                    "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with https://, http://, oci:// or file://",
 	"shadows_in_tree.yaml":           "plugin NodeName: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: _start error: wasm error: unreachable",
+	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: _start error: wasm error: unreachable",
 	"top_level_plugins.yaml":         `plugins: unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one; pluginConfig: unknown field: it belongs under`,
-	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
+	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
 	"two_misspelt.yaml":              `profiles[0].schedulername: unknown field: do you mean "schedulerName"?; profiles[0].plugins.multipoint: unknown field: do you mean "multiPoint"?`,
 	"two_profiles.yaml":              "profiles[1].schedulerName: is the same as profiles[0].schedulerName: give each its own",
 	"unknown_field.yaml":             `plugin WasmRegexScheduling: args: unknown field "guestConfg"`,
 	"wrong_capitals.yaml":            `plugin WasmRegexScheduling: args: unknown field "guestUrl"`,
-	"wrong_signature.yaml":           "plugin WasmRegexScheduling: guest file://../../testdata/guests/wrong_signature.wasm: wasm: guest exports the wrong signature for func[filter]. should be () -> (i32)",
+	"wrong_signature.yaml":           "plugin WasmRegexScheduling: guest file://../testdata/guests/wrong_signature.wasm: wasm: guest exports the wrong signature for func[filter]. should be () -> (i32)",
 }
 
 func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
@@ -124,7 +130,7 @@ func fetching(t *testing.T, guestURL string) (file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one = bytes.ReplaceAll(one, []byte("file://../../testdata/guests/empty_filter.wasm"), []byte(guestURL))
+	one = bytes.ReplaceAll(one, []byte("file://../testdata/guests/empty_filter.wasm"), []byte(guestURL))
 	file = filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, one, 0o600); err != nil {
 		t.Fatal(err)

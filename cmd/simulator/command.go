@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
 // Ports that kube-scheduler-simulator has, too.
@@ -25,7 +25,7 @@ type options struct {
 	port, compatPort int
 	from, confFile   string
 	stageFiles       []string
-	cluster          cluster.Options
+	cluster          capture.Options
 	objectsOnly      bool
 	notices          []snapshot.Notice // of the file of from
 	headless         bool
@@ -77,7 +77,7 @@ func portFlag(cmd *cobra.Command, o *options, use string) {
 }
 
 // clusterFlags say which real cluster is read, and what of it.
-func clusterFlags(flags *pflag.FlagSet, o *cluster.Options, use string) {
+func clusterFlags(flags *pflag.FlagSet, o *capture.Options, use string) {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
 	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
 	flags.StringVar(&o.NodeSelector, "node-selector", "", "label selector: only these nodes, the pods on them, and pods without a node")

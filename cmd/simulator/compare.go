@@ -15,18 +15,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
 // comparison are the flags of compare.
 type comparison struct {
 	compare.Options
 	file           string // with the cluster
-	live           cluster.Options
+	live           capture.Options
 	scenario, a, b string
 	format         string
 	acceptUnplaced bool

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // readSnapshot reads the file of --from, and says what of it is left out.

@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/stages"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/walkthrough"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
 )
 
 // serve runs a simulator and its servers until ctx is done, or someone asks for
@@ -141,7 +141,7 @@ func (o *options) readStages() (err error) {
 }
 
 // noCluster refuses what would say something of a cluster that none is given of.
-func noCluster(c cluster.Options) error {
+func noCluster(c capture.Options) error {
 	if c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
 		return errors.New("--context, --node-selector and --annotation are about the cluster of --kubeconfig, and there is none")
 	}

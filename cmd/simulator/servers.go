@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 )
 
 // servers are open from the first moment, so that a port that is taken is told

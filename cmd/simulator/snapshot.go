@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/cluster/anonymize"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/anonymize"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
 func newSnapshot() *cobra.Command {
-	var o cluster.Options
+	var o capture.Options
 	var file string
 	var anonymous bool
 	cmd := &cobra.Command{
@@ -48,7 +48,7 @@ func newSnapshot() *cobra.Command {
 
 // readCluster reads a cluster, and shows how far it is: a line for each kind that
 // there is any of.
-func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*snapshot.Snapshot, error) {
+func readCluster(ctx context.Context, o capture.Options, out io.Writer) (*snapshot.Snapshot, error) {
 	began, last, some := time.Now(), "", false
 	o.Progress = func(kind string, objects int) {
 		if some && kind != last {
@@ -58,7 +58,7 @@ func readCluster(ctx context.Context, o cluster.Options, out io.Writer) (*snapsh
 			fmt.Fprintf(out, "\r%5.1fs  %s: %d", time.Since(began).Seconds(), kind, objects)
 		}
 	}
-	objects, err := cluster.Read(ctx, o)
+	objects, err := capture.Read(ctx, o)
 	if some {
 		fmt.Fprintln(out)
 	}

@@ -1,0 +1,109 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+)
+
+// Which end of the values is better.
+const (
+	Less = "less"
+	More = "more"
+)
+
+// Config says what to ask Prometheus and what to make of the answer.
+type Config struct {
+	// URL is where Prometheus is, with its path prefix if it has one.
+	URL string `json:"url"`
+	// Measure takes one of the queries that come with the extender: cpu or
+	// memory, the share of each node that is in use, from node_exporter.
+	Measure string `json:"measure,omitempty"`
+	// Query is any PromQL with one value per node, instead of Measure.
+	Query string `json:"query,omitempty"`
+	// NodeLabel is the label that holds the node's name; a port after it is cut.
+	NodeLabel string `json:"nodeLabel"`
+	// Better says which nodes to prefer: those with less or those with more.
+	Better string `json:"better"`
+	// Min and Max are the values that get the extreme scores. Values beyond are
+	// clamped.
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+	// Missing is the score of a node for which there is no value.
+	Missing int64 `json:"missing"`
+	// Threshold filters out the nodes whose value is worse. Unset: none.
+	Threshold *float64 `json:"threshold,omitempty"`
+	// Interval is the time between two queries, Timeout what one may take.
+	Interval metav1.Duration `json:"interval"`
+	Timeout  metav1.Duration `json:"timeout"`
+	// StaleAfter is the age from which values no longer count.
+	StaleAfter metav1.Duration `json:"staleAfter"`
+	// BearerTokenFile holds a token to send. It is read for every query.
+	BearerTokenFile string `json:"bearerTokenFile,omitempty"`
+	// TLS is for a URL that begins with https.
+	TLS TLS `json:"tls,omitempty"`
+}
+
+// TLS says whom to trust and who to be.
+type TLS struct {
+	CAFile             string `json:"caFile,omitempty"`
+	CertFile           string `json:"certFile,omitempty"`
+	KeyFile            string `json:"keyFile,omitempty"`
+	ServerName         string `json:"serverName,omitempty"`
+	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitempty"`
+}
+
+func defaults() Config {
+	return Config{
+		URL: "http://127.0.0.1:9090", NodeLabel: "instance", Better: Less, Min: 0, Max: 1, Missing: algorithm.Neutral,
+		Interval:   metav1.Duration{Duration: 15 * time.Second},
+		Timeout:    metav1.Duration{Duration: 5 * time.Second},
+		StaleAfter: metav1.Duration{Duration: time.Minute},
+	}
+}
+
+// Validate checks what can be checked without asking Prometheus.
+func (c Config) Validate() error {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("url: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("url: %q: must be http(s)://host[:port][/prefix], with nothing after it and no password in it", u.Redacted())
+	case c.Query != "" && c.Measure != "":
+		return errors.New("query: cannot be set together with measure")
+	case c.Measure != "" && queries[c.Measure] == "":
+		return fmt.Errorf("measure: %q: must be cpu or memory; set query for anything else", c.Measure)
+	case !labelName.MatchString(c.NodeLabel):
+		return fmt.Errorf("nodeLabel: %q: must be the name of a label", c.NodeLabel)
+	case c.Better != Less && c.Better != More:
+		return fmt.Errorf("better: %q: must be less or more", c.Better)
+	case !(c.Min < c.Max) || math.IsInf(c.Max-c.Min, 0):
+		return errors.New("max: must be more than min")
+	case c.Missing < algorithm.MinScore || c.Missing > algorithm.MaxScore:
+		return fmt.Errorf("missing: must be from %d to %d", algorithm.MinScore, algorithm.MaxScore)
+	}
+	return c.validateTimes(u.Scheme)
+}
+
+func (c Config) validateTimes(scheme string) error {
+	switch {
+	case c.Interval.Duration <= 0:
+		return errors.New("interval: must be more than 0")
+	case c.Timeout.Duration <= 0:
+		return errors.New("timeout: must be more than 0")
+	case c.StaleAfter.Duration < c.Interval.Duration:
+		return errors.New("staleAfter: must be at least interval, or the values are always stale")
+	case (c.TLS.CertFile == "") != (c.TLS.KeyFile == ""):
+		return errors.New("tls.certFile: must be set together with tls.keyFile")
+	case scheme == "http" && c.TLS != (TLS{}):
+		return errors.New("tls: is set, but url begins with http and not https")
+	}
+	return nil
+}

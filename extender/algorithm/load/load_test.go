@@ -1,0 +1,263 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/testr"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+)
+
+// vector is an answer of Prometheus with a value per instance.
+func vector(values map[string]string) string {
+	var samples []string
+	for instance, value := range values {
+		samples = append(samples, fmt.Sprintf(`{"metric":{"instance":%q},"value":[1731423600.123,%q]}`, instance, value))
+	}
+	return `{"status":"success","data":{"resultType":"vector","result":[` + strings.Join(samples, ",") + `]}}`
+}
+
+// answering serves one answer as Prometheus, and keeps the last request.
+type answering struct {
+	*httptest.Server
+	status int
+	answer string
+	last   *http.Request
+	form   string
+}
+
+func serve(t *testing.T, answer string) *answering {
+	a := &answering{status: http.StatusOK, answer: answer}
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		form, _ := io.ReadAll(r.Body)
+		a.last, a.form = r, string(form)
+		w.WriteHeader(a.status)
+		_, _ = io.WriteString(w, a.answer)
+	}))
+	t.Cleanup(a.Close)
+	return a
+}
+
+func build(t *testing.T, config Config, now func() time.Time) *load {
+	t.Helper()
+	if err := config.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLoad(config, testr.New(t), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+var nodes = &algorithm.Args{Names: []string{"idle", "half", "full", "over", "under", "unknown"}}
+
+var values = map[string]string{"idle": "0", "half:9100": "0.5", "full": "1", "over": "7", "under": "-Inf", "other": "0.2", "unknown": "NaN"}
+
+func TestValuesBecomeScores(t *testing.T) {
+	prometheus := serve(t, vector(values))
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   []int64
+	}{
+		"less is better":  {func(*Config) {}, []int64{10, 5, 0, 0, 10, 5}},
+		"more is better":  {func(c *Config) { c.Better = More }, []int64{0, 5, 10, 10, 0, 5}},
+		"another range":   {func(c *Config) { c.Min, c.Max = -1, 10 }, []int64{9, 9, 8, 3, 10, 5}},
+		"missing is zero": {func(c *Config) { c.Missing = 0 }, []int64{10, 5, 0, 0, 10, 0}},
+	} {
+		config := defaults()
+		config.URL = prometheus.URL
+		c.change(&config)
+		l := build(t, config, time.Now)
+		l.poll(t.Context())
+		if got, err := l.Prioritize(t.Context(), nodes); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v, %v", name, got, c.want, err)
+		}
+		if failures, err := l.Filter(t.Context(), nodes); failures != nil || err != nil {
+			t.Errorf("%s: filters without a threshold: %v, %v", name, failures, err)
+		}
+	}
+}
+
+func TestScoresStayInRangeForAnyValue(t *testing.T) {
+	config := defaults()
+	for _, better := range []string{Less, More} {
+		config.Better = better
+		for _, value := range []float64{math.Inf(-1), -math.MaxFloat64, -1, 0, math.SmallestNonzeroFloat64, 0.5, 1, 2, math.MaxFloat64, math.Inf(1)} {
+			if score := config.score(value); score < algorithm.MinScore || score > algorithm.MaxScore {
+				t.Errorf("%s: %v gets %d", better, value, score)
+			}
+		}
+	}
+}
+
+func TestAThresholdFiltersWhatIsWorse(t *testing.T) {
+	prometheus := serve(t, vector(values))
+	for better, want := range map[string]string{Less: "++--++", More: "-+++-+"} {
+		config, threshold := defaults(), 0.5
+		config.URL, config.Better, config.Threshold = prometheus.URL, better, &threshold
+		l := build(t, config, time.Now)
+		l.poll(t.Context())
+		failures, err := l.Filter(t.Context(), nodes)
+		got := ""
+		for _, failure := range failures {
+			got += map[bool]string{true: "+", false: "-"}[failure == nil]
+			if failure != nil && (failure.Unresolvable || !strings.Contains(failure.Reason, "node(s) had a load")) {
+				t.Errorf("failure %+v", failure)
+			}
+		}
+		if got != want || err != nil {
+			t.Errorf("%s is better: got %s, want %s, %v", better, got, want, err)
+		}
+	}
+}
+
+func TestStaleDataIsDropped(t *testing.T) {
+	prometheus := serve(t, vector(values))
+	now := time.Unix(1000, 0)
+	config, threshold := defaults(), 0.5
+	config.URL, config.Threshold = prometheus.URL, &threshold
+	l := build(t, config, func() time.Time { return now })
+	neutral := algorithm.Equal(algorithm.Neutral, len(nodes.Names))
+
+	expect := func(when string, ok, counts bool, detail string) {
+		t.Helper()
+		health := l.Health()
+		if health.OK != ok || !strings.Contains(health.Detail, detail) {
+			t.Errorf("%s: health %+v, want %v with %q", when, health, ok, detail)
+		}
+		scores, _ := l.Prioritize(t.Context(), nodes)
+		failures, _ := l.Filter(t.Context(), nodes)
+		if counts == slices.Equal(scores, neutral) || counts == (failures == nil) {
+			t.Errorf("%s: scores %v, failures %v", when, scores, failures)
+		}
+	}
+	expect("before the first query", false, false, "no data yet")
+	l.poll(t.Context())
+	expect("after it", true, true, "6 nodes, 0s old")
+	prometheus.status, prometheus.answer = http.StatusServiceUnavailable, `{"status":"error","errorType":"timeout","error":"too busy"}`
+	now = now.Add(time.Minute)
+	l.poll(t.Context())
+	expect("when Prometheus fails", false, true, "6 nodes, 1m0s old; there are no newer ones, and these count until they are 1m0s old: "+
+		prometheus.URL+"/api/v1/query: status 503: query refused: timeout: too busy")
+	now = now.Add(time.Nanosecond)
+	expect("when the data is too old", false, false, "data is stale (1m0s old)")
+	if got := l.Health().Gauges; got["query_failures"] != 1 || got["data_age_seconds"] < 60 || got["nodes"] != 6 {
+		t.Errorf("gauges %v", got)
+	}
+	prometheus.status, prometheus.answer = http.StatusOK, vector(values)
+	l.poll(t.Context())
+	expect("when Prometheus is back", true, true, "0s old")
+	prometheus.answer = vector(nil) // as of one that has just started
+	now = now.Add(30 * time.Second)
+	l.poll(t.Context())
+	expect("when an answer is empty", false, true, "6 nodes, 30s old; there are no newer ones, and these count until they are 1m0s old: "+
+		prometheus.URL+"/api/v1/query: status 200: query "+config.promQL()+": no series in the answer")
+	now = now.Add(time.Minute)
+	expect("when all answers are empty", false, false, "data is stale")
+	if got := l.Health().Gauges; got["query_failures"] != 2 || got["nodes"] != 6 {
+		t.Errorf("gauges %v", got)
+	}
+}
+
+func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
+	for answer, want := range map[string]string{
+		"nonsense": "not an answer of Prometheus",
+		"":         "not an answer of Prometheus",
+		`{"status":"error","errorType":"bad_data","error":"parse error"}`: "query refused: bad_data: parse error",
+		vector(nil): `no series in the answer`,
+		`{"status":"success","data":{"resultType":"matrix","result":[]}}`:                                            "the query returns a matrix, want a vector",
+		`{"status":"success","data":{"resultType":"vector","result":{}}}`:                                            "not a vector of Prometheus",
+		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a"},"value":[1,"x"]}]}}`: "not a value of Prometheus",
+		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"node":"a"},"value":[1,"1"]}]}}`:     `none of 1 series has a value and the label "instance"`,
+	} {
+		config := defaults()
+		config.URL = serve(t, answer).URL
+		if _, err := build(t, config, time.Now).client.query(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: got %v, want %s", answer, err, want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(vector(values)))
+	f.Add([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"[::1]:9100"},"value":[1]}]}}`))
+	c := &client{label: "instance", worse: func(a, b float64) bool { return a > b }}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		got, err := c.decode(answer)
+		for name, value := range got {
+			if err != nil || name == "" || math.IsNaN(value) {
+				t.Errorf("%q: %v, %v", name, value, err)
+			}
+		}
+	})
+}
+
+func TestOfSeveralSeriesForANodeTheWorstCounts(t *testing.T) {
+	config := defaults()
+	config.URL = serve(t, vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"})).URL
+	if got, err := build(t, config, time.Now).client.query(t.Context()); err != nil || got["a"] != 0.9 || len(got) != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestTheTokenIsReadForEveryQuery(t *testing.T) {
+	prometheus := serve(t, vector(values))
+	config := defaults()
+	config.URL, config.BearerTokenFile = prometheus.URL+"/prefix/", filepath.Join(t.TempDir(), "token")
+	l := build(t, config, time.Now)
+	if _, err := l.client.query(t.Context()); err == nil || !strings.Contains(err.Error(), "bearerTokenFile") {
+		t.Errorf("without the file: %v", err)
+	}
+	for _, token := range []string{"one", "two"} {
+		if err := os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.client.query(t.Context()); err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
+			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
+		}
+	}
+	if got := prometheus.last.URL.Path; got != "/prefix/api/v1/query" {
+		t.Errorf("asked %s", got)
+	}
+	if !strings.Contains(prometheus.form, "node_cpu_seconds_total") {
+		t.Errorf("asked for %s", prometheus.form)
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	elsewhere := serve(t, vector(values))
+	redirecting := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer redirecting.Close()
+	config := defaults()
+	config.URL = redirecting.URL
+	if _, err := build(t, config, time.Now).client.query(t.Context()); err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConnectionsAreKept(t *testing.T) {
+	prometheus := serve(t, vector(values))
+	connections := map[string]bool{}
+	config := defaults()
+	config.URL = prometheus.URL
+	l := build(t, config, time.Now)
+	for range 5 {
+		l.poll(context.Background())
+		connections[prometheus.last.RemoteAddr] = true
+	}
+	if len(connections) != 1 {
+		t.Errorf("5 queries took %d connections", len(connections))
+	}
+}

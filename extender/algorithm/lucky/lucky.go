@@ -1,0 +1,75 @@
+// Package lucky is the algorithm that rolls dice: a node passes with a certain
+// probability and gets a random score. It shows an extender at work, and finds
+// out what a cluster does with a scheduler that has no opinion; it is no good
+// source of randomness for anything else.
+package lucky
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+)
+
+func init() {
+	algorithm.Register("lucky", func() Config { return Config{Pass: 0.5} }, func(config Config, _ algorithm.Env) (algorithm.Algorithm, error) {
+		return newLucky(config), nil
+	})
+}
+
+// Config says how lucky nodes are.
+type Config struct {
+	// Pass is the probability with which a node passes the filter, 0 to 1.
+	Pass float64 `json:"pass"`
+	// Seed makes the answers repeatable: the same requests in the same order
+	// get the same answers. 0 takes a new seed at every start.
+	Seed uint64 `json:"seed"`
+}
+
+// Validate checks the range.
+func (c Config) Validate() error {
+	if !(c.Pass >= 0 && c.Pass <= 1) {
+		return errors.New("pass: must be from 0 to 1")
+	}
+	return nil
+}
+
+type lucky struct {
+	Config
+	requests atomic.Uint64
+}
+
+func newLucky(config Config) *lucky {
+	if config.Seed == 0 {
+		config.Seed = rand.Uint64()
+	}
+	return &lucky{Config: config}
+}
+
+// dice are those of one request.
+func (l *lucky) dice() *rand.Rand { return rand.New(rand.NewPCG(l.Seed, l.requests.Add(1))) }
+
+// One reason for all, so that the scheduler can add them up.
+var unlucky = &algorithm.Failure{Reason: "node(s) were out of luck"}
+
+func (l *lucky) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
+	dice := l.dice()
+	failures := make([]*algorithm.Failure, len(args.Names))
+	for i := range failures {
+		if dice.Float64() >= l.Pass {
+			failures[i] = unlucky
+		}
+	}
+	return failures, nil
+}
+
+func (l *lucky) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
+	dice := l.dice()
+	scores := make([]int64, len(args.Names))
+	for i := range scores {
+		scores[i] = algorithm.MinScore + dice.Int64N(algorithm.MaxScore-algorithm.MinScore+1)
+	}
+	return scores, nil
+}

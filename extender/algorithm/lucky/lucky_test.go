@@ -1,0 +1,88 @@
+package lucky
+
+import (
+	"fmt"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+)
+
+func args(nodes int) *algorithm.Args { return &algorithm.Args{Names: make([]string, nodes)} }
+
+// passing counts the nodes of a request that pass.
+func passing(t *testing.T, l *lucky, nodes int) (passed int) {
+	t.Helper()
+	failures, err := l.Filter(t.Context(), args(nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, failure := range failures {
+		if failure == nil {
+			passed++
+		}
+	}
+	return passed
+}
+
+func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
+	l := newLucky(Config{Pass: 0.25, Seed: 1})
+	const n = 22_000
+	if passed := passing(t, l, n); passed < n/4*95/100 || passed > n/4*105/100 {
+		t.Errorf("%d of %d passed, want about a quarter", passed, n)
+	}
+	scores, err := l.Prioritize(t.Context(), args(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var count [algorithm.MaxScore + 1]int
+	for _, score := range scores {
+		count[score]++
+	}
+	for score, times := range count {
+		if times < n/11*85/100 || times > n/11*115/100 {
+			t.Errorf("score %d came %d times, want about %d", score, times, n/11)
+		}
+	}
+}
+
+func TestTheExtremesOfLuck(t *testing.T) {
+	for pass, want := range map[float64]int{0: 0, 1: 500} {
+		if passed := passing(t, newLucky(Config{Pass: pass}), 500); passed != want {
+			t.Errorf("pass %v: %d of 500 passed", pass, passed)
+		}
+	}
+}
+
+// answers are those to three requests for each verb, as text.
+func answers(t *testing.T, seed uint64) (all string) {
+	t.Helper()
+	l := newLucky(Config{Pass: 0.5, Seed: seed})
+	for range 3 {
+		scores, err := l.Prioritize(t.Context(), args(50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += fmt.Sprintln(passing(t, l, 50), scores)
+	}
+	return all
+}
+
+func TestASeedMakesAnswersRepeatable(t *testing.T) {
+	if one, two := answers(t, 42), answers(t, 42); one != two {
+		t.Errorf("%s and %s", one, two)
+	}
+	if answers(t, 42) == answers(t, 43) {
+		t.Error("another seed gives the same")
+	}
+	if one, two := answers(t, 0), answers(t, 0); one == two {
+		t.Error("without a seed two starts give the same")
+	}
+}
+
+func TestConfigIsValidated(t *testing.T) {
+	for pass, want := range map[float64]string{0.5: "<nil>", 1.1: "pass: must be from 0 to 1", -0.1: "pass: must be from 0 to 1"} {
+		if got := fmt.Sprint(Config{Pass: pass}.Validate()); got != want {
+			t.Errorf("%v: got %s, want %s", pass, got, want)
+		}
+	}
+}

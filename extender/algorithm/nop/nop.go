@@ -1,0 +1,29 @@
+// Package nop is the algorithm that changes nothing: every node passes and all
+// scores are equal. It shows that an extender is reached at all, and what
+// being asked costs; it is also the shortest example of an algorithm.
+package nop
+
+import (
+	"context"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+)
+
+func init() {
+	algorithm.Register("nop", func() Config { return Config{} },
+		func(Config, algorithm.Env) (algorithm.Algorithm, error) { return nop{}, nil })
+}
+
+// Config has nothing to set.
+type Config struct{}
+
+// Validate finds nothing wrong.
+func (Config) Validate() error { return nil }
+
+type nop struct{}
+
+func (nop) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) { return nil, nil }
+
+func (nop) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
+	return algorithm.Equal(algorithm.MinScore, len(args.Names)), nil
+}

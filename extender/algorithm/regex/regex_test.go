@@ -1,0 +1,89 @@
+package regex_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/regex"
+)
+
+const annotation = "scheduler.wasmkwokwizardry.io/regex"
+
+// passes says whether a node passes, and if not, why.
+func passes(t *testing.T, pattern, node string) (bool, string) {
+	t.Helper()
+	a, err := algorithm.New("regex", nil, algorithm.Env{Logger: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: pattern}}, Names: []string{node}}
+	failures, err := a.Filter(t.Context(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failures == nil || failures[0] == nil {
+		return true, ""
+	}
+	return false, failures[0].Reason
+}
+
+// TestWhatPythonHasAndRE2HasNotIsRefused is what the table of docs/extender.md
+// calls refused.
+func TestWhatPythonHasAndRE2HasNotIsRefused(t *testing.T) {
+	for _, pattern := range []string{
+		`a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?P<x>a)(?P=x)`, `(a)?(?(1)a|b)`, `a\Z`, `a++`, `a*+`, `(?>a)`,
+		`(?#c)a`, `(?x)a`, `(?a)a`, `(?u)a`, `\u0041`, `\N{DIGIT ONE}`, `a{1001}`, `(a{500}){500}`,
+	} {
+		if _, why := passes(t, pattern, "a"); !strings.HasPrefix(why, "node(s) can't be matched: annotation "+annotation+": ") {
+			t.Errorf("%s: got %q, want to be told of the annotation", pattern, why)
+		}
+	}
+}
+
+// TestWhatRE2ReadsInItsOwnWay is the rest of that table, and what it says to write
+// instead.
+func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, node string
+		want          bool
+	}{
+		{`^a{,2}$`, "aa", false},
+		{`^a{,2}$`, "a{,2}", true},
+		{`^a{0,2}$`, "aa", true},
+		{`^[[:alpha:]]$`, "b", true},
+		{`^[[:alpha:]]$`, "a]", false},
+		{`^\d$`, "٣", false},
+		{`^\w$`, "é", false},
+		{`^\s$`, "\u00a0", false},
+		{`a\b`, "aé", true},
+		{`a$`, "a\n", false},
+		{`a\z`, "a", true},
+		{`a(?i)B`, "ab", true},
+		{`\x41\x{1F600}`, "A😀", true},
+	} {
+		if got, why := passes(t, tt.pattern, tt.node); got != tt.want || strings.Contains(why, "annotation") {
+			t.Errorf("%s on %q: got %v, %s", tt.pattern, tt.node, got, why)
+		}
+	}
+}
+
+func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
+	a, err := algorithm.New("regex", nil, algorithm.Env{Logger: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"a", "b"}
+	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}$"}}, Names: names}
+	failures, err := a.Filter(t.Context(), args)
+	if err != nil || len(failures) != len(names) {
+		t.Fatalf("%d failures for %d nodes, %v", len(failures), len(names), err)
+	}
+	for i, failure := range failures {
+		if failure == nil || !failure.Unresolvable || !strings.Contains(failure.Reason, "the pattern is too costly") {
+			t.Fatalf("node %d: %+v", i, failure)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package config_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+)
+
+const files = "../../testdata/extender/config/"
+
+// TestBadFilesEarnTheirMessage expects of each file the messages in its first
+// lines.
+func TestBadFilesEarnTheirMessage(t *testing.T) {
+	paths, err := filepath.Glob(files + "bad/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := 0
+		for line := range strings.Lines(string(text)) {
+			want, ok := strings.CutPrefix(strings.TrimSpace(line), "# want: ")
+			if !ok {
+				break
+			}
+			wanted++
+			if _, err := config.Load(path, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
+				t.Errorf("%s:\ngot  %v\nwant %s", filepath.Base(path), err, want)
+			}
+		}
+		if wanted == 0 {
+			t.Fatalf("%s: the first line does not say what to want", path)
+		}
+	}
+	if _, err := config.Load(files+"missing.yaml", nil); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestAFileOfNothingIsRefused: a file that was emptied by accident must not
+// become the defaults.
+func TestAFileOfNothingIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Load(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, _ := c.YAML()
+	if defaults, _ := load(t, "").YAML(); !bytes.Equal(given, defaults) {
+		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
+	}
+}
+
+func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte("mode: v3\nlisten: x\nlimits: {requests: 0}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := config.Load(path, nil)
+	for _, field := range []string{"mode:", "listen:", "limits.requests:"} {
+		if err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s is missing in %v", field, err)
+		}
+	}
+}
+
+// TestWhatIsPrintedGivesTheSameAgain loads what each good file becomes.
+func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
+	paths, err := filepath.Glob(files + "good/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range paths {
+		c, err := config.Load(path, nil)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		text, err := c.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := filepath.Join(t.TempDir(), "printed.yaml")
+		if err := os.WriteFile(printed, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := config.Load(printed, nil)
+		if err != nil {
+			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
+			continue
+		}
+		if other, _ := again.YAML(); !bytes.Equal(text, other) {
+			t.Errorf("%s: printed\n%s\nand then\n%s", path, text, other)
+		}
+	}
+}
+
+func load(t *testing.T, file string, args ...string) *config.Config {
+	t.Helper()
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags := config.NewFlags(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(file, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
+	c := load(t, files+"good/production.yaml", "--listen=127.0.0.1:9", "--logger=tls=info", "--prioritize=lucky,nop", "-v=debug")
+	for what, ok := range map[string]bool{
+		"listen is the flag's":            c.Listen == "127.0.0.1:9",
+		"mode is the file's":              c.Mode == config.Names,
+		"filter is the default":           strings.Join(c.Filter, ",") == "regex",
+		"prioritize is the flag's":        strings.Join(c.Prioritize, ",") == "lucky,nop",
+		"a logger's level is the flag's":  c.Loggers["tls"] == logging.Info,
+		"another's is the file's":         c.Loggers["algorithm.load"] == logging.Trace,
+		"the default level is the flag's": c.Loggers[logging.Default] == logging.Debug,
+		"timeouts are the file's":         c.Timeouts.Drain.Duration == 20*time.Second,
+		"tls is the file's":               c.TLS.ClientCAFile == "/etc/extender/ca.crt",
+	} {
+		if !ok {
+			text, _ := c.YAML()
+			t.Errorf("not so: %s\n%s", what, text)
+		}
+	}
+	c = load(t, files+"good/chain.yaml", "--algorithm=nop", "--tls-cert-file=a", "--tls-private-key-file=b", "--client-ca-file=c", "--mode=v1", "--log-format=json")
+	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.Mode != config.FullNodes || c.LogFormat != "json" {
+		t.Errorf("flags: %+v", c)
+	}
+	if c = load(t, "", "--filter=regex", "--logger=server=debug,tls=1", "--filter=lucky", "--logger=algorithm=2", "--algorithm=nop"); len(c.Loggers) != 3 || strings.Join(c.Filter, ",") != "regex,lucky" || c.Prioritize[0] != "nop" {
+		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v, loggers %v", c.Filter, c.Prioritize, c.Loggers)
+	}
+}
+
+func TestFlagsAreChecked(t *testing.T) {
+	for arg, want := range map[string]string{
+		"-v=loud": `"loud" is no level`, "--logger=a=loud": `"loud" is no level`, "--logger=a": `"a": must be logger=level`,
+	} {
+		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		config.NewFlags(set)
+		if err := set.Parse([]string{arg}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}

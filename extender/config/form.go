@@ -1,0 +1,106 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	yaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// checkForm says what in a text does not fit a Config, each mistake with its
+// line. It speaks before the decoder, which tells of the first one, in Go's
+// words, and passes over what a person means something by: tags, values that
+// are missing, a second document.
+func checkForm(data []byte) error {
+	if n := documents(data); n > 1 {
+		return fmt.Errorf("there are %d documents in it, and only one is read: put everything into one, without a line \"---\" between", n)
+	}
+	text := yamlcheck.Parse(data)
+	problems := text.Keys()
+	if _, root := text.Find(""); root != nil && !isNull(root) {
+		problems = append(problems, unread(root, "")...)
+	}
+	if len(problems) == 0 {
+		problems = text.Check(reflect.TypeFor[Config]())
+	}
+	return located(problems, "")
+}
+
+// checkAlgorithms is checkForm for the configs of the algorithms in a text that
+// was decoded to c.
+func (c *Config) checkAlgorithms(text yamlcheck.Text) error {
+	var all []error
+	for name, entry := range c.Algorithms {
+		path := fmt.Sprintf("algorithms[%s].config", name)
+		if as := algorithm.ConfigType(or(entry.Kind, name)); as != nil {
+			all = append(all, located(text.At(path).Check(as), path+"."))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// located tells all problems in order, with their lines, and with fields that
+// begin where the text does.
+func located(problems yamlcheck.Problems, path string) error {
+	slices.SortStableFunc(problems, func(a, b yamlcheck.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	var all []error
+	for _, p := range problems {
+		all = append(all, fmt.Errorf("line %d: %s: %s", p.Line, dotted(path+p.Field), p.Message))
+	}
+	return errors.Join(all...)
+}
+
+// documents counts those that have something in them.
+func documents(data []byte) (n int) {
+	for _, part := range yamlcheck.Split(string(data)) {
+		if _, root := yamlcheck.Parse([]byte(part.Text)).Find(""); root != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// unread finds what the decoder passes over in a value: tags that are not YAML's
+// own, and nulls, which to it are as good as nothing.
+func unread(n *yaml.Node, path string) (all yamlcheck.Problems) {
+	switch {
+	case n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(n.ShortTag(), "!!"):
+		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has the tag " + n.Tag + ", which is not read here: " + insteadOf(n.Tag)})
+	case isNull(n):
+		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has no value: give it one, or leave it out"})
+	}
+	for i, child := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			all = append(all, unread(child, fmt.Sprintf("%s[%d]", path, i))...)
+		case i%2 == 1:
+			all = append(all, unread(child, strings.TrimPrefix(path+"."+n.Content[i-1].Value, "."))...)
+		}
+	}
+	return all
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+// insteadOf says what to write instead of a tag. Extenders in Python name their
+// algorithm by the tag of a class.
+func insteadOf(tag string) string {
+	name := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(tag, "!"), "Algorithm"))
+	if slices.Contains(algorithm.Kinds(), name) {
+		return fmt.Sprintf("write \"algorithm: %s\"", name)
+	}
+	return "take it away"
+}
+
+var key = regexp.MustCompile(`\[([^\]\d][^\]]*)\]`)
+
+// dotted writes algorithms[lucky].weight as algorithms.lucky.weight.
+func dotted(field string) string { return key.ReplaceAllString(field, ".$1") }

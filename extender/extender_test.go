@@ -1,0 +1,43 @@
+package extender_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+)
+
+// elsewhere is a listener on loopback that claims to be reached from anywhere.
+type elsewhere struct{ net.Listener }
+
+func (elsewhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8000} }
+
+func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
+	for _, outside := range []bool{false, true} {
+		var log bytes.Buffer
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, nil)})
+		must(t, err)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		if outside {
+			l = elsewhere{l}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, e.Serve(ctx, l))
+		if got := strings.Contains(log.String(), "Warning: serving without TLS"); got != outside {
+			t.Errorf("outside %v: warned %v: %s", outside, got, &log)
+		}
+	}
+}
+
+func TestAnAlgorithmThatCannotBeMadeIsNamed(t *testing.T) {
+	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
+	if _, err := extender.New(extender.Options{Config: bad}); err == nil || !strings.Contains(err.Error(), "algorithms.load: tls.caFile") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package extender_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+)
+
+// patience is how long a test waits for what must happen. Nothing is asserted
+// to be faster.
+const patience = time.Minute
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func loadConfig(t testing.TB, path string) *config.Config {
+	t.Helper()
+	c, err := config.Load(path, nil)
+	must(t, err)
+	c.Timeouts.Unready.Duration = 0
+	return c
+}
+
+// configure loads a configuration from text.
+func configure(t testing.TB, text string) *config.Config {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	return loadConfig(t, path)
+}
+
+func newExtender(t testing.TB, c *config.Config) *extender.Extender {
+	t.Helper()
+	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
+	must(t, err)
+	t.Cleanup(e.Close)
+	return e
+}
+
+func post(handler http.Handler, path string, body []byte) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body)))
+	return w
+}
+
+// running is an extender that serves on loopback until the test ends.
+type running struct{ *extender.Running }
+
+func start(t testing.TB, c *config.Config) running {
+	t.Helper()
+	return startLogging(t, c, logr.Discard())
+}
+
+func startLogging(t testing.TB, c *config.Config, logger logr.Logger) running {
+	t.Helper()
+	r, err := extender.Start(extender.Options{Config: c, Logger: logger})
+	must(t, err)
+	t.Cleanup(func() { _ = r.Stop() })
+	return running{r}
+}
+
+// send posts to a running extender and returns status and answer.
+func (r running) send(client *http.Client, path string, body []byte) (int, string, error) {
+	response, err := client.Post("http://"+r.Address+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(answer), err
+}
+
+// get gets a page of an extender.
+func get(handler http.Handler, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+// eventually waits until something holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %s in vain: %s", patience, what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,147 @@
+package extender_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
+)
+
+func TestThePagesSayWhatThisIs(t *testing.T) {
+	handler := newExtender(t, configure(t, "filter: [regex, lucky]\nprioritize: [load]\nalgorithms: {load: {config: {url: 'http://127.0.0.1:1'}}}")).Handler()
+	for path, want := range map[string]string{
+		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, mode: auto, filter: regex,lucky, prioritize: load\n",
+		"/healthz": "ok\n",
+		"/readyz":  "ok\n[-] load: no data yet",
+		"/version": `"version":"v0.0.0-test"`,
+		"/metrics": `extender_build_info{version="v0.0.0-test"} 1`,
+	} {
+		w := get(handler, path)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %.300s; want %s", path, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
+	handler := newExtender(t, loadConfig(t, "")).Handler()
+	post(handler, "/filter", corpus.Names("kubecon-3", 10))
+	post(handler, "/filter", corpus.Full("kubecon-3", 10))
+	post(handler, "/filter", []byte(`{"Pod":{}}`))
+	post(handler, "/prioritize", corpus.Names("", 10))
+	post(handler, "/prioritize", []byte("nonsense"))
+	page := get(handler, "/metrics").Body.String()
+	passing := strings.Count(string(corpus.Names("", 10)), "kubecon-3")
+	for _, want := range []string{
+		`extender_requests_total{algorithm="regex",outcome="ok",verb="filter"} 2`,
+		`extender_requests_total{algorithm="regex",outcome="error",verb="filter"} 1`,
+		`extender_requests_total{algorithm="nop",outcome="ok",verb="prioritize"} 1`,
+		`extender_requests_total{algorithm="nop",outcome="bad_request",verb="prioritize"} 1`,
+		`extender_nodes_in_total{algorithm="regex",outcome="ok",verb="filter"} 20`,
+		`extender_nodes_out_total{algorithm="regex",outcome="ok",verb="filter"} ` + string(rune('0'+2*passing)),
+		`extender_request_duration_seconds_count{algorithm="regex",outcome="ok",verb="filter"} 2`,
+		`extender_algorithm_healthy{algorithm="regex"} 1`,
+		`extender_requests_in_flight 0`, `extender_buffered_bytes 0`,
+	} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("%s is missing in the metrics", want)
+		}
+	}
+}
+
+// TestAMistypedVerbShows in the log, once in a while, and in the metrics.
+func TestAMistypedVerbShows(t *testing.T) {
+	var log testlog.Log
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, nil)})
+	must(t, err)
+	t.Cleanup(e.Close)
+	for range 5 {
+		post(e.Handler(), "/prioritise", corpus.Names("", 10))
+	}
+	get(e.Handler(), "/filter")
+	if page := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(page, "extender_unknown_requests_total 6\n") {
+		t.Error("extender_unknown_requests_total is not 6")
+	}
+	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "mend filterVerb or prioritizeVerb") {
+		t.Errorf("want one line about the path: %s", log.String())
+	}
+}
+
+// TestEachNodeIsLoggedOnRequest with its verdict and its score.
+func TestEachNodeIsLoggedOnRequest(t *testing.T) {
+	for level, lines := range map[logging.Level]int{logging.Info: 0, logging.Debug: 6} {
+		var log testlog.Log
+		levels := logging.Levels{"server.nodes": level}
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, levels)})
+		must(t, err)
+		t.Cleanup(e.Close)
+		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))
+		post(e.Handler(), "/prioritize", []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["a","b","c"]}`))
+		if got := strings.Count(log.String(), "\n"); got != lines {
+			t.Errorf("%s: %d lines, want %d: %s", level, got, lines, log.String())
+		}
+		for _, want := range []string{
+			`"Filtered" logger="server.nodes" pod="/web" node="a" passes=false reason="node(s) didn't match the pod's node name regex \"b\""`,
+			`"Filtered" logger="server.nodes" pod="/web" node="b" passes=true reason=""`,
+			`"Scored" logger="server.nodes" pod="/web" node="c" score=0`,
+		} {
+			if lines > 0 && !strings.Contains(log.String(), want) {
+				t.Errorf("there is no line with %s: %s", want, log.String())
+			}
+		}
+	}
+}
+
+func TestAPanicCostsOneRequest(t *testing.T) {
+	handler := newExtender(t, configure(t, "algorithm: test-panics")).Handler()
+	body := corpus.Names("", 3)
+	for _, verb := range []string{"/filter", "/prioritize", "/filter"} {
+		w := post(handler, verb, body)
+		refused(t, verb, w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusInternalServerError, "algorithm test-panics panicked")
+	}
+	page := get(handler, "/metrics").Body.String()
+	for _, want := range []string{
+		`extender_panics_total{algorithm="test-panics"} 3`, `outcome="panic",verb="filter"} 2`,
+		`extender_requests_in_flight 0`, `extender_buffered_bytes 0`,
+	} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("%s is missing in the metrics", want)
+		}
+	}
+}
+
+func TestAPanicInTheBackgroundIsSeen(t *testing.T) {
+	handler := newExtender(t, configure(t, "filter: [test-panics-in-background]")).Handler()
+	eventually(t, "/readyz to tell of the panic", func() bool {
+		return strings.Contains(get(handler, "/readyz").Body.String(), "[-] test-panics-in-background: panicked in the background: in the background")
+	})
+	if w := post(handler, "/filter", corpus.Names("", 3)); w.Code != http.StatusOK {
+		t.Errorf("requests: %d %s", w.Code, w.Body)
+	}
+	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_panics_total{algorithm="test-panics-in-background"} 1`) {
+		t.Error("the panic is not counted")
+	}
+}
+
+func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
+	handler := newExtender(t, configure(t, "algorithm: test-fails")).Handler()
+	w := post(handler, "/filter", corpus.Names("", 3))
+	refused(t, "filter", w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusOK, "failed as configured")
+	w = post(handler, "/prioritize", corpus.Names("", 3))
+	refused(t, "prioritize", w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusInternalServerError, "failed as configured")
+}
+
+func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
+	letGo := hold(t)
+	defer letGo()
+	e := start(t, configure(t, "filter: [test-waits]\ntimeouts: {drain: 1ms}"))
+	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
+	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
+	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
+		t.Errorf("serving ended with %v", err)
+	}
+}

@@ -1,0 +1,116 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+)
+
+// minimal is the part of an ExtenderArgs that a Request has.
+type minimal struct {
+	Pod *struct {
+		Metadata metadata `json:"metadata"`
+	}
+	Nodes *struct {
+		Items []struct {
+			Metadata metadata `json:"metadata"`
+		} `json:"items"`
+	}
+	NodeNames *[]string
+}
+
+type metadata struct {
+	Name        string            `json:"name"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// free is memory for whoever asks.
+func free(int64) error { return nil }
+
+// texts are places where readers of JSON go wrong.
+var texts = []string{
+	``, ` `, `nul`, `nulL`, `trues`, `-`, `-0`, `01`, `1.`, `1.5e`, `1.5e+7`, `.5`, `+1`, `1 2`, `{} x`, "[\v1]",
+	`"`, `"\`, `"\"`, `"\u12"`, `"\u12G4"`, `"\u12aF"`, `"\x"`, "\"a\nb\"", "\"\x01\"", "\"\x7f\"", "\"\xff\xfe\"", `"\ud83d\ude00"`, `"\ud83d"`,
+	`[]`, `[ ]`, `[1,]`, `[,]`, `[1 2]`, `[1`, `[`, `]`, `[}`, `{}`, `{"a":1,}`, `{"a"}`, `{"a":}`, `{a:1}`, `{"a":1]`, `{,}`, `{1:2}`, `{"a":1,"a":2}`,
+	strings.Repeat("[", 9998) + strings.Repeat("]", 9998), strings.Repeat("[", 9999) + strings.Repeat("]", 9999),
+}
+
+// FuzzRead checks that Read accepts the JSON that encoding/json accepts and no
+// other, reads it alike, and that the answers are JSON.
+func FuzzRead(f *testing.F) {
+	cases, err := filepath.Glob("../../testdata/extender/golden/*.txtar")
+	if err != nil || len(cases) == 0 {
+		f.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			if file.Name == "request.json" {
+				f.Add(file.Data)
+			}
+		}
+	}
+	for _, text := range texts {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		wrapped := slices.Concat([]byte(`{"Pod":{"spec":`), body, []byte(`}}`))
+		_, err := wire.Read(wrapped, free)
+		if errors.Is(err, wire.ErrLongName) || errors.Is(err, wire.ErrTooDeep) {
+			return
+		}
+		if valid := json.Valid(wrapped); valid != (err == nil) {
+			t.Fatalf("json.Valid says %v, Read %v of %.1000q", valid, err, wrapped)
+		}
+		r, err := wire.Read(body, free)
+		if err != nil {
+			return
+		}
+		compareWith(t, body, r)
+	})
+}
+
+func compareWith(t *testing.T, body []byte, r *wire.Request) {
+	if !json.Valid(body) {
+		t.Fatalf("this is no JSON: %q", body)
+	}
+	var want minimal
+	if err := json.Unmarshal(body, &want); err != nil {
+		return // a node's annotation, which Read does not look at
+	}
+	var names []string
+	if want.Nodes != nil {
+		for _, node := range want.Nodes.Items {
+			names = append(names, node.Metadata.Name)
+		}
+	}
+	if want.NodeNames != nil {
+		names = append(names, *want.NodeNames...)
+	}
+	if r.Form != wire.Both && !slices.Equal(names, r.Names) {
+		t.Errorf("names %q, encoding/json reads %q", r.Names, names)
+	}
+	if r.Pod.Name != want.Pod.Metadata.Name || len(r.Pod.Annotations) != len(want.Pod.Metadata.Annotations) {
+		t.Errorf("pod %+v, encoding/json reads %+v", r.Pod, want.Pod)
+	}
+	if r.Form == wire.Full || r.Form == wire.Names {
+		for which := range 4 {
+			var text bytes.Buffer
+			_ = r.Filtered(failuresOf(len(r.Names), which)).Send(&text)
+			if !json.Valid(text.Bytes()) {
+				t.Errorf("the answer is not JSON: %q", &text)
+			}
+		}
+	}
+}

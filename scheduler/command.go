@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/component-base/cli"
+	"k8s.io/component-base/version"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+// NewCommand is kube-scheduler, with all its flags, that checks the guests of
+// its --config before it does anything else.
+func NewCommand(host *wasmhost.Host) *cobra.Command {
+	s := &setup{host: host}
+	cmd := app.NewSchedulerCommand(s.register)
+	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling."
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if printVersion(cmd) {
+			return nil
+		}
+		if err := s.readFile(cmd.Context(), cmd.Flags().Lookup("config").Value.String()); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// Execute runs a command of [NewCommand]. The error is on one line.
+func Execute(cmd *cobra.Command) error {
+	err := cli.RunNoErrOutput(cmd)
+	if err == nil {
+		return nil
+	}
+	return errors.New(wasmhost.OneLine(err.Error()))
+}
+
+// readFile reads a configuration, if there is one.
+func (s *setup) readFile(ctx context.Context, path string) error {
+	if path == "" {
+		return nil
+	}
+	configuration, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("reading the configuration: %w", err)
+	}
+	if err := s.read(ctx, configuration); err != nil {
+		return fmt.Errorf("config %s: %w", path, err)
+	}
+	return nil
+}
+
+// printVersion answers --version, as kube-scheduler would, but to the command's
+// own output, and before a configuration is looked at.
+func printVersion(cmd *cobra.Command) bool {
+	switch cmd.Flags().Lookup("version").Value.String() {
+	case "true":
+		fmt.Fprintf(cmd.OutOrStdout(), "Kubernetes %s\n", version.Get())
+	case "raw":
+		fmt.Fprintf(cmd.OutOrStdout(), "%#v\n", version.Get())
+	default:
+		return false
+	}
+	return true
+}

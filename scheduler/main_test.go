@@ -1,0 +1,35 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
+)
+
+// cluster is there for all tests.
+var (
+	cluster *controlplane.Cluster
+	client  kubernetes.Interface
+)
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	var err error
+	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{Log: io.Discard}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer cluster.Stop()
+	if client, err = kubernetes.NewForConfig(cluster.AdminConfig()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}

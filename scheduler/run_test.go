@@ -1,0 +1,219 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/kubernetes/pkg/scheduler"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+// patience is how long a condition may take on a machine that is busy building.
+const patience = time.Minute
+
+// inProcess answers for a host that no resolver knows: with the guests as built,
+// and with those of tests.
+type inProcess struct{}
+
+func (inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != "static-webserver" {
+		return nil, &net.DNSError{Err: "no such host", Name: req.URL.Host} // as a resolver would
+	}
+	var f fs.File
+	var err error
+	if strings.HasPrefix(req.URL.Path, "/regex_") {
+		f, err = static.Files.Open(req.URL.Path[1:])
+	} else {
+		f, err = os.Open("../testdata/guests" + req.URL.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: f, ContentLength: -1, Request: req}, nil
+}
+
+// profileWith is a configuration with one plugin in it.
+func profileWith(plugin, args string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - plugins: {multiPoint: {enabled: [{name: %[1]s}]}}
+    pluginConfig: [{name: %[1]s, args: %[2]s}]
+`, plugin, args)
+}
+
+// start runs a scheduler until the test ends, and waits until it schedules.
+func start(t *testing.T, o Options) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	o.Ready = func() { close(ready) }
+	go func() { done <- Run(ctx, o) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := eventually.Receives(t, "the scheduler ends", done); err != nil {
+			t.Errorf("scheduler: %v", err)
+		}
+	})
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- nil
+		t.Fatal(err)
+	case <-time.After(patience):
+		t.Fatal("the scheduler did not get ready")
+	}
+}
+
+func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
+	err := Run(t.Context(), Options{
+		Kubeconfig: "no/such/file",
+		Config:     profileWith("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"),
+		Transport:  inProcess{},
+	})
+	if want := "scheduler: plugin Wasm: guest http://nowhere/guest.wasm: lookup nowhere: no such host"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestRunLeavesNoFileBehind(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Run(ctx, Options{
+		Kubeconfig: kubeconfigOfNobody(t),
+		Config:     profileWith("Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+		Transport:  inProcess{},
+		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func kubeconfigOfNobody(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	const config = `{apiVersion: v1, kind: Config, current-context: c,
+contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTwoSchedulersInOneProcess(t *testing.T) {
+	for _, name := range []string{"first", "second"} {
+		config := fmt.Appendf(profileWith("RegexScheduling", "{}"), "    schedulerName: %s\n", name)
+		start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: config})
+	}
+	addNode(t, "shared")
+	for _, name := range []string{"first", "second"} {
+		addPodFor(t, name, name, "^shared$")
+		waitFor(t, name, isOn("shared"))
+	}
+}
+
+func addNode(t *testing.T, name string, taints ...v1.Taint) {
+	t.Helper()
+	nodes := client.CoreV1().Nodes()
+	room := v1.ResourceList{v1.ResourcePods: resource.MustParse("110")}
+	node := &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       v1.NodeSpec{Taints: taints},
+		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
+	}
+	if _, err := nodes.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
+}
+
+func addPod(t *testing.T, name, pattern string) {
+	t.Helper()
+	addPodFor(t, v1.DefaultSchedulerName, name, pattern)
+}
+
+func addPodFor(t *testing.T, scheduler, name, pattern string) {
+	t.Helper()
+	pod := podFor(name, pattern)
+	pod.Spec.SchedulerName = scheduler
+	create(t, pod)
+}
+
+func podFor(name, pattern string) *v1.Pod {
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
+	}
+}
+
+func create(t *testing.T, pod *v1.Pod) {
+	t.Helper()
+	pods, name := client.CoreV1().Pods("default"), pod.Name
+	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		now := int64(0)
+		_ = pods.Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	})
+}
+
+func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
+	t.Helper()
+	last := &v1.Pod{}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		last = pod
+		return is(pod), nil
+	})
+	if err != nil {
+		t.Fatalf("pod %s: %v: on node %q, %v", name, err, last.Spec.NodeName, last.Status.Conditions)
+	}
+}
+
+func isOn(node string) func(*v1.Pod) bool {
+	return func(p *v1.Pod) bool { return p.Spec.NodeName == node }
+}
+
+// isPending is true once the scheduler has said that it found no node.
+func isPending(p *v1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled && strings.HasPrefix(c.Message, "0/") {
+			return true
+		}
+	}
+	return false
+}
+
+func isGated(p *v1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled && c.Reason == v1.PodReasonSchedulingGated {
+			return true
+		}
+	}
+	return false
+}

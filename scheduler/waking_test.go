@@ -1,0 +1,102 @@
+package scheduler
+
+import (
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// taint keeps out who does not tolerate it, and a gate who has it.
+var (
+	taint = v1.Taint{Key: "example.com/reserved", Effect: v1.TaintEffectNoSchedule}
+	gate  = v1.PodSchedulingGate{Name: "example.com/not-yet"}
+)
+
+// mendings are the ways in which a pod that waits gets another annotation. The
+// scheduler calls a change by the most telling part of it, so an annotation that
+// changes beside something else is another event than one that changes alone.
+var mendings = map[string]struct {
+	taints []v1.Taint         // of the one node
+	pod    func(*v1.Pod)      // before it is created
+	waits  func(*v1.Pod) bool // before it is mended
+	beside func(*v1.Pod)      // what changes with the annotation
+}{
+	"alone":        {waits: isPending},
+	"with a label": {waits: isPending, beside: func(pod *v1.Pod) { metav1.SetMetaDataLabel(&pod.ObjectMeta, "mended", "yes") }},
+	"with a toleration": {taints: []v1.Taint{taint}, waits: isPending, beside: func(pod *v1.Pod) {
+		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{Key: taint.Key, Operator: v1.TolerationOpExists})
+	}},
+	"with its scheduling gate": {
+		pod:    func(pod *v1.Pod) { pod.Spec.SchedulingGates = []v1.PodSchedulingGate{gate} },
+		waits:  isGated,
+		beside: func(pod *v1.Pod) { pod.Spec.SchedulingGates = nil },
+	},
+}
+
+// TestAWaitingPodIsWokenByWhatHelpsIt is the proof of the events that each plugin
+// registers: of the native one's, and of the guests' numbers, which the host
+// translates into those of this Kubernetes.
+func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
+	doors := map[string]Options{"native": {Config: profileWith("RegexScheduling", "{}")}}
+	for _, guest := range []string{"regex_v1", "regex_v2", "patient"} {
+		doors[guest] = Options{Config: profileWith("Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}
+	}
+	for door, o := range doors {
+		t.Run(door, func(t *testing.T) {
+			o.Kubeconfig = cluster.Kubeconfig()
+			start(t, o)
+			t.Run("by a node", wokenByANode)
+			for name := range mendings {
+				t.Run("by its annotation "+name, func(t *testing.T) { wokenByItsAnnotation(t, name) })
+			}
+		})
+	}
+}
+
+func wokenByANode(t *testing.T) {
+	addNode(t, "other")
+	addPod(t, "patient", "^k")
+	waitFor(t, "patient", isPending)
+	addNode(t, "k-1")
+	waitFor(t, "patient", isOn("k-1"))
+}
+
+func wokenByItsAnnotation(t *testing.T, name string) {
+	way := mendings[name]
+	addNode(t, "other", way.taints...)
+	pod := podFor("mended", "^nowhere$")
+	if way.pod != nil {
+		way.pod(pod)
+	}
+	create(t, pod)
+	waitFor(t, "mended", way.waits)
+	change(t, "mended", func(pod *v1.Pod) {
+		pod.Annotations[regex.Annotation] = "letg|other" // patient.wat looks for letg
+		if way.beside != nil {
+			way.beside(pod)
+		}
+	})
+	waitFor(t, "mended", isOn("other"))
+}
+
+// change updates a pod, all at once.
+func change(t *testing.T, name string, how func(*v1.Pod)) {
+	t.Helper()
+	pods := client.CoreV1().Pods("default")
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		how(pod)
+		_, err = pods.Update(t.Context(), pod, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,141 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+)
+
+const wasmProfile = `profiles:
+- plugins: {multiPoint: {enabled: [{name: Wasm}]}}
+  pluginConfig: [{name: Wasm, args: {guestURL: "%"}}]
+`
+
+// closedPort is an address that nobody listens on.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
+	use(t, "native")
+	before := sim.SchedulerConfig()
+	for _, test := range []struct{ name, config, want string }{
+		{"invalid YAML", "profiles: [", "yaml: line 1"},
+		{"nothing", "", "the configuration is empty"},
+		{"only a comment", "# kind: KubeSchedulerConfiguration\n", "the configuration is empty"},
+		{"no field", "{}", "the configuration is empty"},
+		{"another kind", "apiVersion: v1\nkind: Pod\n", "Pod"},
+		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `profile: unknown field: do you mean "profiles"?`},
+		{"two unknown fields", "profile: []\nextender: []\n", `; profile: unknown field`},
+		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
+		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort(t)+"/guest.wasm"), "connection refused"},
+		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},
+		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "profiles[1].schedulerName: is the same as profiles[0].schedulerName"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := sim.ApplySchedulerConfig(t.Context(), []byte(test.config))
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one line with %q", err, test.want)
+			}
+			if !bytes.Equal(sim.SchedulerConfig(), before) {
+				t.Errorf("the configuration is now %s", sim.SchedulerConfig())
+			}
+		})
+	}
+	addNodes(t, "kubecon-1", "other")
+	addPod(t, "p", "kubecon-")
+	if a := attempt(t, "p", recorder.Scheduled); a.Node != "kubecon-1" {
+		t.Errorf("the scheduler chose %s", a.Node)
+	}
+}
+
+func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {
+	use(t, "default")
+	addNodes(t, "other")
+	addPod(t, "p", "kubecon-")
+	attempt(t, "p", recorder.Scheduled) // the annotation means nothing now
+	if err := sim.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(sim.Recorder().Attempts("default", "p")) > 0 || !bytes.Equal(sim.SchedulerConfig(), sim.initial) {
+		t.Error("not everything was reset")
+	}
+	addNodes(t, "other")
+	addPod(t, "p", "kubecon-")
+	attempt(t, "p", recorder.Unschedulable)
+}
+
+func TestAnApplyThatIsGivenUpChangesNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := sim.SchedulerConfig()
+	if err := sim.ApplySchedulerConfig(ctx, []byte("profiles: [{schedulerName: a}]\n")); err == nil {
+		t.Error("got no error")
+	}
+	if !bytes.Equal(sim.SchedulerConfig(), before) {
+		t.Error("the configuration was changed")
+	}
+}
+
+// TestRestartsLeakNothing restarts a few times, or RESTARTS times, through
+// every kind of door, and now and then with a bad configuration.
+func TestRestartsLeakNothing(t *testing.T) {
+	t.Cleanup(reset(t))
+	restarts := 12
+	if n := os.Getenv("RESTARTS"); n != "" {
+		restarts = atoi(t, n)
+	}
+	doors := []string{"native", "default", "v2"}
+	restart := func(i int) {
+		config, _ := SchedulerConfig(doors[i%len(doors)])
+		if err := sim.ApplySchedulerConfig(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.ApplySchedulerConfig(t.Context(), []byte("profiles: [{schedulerName: a}, {schedulerName: a}]")); err == nil {
+			t.Fatal("a bad configuration was applied")
+		}
+	}
+	for i := range 2 * len(doors) { // what is made once, is made now
+		restart(i)
+	}
+	began := measure()
+	for i := range restarts {
+		restart(i)
+		if i%100 == 99 {
+			t.Logf("%d restarts: %+v", i+1, measure())
+		}
+	}
+	var now usage
+	eventuallyQuiet := func() bool {
+		now = measure()
+		return now.goroutines <= began.goroutines+10
+	}
+	eventually(t, "the goroutines of the old schedulers end", func() bool {
+		sim.changes.send() // look again
+		return eventuallyQuiet()
+	})
+	t.Logf("before %+v, after %+v", began, now)
+	if grown := now.heap - began.heap; grown > 8<<20+restarts*(10<<10) {
+		t.Errorf("the heap has grown by %d bytes in %d restarts", grown, restarts)
+	}
+}
+
+type usage struct{ goroutines, heap int }
+
+func measure() usage {
+	inUse := heap.InUse()
+	return usage{runtime.NumGoroutine(), inUse}
+}

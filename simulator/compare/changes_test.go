@@ -1,0 +1,117 @@
+package compare
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+)
+
+// setupsOf are those of a scheduler in which each plugin filters and scores.
+func setupsOf(t *testing.T, text string) map[string]setup {
+	t.Helper()
+	file, err := scheduler.Effective([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	setups := map[string]setup{}
+	for i := range file.Profiles {
+		all := file.Profiles[i].Plugins.MultiPoint
+		setups[file.Profiles[i].SchedulerName] = newSetup(file, &file.Profiles[i], &config.Plugins{Filter: all, Score: all})
+	}
+	return setups
+}
+
+func TestOnlyWhatIsDifferentIsAChange(t *testing.T) {
+	const wasm = "profiles: [{plugins: {multiPoint: {enabled: [{name: W}]}}, pluginConfig: [{name: W, args: %s}]}]"
+	args := func(args string) string { return fmt.Sprintf(wasm, args) }
+	for name, test := range map[string]struct{ a, b, verdicts, scores string }{
+		"nothing":              {"profiles: [{}]", "profiles: [{schedulerName: default-scheduler}]", "[]", "[]"},
+		"a plugin":             {"profiles: [{}]", args("{guestURL: x}"), "[W]", "[W]"},
+		"the order of args":    {args("{guestURL: x, instances: 1}"), args("{instances: 1, guestURL: x}"), "[]", "[]"},
+		"args":                 {args("{guestURL: x}"), args("{guestURL: y}"), "[W]", "[W]"},
+		"a profile of another": {"profiles: [{}]", "profiles: [{schedulerName: default-scheduler}, {schedulerName: other, percentageOfNodesToScore: 5}]", "[]", "[]"},
+		"a weight": {
+			"profiles: [{}]", "profiles: [{plugins: {multiPoint: {disabled: [{name: ImageLocality}], enabled: [{name: ImageLocality, weight: 9}]}}}]",
+			"[]", "[ImageLocality]",
+		},
+		"args for scores alone": {
+			"profiles: [{}]", "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}]}]",
+			"[]", "[NodeResourcesFit]",
+		},
+		"a setting": {"percentageOfNodesToScore: 5", "profiles: [{percentageOfNodesToScore: 6}]", "[percentageOfNodesToScore]", "[]"},
+		"an extender": {
+			"extenders: [{urlPrefix: http://a, filterVerb: filter, weight: 1}]", "extenders: [{urlPrefix: http://a, filterVerb: filter, weight: 2}]",
+			"[http://a]", "[http://a]",
+		},
+	} {
+		for _, turn := range [][]string{{test.a, test.b}, {test.b, test.a}} {
+			got := newChanges(setupsOf(t, turn[0]), setupsOf(t, turn[1]))["default-scheduler"]
+			if fmt.Sprint(sets.List(got.verdicts)) != test.verdicts || fmt.Sprint(sets.List(got.scores)) != test.scores {
+				t.Errorf("%s: for verdicts %v, for scores %v", name, sets.List(got.verdicts), sets.List(got.scores))
+			}
+		}
+	}
+}
+
+// TestWhatTookPartMakesADifferenceDirect has a pod that is on node one under A and on two under B, and what
+// the attempts have of that.
+func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
+	refused := func(plugin string, nodes int) []recorder.Column {
+		return []recorder.Column{{Name: plugin, Failed: nodes}}
+	}
+	changed := changes{verdicts: sets.New("New", percentage), preempts: []string{"New"}}
+	for name, test := range map[string]struct {
+		direct  bool
+		attempt recorder.Attempt
+		other   recorder.Attempt // of the pod "other"
+	}{
+		"if what is new refuses a node":         {direct: true, attempt: recorder.Attempt{Columns: refused("New", 1)}},
+		"if it names the nodes":                 {direct: true, attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", LimitsNodes: true}}}},
+		"if it has the pod wait":                {direct: true, attempt: recorder.Attempt{Permit: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Waits}}}},
+		"if it makes room":                      {direct: true, attempt: recorder.Attempt{Preemption: &recorder.Preemption{}}},
+		"if fewer nodes were looked at":         {direct: true, attempt: recorder.Attempt{Groups: []recorder.Group{{Verdict: recorder.NotRun}}}},
+		"if it decided for the pod before":      {direct: true, attempt: recorder.Attempt{Hint: &recorder.Hint{Pod: "default/other"}}, other: recorder.Attempt{Columns: refused("New", 1)}},
+		"not if it refuses no node":             {attempt: recorder.Attempt{Columns: refused("New", 0)}},
+		"not if it is asked and lets pass":      {attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Passed}}}},
+		"not if one that is on both refuses":    {attempt: recorder.Attempt{Columns: refused("Old", 1)}},
+		"not if it decided for another pod":     {other: recorder.Attempt{Columns: refused("New", 1)}},
+		"not if it is a plugin of another name": {attempt: recorder.Attempt{Reserve: []recorder.PluginVerdict{{Plugin: "Old", Verdict: recorder.Rejected}}}},
+	} {
+		test.attempt.Scheduler, test.other.Scheduler = "s", "s"
+		pod, other := keyOf("default/pod"), keyOf("default/other")
+		side := func(node string, attempt recorder.Attempt) *sideResult {
+			return &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}}}
+		}
+		a, b := side("one", recorder.Attempt{Scheduler: "s"}), side("two", test.attempt)
+		j := &judging{a: a, b: b, changes: map[string]changes{"s": changed}, differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName]()}
+		if d, _ := j.one(pod, a.outcome(pod), b.outcome(pod)); d.Follows == test.direct {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
+	pod := keyOf("default/pod")
+	a := &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}}}
+	b := &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {State: NotAsked, Message: "no profile is called mine"}}}
+	if v := judge(&plan{}, a, b); len(v.differences) != 1 || v.differences[0].Follows {
+		t.Errorf("%+v", v.differences)
+	}
+}
+
+func TestThePluginThatIsNewIsNamedAndNotTheOneThatTurnsMore(t *testing.T) {
+	c := changes{scores: sets.New("New")}
+	for want, turned := range map[string]map[string]int64{
+		"New": {"Old": 90, "New": 1}, "Old": {"Old": 5, "Older": 4}, "A": {"B": 3, "A": 3}, "": {},
+	} {
+		if got := c.first(turned); got != want {
+			t.Errorf("of %v, %q is named", turned, got)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package compare
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// door is a side that runs one of the ready-made configurations.
+func door(t *testing.T, name string) Side {
+	t.Helper()
+	config, err := simulator.SchedulerConfig(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Side{Name: name, Config: config}
+}
+
+func nodeOf(name, zone, cpu string) v1.Node {
+	room := v1.ResourceList{
+		v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse("32Gi"), v1.ResourcePods: resource.MustParse("110"),
+	}
+	return v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name, v1.LabelTopologyZone: zone}},
+		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
+	}
+}
+
+// podOf is a pod without a node. Pods are in the order of age in which they are made.
+func podOf(name, cpu string) v1.Pod {
+	return v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: v1.PodSpec{Containers: []v1.Container{{
+			Name: "main", Image: "example.com/none",
+			Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu)}},
+		}}},
+	}
+}
+
+func withRegex(pod v1.Pod, pattern string) v1.Pod {
+	pod.Annotations = map[string]string{regex.Annotation: pattern}
+	return pod
+}
+
+func on(pod v1.Pod, node string) v1.Pod {
+	pod.Spec.NodeName = node
+	return pod
+}
+
+// cluster is made of nodes in three zones and of pods of several sizes.
+func cluster(nodes, pods int) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{}
+	for i := range nodes {
+		s.Nodes = append(s.Nodes, nodeOf(fmt.Sprintf("node-%03d", i), fmt.Sprint("zone-", i%3), []string{"4", "8"}[i%2]))
+	}
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range pods {
+		pod := podOf(fmt.Sprintf("pod-%04d", i), []string{"100m", "250m", "500m", "1"}[i%4])
+		pod.CreationTimestamp = metav1.NewTime(began.Add(time.Duration(i) * time.Second))
+		s.Pods = append(s.Pods, pod)
+	}
+	return s
+}
+
+// run compares, and shows what was compared if the test fails.
+func run(t *testing.T, o Options) *Result {
+	t.Helper()
+	if o.Pods == "" {
+		o.Pods = Pending
+	}
+	o.Warnings = t.Output()
+	began, last := time.Now(), sync.Map{}
+	o.Progress = func(p Progress) {
+		if before, _ := last.Swap(p.Side, p.Step); before != p.Step {
+			t.Logf("%4.1fs %s %s", time.Since(began).Seconds(), p.Side, p.Step)
+		}
+	}
+	result, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("took %s: %+v", result.Took, result.Runs)
+	for _, d := range result.Differences {
+		t.Logf("%s %s: %s by %s (follows: %t): %s", d.Kind, d.key(), d.Cause, d.Plugin, d.Follows, d.Reason)
+	}
+	for _, d := range result.Differences {
+		if d.Cause == Unknown {
+			for _, o := range []Outcome{d.A, d.B} {
+				t.Logf("%+v", o)
+				if o.Attempt != nil {
+					for _, g := range o.Attempt.Groups {
+						t.Log(g.Verdict, g.Column, g.Reason, g.Len())
+					}
+					t.Log(o.Attempt.Hint, len(o.Attempt.Scores()))
+				}
+			}
+		}
+	}
+	return result
+}
+
+// manifestOf is a pod as a scenario has it.
+func manifestOf(t *testing.T, pod v1.Pod) map[string]any {
+	t.Helper()
+	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(object, "status")
+	return object
+}

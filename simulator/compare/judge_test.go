@@ -1,0 +1,73 @@
+package compare
+
+import (
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+)
+
+// pushed is a side on which a pod was pushed out for the pod "urgent", and another
+// one took the node that this one would have had.
+func pushed(victim, other string, priority int32, node string) *sideResult {
+	attempt := &recorder.Attempt{ID: 2, Number: 1}
+	return &sideResult{
+		outcomes: map[types.NamespacedName]Outcome{
+			keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", since: 1},
+			keyOf("default/" + other):  {State: Stayed, Node: "one"},
+			keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: &recorder.Attempt{ID: 1, Number: 2}},
+			keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt},
+		},
+		placed:  map[string][]placement{"one": {{1, keyOf("default/urgent")}}, node: {{1, keyOf("default/" + victim)}, {2, keyOf("default/later")}}},
+		victims: map[types.NamespacedName][]int32{keyOf("default/urgent"): {priority}},
+	}
+}
+
+func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
+	v := judge(&plan{}, pushed("x", "y", 0, "two"), pushed("y", "x", 0, "three"))
+	if len(v.differences) != 0 || len(v.ties) != 3 {
+		t.Errorf("%d differ, %d ties: %+v", len(v.differences), len(v.ties), v.differences)
+	}
+	v = judge(&plan{}, pushed("x", "y", 0, "two"), pushed("y", "x", 7, "two"))
+	if len(v.ties) != 0 || len(v.differences) != 2 {
+		t.Errorf("of other priorities: %d differ, %d ties", len(v.differences), len(v.ties))
+	}
+}
+
+func TestWhatNobodyHasIsNotCounted(t *testing.T) {
+	gone := func() *sideResult {
+		return &sideResult{outcomes: map[types.NamespacedName]Outcome{
+			keyOf("default/deleted"): {State: Gone}, keyOf("default/stays"): {State: Stayed, Node: "one"},
+		}}
+	}
+	if v := judge(&plan{}, gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
+	waits := Outcome{State: "Unschedulable", Message: "no room"}
+	for name, test := range map[string]struct {
+		unplaced bool
+		a        Outcome
+	}{
+		"it waits":                           {unplaced: true, a: waits},
+		"the API server refused it":          {unplaced: true, a: Outcome{State: Refused}},
+		"one that ran pushed it out":         {unplaced: true, a: Outcome{State: PushedOut, PushedOutBy: "default/ran-too"}},
+		"one that did not run pushed it out": {a: Outcome{State: PushedOut, PushedOutBy: "default/new"}},
+		"the scenario deleted it":            {a: Outcome{State: Gone}},
+		"it has a node":                      {a: Outcome{State: "Scheduled", Node: "one"}},
+	} {
+		pods := map[types.NamespacedName]Outcome{keyOf("default/ran"): test.a, keyOf("default/new"): waits}
+		p := &plan{ran: map[types.NamespacedName]*v1.Pod{keyOf("default/ran"): {}, keyOf("default/ran-too"): {}}}
+		v := judge(p, &sideResult{outcomes: pods}, &sideResult{outcomes: pods})
+		if test.unplaced != (len(v.unplaced) == 1) {
+			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
+		}
+		if unplaced := len(v.unplaced); len(v.nowhere)+unplaced+v.same > 2 || len(v.differences) > 0 {
+			t.Errorf("%s: it is counted twice: %+v", name, v)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Outcome is what became of a pod on a side.
+type Outcome struct {
+	// Node is where it is, or empty.
+	Node string `json:"node,omitempty"`
+	// State is Scheduled, Unschedulable, Error, or one of those below.
+	State string `json:"state"`
+	// Message is that of the last attempt.
+	Message string `json:"message,omitempty"`
+	// PushedOutBy is the pod that preemption made room for.
+	PushedOutBy string `json:"pushedOutBy,omitempty"`
+	// Attempts is how often the scheduler tried.
+	Attempts int `json:"attempts"`
+	// Attempt is the last one, with what each plugin said of each node; nil if the
+	// scheduler did not look at the pod.
+	Attempt *recorder.Attempt `json:"-"`
+
+	since uint64            // the attempt that pushed it out
+	room  *recorder.Attempt // that pushed others out for it
+}
+
+// States of a pod that the scheduler's attempts don't tell.
+const (
+	// Stayed: it had a node in the file, and still has.
+	Stayed = "Stayed"
+	// Gone: it was deleted.
+	Gone = "Gone"
+	// PushedOut: preemption deleted it.
+	PushedOut = "PushedOut"
+	// NotAsked: no profile has the pod's schedulerName, or the pod is not to be
+	// scheduled yet.
+	NotAsked = "NotAsked"
+	// Refused: it had a node in the file, and the API server did not take it.
+	Refused = "Refused"
+)
+
+// sideResult is what came of a side.
+type sideResult struct {
+	pods     map[types.NamespacedName]*v1.Pod
+	nodes    []v1.Node
+	outcomes map[types.NamespacedName]Outcome
+	placed   map[string][]placement           // by node, in the order of the attempts
+	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
+	took     []time.Duration                  // by pod, all its attempts together; sorted
+	attempts int
+	notices  []snapshot.Notice // what the API server has refused
+	setups   map[string]setup  // by profile
+}
+
+// placement is a pod that was given a node by an attempt, or pushed out of it.
+type placement struct {
+	attempt uint64
+	pod     types.NamespacedName
+}
+
+func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[types.NamespacedName]*v1.Pod, nodes []v1.Node, notices []snapshot.Notice) *sideResult {
+	r := &sideResult{
+		pods: pods, nodes: nodes, notices: notices, outcomes: map[types.NamespacedName]Outcome{},
+		placed: map[string][]placement{}, victims: map[types.NamespacedName][]int32{},
+	}
+	for _, notice := range notices {
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && p.ran[keyOf(pod)] != nil {
+			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
+		}
+	}
+	for name, pod := range pods {
+		r.outcomes[name] = Outcome{Node: pod.Spec.NodeName, State: Stayed}
+		if pod.Spec.NodeName == "" {
+			r.outcomes[name] = Outcome{State: NotAsked, Message: notAsked(pod)}
+		}
+	}
+	for name, one := range attempts {
+		o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
+		if pod := pods[name]; pod == nil {
+			o.State = Gone
+		} else {
+			o.Node = pod.Spec.NodeName
+		}
+		r.outcomes[name] = o
+		r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
+		if one.last.Result == recorder.Scheduled {
+			r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
+		}
+	}
+	slices.Sort(r.took)
+	r.markVictims(p, attempts)
+	for _, on := range r.placed {
+		slices.SortFunc(on, func(a, b placement) int { return cmp.Compare(a.attempt, b.attempt) })
+	}
+	return r
+}
+
+func notAsked(pod *v1.Pod) string {
+	if len(pod.Spec.SchedulingGates) > 0 {
+		return "it has scheduling gates"
+	}
+	return "no profile is called " + pod.Spec.SchedulerName
+}
+
+// markVictims says of pods that are gone who pushed them out.
+func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen) {
+	for name, one := range attempts {
+		for _, victim := range one.victims {
+			key := keyOf(victim)
+			r.victims[name] = append(r.victims[name], p.priorities[key])
+			if o, there := r.outcomes[key]; !there || o.State == Gone {
+				o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.made()
+				r.outcomes[key] = o
+				node := one.last.Node
+				r.placed[node] = append(r.placed[node], placement{one.made(), key})
+			}
+		}
+		slices.Sort(r.victims[name])
+	}
+}
+
+// decisive are the attempts by which a pod has its node, or none: with that for the
+// pod whose list of nodes it was given the next of.
+func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
+	o := r.outcome(pod)
+	for _, attempt := range []*recorder.Attempt{o.Attempt, o.room} {
+		if attempt == nil {
+			continue
+		}
+		if all = append(all, attempt); attempt.Hint != nil {
+			if listed := r.outcome(keyOf(attempt.Hint.Pod)).Attempt; listed != nil {
+				all = append(all, listed)
+			}
+		}
+	}
+	return all
+}
+
+// outcome of a pod that may be gone.
+func (r *sideResult) outcome(name types.NamespacedName) Outcome {
+	if o, ok := r.outcomes[name]; ok {
+		return o
+	}
+	return Outcome{State: Gone}
+}

@@ -1,0 +1,179 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Which pods of the file are scheduled.
+const (
+	// Pending are those without a node.
+	Pending = "pending"
+	// All are all, on empty nodes.
+	All = "all"
+)
+
+// Modes are what Options.Pods may be.
+var Modes = []string{Pending, All}
+
+// plan is what both sides get.
+type plan struct {
+	cluster snapshot.Snapshot // what is there before anything is scheduled
+	base    []byte            // the same, in JSON
+	queue   []v1.Pod          // what is scheduled first
+	steps   []step
+
+	ran        map[types.NamespacedName]*v1.Pod // the pods that have a node in the file
+	priorities map[types.NamespacedName]int32   // of the pods in the file
+}
+
+// step is something that happens in a cluster at rest.
+type step struct {
+	name string
+	do   func(context.Context, *side) error
+}
+
+// newPlan sorts what is in the file. A pod that no kube-scheduler has placed or
+// will place (one that has ended, or that a file on its node has made) stays as it
+// is, and so does one of a scheduler that neither side has.
+func newPlan(o *Options) (*plan, error) {
+	if !slices.Contains(Modes, o.Pods) {
+		return nil, fmt.Errorf("pods: %q is none of %s", o.Pods, strings.Join(Modes, ", "))
+	}
+	p := &plan{priorities: priorities(o.Cluster), ran: map[types.NamespacedName]*v1.Pod{}}
+	if err := clone(o.Cluster, &p.cluster); err != nil {
+		return nil, err
+	}
+	p.cluster.Complete()
+	withoutJobs(&p.cluster)
+	all := p.cluster.Pods
+	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
+	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
+	for i := range all {
+		pod := all[i]
+		if podutil.IsPodTerminal(&pod) || pod.DeletionTimestamp != nil {
+			continue // they take no room
+		}
+		if pod.Spec.NodeName != "" {
+			p.ran[nameOf(&pod)] = &all[i]
+		}
+		switch {
+		case pod.Spec.NodeName == "":
+			p.queue = append(p.queue, pod)
+		case o.Pods == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(&pod):
+			pod.Spec.NodeName = ""
+			p.queue = append(p.queue, pod)
+		default:
+			p.cluster.Pods = append(p.cluster.Pods, pod)
+		}
+	}
+	var err error
+	if p.base, err = json.Marshal(&p.cluster); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(p.queue, func(a, b v1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	p.steps = []step{{"the pods of the file", func(ctx context.Context, s *side) error { return s.enqueue(ctx, p.queue) }}}
+	for i := range o.Scenario.Steps {
+		p.steps = append(p.steps, o.Scenario.Steps[i].step(i))
+	}
+	return p, nil
+}
+
+// ErrNothing is why there is no result: nothing would be compared, or nothing was.
+var ErrNothing = errors.New("nothing to compare")
+
+func (p *plan) nothing(mode string) error {
+	switch {
+	case len(p.ran) == 0:
+		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
+	case mode == All:
+		return fmt.Errorf("%w: no pod of the cluster is for a scheduler that A or B has", ErrNothing)
+	}
+	return fmt.Errorf("%w: every pod of the cluster has a node", ErrNothing)
+}
+
+// priorities are those that the pods have or will be given.
+func priorities(in *snapshot.Snapshot) map[types.NamespacedName]int32 {
+	classes, byDefault := map[string]int32{}, int32(0)
+	for _, class := range in.PriorityClasses {
+		if classes[class.Name] = class.Value; class.GlobalDefault {
+			byDefault = class.Value
+		}
+	}
+	found := map[types.NamespacedName]int32{}
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		value, known := classes[pod.Spec.PriorityClassName]
+		if !known {
+			value = byDefault
+		}
+		found[nameOf(pod)] = ptr.Deref(pod.Spec.Priority, value)
+	}
+	return found
+}
+
+// static is true of the mirror of a pod that a kubelet runs of its own accord.
+func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
+
+// withoutJobs takes jobs out, whose pods would end at once. What else makes pods
+// stays, as PodTopologySpread and budgets go by it, but makes none.
+func withoutJobs(s *snapshot.Snapshot) { s.Jobs, s.CronJobs = nil, nil }
+
+func clone(from, to *snapshot.Snapshot) error {
+	raw, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, to)
+}
+
+// objects are a copy of what is there first, since an import changes what it is given.
+func (p *plan) objects() (*snapshot.Snapshot, error) {
+	s := &snapshot.Snapshot{}
+	return s, json.Unmarshal(p.base, s)
+}
+
+// given are the names of the pods that have a node in the file.
+func (p *plan) given() map[types.NamespacedName]string {
+	given := map[types.NamespacedName]string{}
+	for i := range p.cluster.Pods {
+		given[nameOf(&p.cluster.Pods[i])] = p.cluster.Pods[i].Spec.NodeName
+	}
+	return given
+}
+
+// schedulerNames are those of the profiles of a configuration, as far as it can
+// be read: what is wrong with it is said at its start.
+func schedulerNames(config []byte) sets.Set[string] {
+	var file struct {
+		Profiles []struct {
+			SchedulerName string `json:"schedulerName"`
+		} `json:"profiles"`
+	}
+	_ = yaml.Unmarshal(config, &file)
+	names := sets.New[string]()
+	for _, profile := range file.Profiles {
+		names.Insert(cmp.Or(profile.SchedulerName, v1.DefaultSchedulerName))
+	}
+	if len(names) == 0 {
+		names.Insert(v1.DefaultSchedulerName)
+	}
+	return names
+}

@@ -1,0 +1,199 @@
+package page
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+)
+
+const (
+	rowsPerPage   = 25
+	scoresPerPage = 10
+)
+
+// attemptView is an attempt as it is drawn.
+type attemptView struct {
+	*recorder.Attempt
+	Newest  bool
+	Filled  bool // whether the tables below have been worked out
+	Heads   []head
+	Rows    pageOf[row]
+	Causes  []cause
+	Ranking pageOf[recorder.NodeScore]
+}
+
+// head is a column of the table of nodes by plugins: those that failed a node
+// come first, those that were skipped last.
+type head struct {
+	recorder.Column
+	index int
+}
+
+// row is a node of a group, with a cell for each head.
+type row struct {
+	recorder.Group
+	Node  string
+	Cells []recorder.Verdict
+}
+
+// cause is a reason that some nodes share.
+type cause struct {
+	By, Reason string
+	Nodes      int
+}
+
+// tables works out the tables, those pages of them that a query asks for.
+func (v *attemptView) tables(query url.Values) {
+	v.Filled = true
+	for i, c := range v.Columns {
+		v.Heads = append(v.Heads, head{c, i})
+	}
+	slices.SortStableFunc(v.Heads, func(a, b head) int { return cmp.Compare(a.rank(), b.rank()) })
+	v.Causes = causes(v.Attempt)
+	v.Rows = v.rows(query)
+	scores := v.Scores()
+	v.Ranking = within[recorder.NodeScore](v, len(scores), query, "scores", scoresPerPage).of(scores)
+}
+
+// within is a page of one of an attempt's tables.
+func within[T any](v *attemptView, all int, query url.Values, parameter string, size int) pageOf[T] {
+	id := strconv.FormatUint(v.ID, 10)
+	p := pageAt[T](all, podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)
+	p.ID, p.In = parameter+"-"+id, "attempt-body"
+	return p
+}
+
+// rows are the rows of the nodes, group by group.
+func (v *attemptView) rows(query url.Values) pageOf[row] {
+	shown := within[row](v, v.Total, query, "rows", rowsPerPage)
+	first := 0 // of the group
+	for _, g := range v.Groups {
+		from, to := max(shown.From-first, 0), min(shown.From+shown.size-first, g.Len())
+		first += g.Len()
+		if from >= to {
+			continue
+		}
+		cells := v.cells(g)
+		for _, node := range g.Nodes()[from:to] {
+			shown.Items = append(shown.Items, row{g, node, cells})
+		}
+	}
+	return shown
+}
+
+func (v *attemptView) cells(g recorder.Group) []recorder.Verdict {
+	var cells []recorder.Verdict
+	for _, h := range v.Heads {
+		cells = append(cells, v.Cell(g, h.index))
+	}
+	return cells
+}
+
+func (h head) rank() int {
+	switch {
+	case h.Failed > 0:
+		return 0
+	case h.Skipped:
+		return 2
+	}
+	return 1
+}
+
+// causes are the groups of nodes that something is against, the largest first.
+func causes(a *recorder.Attempt) []cause {
+	var all []cause
+	for _, g := range a.Groups {
+		if g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun {
+			continue
+		}
+		c := cause{Reason: g.Reason, Nodes: g.Len()}
+		if g.Column >= 0 {
+			c.By = a.Columns[g.Column].Name
+		}
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.Nodes, a.Nodes) })
+	return all
+}
+
+// saying is what some plugins said of the pod itself.
+type saying struct {
+	Point   string // empty where a headline says it
+	Verdict recorder.Verdict
+	Word    string
+	Said    []recorder.PluginVerdict
+}
+
+// words are the verdicts on a pod, the bad news first.
+var words = []saying{
+	{Verdict: recorder.Errored, Word: "error"},
+	{Verdict: recorder.Rejected, Word: "failed"},
+	{Verdict: recorder.Waits, Word: "waits"},
+	{Verdict: recorder.Passed, Word: "passed"},
+	{Verdict: recorder.Skipped, Word: "skipped"},
+	{Verdict: recorder.NotRun, Word: "not asked"},
+}
+
+// sayings sorts what the plugins said at a point.
+func sayings(point string, said []recorder.PluginVerdict) []saying {
+	all := slices.Clone(words)
+	for i := range all {
+		all[i].Point = point
+		for _, one := range said {
+			if one.Verdict == all[i].Verdict {
+				all[i].Said = append(all[i].Said, one)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(s saying) bool { return len(s.Said) == 0 })
+}
+
+// Before is what the plugins said before any node was looked at.
+func (v attemptView) Before() []saying { return sayings("", v.PreFilter) }
+
+// BeforeScores is what they said before the nodes were scored.
+func (v attemptView) BeforeScores() []saying { return asked(sayings("PreScore", v.PreScore)) }
+
+// After is what they said once a node was chosen.
+func (v attemptView) After() []saying {
+	return slices.Concat(asked(sayings("Reserve", v.Reserve)), asked(sayings("Permit", v.Permit)),
+		asked(sayings("PreBind", v.PreBind)), asked(sayings("Bind", v.Bind)))
+}
+
+// asked leaves out a point that the attempt did not come to.
+func asked(at []saying) []saying {
+	if len(at) == 1 && at[0].Verdict == recorder.NotRun {
+		return nil
+	}
+	return at
+}
+
+// Tone is the colour of the result.
+func (v attemptView) Tone() string {
+	switch v.Result {
+	case recorder.Scheduled:
+		return "fine"
+	case recorder.Failed:
+		return "failing"
+	case recorder.Pending:
+		return "quiet"
+	}
+	return "waiting"
+}
+
+// Event is the reason under which the scheduler told the pod of it.
+func (v attemptView) Event() string {
+	switch v.Result {
+	case recorder.Scheduled:
+		return "Scheduled"
+	case recorder.Pending:
+		return ""
+	}
+	return "FailedScheduling"
+}
+
+// Took is the duration as a person reads it.
+func (v attemptView) Took() string { return brief(v.Duration) }

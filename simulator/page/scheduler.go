@@ -1,0 +1,102 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+)
+
+// readyMade are the configurations to pick from.
+func readyMade() []simulator.Configuration { return simulator.Configurations }
+
+// scheduler is the form with the scheduler's configuration.
+func (p *page) scheduler(w http.ResponseWriter, r *http.Request) {
+	text := string(p.sim.SchedulerConfig())
+	if one := p.comparisons.get(r.URL.Query().Get("compared")); one != nil {
+		text = one.Typed
+	}
+	p.show(w, r, "scheduler", "Scheduler", "", map[string]any{
+		"Text": text, "ReadyMade": readyMade(),
+	})
+}
+
+// readyMade is one of the ready-made configurations, for the editor.
+func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
+	for _, c := range readyMade() {
+		if c.Door == r.URL.Query().Get("door") {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = w.Write(c.YAML())
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+// applyScheduler restarts the scheduler with what was typed.
+func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+	text := r.FormValue("text")
+	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
+		p.outcome(w, r, "", stillRuns(problems))
+		return
+	}
+	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
+		began := time.Now()
+		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
+			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
+		}
+		return jobs.Outcome{Notice: "The scheduler runs with the new configuration, after " + brief(time.Since(began))}
+	}))
+}
+
+// stillRuns ends a list of problems on the good news.
+func stillRuns(problems []typed.Problem) []typed.Problem {
+	return append(problems, typed.Problem{Line: -1, Message: "The scheduler goes on with the configuration that it had."})
+}
+
+// configTitle says in a few words what a configuration puts to use.
+func configTitle(config []byte) string {
+	for _, c := range readyMade() {
+		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
+			return c.Title
+		}
+	}
+	return ownTitle(config)
+}
+
+// ownTitle names what a configuration that is none of the ready-made ones is
+// about: its guests and extenders.
+func ownTitle(config []byte) string {
+	var typed struct {
+		Profiles []struct {
+			PluginConfig []struct {
+				Args struct{ GuestURL string }
+			}
+		}
+		Extenders []struct{ URLPrefix string }
+	}
+	if yaml.Unmarshal(config, &typed) != nil {
+		return "own configuration"
+	}
+	var parts []string
+	for _, profile := range typed.Profiles {
+		for _, plugin := range profile.PluginConfig {
+			if plugin.Args.GuestURL != "" {
+				parts = append(parts, path.Base(plugin.Args.GuestURL))
+			}
+		}
+	}
+	for _, e := range typed.Extenders {
+		parts = append(parts, e.URLPrefix)
+	}
+	return cmp.Or(strings.Join(parts, ", "), "own configuration")
+}

@@ -1,0 +1,163 @@
+// Package resultannotations writes on each pod that was scheduled what its
+// attempts came to, in the annotations that kube-scheduler-simulator writes, for
+// programs that read those there.
+//
+// A pod that still waits gets none: to the scheduler that would be a change of the
+// pod, and a reason to try it again.
+package resultannotations
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+)
+
+// prefix stands before all names of annotations.
+const prefix = "kube-scheduler-simulator.sigs.k8s.io/"
+
+// names are the annotations of one attempt, the shorter ones first. What they hold
+// is JSON, but for selected-node.
+var names = []string{
+	"selected-node", "prefilter-result-status", "prescore-result", "reserve-result", "permit-result", "permit-result-timeout",
+	"prebind-result", "bind-result", "prefilter-result", "postfilter-result", "finalscore-result", "score-result", "filter-result",
+}
+
+// history holds those of all attempts, as a list, the oldest first.
+const history = "result-history"
+
+// byPlugin is what plugins said; byNode is that by the names of nodes.
+type (
+	byPlugin map[string]string
+	byNode   map[string]byPlugin
+)
+
+// resultsOf are the annotations of an attempt, with the prefix.
+func resultsOf(a *recorder.Attempt) map[string]string {
+	permit, timeouts := permits(a)
+	score, final := scores(a)
+	results := map[string]string{prefix + "selected-node": a.Node}
+	for name, value := range map[string]any{
+		"prefilter-result": limits(a), "prefilter-result-status": said(a.PreFilter, true),
+		"filter-result": filters(a), "postfilter-result": postFilter(a),
+		"prescore-result": said(a.PreScore, true), "score-result": score, "finalscore-result": final,
+		"reserve-result": said(a.Reserve, false), "permit-result": permit, "permit-result-timeout": timeouts,
+		"prebind-result": said(a.PreBind, false), "bind-result": said(a.Bind, true),
+	} {
+		raw, _ := json.Marshal(value) // maps of strings
+		results[prefix+name] = string(raw)
+	}
+	return results
+}
+
+// said is what the plugins that were asked said: success, or their message, which
+// is empty where a plugin does not care. Where that is known without asking it,
+// the plugin is left out.
+func said(verdicts []recorder.PluginVerdict, skipped bool) byPlugin {
+	results := byPlugin{}
+	for _, v := range verdicts {
+		switch {
+		case v.Verdict == recorder.NotRun, v.Verdict == recorder.Skipped && !skipped:
+		case v.Verdict == recorder.Passed:
+			results[v.Plugin] = "success"
+		case v.Verdict == recorder.Waits:
+			results[v.Plugin] = "wait"
+		default:
+			results[v.Plugin] = v.Reason
+		}
+	}
+	return results
+}
+
+// permits are the verdicts, and for how long a pod may wait for the plugins.
+func permits(a *recorder.Attempt) (results, timeouts byPlugin) {
+	timeouts = byPlugin{}
+	for _, v := range a.Permit {
+		if v.Verdict != recorder.NotRun {
+			timeouts[v.Plugin] = v.Timeout.String()
+		}
+	}
+	return said(a.Permit, true), timeouts
+}
+
+// limits are the nodes that a PreFilter named. Where more than one did, those are
+// known that all of them named.
+func limits(a *recorder.Attempt) map[string][]string {
+	results := map[string][]string{}
+	for _, v := range a.PreFilter {
+		if !v.LimitsNodes {
+			continue
+		}
+		results[v.Plugin] = []string{}
+		for _, g := range a.Groups {
+			if g.Verdict != recorder.LeftOut {
+				results[v.Plugin] = append(results[v.Plugin], g.Nodes()...)
+			}
+		}
+	}
+	return results
+}
+
+// filters are the verdicts of the Filter plugins on the nodes that they were asked
+// about.
+func filters(a *recorder.Attempt) byNode {
+	results := byNode{}
+	for _, g := range a.Groups {
+		plugins := byPlugin{}
+		for i, column := range a.Columns {
+			switch verdict := a.Cell(g, i); {
+			case column.Extender:
+			case verdict == recorder.Passed:
+				plugins[column.Name] = "passed"
+			case verdict == recorder.Rejected || verdict == recorder.Errored:
+				plugins[column.Name] = g.Reason
+			}
+		}
+		if len(plugins) == 0 {
+			continue
+		}
+		for _, node := range g.Nodes() {
+			results[node] = plugins
+		}
+	}
+	return results
+}
+
+// postFilter has the nodes that were filtered, if PostFilter was asked: one of them
+// may be nominated.
+func postFilter(a *recorder.Attempt) byNode {
+	results := byNode{}
+	if a.PostFilter == nil {
+		return results
+	}
+	for _, g := range a.Groups {
+		if g.Verdict == recorder.Rejected {
+			for _, node := range g.Nodes() {
+				results[node] = byPlugin{}
+			}
+		}
+	}
+	if p := a.Preemption; p != nil {
+		plugin := a.PostFilter.Plugin
+		if plugin == "" {
+			plugin = "DefaultPreemption" // the one of kube-scheduler's own that nominates
+		}
+		results[p.Node] = byPlugin{plugin: "preemption victim"}
+	}
+	return results
+}
+
+// scores are the scores as given, and as they counted.
+func scores(a *recorder.Attempt) (given, final byNode) {
+	given, final = byNode{}, byNode{}
+	for _, row := range a.Scores() {
+		given[row.Node], final[row.Node] = byPlugin{}, byPlugin{}
+		for i, column := range a.ScoreColumns {
+			if !column.Extender {
+				given[row.Node][column.Name] = strconv.FormatInt(row.Cells[i].Raw, 10)
+				final[row.Node][column.Name] = strconv.FormatInt(row.Cells[i].Weighted, 10)
+			}
+		}
+	}
+	return given, final
+}

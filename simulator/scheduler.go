@@ -1,0 +1,152 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/kubernetes/pkg/scheduler"
+
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
+)
+
+// instance is one scheduler, from its start to its end.
+type instance struct {
+	cancel context.CancelFunc
+	ready  chan struct{}
+	done   chan struct{}
+	err    error // why it ended; read it after done
+	took   bool  // over from the one before; read it after done or ready
+}
+
+// SchedulerConfig is the configuration in use, as it was typed.
+func (s *Simulator) SchedulerConfig() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.config)
+}
+
+// CheckSchedulerConfig says what is wrong with a configuration, as far as that can be
+// told without a cluster. Guests are fetched and compiled for it.
+func CheckSchedulerConfig(ctx context.Context, config []byte) (err error) {
+	controlplane.TakeLoggers()
+	s := &Simulator{}
+	s.running, s.cancel = context.WithCancelCause(ctx)
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	if err := s.startServers(Config{}); err != nil {
+		return err
+	}
+	resolved, _, err := s.resolve(config)
+	if err != nil {
+		return err
+	}
+	return kubescheduler.Check(ctx, kubescheduler.Options{Config: resolved, Transport: s.transport})
+}
+
+// ApplySchedulerConfig restarts the scheduler with another configuration, and
+// returns once that one schedules. If the configuration is no good, the error
+// says why, and the scheduler that runs goes on: it is stopped only when the new
+// one, guests and all, is made.
+func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) error {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	if err := s.apply(ctx, config); err != nil {
+		return err
+	}
+	s.keep(config)
+	return nil
+}
+
+// apply does so without keeping the configuration. It needs applying held.
+func (s *Simulator) apply(ctx context.Context, config []byte) error {
+	if s.running.Err() != nil {
+		return context.Cause(s.running)
+	}
+	resolved, typed, err := s.resolve(config)
+	if err != nil {
+		return err
+	}
+	next := s.startScheduler(ctx, resolved, typed)
+	select {
+	case <-next.ready:
+	case <-next.done:
+		return s.notStarted(ctx, next)
+	}
+	s.mu.Lock()
+	s.scheduler, s.config = next, bytes.Clone(config)
+	s.mu.Unlock()
+	s.changes.send()
+	return nil
+}
+
+// notStarted says why a scheduler ended before it was ready. If it had taken over
+// already there is none now, and so no simulator.
+func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
+	switch {
+	case s.running.Err() != nil:
+		return context.Cause(s.running)
+	case ctx.Err() != nil && !next.took:
+		return context.Cause(ctx)
+	case next.took:
+		s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
+	}
+	return next.err
+}
+
+// startScheduler starts a scheduler that takes over from the one that runs. Until
+// it does, the end of ctx ends it.
+func (s *Simulator) startScheduler(ctx context.Context, config []byte, typed func(string) string) *instance {
+	running, cancel := context.WithCancel(s.running)
+	next := &instance{cancel: cancel, ready: make(chan struct{}), done: make(chan struct{})}
+	keep := context.AfterFunc(ctx, cancel)
+	detach := func() {}
+	takeOver := func(sched *scheduler.Scheduler) error {
+		if !keep() {
+			return context.Cause(ctx)
+		}
+		s.stopScheduler()
+		next.took = true
+		detach = s.recorder.Attach(sched, typed)
+		if s.prepare != nil {
+			s.prepare(sched)
+		}
+		return nil
+	}
+	go func() {
+		defer close(next.done)
+		defer cancel()
+		next.err = kubescheduler.Run(running, kubescheduler.Options{
+			Kubeconfig: s.kubeconfig,
+			Config:     config,
+			Transport:  s.transport,
+			Prepare:    takeOver,
+			Ready:      func() { close(next.ready) },
+		})
+		keep()
+		detach()
+		if next.err != nil && next.isCurrent(s) {
+			s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
+		}
+	}()
+	return next
+}
+
+func (i *instance) isCurrent(s *Simulator) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scheduler == i
+}
+
+// stopScheduler stops the scheduler, if one runs, and waits until it has ended.
+func (s *Simulator) stopScheduler() {
+	s.mu.Lock()
+	current := s.scheduler
+	s.scheduler = nil
+	s.mu.Unlock()
+	if current != nil {
+		current.cancel()
+		<-current.done
+	}
+}

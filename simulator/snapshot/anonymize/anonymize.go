@@ -1,0 +1,181 @@
+// Package anonymize replaces the names in a snapshot, so that it can be shown to
+// others and still means the same to a scheduler.
+//
+// Every word, a run of letters, becomes another word of the same length, the same
+// one everywhere: in names, in the values of labels, in selectors and affinity, in
+// images and in regexes. Digits and what stands between words stay, so names keep
+// their shape, and two names are equal afterwards if they were before. The words
+// are drawn anew for each snapshot and written down nowhere.
+//
+// What a regex matches is compared before and after, node by node: see
+// patterns.go.
+package anonymize
+
+import (
+	"reflect"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Snapshot replaces the names in a snapshot, and notes in its source what it kept
+// as it was, and what may no longer mean the same. annotations are the keys of
+// further annotations that it has.
+func Snapshot(s *snapshot.Snapshot, annotations []string) {
+	w := newWords()
+	p := &patterns{words: w, done: map[string]translation{}, of: map[string]translation{}}
+	for i := range s.Nodes {
+		p.nodes = append(p.nodes, s.Nodes[i].Name)
+		p.after = append(p.after, w.text(s.Nodes[i].Name))
+	}
+	for _, kind := range snapshot.Kinds {
+		kind.Each(s, func(o metav1.Object) {
+			if _, ok := o.(*storagev1.CSIDriver); ok {
+				o.SetLabels(nil) // its name is the driver's, which Kubernetes knows some of
+				return
+			}
+			w.walk(reflect.ValueOf(o).Elem())
+			rewrite(o, p, w)
+		})
+	}
+	for i := range s.Pods {
+		p.note(&s.Pods[i])
+	}
+	source := s.Source
+	if source == nil {
+		source = &snapshot.Source{}
+	}
+	s.Source = &snapshot.Source{
+		Version: source.Version, Taken: source.Taken, Objects: source.Objects, Anonymized: true,
+		Notes: slices.Concat(source.Notes, kept, unknown(annotations), p.notices),
+	}
+	s.SchedulerConfig = nil
+}
+
+// kept is what anonymous snapshots still tell.
+var kept = []snapshot.Notice{
+	{About: "names", Reason: "kept: digits, the length of words, and the words " + commonWords()},
+	{About: "labels and taints", Reason: "kept: their keys"},
+	{About: "storage and devices", Reason: "kept: the names of drivers and provisioners, and devices with their attributes and requests"},
+	{About: "pods", Reason: "kept: the names of their schedulers and resources"},
+}
+
+// unknown says so of annotations of which nobody knows what they mean.
+func unknown(annotations []string) []snapshot.Notice {
+	var notices []snapshot.Notice
+	for _, key := range annotations {
+		notices = append(notices, snapshot.Notice{
+			About: "annotation " + key, Reason: "its words are replaced like all others; whether it still means the same is not known",
+		})
+	}
+	return notices
+}
+
+// opaque are types in which nothing is replaced.
+var opaque = []reflect.Type{
+	reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.TypeMeta](), reflect.TypeFor[resource.Quantity](),
+	reflect.TypeFor[resourcev1.Device](), reflect.TypeFor[resourcev1.CounterSet](), reflect.TypeFor[resourcev1.DeviceClassSpec](),
+}
+
+// asIs are fields of text that names nothing of a user's, or that Kubernetes must
+// recognize.
+var asIs = map[string]bool{
+	"APIVersion": true, "Kind": true, "APIGroup": true, "Key": true, "TopologyKey": true, "TopologyKeys": true,
+	"MatchLabelKeys": true, "MismatchLabelKeys": true, "SchedulerName": true, "Driver": true, "Provisioner": true,
+	"Finalizers": true, "DeclaredFeatures": true, "ClusterIP": true, "HostIP": true, "DeviceID": true,
+	"Request": true, "Requests": true, "Device": true, "Expression": true, "Annotations": true,
+}
+
+// walk replaces all plain text in a value. Text of a type of its own, such as an
+// operator or an effect, is a word of the API, and stays; so do the keys of maps.
+func (w *words) walk(v reflect.Value) {
+	if slices.Contains(opaque, v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			w.walk(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			w.walk(v.Index(i))
+		}
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			v.SetString(w.text(v.String()))
+		}
+	case reflect.Map:
+		w.walkMap(v)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
+				w.walk(v.Field(i))
+			}
+		}
+	}
+}
+
+func (w *words) walkMap(v reflect.Value) {
+	if v.Type().Elem() != reflect.TypeFor[string]() {
+		return
+	}
+	for _, key := range v.MapKeys() {
+		v.SetMapIndex(key, reflect.ValueOf(w.text(v.MapIndex(key).String())))
+	}
+}
+
+// isDriver is true of names of drivers and of requests for devices.
+func isDriver(t reflect.Type, field string) bool {
+	switch t {
+	case reflect.TypeFor[storagev1.CSINodeDriver](), reflect.TypeFor[resourcev1.DeviceRequest](), reflect.TypeFor[resourcev1.DeviceSubRequest]():
+		return field == "Name"
+	}
+	return false
+}
+
+// naming are the annotations of Kubernetes' own whose values are names.
+var naming = []string{"volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class", "resource.kubernetes.io/pod-claim-name"}
+
+// rewrite replaces what is in the annotations of an object, and of the pods it makes.
+func rewrite(o metav1.Object, p *patterns, w *words) {
+	all := []map[string]string{o.GetAnnotations()}
+	if template := templateOf(o); template != nil {
+		all = append(all, template.Annotations)
+	}
+	for _, annotations := range all {
+		for key, value := range annotations {
+			switch {
+			case key == regex.Annotation || key == regex.ExcludeAnnotation:
+				annotations[key] = p.translate(value).pattern
+			case slices.Contains(naming, key) || !isKubernetes(key):
+				annotations[key] = w.text(value)
+			}
+		}
+	}
+}
+
+// templateOf is what the pods of an owner are made from.
+func templateOf(o metav1.Object) *v1.PodTemplateSpec {
+	spec := reflect.ValueOf(o).Elem().FieldByName("Spec")
+	if !spec.IsValid() || spec.Kind() != reflect.Struct {
+		return nil
+	}
+	switch template := spec.FieldByName("Template"); {
+	case !template.IsValid():
+		return nil
+	case template.Kind() == reflect.Pointer:
+		found, _ := template.Interface().(*v1.PodTemplateSpec)
+		return found
+	default:
+		found, _ := template.Addr().Interface().(*v1.PodTemplateSpec)
+		return found
+	}
+}

@@ -1,0 +1,209 @@
+// Package capture takes a snapshot of a real cluster: what scheduling depends on,
+// and nothing else. It only reads: its client refuses to send anything but a GET.
+//
+// What it leaves out is in slim.go, which of the owners of pods it needs in
+// owners.go, and how names are replaced in package anonymize.
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Options say which cluster is read, and what of it.
+type Options struct {
+	// Kubeconfig is a file, Context one of its contexts: empty, the current one.
+	Kubeconfig, Context string
+	// NodeSelector is a label selector: only these nodes, the pods on them and
+	// those that have none.
+	NodeSelector string
+	// Annotations are the keys of annotations that are kept, besides those by which
+	// Kubernetes itself keeps its books and [regex.Annotation] and [regex.ExcludeAnnotation].
+	Annotations []string
+	// Progress is told how many objects of a kind there are so far. It may be nil.
+	Progress func(kind string, objects int)
+}
+
+const (
+	// pageSize is how many objects are asked for at once, as kubectl does.
+	pageSize = 500
+	// patience is how long a cluster may take for a page.
+	patience = time.Minute
+)
+
+// needed are the kinds without which there is nothing to simulate.
+var needed = []string{"nodes", "pods"}
+
+// leftOut are kinds that a snapshot does not have. Pods of a job would end at
+// once where nothing runs in them; without the job they stay.
+var leftOut = []string{"jobs", "cronjobs"}
+
+// Read reads a cluster.
+func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int) {}
+	}
+	selector, err := labels.Parse(o.NodeSelector)
+	if err != nil {
+		return nil, fmt.Errorf("node selector %q: %w", o.NodeSelector, err)
+	}
+	config, name, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
+	}
+	s := &snapshot.Snapshot{Source: &snapshot.Source{
+		Cluster: name, Server: config.Host, Taken: metav1.Now().Rfc3339Copy(), NodeSelector: o.NodeSelector,
+	}}
+	if version, err := client.Discovery().ServerVersion(); err == nil { // else the lists will say what is wrong
+		s.Source.Version = version.GitVersion
+	}
+	for _, kind := range snapshot.Kinds {
+		if err := o.list(ctx, client, kind, s); err != nil {
+			return nil, fmt.Errorf("cluster %s: %w", name, err)
+		}
+	}
+	onlyOn(s, selector)
+	slim(s, append([]string{regex.Annotation, regex.ExcludeAnnotation}, o.Annotations...))
+	withoutIdleOwners(s)
+	if !selector.Empty() {
+		onlyTheirPods(s)
+	}
+	// The order in which a scheduler would have met them.
+	slices.SortStableFunc(s.Pods, func(a, b v1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	s.Source.Objects = s.Objects()
+	return s, nil
+}
+
+// config finds the cluster in a kubeconfig, and what it is called there.
+func (o Options) config() (*rest.Config, string, error) {
+	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
+	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	} else if err != nil {
+		return nil, "", fmt.Errorf("%s is no kubeconfig: %w", o.Kubeconfig, err)
+	}
+	if err := clientcmd.ResolveLocalPaths(file); err != nil {
+		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
+	}
+	context := o.Context
+	if context == "" {
+		context = file.CurrentContext
+	}
+	its, ok := file.Contexts[context]
+	if !ok {
+		return nil, "", fmt.Errorf("kubeconfig %s: %s", o.Kubeconfig, noContext(context, file.Contexts))
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(*file, context, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig %s: context %s: %w", o.Kubeconfig, context, err)
+	}
+	config.QPS, config.Burst, config.Timeout = 20, 40, patience
+	config.UserAgent = "regex-scheduling-simulator-snapshot"
+	config.WarningHandler = rest.NoWarnings{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnly{next} })
+	return config, its.Cluster, nil
+}
+
+func noContext[T any](wanted string, there map[string]T) string {
+	var names []string
+	for name := range there {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	switch {
+	case len(names) == 0:
+		return "there are no contexts in it: is it a kubeconfig?"
+	case wanted == "":
+		return "it has no current context: choose one with --context: " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, strings.Join(names, ", "))
+}
+
+// readOnly lets nothing but reading through.
+type readOnly struct{ next http.RoundTripper }
+
+func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		return nil, fmt.Errorf("a snapshot only reads: %s %s is not sent", request.Method, request.URL.Path)
+	}
+	return r.next.RoundTrip(request)
+}
+
+// list reads the objects of a kind, or notes why there are none.
+func (o Options) list(ctx context.Context, client kubernetes.Interface, kind snapshot.Kind, into *snapshot.Snapshot) error {
+	resource := kind.Resource.Resource
+	if slices.Contains(leftOut, resource) {
+		return nil
+	}
+	options := metav1.ListOptions{Limit: pageSize}
+	if resource == "nodes" {
+		options.LabelSelector = o.NodeSelector
+	}
+	if resource == "pods" { // those that have ended take no room
+		options.FieldSelector = "status.phase!=Succeeded,status.phase!=Failed"
+	}
+	objects := 0
+	err := kind.List(ctx, client, into, options, func(page int) {
+		objects += page
+		o.Progress(resource, objects)
+	})
+	without := func(reason string) error {
+		if slices.Contains(needed, resource) {
+			return fmt.Errorf("%s: %s: there is no snapshot without them; the ClusterRole in docs/simulator.md suffices: %w", resource, reason, err)
+		}
+		into.Source.Notes = append(into.Source.Notes, snapshot.Notice{About: resource, Reason: reason})
+		return nil
+	}
+	switch {
+	case apierrors.IsForbidden(err):
+		return without("not in the snapshot: the cluster refuses to list them")
+	case apierrors.IsNotFound(err):
+		return without("not in the snapshot: the cluster does not serve " + kind.Resource.GroupVersion().String())
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("it does not accept the user of the kubeconfig: %w", err)
+	case err != nil:
+		return fmt.Errorf("list %s: %w", resource, err)
+	}
+	return nil
+}
+
+// onlyOn leaves out what belongs to other nodes.
+func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
+	if selector.Empty() {
+		return
+	}
+	chosen := map[string]bool{}
+	for i := range s.Nodes {
+		chosen[s.Nodes[i].Name] = true
+	}
+	s.Pods = slices.DeleteFunc(s.Pods, func(p v1.Pod) bool { return p.Spec.NodeName != "" && !chosen[p.Spec.NodeName] })
+	for _, kind := range snapshot.Kinds {
+		switch kind.Kind {
+		case "CSINode":
+			kind.Drop(s, func(o metav1.Object) bool { return !chosen[o.GetName()] })
+		case "ResourceSlice":
+			kind.Drop(s, func(o metav1.Object) bool { node := nodeOf(o); return node != "" && !chosen[node] })
+		}
+	}
+}

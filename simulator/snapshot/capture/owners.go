@@ -1,0 +1,77 @@
+package capture
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// owners are the kinds that are needed only where they own something: old replica
+// sets are many. Each comes after what it may own.
+var owners = []string{"ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Deployment"}
+
+// withoutIdleOwners leaves out what owns nothing in the snapshot, and references
+// to owners that are not in it.
+func withoutIdleOwners(s *snapshot.Snapshot) {
+	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}
+	note := func(o metav1.Object) {
+		for _, owner := range o.GetOwnerReferences() {
+			owning[owner.UID] = true
+		}
+	}
+	each(s, "Pod", note)
+	for _, name := range owners {
+		kind(name).Drop(s, func(o metav1.Object) bool { return !owning[o.GetUID()] })
+		each(s, name, note)
+		each(s, name, func(o metav1.Object) { kept[o.GetUID()] = true })
+	}
+	for _, name := range append([]string{"Pod"}, owners...) {
+		each(s, name, func(o metav1.Object) {
+			var here []metav1.OwnerReference
+			for _, owner := range o.GetOwnerReferences() {
+				if kept[owner.UID] {
+					here = append(here, owner)
+				}
+			}
+			o.SetOwnerReferences(here)
+		})
+	}
+}
+
+// onlyTheirPods keeps controllers from making up for the pods of other nodes: sets
+// of replicas are as large as the pods that are here, and deployments and stateful
+// sets, which would not be content with that, are left out.
+func onlyTheirPods(s *snapshot.Snapshot) {
+	pods := map[types.UID]int32{}
+	each(s, "Pod", func(o metav1.Object) {
+		for _, owner := range o.GetOwnerReferences() {
+			pods[owner.UID]++
+		}
+	})
+	for i := range s.ReplicaSets {
+		s.ReplicaSets[i].Spec.Replicas = ptr.To(pods[s.ReplicaSets[i].UID])
+		s.ReplicaSets[i].OwnerReferences = nil
+	}
+	for i := range s.ReplicationControllers {
+		s.ReplicationControllers[i].Spec.Replicas = ptr.To(pods[s.ReplicationControllers[i].UID])
+	}
+	if len(s.Deployments)+len(s.StatefulSets) > 0 {
+		s.Deployments, s.StatefulSets = nil, nil
+		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{
+			About: "deployments, statefulsets", Reason: "left out, since they would make the pods anew that are on other nodes",
+		})
+	}
+}
+
+func each(s *snapshot.Snapshot, name string, do func(metav1.Object)) { kind(name).Each(s, do) }
+
+func kind(name string) snapshot.Kind {
+	for _, k := range snapshot.Kinds {
+		if k.Kind == name {
+			return k
+		}
+	}
+	panic("no kind of a snapshot: " + name)
+}

@@ -1,0 +1,60 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Export returns all resources, without what the cluster brings itself, and the
+// scheduler's configuration as it was typed, in JSON.
+func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
+	config, err := yaml.YAMLToJSON(s.SchedulerConfig())
+	if err != nil {
+		return nil, fmt.Errorf("export: scheduler configuration: %w", err)
+	}
+	out, err := snapshot.List(ctx, s.client)
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	out.SchedulerConfig = config
+	return out, nil
+}
+
+// Import applies a snapshot to what is there: first the scheduler's
+// configuration, then the objects, as [snapshot.Importer] does. progress, which may be
+// nil, is told how many of how many objects are done, from several goroutines.
+//
+// A configuration that is no good stops it before anything is done. Objects that
+// the API server refuses do not stop it: the error is then a [snapshot.NotImported].
+//
+// Controllers wait until all of it is there, so that none makes the pods of a
+// ReplicaSet that come after it, or takes a claim for lost before its volume.
+func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
+	return s.Importer().Import(ctx, in, progress)
+}
+
+// Importer imports in parts: what comes later may be owned by what came before.
+// Controllers wait for what is imported by its Import, and for no single pod.
+type Importer struct {
+	*snapshot.Importer
+	sim *Simulator
+}
+
+// Importer begins an import.
+func (s *Simulator) Importer() *Importer {
+	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.beginning.stays}, s}
+}
+
+// Import is as that of a Simulator.
+func (i *Importer) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
+	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
+		if err := i.sim.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
+			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
+		}
+	}
+	return i.sim.held(func() error { return i.Importer.Import(ctx, in, progress) })
+}

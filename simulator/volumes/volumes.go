@@ -1,0 +1,147 @@
+package volumes
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
+	"k8s.io/client-go/tools/cache"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
+)
+
+// provisioner makes and deletes volumes.
+type provisioner struct {
+	client  kubernetes.Interface
+	claims  corelisters.PersistentVolumeClaimLister
+	volumes corelisters.PersistentVolumeLister
+	nodes   corelisters.NodeLister
+	classes storagelisters.StorageClassLister
+}
+
+// Start makes volumes for claims, and deletes those that are released, now and
+// until ctx is done. The informers of claims, volumes, nodes and storage classes
+// in shared must run. What fails is tried again, and said to logs, one Write each.
+// After the end of ctx, wait until the last request has ended with the result.
+//
+// Where set, which may be nil, has stages of claims or of volumes, these are left
+// to them.
+func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, set *stages.Set, logs io.Writer) (wait func(), err error) {
+	core := shared.Core().V1()
+	p := &provisioner{
+		client: client,
+		claims: core.PersistentVolumeClaims().Lister(), volumes: core.PersistentVolumes().Lister(),
+		nodes: core.Nodes().Lister(), classes: shared.Storage().V1().StorageClasses().Lister(),
+	}
+	warnings := log.New(logs, "", 0)
+	claims := reconcile.NewQueue("persistent volume claim", p.provision, warnings)
+	volumes := reconcile.NewQueue("persistent volume", p.release, warnings)
+	for informer, queue := range map[cache.SharedIndexInformer]*reconcile.Queue{
+		core.PersistentVolumeClaims().Informer(): claims, core.PersistentVolumes().Informer(): volumes,
+	} {
+		if queue == claims && set.Of(stages.Claims) != nil || queue == volumes && set.Of(stages.Volumes) != nil {
+			continue
+		}
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    queue.Add,
+			UpdateFunc: func(_, object any) { queue.Add(object) },
+		})
+		if err != nil {
+			return nil, fmt.Errorf("watch claims and volumes: %w", err)
+		}
+		queue.Start(ctx)
+	}
+	ended := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(ended)
+		claims.Stop()
+		volumes.Stop()
+	})
+	return func() { <-ended }, nil
+}
+
+// provision makes the volume of a claim, if it is to have one made, and once it is
+// known for which node where that matters.
+func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) error {
+	claim, err := p.claims.PersistentVolumeClaims(name.Namespace).Get(name.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	driver := claim.Annotations[volumehelpers.AnnStorageProvisioner]
+	if driver == "" || claim.Spec.VolumeName != "" || claim.DeletionTimestamp != nil {
+		return nil
+	}
+	class, err := p.classes.Get(volumehelpers.GetPersistentVolumeClaimClass(claim))
+	if apierrors.IsNotFound(err) {
+		return nil // the claim is annotated anew when there is one
+	}
+	if err != nil {
+		return err
+	}
+	volume := volumeOf(claim, class, driver)
+	if waits(class) {
+		node, err := p.selected(ctx, claim)
+		if err != nil || node == nil {
+			return err
+		}
+		if volume.Spec.NodeAffinity, err = p.around(ctx, node, driver); err != nil {
+			return err
+		}
+	}
+	_, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil // the name is that of this claim alone
+	}
+	return err
+}
+
+// selected is the node that the scheduler has chosen for a pod with the claim, or
+// nil if it has not yet. If that node is gone, it is told to choose again.
+func (p *provisioner) selected(ctx context.Context, claim *v1.PersistentVolumeClaim) (*v1.Node, error) {
+	name := claim.Annotations[volumehelpers.AnnSelectedNode]
+	if name == "" {
+		return nil, nil
+	}
+	node, err := p.nodes.Get(name)
+	if !apierrors.IsNotFound(err) {
+		return node, err
+	}
+	claim = claim.DeepCopy()
+	delete(claim.Annotations, volumehelpers.AnnSelectedNode)
+	_, err = p.client.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
+	return nil, err
+}
+
+// release deletes a volume that was made for a claim that is gone, unless its class
+// said to keep it.
+func (p *provisioner) release(ctx context.Context, name cache.ObjectName) error {
+	volume, err := p.volumes.Get(name.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if volume.Status.Phase != v1.VolumeReleased || volume.Spec.PersistentVolumeReclaimPolicy != v1.PersistentVolumeReclaimDelete ||
+		volume.Annotations[volumehelpers.AnnDynamicallyProvisioned] == "" || volume.DeletionTimestamp != nil {
+		return nil
+	}
+	err = p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(volume.UID))})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

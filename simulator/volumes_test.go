@@ -1,0 +1,233 @@
+package simulator
+
+import (
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+)
+
+// addPodWithClaim makes a pod that uses a claim.
+func addPodWithClaim(t *testing.T, name, claim string) {
+	t.Helper()
+	create(t, "/api/v1/namespaces/default/pods", fmt.Sprintf(`
+metadata: {name: %s, labels: {app: %s}}
+spec:
+  containers: [{name: web, image: web}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: %s}}]`, name, name, claim))
+}
+
+// addClaim makes a claim of a class; of "" it is one for volumes without a class.
+func addClaim(t *testing.T, name, class string) {
+	t.Helper()
+	create(t, "/api/v1/namespaces/default/persistentvolumeclaims", fmt.Sprintf(`
+metadata: {name: %s}
+spec: {storageClassName: %q, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`, name, class))
+}
+
+// addStorageClass makes a class with a driver.
+func addStorageClass(t *testing.T, name, driver string, mode storagev1.VolumeBindingMode, more string) {
+	t.Helper()
+	create(t, "/apis/storage.k8s.io/v1/storageclasses", fmt.Sprintf(`
+metadata: {name: %s}
+provisioner: %s
+volumeBindingMode: %s
+%s`, name, driver, mode, more))
+}
+
+// addVolume makes a volume of a class on a node, or on all if it is "".
+func addVolume(t *testing.T, name, class, node string) {
+	t.Helper()
+	affinity := ""
+	if node != "" {
+		affinity = `nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [` + node + `]}]}]}}`
+	}
+	create(t, "/api/v1/persistentvolumes", fmt.Sprintf(`
+metadata: {name: %s}
+spec:
+  storageClassName: %q
+  capacity: {storage: 5Gi}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: Retain
+  hostPath: {path: /data}
+  %s`, name, class, affinity))
+}
+
+// addHosts makes nodes that are labelled with their names, and in zones.
+func addHosts(t *testing.T, zones map[string]string) {
+	t.Helper()
+	for name, zone := range zones {
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name, v1.LabelTopologyZone: zone}}}
+		if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// volumeOf waits until a claim is bound, and returns its volume.
+func volumeOf(t *testing.T, claim string) *v1.PersistentVolume {
+	t.Helper()
+	core := sim.Informers().Core().V1()
+	var volume *v1.PersistentVolume
+	eventually(t, "claim "+claim+" is bound", func() bool {
+		c, err := core.PersistentVolumeClaims().Lister().PersistentVolumeClaims("default").Get(claim)
+		if err != nil || c.Status.Phase != v1.ClaimBound {
+			return false
+		}
+		volume, err = core.PersistentVolumes().Lister().Get(c.Spec.VolumeName)
+		return err == nil && volume.Status.Phase == v1.VolumeBound
+	})
+	return volume
+}
+
+// deleteClaim deletes a claim for which its volume was made.
+func deleteClaim(t *testing.T, name string) {
+	t.Helper()
+	if err := sim.Client().CoreV1().PersistentVolumeClaims("default").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAClaimIsBoundToAVolumeThatIsThere(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a"})
+	addVolume(t, "volume", "", "")
+	addClaim(t, "data", "")
+	addPodWithClaim(t, "p", "data")
+	inPhase(t, "p", 1, v1.PodRunning)
+	if volume := volumeOf(t, "data"); volume.Name != "volume" {
+		t.Errorf("its volume is %s", volume.Name)
+	}
+}
+
+func TestAClaimThatWaitsForAPodIsBoundWhereThePodCanRun(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a", "other": "a"})
+	addStorageClass(t, "local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer, "")
+	addVolume(t, "volume-1", "local", "other")
+	addVolume(t, "volume-2", "local", "kubecon-1")
+	addClaim(t, "data", "local")
+	create(t, "/api/v1/namespaces/default/pods", `
+metadata: {name: p, annotations: {scheduler.wasmkwokwizardry.io/regex: kubecon-}}
+spec:
+  containers: [{name: web, image: web}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]`)
+	if a := attempt(t, "p", recorder.Scheduled); a.Node != "kubecon-1" {
+		t.Errorf("the pod is on %s", a.Node)
+	}
+	if volume := volumeOf(t, "data"); volume.Name != "volume-2" {
+		t.Errorf("its volume is %s", volume.Name)
+	}
+}
+
+func TestAVolumeIsMadeWhereThePodIs(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "b"})
+	addStorageClass(t, "made", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
+	addClaim(t, "data", "made")
+	addPodWithClaim(t, "p", "data")
+	pod := inPhase(t, "p", 1, v1.PodRunning)[0]
+	volume := volumeOf(t, "data")
+	if volume.Spec.CSI == nil || volume.Spec.CSI.Driver != "any.example.com" || volume.Spec.Capacity.Storage().String() != "1Gi" {
+		t.Errorf("its volume is %+v", volume.Spec)
+	}
+	if key, value := onlyAffinity(t, volume); key != v1.LabelHostname || value != pod.Spec.NodeName {
+		t.Errorf("its volume is for %s=%s, and the pod on %s", key, value, pod.Spec.NodeName)
+	}
+	if err := sim.Client().CoreV1().Pods("default").Delete(t.Context(), "p", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
+		t.Fatal(err)
+	}
+	deleteClaim(t, "data")
+	eventually(t, "the volume goes with its claim", func() bool {
+		_, err := sim.Informers().Core().V1().PersistentVolumes().Lister().Get(volume.Name)
+		return err != nil
+	})
+}
+
+// onlyAffinity is the one label that a volume's nodes must have.
+func onlyAffinity(t *testing.T, volume *v1.PersistentVolume) (key, value string) {
+	t.Helper()
+	if a := volume.Spec.NodeAffinity; a == nil || a.Required == nil || len(a.Required.NodeSelectorTerms) != 1 || len(a.Required.NodeSelectorTerms[0].MatchExpressions) != 1 {
+		t.Fatalf("affinity %+v", a)
+	}
+	match := volume.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0]
+	return match.Key, match.Values[0]
+}
+
+func TestAVolumeIsMadeForTheZoneIfTheDriverSaysSo(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a"})
+	create(t, "/apis/storage.k8s.io/v1/csinodes", `
+metadata: {name: kubecon-1}
+spec: {drivers: [{name: ebs.csi.aws.com, nodeID: x, topologyKeys: [topology.kubernetes.io/zone], allocatable: {count: 1}}]}`)
+	addStorageClass(t, "in-tree", "kubernetes.io/aws-ebs", storagev1.VolumeBindingWaitForFirstConsumer, "") // served by the driver
+	addClaim(t, "first", "in-tree")
+	addPodWithClaim(t, "p", "first")
+	inPhase(t, "p", 1, v1.PodRunning)
+	if key, value := onlyAffinity(t, volumeOf(t, "first")); key != v1.LabelTopologyZone || value != "a" {
+		t.Errorf("the volume is for %s=%s", key, value)
+	}
+	addClaim(t, "second", "in-tree")
+	addPodWithClaim(t, "q", "second")
+	attempt(t, "q", recorder.Unschedulable) // the driver has room for one
+}
+
+func TestAVolumeIsMadeAtOnceAndKept(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "b"})
+	addStorageClass(t, "now", "example.com/nfs", storagev1.VolumeBindingImmediate,
+		`reclaimPolicy: Retain
+allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [b]}]}]`)
+	addClaim(t, "data", "now")
+	volume := volumeOf(t, "data")
+	addPodWithClaim(t, "p", "data")
+	if pod := inPhase(t, "p", 1, v1.PodRunning)[0]; pod.Spec.NodeName != "kubecon-2" {
+		t.Errorf("the pod is on %s", pod.Spec.NodeName)
+	}
+	deleteClaim(t, "data")
+	eventually(t, "the volume is released and stays", func() bool {
+		kept, err := sim.Informers().Core().V1().PersistentVolumes().Lister().Get(volume.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept.Status.Phase == v1.VolumeReleased
+	})
+}
+
+func TestAStatefulSetAndAPodHaveClaimsOfTheirOwn(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a"})
+	addStorageClass(t, "default", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
+	const isDefault = "storageclass.kubernetes.io/is-default-class"
+	class, err := sim.Client().StorageV1().StorageClasses().Get(t.Context(), "default", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class.Annotations = map[string]string{isDefault: "true"}
+	if _, err := sim.Client().StorageV1().StorageClasses().Update(t.Context(), class, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const claim = `spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`
+	create(t, "/apis/apps/v1/namespaces/default/statefulsets", `
+metadata: {name: set}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: set}}
+  template: {metadata: {labels: {app: set}}, spec: {containers: [{name: web, image: web}]}}
+  volumeClaimTemplates: [{metadata: {name: data}, `+claim+`}]`)
+	create(t, "/api/v1/namespaces/default/pods", `
+metadata: {name: own, labels: {app: own}}
+spec:
+  containers: [{name: web, image: web}]
+  volumes: [{name: data, ephemeral: {volumeClaimTemplate: {`+claim+`}}}]`)
+	inPhase(t, "set", 2, v1.PodRunning)
+	inPhase(t, "own", 1, v1.PodRunning)
+	for _, name := range []string{"data-set-0", "data-set-1", "own-data"} {
+		volumeOf(t, name)
+	}
+}
