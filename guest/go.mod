@@ -3,7 +3,6 @@ module wasmkwokwizardry.io/regex-scheduling/guest
 go 1.25.0
 
 require (
-	google.golang.org/protobuf v1.35.1
 	k8s.io/api v0.32.3
 	k8s.io/apimachinery v0.32.3
 )

@@ -1,43 +1,26 @@
-// Package guest is the kit that the fast guest stands on: the exports which
-// kube-scheduler-wasm-extension calls, and the few host functions it needs.
+// Package guest is a kit for guests: WebAssembly modules that decide in the
+// scheduler (docs/guests.md). Go and TinyGo compile it.
 //
-// It takes the place of that project's guest SDK where the SDK costs too much
-// (RATIONALE.md, "Why does v2 not use the SDK?"). It is no SDK: it has the
-// hooks that a filter by name needs. Plain Go compiles it too, with the host's
-// functions stubbed.
+// The packages below it are the hooks. Each exports its functions where it is
+// imported, and the host calls no others; so import those that you need, and give
+// each its function in init:
+//
+//	func init() {
+//		filter.Set(func(_ guest.Pod, node guest.Node) guest.Status { … })
+//		decidesby.Set(guest.NodeLabel("disk"))
+//	}
+//
+//	func main() {} // is not called in a library
+//
+// A hook runs alone, and nothing runs between two. Package guesttest runs hooks in
+// go test, without Wasm.
 package guest
 
-// Plugin is what a guest does. The host runs one method at a time, and one
-// scheduling cycle after another: PreFilter once for a pod, then Filter for
-// each node.
-type Plugin interface {
-	// PreFilter begins a scheduling cycle.
-	PreFilter(pod Pod) Status
-	// Filter says why the pod may not run on a node; nil is Success. It is called
-	// for each node, so the statuses should be there before, and nothing be
-	// allocated. The name is valid until it returns.
-	Filter(nodeName string) *Status
-	// EventsToRegister lists what may make a rejected pod schedulable.
-	EventsToRegister() []ClusterEvent
-	// DecidesBy lists all fields on which verdicts depend. It is a promise: PreFilter
-	// and Filter answer by these alone, and so the host need not ask twice.
-	DecidesBy() []Field
-}
+import (
+	"bytes"
 
-// Field is a field of a pod or a node, as the downward API and CEL write it.
-type Field string
-
-// NodeName is the field of a node's name.
-const NodeName Field = "node.metadata.name"
-
-// PodAnnotation is the field of one annotation of a pod.
-func PodAnnotation(key string) Field { return Field("pod.metadata.annotations['" + key + "']") }
-
-// plugin is what the exports call.
-var plugin Plugin
-
-// Set makes p the plugin. Call it once, from main.
-func Set(p Plugin) { plugin = p }
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
 
 // Status is the verdict of a hook. The zero Status is Success.
 type Status struct {
@@ -45,7 +28,7 @@ type Status struct {
 	Reason string // for a person; Success and Skip need none
 }
 
-// Code is the code of k8s.io/kubernetes/pkg/scheduler/framework of that name.
+// Code is the code of k8s.io/kube-scheduler/framework of that name.
 type Code uint32
 
 const (
@@ -53,33 +36,52 @@ const (
 	Error                        Code = 1
 	Unschedulable                Code = 2
 	UnschedulableAndUnresolvable Code = 3
-	Skip                         Code = 5
+	Wait                         Code = 4 // permit only
+	Skip                         Code = 5 // prefilter, prescore and bind only
+	Pending                      Code = 6
 )
 
-// ClusterEvent is an event that wakes pods which the plugin rejected.
-type ClusterEvent struct {
-	Resource   Resource
-	ActionType ActionType
+// Report hands the reason to the host, and the code to the export that returns it.
+func (s Status) Report() uint32 { return host.Report(uint32(s.Code), s.Reason) }
+
+// Field is a field of a pod or a node, as the downward API and CEL write it.
+type Field string
+
+const (
+	PodNamespace Field = "pod.metadata.namespace"
+	PodName      Field = "pod.metadata.name"
+	NodeName     Field = "node.metadata.name"
+)
+
+// PodLabel is the field of one label of a pod.
+func PodLabel(key string) Field { return Field("pod.metadata.labels['" + key + "']") }
+
+// PodAnnotation is the field of one annotation of a pod.
+func PodAnnotation(key string) Field { return Field("pod.metadata.annotations['" + key + "']") }
+
+// NodeLabel is the field of one label of a node.
+func NodeLabel(key string) Field { return Field("node.metadata.labels['" + key + "']") }
+
+// NodeAnnotation is the field of one annotation of a node.
+func NodeAnnotation(key string) Field { return Field("node.metadata.annotations['" + key + "']") }
+
+var config = make(host.Buffer, 1<<10)
+
+// Config returns the guestConfig of the plugin's args, empty if there is none.
+func Config() []byte {
+	return bytes.Clone(config.Fill(func(ptr, limit uint32) uint32 { return host.GetConfig(ptr, limit) }))
 }
 
-// Resource is the index of a kind in the host's table of resources.
-type Resource uint32
+// Severity is what klog calls it.
+type Severity uint32
 
 const (
-	PodResource  Resource = 0
-	NodeResource Resource = 1
+	Info    Severity = 0
+	Warning Severity = 1
+	Severe  Severity = 2 // klog's error
 )
 
-// ActionType holds bits of framework.ActionType as Kubernetes 1.32 numbers them.
-type ActionType uint32
-
-// An update of a pod arrives under the bits of the fields that changed, and
-// under UpdatePodOther only if it is none of those that have a bit. So who
-// waits for an annotation must list what can change together with it.
-const (
-	Add                                ActionType = 1 << 0
-	UpdatePodLabel                     ActionType = 1 << 7
-	UpdatePodTolerations               ActionType = 1 << 9
-	UpdatePodSchedulingGatesEliminated ActionType = 1 << 10
-	UpdatePodOther                     ActionType = 1 << 12
-)
+// Log writes a line to the scheduler's log, if the plugin's logSeverity lets it.
+func Log(severity Severity, message string) {
+	host.Give(message, func(ptr, size uint32) { host.Log(uint32(severity), ptr, size) })
+}

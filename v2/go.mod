@@ -11,7 +11,6 @@ require (
 require (
 	github.com/go-json-experiment/json v0.0.0-20250211171154-1ae217ad3535 // indirect
 	github.com/magefile/mage v1.14.0 // indirect
-	google.golang.org/protobuf v1.35.1 // indirect
 )
 
 replace (

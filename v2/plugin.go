@@ -10,7 +10,7 @@ type plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
 
-	// The state of the cycle, set by PreFilter for each Filter that follows: what
+	// The state of the cycle, set by preFilter for each filter that follows: what
 	// decides on nodes, and the statuses of its verdicts. If nothing does, refused
 	// is the status of all nodes.
 	selector *regex.Selector
@@ -26,10 +26,10 @@ func newPlugin(policy regex.Policy) *plugin {
 	}
 }
 
-// PreFilter begins the cycle of a pod. A pod without the annotations takes no
+// preFilter begins the cycle of a pod. A pod without the annotations takes no
 // further part. One whose pattern is refused waits for another annotation:
 // trying again would not help, nor would evicting other pods.
-func (p *plugin) PreFilter(pod guest.Pod) guest.Status {
+func (p *plugin) preFilter(pod guest.Pod) guest.Status {
 	p.selector, p.refused = nil, guest.Status{}
 	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
 	if err != nil {
@@ -49,9 +49,9 @@ func (p *plugin) PreFilter(pod guest.Pod) guest.Status {
 	return guest.Status{}
 }
 
-// Filter admits the nodes that qualify by their names. No eviction renames a node,
+// filter admits the nodes that qualify by their names. No eviction renames a node,
 // so the others are unresolvable.
-func (p *plugin) Filter(nodeName string) *guest.Status {
+func (p *plugin) filter(nodeName string) *guest.Status {
 	if p.selector == nil {
 		return &p.refused
 	}
@@ -59,24 +59,6 @@ func (p *plugin) Filter(nodeName string) *guest.Status {
 		return &p.statuses[v]
 	}
 	return nil
-}
-
-// EventsToRegister names what can help a rejected pod: a new node, and another
-// annotation.
-func (p *plugin) EventsToRegister() []guest.ClusterEvent {
-	return []guest.ClusterEvent{
-		{Resource: guest.NodeResource, ActionType: guest.Add},
-		{Resource: guest.PodResource, ActionType: guest.UpdatePodOther | guest.UpdatePodLabel |
-			guest.UpdatePodTolerations | guest.UpdatePodSchedulingGatesEliminated},
-	}
-}
-
-// DecidesBy names the two annotations and the node's name: what the selectors that
-// are kept make faster, they do not change.
-func (p *plugin) DecidesBy() []guest.Field {
-	return []guest.Field{
-		guest.PodAnnotation(p.policy.Annotation), guest.PodAnnotation(p.policy.ExcludeAnnotation), guest.NodeName,
-	}
 }
 
 func unresolvable(reason string) guest.Status {

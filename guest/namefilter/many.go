@@ -1,11 +1,20 @@
-package guest
+package namefilter
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
 
 // namesBuffer is where the host writes names of nodes, each with its length in the
 // byte before it.
 var namesBuffer [32 << 10]byte
 
+//go:wasmexport names_buffer
+
 //export names_buffer
-func whereNames() uint64 { return uint64(address(namesBuffer[:]))<<32 | uint64(len(namesBuffer)) }
+func whereNames() uint64 { return host.Pair(host.Address(namesBuffer[:]), uint32(len(namesBuffer))) }
+
+//go:wasmexport filter_names
 
 // filterNames asks the plugin about many nodes at once, and puts the codes where
 // the names were. Nodes that are rejected for another reason than the first are
@@ -13,14 +22,14 @@ func whereNames() uint64 { return uint64(address(namesBuffer[:]))<<32 | uint64(l
 //
 //export filter_names
 func filterNames(names uint32) uint32 {
-	rest, rejected := namesBuffer[:], (*Status)(nil)
+	rest, rejected := namesBuffer[:], (*guest.Status)(nil)
 	for i := range names {
 		length := 1 + int(rest[0])
-		status := plugin.Filter(view(rest[1:length]))
+		status := hook(host.View(rest[1:length]))
 		rest = rest[length:]
 		switch {
 		case status == nil:
-			namesBuffer[i] = byte(Success)
+			namesBuffer[i] = byte(guest.Success)
 		case rejected == nil || rejected == status: // to compare reasons takes longer than to match names
 			rejected = status
 			namesBuffer[i] = byte(status.Code)
@@ -29,7 +38,7 @@ func filterNames(names uint32) uint32 {
 		}
 	}
 	if rejected != nil {
-		setStatusReason(rejected.Reason)
+		rejected.Report()
 	}
 	return names
 }

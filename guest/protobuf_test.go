@@ -9,7 +9,7 @@ import (
 
 const key = "example.com/node-regex"
 
-func pods() map[string]*v1.Pod {
+func examples() map[string]*v1.Pod {
 	return map[string]*v1.Pod{
 		"an empty pod":      {},
 		"a pod with a name": {ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{key: "a label"}}},
@@ -23,9 +23,9 @@ func pods() map[string]*v1.Pod {
 	}
 }
 
-// annotation is annotations for one key.
+// annotation is entries for one key.
 func annotation(pod []byte, key string) (value string, found bool, err error) {
-	values, err := annotations(pod, []string{"example.com/other", key})
+	values, err := entries(pod, metaAnnotations, []string{"example.com/other", key})
 	if values[1] == nil {
 		return "", false, err
 	}
@@ -33,7 +33,7 @@ func annotation(pod []byte, key string) (value string, found bool, err error) {
 }
 
 func TestAnnotationIsWhatAFullDecodeFinds(t *testing.T) {
-	for name, pod := range pods() {
+	for name, pod := range examples() {
 		t.Run(name, func(t *testing.T) {
 			wire, err := pod.Marshal()
 			if err != nil {
@@ -49,7 +49,7 @@ func TestAnnotationIsWhatAFullDecodeFinds(t *testing.T) {
 }
 
 func TestAnnotationSaysSoIfThePodIsCutShort(t *testing.T) {
-	wire, err := pods()["one annotation"].Marshal()
+	wire, err := examples()["one annotation"].Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAnnotationSaysSoIfThePodIsCutShort(t *testing.T) {
 // decode. The generated decoder lets malformed groups pass, so on bytes that no
 // encoder writes an error is an answer too.
 func FuzzAnnotation(f *testing.F) {
-	for _, pod := range pods() {
+	for _, pod := range examples() {
 		wire, err := pod.Marshal()
 		if err != nil {
 			f.Fatal(err)
@@ -70,10 +70,10 @@ func FuzzAnnotation(f *testing.F) {
 		f.Add(wire)
 	}
 	// Twice the same key, twice the metadata: the last one counts.
-	one, two := entry(key, "one"), entry(key, "two")
-	f.Add(field(podMetadata, append(field(metaAnnotations, one), field(metaAnnotations, two)...)))
-	f.Add(append(field(podMetadata, field(metaAnnotations, two)), field(podMetadata, field(metaAnnotations, one))...))
-	f.Add(field(podMetadata, field(metaAnnotations, append(entry(key, "one"), entry("other", "two")...))))
+	one, two := mapEntry(key, "one"), mapEntry(key, "two")
+	f.Add(field(objectMetadata, append(field(metaAnnotations, one), field(metaAnnotations, two)...)))
+	f.Add(append(field(objectMetadata, field(metaAnnotations, two)), field(objectMetadata, field(metaAnnotations, one))...))
+	f.Add(field(objectMetadata, field(metaAnnotations, append(mapEntry(key, "one"), mapEntry("other", "two")...))))
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		value, found, err := annotation(wire, key)
 		var pod v1.Pod
@@ -100,6 +100,6 @@ func field(number byte, value []byte) []byte {
 	return append([]byte{number<<3 | 2, byte(len(value))}, value...)
 }
 
-func entry(key, value string) []byte {
+func mapEntry(key, value string) []byte {
 	return append(field(entryKey, []byte(key)), field(entryValue, []byte(value))...)
 }

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
+)
+
+func TestAPodRunsWhereItsDiskIs(t *testing.T) {
+	in := guesttest.Input{
+		Pod: guesttest.Object{Name: "db", Labels: map[string]string{label: "nvme"}},
+		Nodes: []guesttest.Object{
+			{Name: "fast", Labels: map[string]string{label: "nvme"}},
+			{Name: "slow", Labels: map[string]string{label: "hdd"}},
+			{Name: "none"},
+		},
+	}
+	if got := guesttest.Call(t, "prefilter", in); got.Code != guest.Success {
+		t.Fatal(got.Status)
+	}
+	for node, want := range map[string]guest.Code{
+		"fast": guest.Success, "slow": guest.UnschedulableAndUnresolvable, "none": guest.UnschedulableAndUnresolvable,
+	} {
+		in.Node = node
+		if got := guesttest.Call(t, "filter", in); got.Code != want {
+			t.Errorf("%s: %+v", node, got.Status)
+		}
+	}
+}
+
+func TestAPodThatAsksForNothingIsLeftAlone(t *testing.T) {
+	if got := guesttest.Call(t, "prefilter", guesttest.Input{}); got.Code != guest.Skip {
+		t.Error(got.Status)
+	}
+}

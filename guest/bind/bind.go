@@ -1,0 +1,19 @@
+// Package bind exports bind: binds a pod to its node, or says Skip to leave that to others.
+package bind
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(guest.Pod, guest.Node) guest.Status
+
+// Set makes f the hook.
+func Set(f func(guest.Pod, guest.Node) guest.Status) { hook = f }
+
+func init() { host.Register("bind", func() uint64 { return uint64(bind()) }) }
+
+//go:wasmexport bind
+
+//export bind
+func bind() uint32 { return hook(guest.CurrentPod(), guest.CurrentNode()).Report() }

@@ -1,0 +1,19 @@
+// Package filter exports filter: whether a pod may run on a node.
+package filter
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(guest.Pod, guest.Node) guest.Status
+
+// Set makes f the hook. It is asked about each node, so what it needs should be there before.
+func Set(f func(guest.Pod, guest.Node) guest.Status) { hook = f }
+
+func init() { host.Register("filter", func() uint64 { return uint64(filter()) }) }
+
+//go:wasmexport filter
+
+//export filter
+func filter() uint32 { return hook(guest.CurrentPod(), guest.CurrentNode()).Report() }

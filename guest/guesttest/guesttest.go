@@ -1,0 +1,135 @@
+//go:build !wasip1
+
+// Package guesttest runs the hooks of a guest in go test, without Wasm: those of the
+// packages that the guest imports.
+package guesttest
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+// Input is what a hook is told.
+type Input struct {
+	Config string   // guestConfig
+	Pod    Object   // of the cycle
+	Target Object   // for addpod and removepod
+	Nodes  []Object // of the cluster
+	Node   string   // the name of that which the hook is asked about
+
+	Passed   []string              // for prescore: the nodes that passed
+	Statuses map[string]guest.Code // for postfilter
+	Scores   map[string]int64      // for normalizescore
+}
+
+// Output is what a hook tells.
+type Output struct {
+	guest.Status
+	Score     int32            // of score
+	Nominated string           // of postfilter
+	NodeNames []string         // of prefilter
+	Scores    map[string]int64 // of normalizescore
+	Timeout   time.Duration    // of permit
+	Log       []string
+
+	ClusterEvents []byte // of enqueue: pairs of little-endian uint32, Resource and ActionType
+}
+
+// Call calls an export by its name, as the host does: "filter", "score", ….
+func Call(t testing.TB, export string, in Input) Output {
+	t.Helper()
+	hook := host.Hooks[export]
+	if hook == nil {
+		t.Fatalf("the guest does not export %q: it exports %q; import the hook's package", export, slices.Sorted(maps.Keys(host.Hooks)))
+	}
+	host.Now = host.Scheduler{
+		Config: in.Config, NodeName: in.Node, Nodes: map[string][]byte{},
+		Pod: in.Pod.encode(), Target: in.Target.encode(),
+		Passed: text(t, in.Passed), Statuses: text(t, in.Statuses), Scores: text(t, in.Scores),
+	}
+	for _, node := range in.Nodes {
+		host.Now.Nodes[node.Name] = node.encode()
+	}
+	return output(t, export, hook())
+}
+
+// output reads the result, whose form depends on the export.
+func output(t testing.TB, export string, result uint64) Output {
+	t.Helper()
+	upper, code := uint32(result>>32), uint32(result)
+	told := host.Now
+	out := Output{Nominated: told.NominatedNodeName, Log: told.Logged, ClusterEvents: told.ClusterEvents}
+	switch export {
+	case "score":
+		out.Score = int32(upper)
+	case "permit":
+		out.Timeout, code = time.Duration(code)*time.Millisecond, upper
+	}
+	out.Status = guest.Status{Code: guest.Code(code), Reason: told.Reason}
+	if told.NodeNames != "" {
+		out.NodeNames = strings.Split(strings.TrimSuffix(told.NodeNames, "\x00"), "\x00")
+	}
+	if told.Normalized != "" {
+		if err := json.Unmarshal([]byte(told.Normalized), &out.Scores); err != nil {
+			t.Fatalf("scores %q: %v", told.Normalized, err)
+		}
+	}
+	return out
+}
+
+// Declared returns the fields that the guest says it decides by.
+func Declared(t testing.TB) []guest.Field {
+	t.Helper()
+	result := host.Hooks["decides_by"]()
+	var fields []guest.Field
+	for field := range strings.SplitSeq(string(host.Memory(uint32(result>>32), uint32(result))), "\x00") {
+		if field != "" {
+			fields = append(fields, guest.Field(field))
+		}
+	}
+	return fields
+}
+
+// Object is a pod or a node. What a guest reads beside the metadata is in Protobuf,
+// as Marshal of its type in k8s.io/api/core/v1 writes it.
+type Object struct {
+	Name, Namespace     string
+	Labels, Annotations map[string]string
+	Protobuf            []byte // instead of all others but Name
+}
+
+// encode writes v1.Pod or v1.Node in protobuf: package guest has the numbers.
+func (o Object) encode() []byte {
+	if o.Protobuf != nil {
+		return o.Protobuf
+	}
+	metadata := append(field(1, []byte(o.Name)), field(3, []byte(o.Namespace))...)
+	for number, entries := range map[byte]map[string]string{11: o.Labels, 12: o.Annotations} {
+		for key, value := range entries {
+			metadata = append(metadata, field(number, append(field(1, []byte(key)), field(2, []byte(value))...))...)
+		}
+	}
+	return field(1, metadata)
+}
+
+func field(number byte, value []byte) []byte {
+	return append(binary.AppendUvarint([]byte{number<<3 | 2}, uint64(len(value))), value...)
+}
+
+// text is JSON as the host writes it; nothing is an empty list or object.
+func text(t testing.TB, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,73 @@
+// Package namefilter exports filter for a guest that knows nodes by their names alone,
+// and with it names_buffer and filter_names, by which the host asks about many in one
+// call. It takes the place of package filter where that is too slow: nothing is
+// allocated.
+package namefilter
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(nodeName string) *guest.Status
+
+// Set makes f the hook. It says why the pod may not run on a node; nil is Success. It
+// is asked about each node, so the statuses should be there before. The name is valid
+// until it returns. Package decidesby must say that of nodes NodeName alone counts.
+func Set(f func(nodeName string) *guest.Status) { hook = f }
+
+func init() { host.Register("filter", func() uint64 { return uint64(filter()) }) }
+
+var (
+	nodeName [256]byte // a node's name has 253 bytes at most
+	// reason is what decide has to say, in numbers.
+	reason struct{ address, size uint32 }
+)
+
+//go:wasmexport filter
+
+// filter is the hot path. TinyGo has a function that calls the host, or that
+// might allocate or trap, keep all its pointers in memory, for the collector. So
+// this one has numbers only.
+//
+//export filter
+func filter() uint32 {
+	size := fetchNodeName()
+	if size > uint32(len(nodeName)) { // as no node's name is
+		return filterLong(size)
+	}
+	code := decide(size)
+	if code != uint32(guest.Success) {
+		host.SetStatusReason(reason.address, reason.size)
+	}
+	return code
+}
+
+// fetchNodeName has the host write the name of the node that is being filtered
+// to nodeName, if it fits, and returns its size.
+func fetchNodeName() (size uint32) {
+	return host.CurrentNodeName(host.Address(nodeName[:]), uint32(len(nodeName)))
+}
+
+// decide asks about the node whose name was fetched. Inlined, it would bring its
+// pointers along.
+//
+//go:noinline
+func decide(size uint32) (code uint32) {
+	status := hook(host.View(nodeName[:size]))
+	if status == nil {
+		return uint32(guest.Success)
+	}
+	reason.address, reason.size = host.Address(host.Bytes(status.Reason)), uint32(len(status.Reason))
+	return uint32(status.Code)
+}
+
+//go:noinline
+func filterLong(size uint32) uint32 {
+	long := make([]byte, size)
+	host.CurrentNodeName(host.Address(long), size)
+	if status := hook(host.View(long)); status != nil {
+		return status.Report()
+	}
+	return uint32(guest.Success)
+}

@@ -1,0 +1,113 @@
+package guest
+
+import (
+	"bytes"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+// Pod is a pod of the host's. It stays there until it is asked for something.
+type Pod struct{ object }
+
+// Node is a node of the host's. It stays there until it is asked for more than its
+// name.
+type Node struct{ object }
+
+// CurrentPod is the pod of the scheduling cycle.
+func CurrentPod() Pod { return Pod{object{readPod}} }
+
+// TargetPod is the pod that PreFilter's extensions are asked about.
+func TargetPod() Pod { return Pod{object{readTarget}} }
+
+// CurrentNode is the node that the hook is asked about.
+func CurrentNode() Node { return Node{object{readNode}} }
+
+// Name returns the node's name.
+func (Node) Name() string { return string(readName()) }
+
+// object is a pod or a node, which have their metadata alike: what returns its bytes,
+// valid until it is called again.
+type object struct{ read func() []byte }
+
+// A node's name has 253 bytes at most, a pod mostly some kilobytes.
+var (
+	pods, targets, nodes = make(host.Buffer, 16<<10), make(host.Buffer, 0), make(host.Buffer, 0)
+	nodeName             = make(host.Buffer, 256)
+)
+
+func readPod() []byte {
+	return pods.Fill(func(ptr, limit uint32) uint32 { return host.CurrentPod(ptr, limit) })
+}
+
+func readTarget() []byte {
+	return targets.Fill(func(ptr, limit uint32) uint32 { return host.TargetPod(ptr, limit) })
+}
+
+func readName() []byte {
+	return nodeName.Fill(func(ptr, limit uint32) uint32 { return host.CurrentNodeName(ptr, limit) })
+}
+
+func readNode() []byte {
+	name := readName()
+	return nodes.Fill(func(ptr, limit uint32) uint32 {
+		return host.Node(host.Address(name), uint32(len(name)), ptr, limit)
+	})
+}
+
+// Protobuf returns the whole object in protobuf, as Unmarshal of its type in
+// k8s.io/api/core/v1 reads it.
+func (o object) Protobuf() []byte { return bytes.Clone(o.read()) }
+
+// Numbers of the fields in generated.proto of k8s.io/api/core/v1 and
+// k8s.io/apimachinery/pkg/apis/meta/v1.
+const (
+	objectMetadata = 1
+
+	metaName        = 1
+	metaNamespace   = 3
+	metaLabels      = 11
+	metaAnnotations = 12
+
+	entryKey   = 1
+	entryValue = 2
+)
+
+// Name returns the object's name.
+func (o object) Name() string { return o.text(metaName) }
+
+// Namespace returns the object's namespace, empty for a node.
+func (o object) Namespace() string { return o.text(metaNamespace) }
+
+// Label returns the value of a label, and whether there is one.
+func (o object) Label(key string) (value string, ok bool) { return o.entry(metaLabels, key) }
+
+// Annotation returns the value of an annotation, and whether there is one.
+func (o object) Annotation(key string) (value string, ok bool) { return o.entry(metaAnnotations, key) }
+
+// Annotations returns the values of annotations, in the order of their keys; nil
+// for one that there is not. The object is read once, and the values are valid until
+// the next is. The error says that the host's bytes are no protobuf.
+func (o object) Annotations(keys ...string) (values []*string, err error) {
+	return entries(o.read(), metaAnnotations, keys)
+}
+
+func (o object) entry(field uint64, key string) (string, bool) {
+	values, err := entries(o.read(), field, []string{key})
+	if err != nil {
+		panic(err)
+	}
+	if values[0] == nil {
+		return "", false
+	}
+	return string(host.Bytes(*values[0])), true
+}
+
+func (o object) text(field uint64) (text string) {
+	err := fields(o.read(), objectMetadata, func(metadata []byte) error {
+		return fields(metadata, field, func(value []byte) error { text = string(value); return nil })
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

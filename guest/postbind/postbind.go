@@ -1,0 +1,19 @@
+// Package postbind exports postbind: after a pod was bound to its node.
+package postbind
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(guest.Pod, guest.Node)
+
+// Set makes f the hook.
+func Set(f func(guest.Pod, guest.Node)) { hook = f }
+
+func init() { host.Register("postbind", func() uint64 { postBind(); return 0 }) }
+
+//go:wasmexport postbind
+
+//export postbind
+func postBind() { hook(guest.CurrentPod(), guest.CurrentNode()) }

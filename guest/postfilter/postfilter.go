@@ -1,0 +1,38 @@
+// Package postfilter exports postfilter: what to do where no node was left.
+package postfilter
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var (
+	hook     func(guest.Pod, map[string]guest.Code) (string, guest.Status)
+	statuses = make(host.Buffer, 0)
+)
+
+// Set makes f the hook. It gets the codes by node, and may name a node that the pod
+// is nominated for.
+func Set(f func(pod guest.Pod, codes map[string]guest.Code) (nominated string, status guest.Status)) {
+	hook = f
+}
+
+func init() { host.Register("postfilter", func() uint64 { return postFilter() }) }
+
+//go:wasmexport postfilter
+
+// The upper half of the result is 1 where a node is nominated.
+//
+//export postfilter
+func postFilter() uint64 {
+	codes := map[string]guest.Code{}
+	for name, code := range host.Numbers(statuses.Fill(func(ptr, limit uint32) uint32 { return host.NodeToStatusMap(ptr, limit) })) {
+		codes[name] = guest.Code(code)
+	}
+	nominated, status := hook(guest.CurrentPod(), codes)
+	if nominated == "" {
+		return host.Pair(0, status.Report())
+	}
+	host.Give(nominated, func(ptr, size uint32) { host.SetNominatedNodeName(ptr, size) })
+	return host.Pair(1, status.Report())
+}

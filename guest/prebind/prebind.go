@@ -1,0 +1,19 @@
+// Package prebind exports prebind: before a pod is bound to its node.
+package prebind
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(guest.Pod, guest.Node) guest.Status
+
+// Set makes f the hook.
+func Set(f func(guest.Pod, guest.Node) guest.Status) { hook = f }
+
+func init() { host.Register("prebind", func() uint64 { return uint64(prebind()) }) }
+
+//go:wasmexport prebind
+
+//export prebind
+func prebind() uint32 { return hook(guest.CurrentPod(), guest.CurrentNode()).Report() }

@@ -1,0 +1,30 @@
+// Package prefilter exports prefilter: the beginning of a pod's scheduling cycle.
+package prefilter
+
+import (
+	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(guest.Pod) guest.Status
+
+// Set makes f the hook. It is asked once for each cycle, before any node is; after
+// Skip, Filter is not asked.
+func Set(f func(guest.Pod) guest.Status) { hook = f }
+
+// OnlyNodes limits the cycle to these nodes; none means all. Call it from the hook.
+func OnlyNodes(names ...string) {
+	if len(names) > 0 {
+		list := strings.Join(names, "\x00") + "\x00"
+		host.Give(list, func(ptr, size uint32) { host.SetNodeNames(ptr, size) })
+	}
+}
+
+func init() { host.Register("prefilter", func() uint64 { return uint64(prefilter()) }) }
+
+//go:wasmexport prefilter
+
+//export prefilter
+func prefilter() uint32 { return hook(guest.CurrentPod()).Report() }

@@ -1,0 +1,35 @@
+// Package prefilterextensions exports addpod and removepod: what a pod more or less
+// on a node would change for the pod of the cycle.
+package prefilterextensions
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+// Hook takes the pod of the cycle, the node, and the pod that comes to it or goes.
+type Hook func(pod guest.Pod, node guest.Node, target guest.Pod) guest.Status
+
+var add, remove Hook
+
+// Set makes both the hooks.
+func Set(addPod, removePod Hook) { add, remove = addPod, removePod }
+
+func init() {
+	host.Register("addpod", func() uint64 { return uint64(addPod()) })
+	host.Register("removepod", func() uint64 { return uint64(removePod()) })
+}
+
+//go:wasmexport addpod
+
+//export addpod
+func addPod() uint32 { return ask(add) }
+
+//go:wasmexport removepod
+
+//export removepod
+func removePod() uint32 { return ask(remove) }
+
+func ask(hook Hook) uint32 {
+	return hook(guest.CurrentPod(), guest.CurrentNode(), guest.TargetPod()).Report()
+}

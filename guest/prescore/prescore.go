@@ -1,0 +1,26 @@
+// Package prescore exports prescore: when it is known which nodes passed.
+package prescore
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var (
+	hook   func(guest.Pod, []string) guest.Status
+	passed = make(host.Buffer, 0)
+)
+
+// Set makes f the hook. It gets the names of the nodes that passed; after Skip, Score
+// is not asked.
+func Set(f func(pod guest.Pod, nodes []string) guest.Status) { hook = f }
+
+func init() { host.Register("prescore", func() uint64 { return uint64(preScore()) }) }
+
+//go:wasmexport prescore
+
+//export prescore
+func preScore() uint32 {
+	nodes := host.Names(passed.Fill(func(ptr, limit uint32) uint32 { return host.FilteredNodeList(ptr, limit) }))
+	return hook(guest.CurrentPod(), nodes).Report()
+}

@@ -1,0 +1,94 @@
+package guest
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+// errProtobuf says that the host's bytes are no object.
+var errProtobuf = errors.New("the host sent an object that is not valid protobuf")
+
+// entries finds the values of keys in a map of an object's metadata, without decoding
+// the rest: fields of no interest are skipped by their length. As in any protobuf,
+// of equal keys the last one counts.
+func entries(object []byte, field uint64, keys []string) (values []*string, err error) {
+	values = make([]*string, len(keys))
+	err = fields(object, objectMetadata, func(metadata []byte) error {
+		return fields(metadata, field, func(entry []byte) error {
+			k, v, err := keyValue(entry)
+			for i, key := range keys {
+				if err == nil && host.View(k) == key {
+					value := host.View(v)
+					values[i] = &value
+				}
+			}
+			return err
+		})
+	})
+	return values, err
+}
+
+// keyValue splits an entry of a map.
+func keyValue(entry []byte) (key, value []byte, err error) {
+	err = fields(entry, entryKey, func(b []byte) error { key = b; return nil })
+	if err == nil {
+		err = fields(entry, entryValue, func(b []byte) error { value = b; return nil })
+	}
+	return key, value, err
+}
+
+// fields calls do with each length-delimited field of that number.
+func fields(message []byte, number uint64, do func([]byte) error) error {
+	for len(message) > 0 {
+		tag, size := binary.Uvarint(message)
+		if size <= 0 || tag>>3 == 0 {
+			return errProtobuf
+		}
+		value, rest, err := split(message[size:], tag&7)
+		if err == nil && tag == number<<3|lengthDelimited {
+			err = do(value)
+		}
+		if err != nil {
+			return err
+		}
+		message = rest
+	}
+	return nil
+}
+
+// The wire types, by https://protobuf.dev/programming-guides/encoding/#structure.
+// Kubernetes has no others.
+const (
+	varint          = 0
+	fixed64         = 1
+	lengthDelimited = 2
+	fixed32         = 5
+)
+
+// split parts a field's value from what follows it.
+func split(message []byte, wireType uint64) (value, rest []byte, err error) {
+	var size uint64
+	switch wireType {
+	case fixed64:
+		size = 8
+	case fixed32:
+		size = 4
+	case varint, lengthDelimited:
+		number, n := binary.Uvarint(message)
+		if n <= 0 {
+			return nil, nil, errProtobuf
+		}
+		message = message[n:]
+		if wireType == lengthDelimited {
+			size = number
+		}
+	default:
+		return nil, nil, errProtobuf
+	}
+	if size > uint64(len(message)) {
+		return nil, nil, errProtobuf
+	}
+	return message[:size], message[size:], nil
+}

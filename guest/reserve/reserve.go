@@ -1,0 +1,34 @@
+// Package reserve exports reserve and unreserve: a node is chosen for a pod, and
+// given up again.
+package reserve
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var (
+	chosen  func(guest.Pod, guest.Node) guest.Status
+	givenUp func(guest.Pod, guest.Node)
+)
+
+// Set makes both the hooks. unreserve is also called where reserve failed, and more
+// than once.
+func Set(reserve func(guest.Pod, guest.Node) guest.Status, unreserve func(guest.Pod, guest.Node)) {
+	chosen, givenUp = reserve, unreserve
+}
+
+func init() {
+	host.Register("reserve", func() uint64 { return uint64(reserve()) })
+	host.Register("unreserve", func() uint64 { unreserve(); return 0 })
+}
+
+//go:wasmexport reserve
+
+//export reserve
+func reserve() uint32 { return chosen(guest.CurrentPod(), guest.CurrentNode()).Report() }
+
+//go:wasmexport unreserve
+
+//export unreserve
+func unreserve() { givenUp(guest.CurrentPod(), guest.CurrentNode()) }

@@ -1,0 +1,25 @@
+// Package score exports score: how well a node suits a pod.
+package score
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var hook func(guest.Pod, guest.Node) (int32, guest.Status)
+
+// Set makes f the hook. It is asked about each node that passed. Scores go from 0 to
+// 100, or package scoreextensions brings them there.
+func Set(f func(guest.Pod, guest.Node) (int32, guest.Status)) { hook = f }
+
+func init() { host.Register("score", func() uint64 { return score() }) }
+
+//go:wasmexport score
+
+// The upper half of the result is the score.
+//
+//export score
+func score() uint64 {
+	s, status := hook(guest.CurrentPod(), guest.CurrentNode())
+	return host.Pair(uint32(s), status.Report())
+}

@@ -1,0 +1,31 @@
+// Package scoreextensions exports normalizescore: the scores of all nodes, once each
+// has its own.
+package scoreextensions
+
+import (
+	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+)
+
+var (
+	hook func(guest.Pod, map[string]int64) guest.Status
+	list = make(host.Buffer, 0)
+)
+
+// Set makes f the hook. It changes the scores in place, by the names of the nodes, to
+// numbers from 0 to 100.
+func Set(f func(pod guest.Pod, scores map[string]int64) guest.Status) { hook = f }
+
+func init() { host.Register("normalizescore", func() uint64 { return uint64(normalizeScore()) }) }
+
+//go:wasmexport normalizescore
+
+//export normalizescore
+func normalizeScore() uint32 {
+	scores := host.Numbers(list.Fill(func(ptr, limit uint32) uint32 { return host.NodeScoreList(ptr, limit) }))
+	status := hook(guest.CurrentPod(), scores)
+	if status.Code == guest.Success {
+		host.Give(host.Object(scores), func(ptr, size uint32) { host.SetNormalizedScoreList(ptr, size) })
+	}
+	return status.Report()
+}
