@@ -1,0 +1,11 @@
+//go:build !wasip1
+
+package guest
+
+import "embed"
+
+// Source is the kit itself, for tools that put it beside a guest: it needs no other
+// module.
+//
+//go:embed *.go */*.go internal/host/*.go
+var Source embed.FS

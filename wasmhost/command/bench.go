@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	_ "embed" // of nameWasm
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+// nameWasm is a guest that fetches the node's name and lets every pod run: what a
+// Filter that knows anything of the node cannot do without.
+//
+//go:embed name.wasm
+var nameWasm []byte
+
+func newBench() *cobra.Command {
+	var args wasmhost.Args
+	var podFile, nodesFile string
+	cmd := &cobra.Command{
+		Use:   "bench FILE|URL",
+		Short: "Measures a scheduling cycle with a guest: the first question, and the remembered answer",
+		Long: "Measures PreFilter and Filter of a guest on one goroutine, in turns with a guest that only fetches the node's name: " +
+			"as they are when its answer is not known, and as they are when it is. Compare the lines with each other: machines differ.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			args.GuestURL = urlOf(given[0])
+			pod, nodes, err := workload(podFile, nodesFile)
+			if err != nil {
+				return err
+			}
+			lines, err := measure(cmd.Context(), args, pod, nodes)
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', tabwriter.AlignRight)
+			fmt.Fprintf(table, "ns for each of %d nodes, median of %d rounds\t±\t\n", len(nodes), rounds)
+			for _, line := range lines {
+				fmt.Fprintf(table, "%s\t%.0f\t%.0f %%\t\n", line.name, line.median(), line.spread())
+			}
+			return table.Flush()
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
+	flags.StringVar(&nodesFile, "nodes", "", "file with the nodes (default: 1,000, node-0 to node-999)")
+	argsFlags(flags, &args)
+	return cmd
+}
+
+// workload is what the files have, or what stands in for them.
+func workload(podFile, nodesFile string) (pod *v1.Pod, nodes []*v1.Node, err error) {
+	pod = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}
+	if podFile != "" {
+		pods, _, err := read(podFile)
+		if err != nil || len(pods) == 0 {
+			return nil, nil, errors.Join(err, fmt.Errorf("--pod %s: has no pod", podFile))
+		}
+		pod = pods[0]
+	}
+	if nodesFile != "" {
+		if _, nodes, err = read(nodesFile); err != nil || len(nodes) == 0 {
+			return nil, nil, errors.Join(err, fmt.Errorf("--nodes %s: has no node", nodesFile))
+		}
+		return pod, nodes, nil
+	}
+	for i := range 1000 {
+		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
+	}
+	return pod, nodes, nil
+}
+
+// measured is a guest, and what its cycles took, in ns for each node.
+type measured struct {
+	name  string
+	cycle func()
+	took  []float64
+}
+
+const rounds = 21
+
+func (m *measured) median() float64 {
+	slices.Sort(m.took)
+	return m.took[len(m.took)/2]
+}
+
+// spread is how far from the median half of the rounds were, in percent.
+func (m *measured) spread() float64 {
+	quarter := len(m.took) / 4
+	return 50 * (m.took[len(m.took)-1-quarter] - m.took[quarter]) / m.median()
+}
+
+// measure has the guests take turns, so that what else the machine does hits all.
+func measure(ctx context.Context, args wasmhost.Args, pod *v1.Pod, nodes []*v1.Node) (lines []*measured, err error) {
+	dir, err := os.MkdirTemp("", "guest-")
+	if err != nil {
+		return nil, err
+	}
+	host := &wasmhost.Host{}
+	defer func() { err = errors.Join(err, host.Close(), os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "name.wasm")
+	if err := os.WriteFile(file, nameWasm, 0o600); err != nil {
+		return nil, err
+	}
+	asked, name := args, wasmhost.Args{GuestURL: urlOf(file)}
+	asked.RecheckEvery = 1 // as if nothing were remembered
+	for _, line := range []struct {
+		name string
+		args wasmhost.Args
+	}{{"first question", asked}, {"remembered", args}, {"a guest that only fetches the name", name}} {
+		cycle, err := cycleOf(ctx, host, line.args, pod, nodes)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, &measured{name: line.name, cycle: cycle})
+	}
+	for range rounds {
+		for _, line := range lines {
+			line.took = append(line.took, timePerNode(line.cycle, len(nodes)))
+		}
+	}
+	return lines, nil
+}
+
+// timePerNode runs cycles for ten milliseconds, after one that does not count.
+func timePerNode(cycle func(), nodes int) float64 {
+	cycle()
+	cycles, began := 0, time.Now()
+	for time.Since(began) < 10*time.Millisecond {
+		cycle()
+		cycles++
+	}
+	return float64(time.Since(began).Nanoseconds()) / float64(cycles*nodes)
+}
+
+// cycleOf is a scheduling cycle with the guest, up to the last Filter.
+func cycleOf(ctx context.Context, host *wasmhost.Host, args wasmhost.Args, pod *v1.Pod, nodes []*v1.Node) (func(), error) {
+	scheduler, err := schedulerOf(ctx, host, args, nil, nodes, printEvents{nil})
+	if err != nil {
+		return nil, err
+	}
+	infos, err := scheduler.SnapshotSharedLister().NodeInfos().List()
+	return func() {
+		state := framework.NewCycleState()
+		named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, pod)
+		if !status.IsSuccess() {
+			return
+		}
+		for _, node := range infos {
+			if named.AllNodes() || named.NodeNames.Has(node.Node().Name) {
+				scheduler.RunFilterPlugins(ctx, state, pod, node)
+			}
+		}
+	}, err
+}

@@ -1,0 +1,46 @@
+// Package command is bin/guest. What it says of a guest is what the scheduler does
+// with it, since package wasmhost says both. It is no API.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+)
+
+// errNotAsWanted is told of by what was printed already.
+var errNotAsWanted = errors.New("not as wanted")
+
+// Run carries out the command and returns its exit status: 0, 1 where a pod finds no
+// node or other nodes than it was to find, 2 where something is wrong.
+func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	klog.SetOutput(errOut)
+	klog.LogToStderr(false)
+	root := &cobra.Command{
+		Use:           "guest",
+		Short:         "Makes, looks into, runs, measures and keeps guests of the scheduler's",
+		Version:       version.String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(newNew(), newInspect(), newRun(), newBench(), newPush(), newPull())
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	switch err := root.ExecuteContext(ctx); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNotAsWanted):
+		return 1
+	default:
+		fmt.Fprintf(errOut, "guest: %v\n", err)
+		return 2
+	}
+}

@@ -1,0 +1,179 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+func newRun() *cobra.Command {
+	var args wasmhost.Args
+	var podFile, nodesFile string
+	var expected []string
+	cmd := &cobra.Command{
+		Use:   "run FILE|URL --pod pod.yaml --nodes nodes.yaml",
+		Short: "Asks a guest where a pod may run: its verdict, reason and score for each node",
+		Long: "Asks a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
+			"the events that it sends and what it logs. The exit status is 1 if no node is left, or, with --expect, if others are left than those.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			args.GuestURL = urlOf(given[0])
+			pods, _, err := read(podFile)
+			if err == nil && len(pods) != 1 {
+				err = fmt.Errorf("--pod %s: has %d pods, but one is asked about", podFile, len(pods))
+			}
+			if err != nil {
+				return err
+			}
+			placed, nodes, err := read(nodesFile)
+			if err == nil && len(nodes) == 0 {
+				err = fmt.Errorf("--nodes %s: has no node", nodesFile)
+			}
+			if err != nil {
+				return err
+			}
+			left, err := ask(cmd.Context(), cmd.OutOrStdout(), args, pods[0], placed, nodes)
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("expect") {
+				return compare(cmd.ErrOrStderr(), left, expected)
+			}
+			if len(left) == 0 {
+				return errNotAsWanted
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&podFile, "pod", "", "file with the pod")
+	flags.StringVar(&nodesFile, "nodes", "", "file with the nodes, as kubectl get nodes -o yaml writes it, and with pods on them, if the guest looks at those")
+	flags.StringSliceVar(&expected, "expect", nil, "names of the nodes that must be left, and no others")
+	argsFlags(flags, &args)
+	for _, name := range []string{"pod", "nodes"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return cmd
+}
+
+// read reads the pods and nodes of a file.
+func read(file string) (pods []*v1.Pod, nodes []*v1.Node, err error) {
+	infos, err := resource.NewLocalBuilder().WithScheme(scheme.Scheme, v1.SchemeGroupVersion).
+		FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}}).Flatten().Do().Infos()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, info := range infos {
+		switch object := info.Object.(type) {
+		case *v1.Pod:
+			pods = append(pods, object)
+		case *v1.Node:
+			nodes = append(nodes, object)
+		default:
+			err = errors.Join(err, fmt.Errorf("%s: %s is neither a pod nor a node", file, info.ObjectName()))
+		}
+	}
+	return pods, nodes, err
+}
+
+// ask walks the pod through a scheduling cycle, as far as a node is chosen, prints
+// what the guest says, and returns the nodes that are left.
+func ask(ctx context.Context, out io.Writer, args wasmhost.Args, pod *v1.Pod, pods []*v1.Pod, nodes []*v1.Node) (left []string, err error) {
+	host := &wasmhost.Host{}
+	defer func() { err = errors.Join(err, host.Close()) }()
+	scheduler, err := schedulerOf(ctx, host, args, pods, nodes, printEvents{out})
+	if err != nil {
+		return nil, err
+	}
+	state := framework.NewCycleState()
+	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, pod)
+	if !status.IsSuccess() {
+		fmt.Fprintf(out, "PreFilter: %s\n", told(status))
+		return nil, nil
+	}
+	verdicts := map[string]*fwk.Status{}
+	var passed []fwk.NodeInfo
+	for _, node := range nodes {
+		info, err := scheduler.SnapshotSharedLister().NodeInfos().Get(node.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !named.AllNodes() && !named.NodeNames.Has(node.Name) {
+			verdicts[node.Name] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "not named by PreFilter")
+		} else {
+			verdicts[node.Name] = scheduler.RunFilterPlugins(ctx, state, pod, info)
+		}
+		if verdicts[node.Name].IsSuccess() {
+			passed, left = append(passed, info), append(left, node.Name)
+		}
+	}
+	scores, err := score(ctx, scheduler, state, pod, passed)
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "NODE\tSCORE\tVERDICT")
+	for _, node := range nodes {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, scores[node.Name], told(verdicts[node.Name]))
+	}
+	return left, errors.Join(err, table.Flush())
+}
+
+// score returns what each of the nodes scores, nothing where the guest scores none.
+func score(ctx context.Context, scheduler framework.Framework, state fwk.CycleState, pod *v1.Pod, passed []fwk.NodeInfo) (map[string]string, error) {
+	if !scheduler.HasScorePlugins() || len(passed) == 0 {
+		return nil, nil
+	}
+	if status := scheduler.RunPreScorePlugins(ctx, state, pod, passed); !status.IsSuccess() {
+		return nil, fmt.Errorf("PreScore: %s", told(status))
+	}
+	all, status := scheduler.RunScorePlugins(ctx, state, pod, passed)
+	if !status.IsSuccess() {
+		return nil, fmt.Errorf("score: %s", told(status))
+	}
+	scores := map[string]string{}
+	for _, node := range all {
+		scores[node.Name] = fmt.Sprint(node.TotalScore)
+	}
+	return scores, nil
+}
+
+func told(status *fwk.Status) string {
+	return strings.TrimSuffix(status.Code().String()+": "+status.Message(), ": ")
+}
+
+func compare(errOut io.Writer, left, expected []string) error {
+	slices.Sort(expected)
+	slices.Sort(left)
+	if slices.Equal(left, expected) {
+		return nil
+	}
+	fmt.Fprintf(errOut, "guest: left are %q, but should be %q\n", left, expected)
+	return errNotAsWanted
+}
+
+// printEvents prints what a guest sends to the pod's events.
+type printEvents struct{ out io.Writer }
+
+// Eventf implements events.EventRecorder.
+func (p printEvents) Eventf(_, _ runtime.Object, kind, reason, action, note string, args ...any) {
+	fmt.Fprintf(p.out, "event: %s %s %s: %s\n", kind, reason, action, fmt.Sprintf(note, args...))
+}
+
+// WithLogger implements events.EventRecorderLogger.
+func (p printEvents) WithLogger(klog.Logger) events.EventRecorderLogger { return p }
