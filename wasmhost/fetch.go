@@ -173,3 +173,8 @@ func mebibytes(n int64) string {
 	}
 	return fmt.Sprintf("%d MiB", n>>20)
 }
+
+// Fetch gets a guest as a start would, and does not start it.
+func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
+	return h.fetch(ctx, parseSource(args.GuestURL), 64<<20)
+}

@@ -24,12 +24,15 @@ const FIELDS: &str = "node.metadata.name\0";
 
 #[no_mangle]
 pub extern "C" fn filter() -> u32 {
-    let mut name = [0u8; 253]; // a node's name has no more
-    let size = unsafe { current_node_name(name.as_mut_ptr(), name.len()) };
-    if !name[..size.min(name.len())].starts_with(b"gpu-") {
-        return SUCCESS;
+    // A guest is single-threaded: nobody else uses the buffer.
+    static mut NAME: [u8; 253] = [0; 253]; // a node's name has no more
+    unsafe {
+        let size = current_node_name(NAME.as_mut_ptr(), NAME.len());
+        if !NAME[..size.min(NAME.len())].starts_with(b"gpu-") {
+            return SUCCESS;
+        }
+        set_status_reason(REASON.as_ptr(), REASON.len());
     }
-    unsafe { set_status_reason(REASON.as_ptr(), REASON.len()) };
     UNSCHEDULABLE_AND_UNRESOLVABLE
 }
 

@@ -193,6 +193,7 @@ require (
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.34.0 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2 // indirect
+	wasmkwokwizardry.io/regex-scheduling/guest v0.0.0
 )
 
 replace (
@@ -231,3 +232,5 @@ replace (
 	wasmkwokwizardry.io/regex-scheduling/compat/scenario => ./compat/scenario
 	wasmkwokwizardry.io/regex-scheduling/regex => ./regex
 )
+
+replace wasmkwokwizardry.io/regex-scheduling/guest => ./guest

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	_ "embed" // of nameWasm
 	"errors"
@@ -31,7 +32,7 @@ func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench FILE|URL",
 		Short: "Measures a scheduling cycle with a guest: the first question, and the remembered answer",
-		Long: "Measures PreFilter and Filter of a guest on one goroutine, in turns with a guest that only fetches the node's name: " +
+		Long: "Measures PreFilter and Filter of a guest on one goroutine, and Score as the scheduler calls it, in turns with a guest that only fetches the node's name: " +
 			"as they are when its answer is not known, and as they are when it is. Compare the lines with each other: machines differ.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -109,17 +110,23 @@ func measure(ctx context.Context, args wasmhost.Args, pod *v1.Pod, nodes []*v1.N
 	}
 	host := &wasmhost.Host{}
 	defer func() { err = errors.Join(err, host.Close(), os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "name.wasm")
-	if err := os.WriteFile(file, nameWasm, 0o600); err != nil {
+	wasm, err := fetch(ctx, args)
+	if err != nil {
 		return nil, err
 	}
-	asked, name := args, wasmhost.Args{GuestURL: urlOf(file)}
-	asked.RecheckEvery = 1 // as if nothing were remembered
+	// Of a guest that declares nothing, nothing is remembered.
+	undeclared := bytes.ReplaceAll(wasm, []byte("\x0adecides_by"), []byte("\x0adecides_it"))
 	for _, line := range []struct {
 		name string
-		args wasmhost.Args
-	}{{"first question", asked}, {"remembered", args}, {"a guest that only fetches the name", name}} {
-		cycle, err := cycleOf(ctx, host, line.args, pod, nodes)
+		wasm []byte
+	}{{"first question", undeclared}, {"remembered", wasm}, {"a guest that only fetches the name", nameWasm}} {
+		file := filepath.Join(dir, line.name)
+		if err := os.WriteFile(file, line.wasm, 0o600); err != nil {
+			return nil, err
+		}
+		its := args
+		its.GuestURL = urlOf(file)
+		cycle, err := cycleOf(ctx, host, its, pod, nodes)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +151,7 @@ func timePerNode(cycle func(), nodes int) float64 {
 	return float64(time.Since(began).Nanoseconds()) / float64(cycles*nodes)
 }
 
-// cycleOf is a scheduling cycle with the guest, up to the last Filter.
+// cycleOf is a scheduling cycle with the guest, which also scores all nodes.
 func cycleOf(ctx context.Context, host *wasmhost.Host, args wasmhost.Args, pod *v1.Pod, nodes []*v1.Node) (func(), error) {
 	scheduler, err := schedulerOf(ctx, host, args, nil, nodes, printEvents{nil})
 	if err != nil {
@@ -161,6 +168,9 @@ func cycleOf(ctx context.Context, host *wasmhost.Host, args wasmhost.Args, pod *
 			if named.AllNodes() || named.NodeNames.Has(node.Node().Name) {
 				scheduler.RunFilterPlugins(ctx, state, pod, node)
 			}
+		}
+		if scheduler.HasScorePlugins() && scheduler.RunPreScorePlugins(ctx, state, pod, infos).IsSuccess() {
+			_, _ = scheduler.RunScorePlugins(ctx, state, pod, infos)
 		}
 	}, err
 }

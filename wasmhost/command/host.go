@@ -9,7 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultbinder"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -46,7 +48,11 @@ func schedulerOf(ctx context.Context, host *wasmhost.Host, args wasmhost.Args, p
 	if err != nil {
 		return nil, err
 	}
-	client := fake.NewClientset()
+	client, err := kubernetes.NewForConfig(&rest.Config{}) // nobody answers, and nothing is asked
+	if err != nil {
+		return nil, err
+	}
+	metrics.Register()
 	enabled := func(name string) config.PluginSet { return config.PluginSet{Enabled: []config.Plugin{{Name: name}}} }
 	return frameworkruntime.NewFramework(ctx, frameworkruntime.Registry{
 		pluginName: func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {

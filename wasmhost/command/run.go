@@ -116,12 +116,12 @@ func ask(ctx context.Context, out io.Writer, args wasmhost.Args, pod *v1.Pod, po
 		if err != nil {
 			return nil, err
 		}
-		if !named.AllNodes() && !named.NodeNames.Has(node.Name) {
-			verdicts[node.Name] = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "not named by PreFilter")
-		} else {
-			verdicts[node.Name] = scheduler.RunFilterPlugins(ctx, state, pod, info)
+		verdict := scheduler.RunFilterPlugins(ctx, state, pod, info)
+		if verdict.IsSuccess() && !named.AllNodes() && !named.NodeNames.Has(node.Name) {
+			verdict = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "PreFilter does not name it")
 		}
-		if verdicts[node.Name].IsSuccess() {
+		verdicts[node.Name] = verdict
+		if verdict.IsSuccess() {
 			passed, left = append(passed, info), append(left, node.Name)
 		}
 	}

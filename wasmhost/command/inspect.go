@@ -1,0 +1,5 @@
+package command
+
+import "github.com/spf13/cobra"
+
+func newInspect() *cobra.Command { return &cobra.Command{Use: "inspect"} }
