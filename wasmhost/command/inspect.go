@@ -1,5 +1,94 @@
 package command
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
 
-func newInspect() *cobra.Command { return &cobra.Command{Use: "inspect"} }
+	"github.com/spf13/cobra"
+	"github.com/tetratelabs/wazero"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+func newInspect() *cobra.Command {
+	var args wasmhost.Args
+	cmd := &cobra.Command{
+		Use:   "inspect FILE|URL",
+		Short: "Says what a guest exports, imports and declares, and what the scheduler makes of that",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			args.GuestURL = urlOf(given[0])
+			return inspect(cmd.Context(), cmd.OutOrStdout(), args)
+		},
+	}
+	argsFlags(cmd.Flags(), &args)
+	return cmd
+}
+
+func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error) {
+	wasm, err := fetch(ctx, args)
+	if err != nil {
+		return err
+	}
+	host := &wasmhost.Host{}
+	defer func() { err = errors.Join(err, host.Close()) }()
+	began := time.Now()
+	started, err := host.Start(ctx, pluginName, args)
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	exports, imports, err := functions(ctx, wasm)
+	if err != nil {
+		return err
+	}
+	d := started.Describe()
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, line := range [][2]string{
+		{"guest", args.GuestURL},
+		{"size", fmt.Sprintf("%d bytes", len(wasm))},
+		{"sha256", fmt.Sprintf("%x", sha256.Sum256(wasm))},
+		{"exports", strings.Join(exports, ", ")},
+		{"imports", strings.Join(imports, ", ")},
+		{"decides by", orNot(strings.Join(d.DecidesBy, ", "), "it does not say")},
+		{"remembered", orNot(d.NotRemembered, "yes, and pods that are alike are batched")},
+		{"asked about many nodes", fmt.Sprint(d.ManyNames)},
+		{"instances", fmt.Sprintf("%d: %s", d.Instances, d.WhyInstances)},
+		{"start", took.Round(time.Millisecond).String()},
+		{"memory", fmt.Sprintf("%.1f MiB for each instance", float64(d.Memory)/(1<<20))},
+	} {
+		fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
+	}
+	return table.Flush()
+}
+
+func orNot(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// functions are what a guest exports, and what it imports, by module.
+func functions(ctx context.Context, wasm []byte) (exports, imports []string, err error) {
+	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
+	defer r.Close(ctx)
+	compiled, err := r.CompileModule(ctx, wasm)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range compiled.ImportedFunctions() {
+		module, name, _ := f.Import()
+		imports = append(imports, module+" "+name)
+	}
+	slices.Sort(imports)
+	return slices.Sorted(maps.Keys(compiled.ExportedFunctions())), imports, nil
+}
