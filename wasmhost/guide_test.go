@@ -8,20 +8,20 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// guideShows holds a source in docs/guests.md against the one in testdata.
+// guideShows holds a source in docs/guests.md against the one in examples.
 func guideShows(t *testing.T, file string) {
 	t.Helper()
 	guide, err := os.ReadFile("../docs/guests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(guests + file)
+	source, err := os.ReadFile("../examples/wat/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := "    " + strings.ReplaceAll(strings.TrimSpace(string(source)), "\n", "\n    ")
 	if !strings.Contains(string(guide), strings.ReplaceAll(shown, "\n    \n", "\n\n")) {
-		t.Errorf("docs/guests.md does not show testdata/guests/%s as it is", file)
+		t.Errorf("docs/guests.md does not show examples/wat/%s as it is", file)
 	}
 }
 
@@ -29,7 +29,6 @@ func guideShows(t *testing.T, file string) {
 // it does. The second does the same (TestAGuestInPlainGoDecides).
 func TestTheGuideShowsGuestsThatRun(t *testing.T) {
 	guideShows(t, "not_gpu.wat")
-	guideShows(t, "plain_go/main.go")
 	statuses := schedule(t.Context(), open(t, "not_gpu"), pod("web"), "gpu-1", "web-1", "gpu", "gpu-", "a-gpu-1", "")
 	for i, rejected := range []bool{true, false, false, true, false, false} {
 		switch status := statuses[i]; {

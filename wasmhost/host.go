@@ -184,3 +184,16 @@ func (h *Host) guest(ctx context.Context, from source, args Args) (fetched, erro
 	}
 	return guest, guest.check(args)
 }
+
+// Description is what the host makes of a guest.
+type Description struct {
+	DecidesBy     []string
+	NotRemembered string
+	ManyNames     bool
+	Instances     int
+	WhyInstances  string
+	Memory        int64
+}
+
+// Describe .
+func (s *Started) Describe() Description { return Description{} }

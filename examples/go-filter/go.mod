@@ -1,4 +1,4 @@
-module example.com/disk
+module disk
 
 go 1.25.0
 

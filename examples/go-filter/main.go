@@ -1,5 +1,5 @@
-// Command disk is a guest: a pod with the label example.com/disk runs only on nodes
-// that have the same label with the same value.
+// Command disk is a guest of the scheduler's: a pod with the label example.com/disk
+// runs only on nodes that have the same label with the same value.
 package main
 
 import (
@@ -14,7 +14,7 @@ const label = "example.com/disk"
 func init() {
 	prefilter.Set(begin)
 	filter.Set(suits)
-	// With this promise the host asks once for each pair of values, and remembers.
+	// A promise, by which the host asks once for each pair of values, and remembers.
 	decidesby.Set(guest.PodLabel(label), guest.NodeLabel(label))
 }
 
@@ -32,8 +32,8 @@ func begin(pod guest.Pod) guest.Status {
 	return guest.Status{}
 }
 
-// suits says whether a node has the disk. No eviction gives it one, so another answer
-// than Unschedulable spares the scheduler the attempt.
+// suits says whether a node has the disk. Evicting other pods would not help where it
+// has not, so the code is not Unschedulable.
 func suits(_ guest.Pod, node guest.Node) guest.Status {
 	if has, _ := node.Label(label); has != wanted {
 		return guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: "node(s) had no disk of the kind " + wanted}

@@ -62,13 +62,8 @@ func newBench() *cobra.Command {
 
 // workload is what the files have, or what stands in for them.
 func workload(podFile, nodesFile string) (pod *v1.Pod, nodes []*v1.Node, err error) {
-	pod = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}
-	if podFile != "" {
-		pods, _, err := read(podFile)
-		if err != nil || len(pods) == 0 {
-			return nil, nil, errors.Join(err, fmt.Errorf("--pod %s: has no pod", podFile))
-		}
-		pod = pods[0]
+	if pod, err = podOf(podFile); err != nil {
+		return nil, nil, err
 	}
 	if nodesFile != "" {
 		if _, nodes, err = read(nodesFile); err != nil || len(nodes) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -27,17 +28,14 @@ func newRun() *cobra.Command {
 	var podFile, nodesFile string
 	var expected []string
 	cmd := &cobra.Command{
-		Use:   "run FILE|URL --pod pod.yaml --nodes nodes.yaml",
+		Use:   "run FILE|URL --nodes nodes.yaml [--pod pod.yaml]",
 		Short: "Asks a guest where a pod may run: its verdict, reason and score for each node",
 		Long: "Asks a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
 			"the events that it sends and what it logs. The exit status is 1 if no node is left, or, with --expect, if others are left than those.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			args.GuestURL = urlOf(given[0])
-			pods, _, err := read(podFile)
-			if err == nil && len(pods) != 1 {
-				err = fmt.Errorf("--pod %s: has %d pods, but one is asked about", podFile, len(pods))
-			}
+			pod, err := podOf(podFile)
 			if err != nil {
 				return err
 			}
@@ -48,7 +46,7 @@ func newRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			left, err := ask(cmd.Context(), cmd.OutOrStdout(), args, pods[0], placed, nodes)
+			left, err := ask(cmd.Context(), cmd.OutOrStdout(), args, pod, placed, nodes)
 			if err != nil {
 				return err
 			}
@@ -62,16 +60,29 @@ func newRun() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&podFile, "pod", "", "file with the pod")
+	flags.StringVar(&podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
 	flags.StringVar(&nodesFile, "nodes", "", "file with the nodes, as kubectl get nodes -o yaml writes it, and with pods on them, if the guest looks at those")
 	flags.StringSliceVar(&expected, "expect", nil, "names of the nodes that must be left, and no others")
 	argsFlags(flags, &args)
-	for _, name := range []string{"pod", "nodes"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err)
-		}
+	if err := cmd.MarkFlagRequired("nodes"); err != nil {
+		panic(err)
 	}
 	return cmd
+}
+
+// podOf is the one pod of a file, or what stands in for it.
+func podOf(file string) (*v1.Pod, error) {
+	if file == "" {
+		return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}, nil
+	}
+	pods, _, err := read(file)
+	if err == nil && len(pods) != 1 {
+		err = fmt.Errorf("--pod %s: has %d pods, but one is asked about", file, len(pods))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pods[0], nil
 }
 
 // read reads the pods and nodes of a file.
