@@ -70,7 +70,7 @@ func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {
 	if err := sim.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(sim.Recorder().Attempts("default", "p")) > 0 || !bytes.Equal(sim.SchedulerConfig(), sim.initial) {
+	if len(sim.Recorder().Attempts("default", "p")) > 0 || !bytes.Equal(sim.SchedulerConfig(), sim.baseline.config) {
 		t.Error("not everything was reset")
 	}
 	addNodes(t, "other")

@@ -14,7 +14,7 @@ import (
 )
 
 func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
-	s := &Simulator{extender: &extender.Running{Address: "127.0.0.1:1234"}}
+	s := &Simulator{servers: servers{extender: &extender.Running{Address: "127.0.0.1:1234"}}}
 	for prefix, want := range map[string]string{
 		"http://extender:8000/":      "http://127.0.0.1:1234/",
 		"http://extender:8000/lucky": "http://127.0.0.1:1234/lucky",

@@ -59,7 +59,7 @@ var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespace
 // a workload anew before its turn to be deleted comes.
 func (s *Simulator) Reset(ctx context.Context) error {
 	var wrong error // with the configuration, which keeps no object from being made
-	err := s.held(func() (err error) {
+	err := s.paused(func() (err error) {
 		wrong, err = s.reset(ctx)
 		return err
 	})
@@ -77,8 +77,8 @@ func (s *Simulator) reset(ctx context.Context) (wrong, err error) {
 		return nil, err
 	}
 	s.recorder.Reset()
-	if !bytes.Equal(s.SchedulerConfig(), s.initial) {
-		if err := s.ApplySchedulerConfig(ctx, s.initial); err != nil {
+	if !bytes.Equal(s.SchedulerConfig(), s.baseline.config) {
+		if err := s.ApplySchedulerConfig(ctx, s.baseline.config); err != nil {
 			wrong = fmt.Errorf("scheduler configuration: %w", err)
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 // namespaces only pods are the user's.
 func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interface, kinds []schema.GroupVersionResource, ns v1.Namespace) error {
 	namespaces, system := s.client.CoreV1().Namespaces(), snapshot.IsSystemNamespace(ns.Name)
-	own := !system && !s.beginning.stays[ns.UID]
+	own := !system && !s.baseline.stays[ns.UID]
 	if own {
 		if err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return err
@@ -153,7 +153,7 @@ func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Items {
-		if s.beginning.stays[object.UID] {
+		if s.baseline.stays[object.UID] {
 			continue
 		}
 		group.Go(func() error {
@@ -226,7 +226,7 @@ func (s *Simulator) left() []string {
 	claims, _ := core.PersistentVolumeClaims().Lister().List(all)
 	classes, _ := s.informers.Storage().V1().StorageClasses().Lister().List(all)
 	spaces, _ := core.Namespaces().Lister().List(all)
-	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return snapshot.IsSystemNamespace(ns.Name) || s.beginning.stays[ns.UID] })
+	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID] })
 	var left []string
 	for kind, n := range map[string]int{
 		"pods": len(pods), "nodes": len(nodes), "persistent volumes": len(volumes),

@@ -46,7 +46,7 @@ type Importer struct {
 
 // Importer begins an import.
 func (s *Simulator) Importer() *Importer {
-	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.beginning.stays}, s}
+	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.baseline.stays}, s}
 }
 
 // Import is as that of a Simulator.
@@ -56,5 +56,5 @@ func (i *Importer) Import(ctx context.Context, in *snapshot.Snapshot, progress f
 			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
 		}
 	}
-	return i.sim.held(func() error { return i.Importer.Import(ctx, in, progress) })
+	return i.sim.paused(func() error { return i.Importer.Import(ctx, in, progress) })
 }

@@ -51,18 +51,13 @@ cluster have no node under A, unless --accept-unplaced is given.`,
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
 	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
-	clusterFlags(flags, &c.live, "real cluster to read, instead of --cluster; it is only read")
+	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
-	flags.StringVar(&c.Pods, "pods", compare.Pending,
-		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
+	c.AddFlags(flags)
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
-	flags.IntVar(&c.Runs, "runs", 1, "how often, with other dice each time, to see what chance does")
-	flags.Uint64Var(&c.Seed, "seed", 1, "of the dice of the first run")
-	flags.DurationVar(&c.Patience, "patience", compare.DefaultPatience, "how long nothing new may happen before a side is given up")
-	flags.BoolVar(&c.InTurn, "in-turn", false, "one side after the other, as is done by itself where memory is scarce")
 	flags.StringVarP(&c.format, "output", "o", "table", "table, json, or html: a page that is one file")
 	return cmd
 }
@@ -156,7 +151,7 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 	if c.file != "" && c.live.Kubeconfig != "" {
 		return errors.New("--cluster and --kubeconfig: choose one of the two")
 	}
-	if err := noCluster(c.live); err != nil {
+	if err := c.live.Check(); err != nil {
 		return err
 	}
 	var errA, errB, err error

@@ -1,6 +1,6 @@
 // Command simulator runs a whole cluster in one process, with a web page, to see
-// the regex scheduling plugin at work: etcd, kube-apiserver, fake
-// kubelets and kube-scheduler.
+// the regex scheduling plugin at work: etcd, kube-apiserver, fake kubelets and
+// kube-scheduler.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 
 // run is main with everything it touches passed in. It ends when ctx does.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cmd := newCommand()
+	cmd := newSimulator()
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)

@@ -23,8 +23,8 @@ type Config struct {
 	// NoWorkloads leaves out the controllers that make pods: there are those that
 	// are made by others, whatever owns them.
 	NoWorkloads bool
-	// Held starts the cluster as it is after Hold, whose resume is then Resume.
-	Held bool
+	// Paused starts the cluster as it is after Pause, whose resume is then Resume.
+	Paused bool
 	// Log takes the warnings and errors of etcd and of every Kubernetes
 	// component in the process (their logger is one for all, so clusters side
 	// by side write to each other's Log). Nil: LogFile in the data directory.
@@ -116,6 +116,9 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	cfg.Progress(fmt.Sprintf("control plane ready in %.1f s", time.Since(began).Seconds()))
 	return nil
 }
+
+// Log takes what belongs beside the cluster's own warnings and errors.
+func (c *Cluster) Log() io.Writer { return c.logs }
 
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be

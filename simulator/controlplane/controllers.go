@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
 // workers is how many objects each controller looks at at once.
@@ -67,8 +69,8 @@ func (r *controllers) make(ctx context.Context, which []controller, as func(user
 	if err != nil {
 		return err
 	}
-	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(withoutManagedFields))
-	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(withoutManagedFields))
+	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(reconcile.StripManagedFields))
+	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(reconcile.StripManagedFields))
 	for _, one := range which {
 		// A certificate stands in for the token of the account, so that there need be no such object.
 		client, err := as(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
@@ -80,14 +82,6 @@ func (r *controllers) make(ctx context.Context, which []controller, as func(user
 		}
 	}
 	return nil
-}
-
-// withoutManagedFields drops a third of each object, which no controller reads.
-func withoutManagedFields(object any) (any, error) {
-	if o, ok := object.(metav1.Object); ok {
-		o.SetManagedFields(nil)
-	}
-	return object, nil
 }
 
 // run adds a loop that runs until the end.

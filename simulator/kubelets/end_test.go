@@ -18,7 +18,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		mark := fmt.Sprintf("%s-%d", t.Name(), i)
 		goroutines.Mark(ctx, mark, func(ctx context.Context) {
-			if err := Start(ctx, admin, nil, nil); err != nil {
+			if err := Start(ctx, admin, nil); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log"
 	"net"
-	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,8 +18,6 @@ import (
 	"k8s.io/client-go/util/connrotation"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages/player"
 )
 
 // kubelets are those of all nodes of a cluster.
@@ -31,10 +28,6 @@ type kubelets struct {
 	podIndex  cache.Indexer // of the same pods
 	addresses *addresses
 	later     func(pod any, wait time.Duration) // looks at a pod after a while
-	// Those that play stages, where there are any of the kind: it is then theirs
-	// alone what becomes of its objects.
-	nodeStages, podStages *player.Player
-	leased                sync.Map // of types.UID, by name: nodes whose lease is there
 }
 
 // Start makes every node of the cluster Ready and every bound pod Running, now
@@ -42,10 +35,7 @@ type kubelets struct {
 // at. config's identity must be allowed to list and watch nodes and pods, to
 // update their status, to delete pods, and to write leases. What fails is tried
 // again, and said to logs, one Write each, until ctx is done; nil drops it.
-//
-// Where set, which may be nil, has stages of pods or of nodes, these do what their
-// stages say and nothing else; the identity must be allowed that, too.
-func Start(ctx context.Context, config *rest.Config, set *stages.Set, logs io.Writer) error {
+func Start(ctx context.Context, config *rest.Config, logs io.Writer) error {
 	connections := connrotation.NewDialer((&net.Dialer{}).DialContext)
 	config = rest.CopyConfig(config)
 	config.Dial = connections.DialContext
@@ -57,7 +47,7 @@ func Start(ctx context.Context, config *rest.Config, set *stages.Set, logs io.Wr
 		logs = io.Discard
 	}
 	warnings := log.New(logs, "", 0)
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(reconcile.Slim))
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(reconcile.StripManagedFields))
 	nodes, pods := factory.Core().V1().Nodes(), factory.Core().V1().Pods()
 	index := pods.Informer().GetIndexer()
 	if err := index.AddIndexers(podIndexers); err != nil {
@@ -67,17 +57,14 @@ func Start(ctx context.Context, config *rest.Config, set *stages.Set, logs io.Wr
 
 	nodeQueue, podQueue := reconcile.NewQueue("node", k.reportNode, warnings), reconcile.NewQueue("pod", k.reportPod, warnings)
 	k.later = podQueue.AddAfter
-	if err := k.follow(ctx, config, set, nodeQueue, warnings); err != nil {
-		return err
-	}
-	podsKnown, err := watch(pods.Informer(), warnings, podQueue.Add, podQueue.Add, k.forgetPod)
+	podsKnown, err := watch(pods.Informer(), warnings, podQueue.Add, podQueue.Add)
 	if err != nil {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	nodesKnown, err := watch(nodes.Informer(), warnings, func(node any) {
 		nodeQueue.Add(node)
 		k.podsOf(node.(*v1.Node).Name, podQueue.Add) // they may have been there before it
-	}, nodeQueue.Add, k.forgetNode)
+	}, nodeQueue.Add)
 	if err != nil {
 		return fmt.Errorf("watch nodes: %w", err)
 	}
@@ -106,16 +93,15 @@ func newClient(config *rest.Config) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// watch has what appears, what changes and what goes handled. The result is done
+// watch has what appears and what changes handled. The result is done
 // once all that was there at first has been.
-func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, changes, goes func(any)) (cache.DoneChecker, error) {
+func watch(informer cache.SharedIndexInformer, warnings *log.Logger, appears, changes func(any)) (cache.DoneChecker, error) {
 	if err := informer.SetWatchErrorHandlerWithContext(reconcile.WatchErrors("", warnings)); err != nil {
 		return nil, err
 	}
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    appears,
 		UpdateFunc: func(_, object any) { changes(object) },
-		DeleteFunc: goes,
 	})
 	if err != nil {
 		return nil, err

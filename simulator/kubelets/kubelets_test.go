@@ -53,7 +53,7 @@ func withCluster(tests func() int) int {
 func startAll(config *rest.Config) error {
 	var ctx context.Context
 	ctx, stop = context.WithCancel(context.Background())
-	return Start(ctx, config, nil, &logs)
+	return Start(ctx, config, &logs)
 }
 
 // restart ends the kubelets, and starts others with config, as another process

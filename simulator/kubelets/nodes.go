@@ -25,9 +25,6 @@ func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error 
 	if err != nil {
 		return err
 	}
-	if k.nodeStages != nil {
-		return k.playNode(ctx, node)
-	}
 	if isComplete(node) {
 		return nil
 	}

@@ -14,12 +14,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Addresses that nothing routes, outside the range of the control plane's
-// services. podCIDR is for the pods of nodes that have no range of their own.
-var (
-	podCIDR = netip.MustParsePrefix("10.244.0.0/14")
-	nodeIP  = "10.0.0.1"
+// Addresses that nothing routes, outside the range of the control plane's services.
+const (
+	// PodCIDR is for the pods of nodes that have no range of their own.
+	PodCIDR = "10.244.0.0/14"
+	// NodeIP is the address of every node that names no other.
+	NodeIP = "10.0.0.1"
 )
+
+var podCIDR = netip.MustParsePrefix(PodCIDR)
 
 // What pods are found by.
 const (
@@ -77,10 +80,6 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 	if err != nil {
 		return err
 	}
-	if k.podStages != nil {
-		k.playPod(ctx, pod)
-		return nil
-	}
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return k.removePod(ctx, pod)
@@ -120,7 +119,10 @@ func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
 }
 
 func (k *kubelets) runPod(ctx context.Context, node *v1.Node, pod *v1.Pod) error {
-	hostIP := hostIPs(node)[0]
+	hostIP := NodeIP
+	if ips, err := nodeutil.GetNodeHostIPs(node); err == nil { // else its status is not written yet
+		hostIP = ips[0].String()
+	}
 	podIP, err := k.podIP(node, pod, hostIP)
 	if err != nil {
 		return err
@@ -141,19 +143,6 @@ func (k *kubelets) podIP(node *v1.Node, pod *v1.Pod, hostIP string) (string, err
 		cidr = podCIDR
 	}
 	return k.addresses.take(cidr, pod)
-}
-
-// hostIPs are a node's: one, or one of each family.
-func hostIPs(node *v1.Node) []string {
-	ips, err := nodeutil.GetNodeHostIPs(node)
-	if err != nil {
-		return []string{nodeIP} // its status is not written yet
-	}
-	all := make([]string, len(ips))
-	for i, ip := range ips {
-		all[i] = ip.String()
-	}
-	return all
 }
 
 func (k *kubelets) updatePod(ctx context.Context, pod *v1.Pod, change func(*v1.Pod)) error {

@@ -8,7 +8,7 @@ import (
 	"log"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -26,10 +26,10 @@ func isUsual(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// Slim is a transform of informers that leaves out what nobody who looks at objects
-// reads, and what need not be sent back.
-func Slim(object any) (any, error) {
-	if o, err := meta.Accessor(object); err == nil {
+// StripManagedFields is a transform of informers. It leaves out a third of each
+// object, which nobody here reads and which need not be sent back.
+func StripManagedFields(object any) (any, error) {
+	if o, ok := object.(metav1.Object); ok {
 		o.SetManagedFields(nil)
 	}
 	return object, nil

@@ -17,7 +17,6 @@ import (
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
 )
 
 // provisioner makes and deletes volumes.
@@ -33,10 +32,7 @@ type provisioner struct {
 // until ctx is done. The informers of claims, volumes, nodes and storage classes
 // in shared must run. What fails is tried again, and said to logs, one Write each.
 // After the end of ctx, wait until the last request has ended with the result.
-//
-// Where set, which may be nil, has stages of claims or of volumes, these are left
-// to them.
-func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, set *stages.Set, logs io.Writer) (wait func(), err error) {
+func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
 	core := shared.Core().V1()
 	p := &provisioner{
 		client: client,
@@ -49,9 +45,6 @@ func Start(ctx context.Context, client kubernetes.Interface, shared informers.Sh
 	for informer, queue := range map[cache.SharedIndexInformer]*reconcile.Queue{
 		core.PersistentVolumeClaims().Informer(): claims, core.PersistentVolumes().Informer(): volumes,
 	} {
-		if queue == claims && set.Of(stages.Claims) != nil || queue == volumes && set.Of(stages.Volumes) != nil {
-			continue
-		}
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    queue.Add,
 			UpdateFunc: func(_, object any) { queue.Add(object) },

@@ -15,9 +15,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// beginning is what Reset goes back to. It does not change once the simulator
+// baseline is what Reset goes back to. It does not change once the simulator
 // has started.
-type beginning struct {
+type baseline struct {
+	// config is that of the scheduler.
+	config []byte
 	// snapshots are imported, one after the other.
 	snapshots [][]byte
 	// stays has the objects that were there and are of kinds that no snapshot holds,
@@ -34,25 +36,24 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	err = s.Import(ctx, in, progress)
-	if refused := snapshot.NotImported(nil); err != nil && !errors.As(err, &refused) {
+	if err = s.Import(ctx, in, progress); err != nil && !wasRefused(err) {
 		return err
 	}
-	if s.importing {
-		s.importing = false
+	if s.pause.starting {
+		s.pause.starting = false
 		if again := s.cluster.Resume(); again != nil {
 			return fmt.Errorf("start the controllers: %w", again)
 		}
 	}
-	s.beginning.snapshots = append(s.beginning.snapshots, raw)
-	s.beginning.source = in.Source
-	s.initial = s.SchedulerConfig()
+	s.baseline.snapshots = append(s.baseline.snapshots, raw)
+	s.baseline.source = in.Source
+	s.baseline.config = s.SchedulerConfig()
 	return err
 }
 
 // Source says which cluster this one began as a copy of. Nil: of none, or of one
 // that nobody knows.
-func (s *Simulator) Source() *snapshot.Source { return s.beginning.source }
+func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 
 // remember takes what a kept cluster has as what Reset goes back to.
 func (s *Simulator) remember(ctx context.Context) error {
@@ -64,10 +65,10 @@ func (s *Simulator) remember(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what is there: %w", err)
 	}
-	if s.beginning.stays, err = s.others(ctx); err != nil {
+	if s.baseline.stays, err = s.others(ctx); err != nil {
 		return fmt.Errorf("read what is there: %w", err)
 	}
-	s.beginning.snapshots = [][]byte{raw}
+	s.baseline.snapshots = [][]byte{raw}
 	return nil
 }
 
@@ -106,16 +107,15 @@ func (s *Simulator) others(ctx context.Context) (map[types.UID]bool, error) {
 // goBack makes what was there at the start, once everything else is gone.
 func (s *Simulator) goBack(ctx context.Context) error {
 	var errs []error
-	for _, raw := range s.beginning.snapshots {
+	for _, raw := range s.baseline.snapshots {
 		objects := &snapshot.Snapshot{}
 		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
-		err := s.Importer().Importer.Import(ctx, objects, nil)
-		if refused := snapshot.NotImported(nil); errors.As(err, &refused) {
-			continue // they were not there at the start either
+		// What is refused was not there at the start either.
+		if err := s.Importer().Importer.Import(ctx, objects, nil); !wasRefused(err) {
+			errs = append(errs, err)
 		}
-		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
