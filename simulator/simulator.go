@@ -77,20 +77,18 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	go s.endWithCluster()
-	if err := s.startNodes(cfg); err != nil {
+	if err := s.startCaches(ctx, s.running, s.cluster.AdminConfig(), warningsOf{"caches", s.warnings}); err != nil {
 		return err
 	}
-	if err := s.startCaches(ctx, s.running, s.cluster.AdminConfig()); err != nil {
+	if err := s.startNodes(cfg); err != nil {
 		return err
 	}
 	if cfg.ResultAnnotations {
 		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
-	wait, err := volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})
-	if err != nil {
+	if err := s.keep(volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
 		return err
 	}
-	s.waits = append(s.waits, wait)
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {
 			return err
@@ -107,23 +105,23 @@ func (s *Simulator) endWithCluster() {
 
 // startNodes starts what makes nodes Ready and bound pods Running.
 func (s *Simulator) startNodes(cfg Config) error {
-	if cfg.Kwok.Path != "" {
+	switch {
+	case cfg.Kwok.Path != "":
 		cfg.Progress("kwok (" + cfg.Kwok.Path + ") for nodes and pods")
-		wait, err := kwok.Start(s.running, cfg.Kwok, s.Kubeconfig(), s.cluster.Log(), s.cancel)
-		if err == nil {
-			s.waits = append(s.waits, wait)
-		}
-		return err
-	}
-	if cfg.Kubelets == NoKubelets {
+		return s.keep(kwok.Start(s.running, cfg.Kwok, s.Kubeconfig(), s.cluster.Log(), s.cancel))
+	case cfg.Kubelets == NoKubelets:
 		return nil
 	}
 	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
-	config, err := s.cluster.ClientConfig("kubelets", "system:masters")
-	if err != nil {
-		return err
+	return s.keep(kubelets.Start(s.running, s.client, s.informers, warningsOf{"fake kubelets", s.warnings}))
+}
+
+// keep keeps the wait for the end of something that was started.
+func (s *Simulator) keep(wait func(), err error) error {
+	if err == nil {
+		s.waits = append(s.waits, wait)
 	}
-	return kubelets.Start(s.running, config, warningsOf{"fake kubelets", s.warnings})
+	return err
 }
 
 // AdminConfig is a client configuration that may do everything.

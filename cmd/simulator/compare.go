@@ -34,19 +34,16 @@ type comparison struct {
 
 func newCompare() *cobra.Command {
 	c := &comparison{}
-	cmd := &cobra.Command{
-		Use:   "compare {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
-		Short: "Schedule the same pods under two configurations, and show which come out differently, and why",
-		Long: `Schedule the same pods under two configurations, and show which come out differently, and why.
+	cmd := newCommand("compare {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
+		"Schedule the same pods under two configurations, and show which come out differently, and why",
+		func(ctx context.Context, cmd *cobra.Command) error {
+			return withStatus(statusNone, c.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		})
+	cmd.Long = cmd.Short + `.
 
 The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none, and 2
 if there was no comparison: if no pod was there to be scheduled, too, and if pods that run in the
-cluster have no node under A, unless --accept-unplaced is given.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStatus(statusNone, c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
-		},
-	}
+cluster have no node under A, unless --accept-unplaced is given.`
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return withStatus(statusNone, err) })
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
@@ -96,7 +93,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 		fmt.Fprintln(errOut, "simulator: one side after the other: there is no memory for both at once")
 		c.InTurn = true
 	}
-	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now()}).say, warnings{errOut}
+	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now(), last: map[string]shown{}}).say, warnings{errOut}
 	result, err := compare.Run(ctx, c.Options)
 	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {
 		return fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
@@ -170,7 +167,14 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 			return fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
 		}
 		tell(errOut, "note", c.Cluster.Source.Notes)
-	} else if c.Cluster, err = readObjects(c.file, errOut); err != nil {
+		return nil
+	}
+	var notices []snapshot.Notice
+	c.Cluster, notices, err = readSnapshot(c.file)
+	for _, notice := range notices {
+		fmt.Fprintln(warnings{errOut}, "notice:", notice)
+	}
+	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
 	return nil
@@ -192,19 +196,6 @@ func (c *comparison) readScenario() error {
 	return nil
 }
 
-func readObjects(path string, errOut io.Writer) (*snapshot.Snapshot, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	objects, notices, err := snapshot.Read(file)
-	for _, notice := range notices {
-		fmt.Fprintln(warnings{errOut}, "notice:", notice)
-	}
-	return objects, err
-}
-
 // readSide takes a door's name, or else a file.
 func readSide(flag, value string) (compare.Side, error) {
 	side := compare.Side{Name: value, Label: flag + " " + value}
@@ -221,19 +212,19 @@ func readSide(flag, value string) (compare.Side, error) {
 	return side, nil
 }
 
-// often is how long a step goes on before it is told of again.
+// often is how long a step goes on before it is shown again.
 const often = 3 * time.Second
 
-// steps tells how far both sides are.
+// steps shows how far both sides are.
 type steps struct {
 	to    io.Writer
 	began time.Time
 
 	mu   sync.Mutex
-	told map[string]told // by side
+	last map[string]shown // by side
 }
 
-type told struct {
+type shown struct {
 	run  int
 	step string
 	at   time.Time
@@ -242,13 +233,9 @@ type told struct {
 func (s *steps) say(p compare.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told == nil {
-		s.told = map[string]told{}
-	}
-	last := s.told[p.Side]
-	if last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
+	if last := s.last[p.Side]; last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
 		return
 	}
-	s.told[p.Side] = told{p.Run, p.Step, time.Now()}
+	s.last[p.Side] = shown{p.Run, p.Step, time.Now()}
 	fmt.Fprintf(s.to, "%6.1fs  %v\n", time.Since(s.began).Seconds(), p)
 }

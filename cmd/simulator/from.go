@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,15 +13,21 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// readSnapshot reads the file of --from, and says what of it is left out.
-func readSnapshot(o *options) (*snapshot.Snapshot, error) {
-	file, err := os.Open(o.from)
+// readSnapshot reads a file with a cluster, and says what of it is left out.
+func readSnapshot(path string) (*snapshot.Snapshot, []snapshot.Notice, error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
-	objects, notices, err := snapshot.Read(file)
-	if err != nil {
+	return snapshot.Read(file)
+}
+
+// readFrom reads the file of --from.
+func (o *options) readFrom() (objects *snapshot.Snapshot, err error) {
+	if objects, o.notices, err = readSnapshot(o.from); errors.Is(err, fs.ErrNotExist) {
+		return nil, err // which names it
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)
 	}
 	if o.objectsOnly {
@@ -30,7 +37,6 @@ func readSnapshot(o *options) (*snapshot.Snapshot, error) {
 		objects.Source = &snapshot.Source{}
 	}
 	objects.Source.File = filepath.Base(o.from)
-	o.notices = notices
 	return objects, nil
 }
 

@@ -70,12 +70,10 @@ func becomes(t *testing.T, api, want string) {
 }
 
 const (
-	oneNode   = `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`
-	threePods = `{"pods":[
+	oneNode = `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`
+	twoPods = `{"pods":[
 	{"metadata":{"name":"fails","namespace":"default","labels":{"pod-container-running-failed.stage.kwok.x-k8s.io":"true"},
 		"annotations":{"pod-container-running-failed.stage.kwok.x-k8s.io/reason":"Chaos"}},
-		"spec":{"containers":[{"name":"c","image":"i"}]}},
-	{"metadata":{"name":"works","namespace":"default","ownerReferences":[{"apiVersion":"v1","kind":"Job","name":"j","uid":"u"}]},
 		"spec":{"containers":[{"name":"c","image":"i"}]}},
 	{"metadata":{"name":"web","namespace":"default","annotations":{"scheduler.wasmkwokwizardry.io/regex":"^kubecon-"}},
 		"spec":{"containers":[{"name":"c","image":"i"}]}}]}`
@@ -87,8 +85,8 @@ func TestARealKwokDoesWhatItsStagesSay(t *testing.T) {
 	r := runSimulator(t, append(args, "--import", cluster)...)
 	api := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	becomes(t, api, "kubecon-1 true")
-	send(t, "POST", api+"/api/v1/import", threePods, 200)
-	becomes(t, api, "kubecon-1 true, fails Running, web Running, works Succeeded")
+	send(t, "POST", api+"/api/v1/import", twoPods, 200)
+	becomes(t, api, "kubecon-1 true, fails Failed, web Running")
 	send(t, "POST", api+"/api/v1/import", `{"nodes":[{"metadata":{"name":"kubecon-2","labels":{"node-not-ready.stage.kwok.x-k8s.io":"true"}}}]}`, 200)
 	send(t, "PUT", api+"/api/v1/reset", "", 202)
 	becomes(t, api, "kubecon-1 true")
@@ -117,8 +115,8 @@ func TestARealKwokTakesTheTimeThatItsGeneralStagesSay(t *testing.T) {
 	r := runSimulator(t, args...)
 	api := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	send(t, "POST", api+"/api/v1/import", oneNode, 200)
-	send(t, "POST", api+"/api/v1/import", threePods, 200)
-	becomes(t, api, "kubecon-1 true, fails Running, web Running, works Succeeded")
+	send(t, "POST", api+"/api/v1/import", twoPods, 200)
+	becomes(t, api, "kubecon-1 true, fails Running, web Running")
 	send(t, "POST", api+"/api/v1/stop", "", 202)
 	if code := <-r.done; code != 0 {
 		t.Errorf("it ended with %d: %s", code, r.out)

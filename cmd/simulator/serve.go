@@ -113,7 +113,7 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 	if o.cluster.Kubeconfig != "" {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
 	}
-	return readSnapshot(o)
+	return o.readFrom()
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {

@@ -38,12 +38,12 @@ type Cluster struct {
 	dir   *dataDir
 	ca    *authority
 	host  string
-	logs  *logSink
 	etcd  *etcdServer
 	api   *apiServer
 	admin *rest.Config
 
-	manager *manager
+	manager   *manager
+	closeLogs func() error
 
 	stopOnce sync.Once
 	stopping chan struct{}
@@ -75,11 +75,11 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	if c.logs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
+	if c.closeLogs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
 		return err
 	}
 	cfg.Progress("making certificates in " + c.dir.root)
-	if c.ca, err = openAuthority(c.dir); err != nil {
+	if c.ca, err = openAuthority(c.dir.path(pkiDir)); err != nil {
 		return err
 	}
 	listener, err := listen(cfg.Port)
@@ -88,7 +88,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	}
 	c.host = "https://" + listener.Addr().String()
 	cfg.Progress("starting etcd on a unix socket")
-	if c.etcd, err = startEtcd(c.dir, c.logs); err != nil {
+	if c.etcd, err = startEtcd(c.dir); err != nil {
 		listener.Close()
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 }
 
 // Log takes what belongs beside the cluster's own warnings and errors.
-func (c *Cluster) Log() io.Writer { return c.logs }
+func (c *Cluster) Log() io.Writer { return shared }
 
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be
@@ -166,8 +166,8 @@ func (c *Cluster) shutdown() error {
 	if c.etcd != nil {
 		c.etcd.stop()
 	}
-	if c.logs != nil {
-		errs = append(errs, c.logs.close())
+	if c.closeLogs != nil {
+		errs = append(errs, c.closeLogs())
 	}
 	if c.dir != nil {
 		errs = append(errs, c.dir.close())

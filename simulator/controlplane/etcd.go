@@ -3,6 +3,7 @@ package controlplane
 import (
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strconv"
 
 	"go.etcd.io/etcd/server/v3/embed"
@@ -23,13 +24,13 @@ type etcdServer struct {
 	grpc     *grpc.Server
 }
 
-func startEtcd(dir *dataDir, logs *logSink) (*etcdServer, error) {
-	socket := dir.socket("etcd.sock")
+func startEtcd(dir *dataDir) (*etcdServer, error) {
+	socket := filepath.Join(dir.sockets, socketFile)
 	s := &etcdServer{endpoint: "unix://" + socket}
 
 	cfg := embed.NewConfig()
 	cfg.Dir = dir.path(etcdDir)
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logs.zap("etcd"))
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd"))
 	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, nobody dials them.

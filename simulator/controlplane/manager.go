@@ -20,30 +20,15 @@ type manager struct {
 }
 
 func startManager(c *Cluster, cfg Config) (*manager, error) {
-	m := &manager{
-		identities: identities{c.ClientConfig, map[string]identity{}},
-		pausing:    slices.Concat(keepers, volumes, budgets),
-	}
+	m := &manager{identities: identities{c, map[string]identity{}}, pausing: slices.Concat(keepers, volumes), pauses: 1}
 	if !cfg.NoWorkloads {
-		m.pausing = slices.Concat(m.pausing, workloads)
+		m.pausing = append(m.pausing, workloads...)
 	}
 	var err error
-	if m.cleaner, err = startControllers(cleaners, m.identities.get); err != nil {
-		return nil, err
+	if m.cleaner, err = startControllers(cleaners, m.identities); err != nil || cfg.Paused {
+		return m, err
 	}
-	if cfg.Paused {
-		m.pauses = 1
-	} else if err := m.startOthers(); err != nil {
-		m.cleaner.stop()
-		return nil, err
-	}
-	return m, nil
-}
-
-// startOthers needs mu held, but at the start.
-func (m *manager) startOthers() (err error) {
-	m.others, err = startControllers(m.pausing, m.identities.get)
-	return err
+	return m, m.resume()
 }
 
 // stop ends all controllers. It may be called on nil, and again.
@@ -57,10 +42,11 @@ func (m *manager) stop() {
 		return
 	}
 	m.stopped = true
-	if m.others != nil {
-		m.others.stop()
+	for _, running := range []*controllers{m.others, m.cleaner} {
+		if running != nil {
+			running.stop()
+		}
 	}
-	m.cleaner.stop()
 }
 
 var errStopped = errors.New("the control plane was stopped")
@@ -89,11 +75,11 @@ func (c *Cluster) Pause() (resume func() error, err error) {
 // Resume ends the pause that a cluster was started with.
 func (c *Cluster) Resume() error { return c.manager.resume() }
 
-func (m *manager) resume() error {
+func (m *manager) resume() (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.pauses--; m.pauses > 0 || m.stopped {
-		return nil
+	if m.pauses--; m.pauses == 0 && !m.stopped {
+		m.others, err = startControllers(m.pausing, m.identities)
 	}
-	return m.startOthers()
+	return err
 }

@@ -42,7 +42,7 @@ func newOrphanPods(client kubernetes.Interface, core coreinformers.Interface) *o
 	}
 }
 
-func (o *orphanPods) run(ctx context.Context) {
+func (o *orphanPods) Run(ctx context.Context) {
 	if cache.WaitForCacheSync(ctx.Done(), o.synced...) {
 		wait.UntilWithContext(ctx, o.round, orphanPeriod)
 	}
