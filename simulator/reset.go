@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,11 +13,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -184,17 +185,17 @@ func (s *Simulator) namespaced() ([]schema.GroupVersionResource, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := make([]schema.GroupVersionResource, 0, len(found))
-	for kind := range found {
-		kinds = append(kinds, kind)
-	}
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionResource) int {
-		if (a.Resource == "pods") != (b.Resource == "pods") {
-			return map[bool]int{true: -1, false: 1}[a.Resource == "pods"]
+	return slices.SortedFunc(maps.Keys(found), func(a, b schema.GroupVersionResource) int {
+		switch {
+		case a.Resource == b.Resource:
+			return strings.Compare(a.Group, b.Group)
+		case a.Resource == "pods":
+			return -1
+		case b.Resource == "pods":
+			return 1
 		}
-		return strings.Compare(a.String(), b.String())
-	})
-	return kinds, nil
+		return strings.Compare(a.Resource, b.Resource)
+	}), nil
 }
 
 // waitEmpty waits until the caches show that everything is gone.
@@ -218,22 +219,19 @@ func (s *Simulator) waitEmpty(ctx context.Context) error {
 }
 
 // left counts what users have made, by kind.
-func (s *Simulator) left() []string {
-	core, all := s.informers.Core().V1(), labels.Everything()
-	pods, _ := core.Pods().Lister().List(all)
-	nodes, _ := core.Nodes().Lister().List(all)
-	volumes, _ := core.PersistentVolumes().Lister().List(all)
-	claims, _ := core.PersistentVolumeClaims().Lister().List(all)
-	classes, _ := s.informers.Storage().V1().StorageClasses().Lister().List(all)
-	spaces, _ := core.Namespaces().Lister().List(all)
-	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID] })
-	var left []string
-	for kind, n := range map[string]int{
-		"pods": len(pods), "nodes": len(nodes), "persistent volumes": len(volumes),
-		"persistent volume claims": len(claims), "storage classes": len(classes), "namespaces": len(spaces),
+func (s *Simulator) left() (left []string) {
+	core := s.informers.Core().V1()
+	for kind, informer := range map[string]cache.SharedIndexInformer{
+		"pods": core.Pods().Informer(), "nodes": core.Nodes().Informer(), "namespaces": core.Namespaces().Informer(),
+		"persistent volumes": core.PersistentVolumes().Informer(), "persistent volume claims": core.PersistentVolumeClaims().Informer(),
+		"storage classes": s.informers.Storage().V1().StorageClasses().Informer(),
 	} {
-		if n > 0 {
-			left = append(left, fmt.Sprintf("%d %s", n, kind))
+		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool {
+			ns, ok := object.(*v1.Namespace)
+			return ok && (snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID])
+		})
+		if len(there) > 0 {
+			left = append(left, fmt.Sprintf("%d %s", len(there), kind))
 		}
 	}
 	slices.Sort(left)

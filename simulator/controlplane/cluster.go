@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -45,10 +44,9 @@ type Cluster struct {
 	manager   *manager
 	closeLogs func() error
 
-	stopOnce sync.Once
-	stopping chan struct{}
-	done     chan struct{}
-	err      error
+	stop context.CancelFunc // asks for the end
+	done chan struct{}
+	err  error // why it ended; read it after done
 }
 
 // Start brings a cluster up and returns once it serves: every check of /readyz
@@ -59,14 +57,13 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}
 	}
-	c := &Cluster{
-		stopping: make(chan struct{}),
-		done:     make(chan struct{}),
-	}
+	c := &Cluster{done: make(chan struct{})}
 	if err := c.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, c.shutdown())
 	}
-	go c.supervise()
+	var stopping context.Context
+	stopping, c.stop = context.WithCancel(context.Background())
+	go c.supervise(stopping)
 	return c, nil
 }
 
@@ -117,14 +114,14 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	return nil
 }
 
-// Log takes what belongs beside the cluster's own warnings and errors.
+// Log takes what others want to have in the log.
 func (c *Cluster) Log() io.Writer { return shared }
 
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be
 // called again, from anywhere, and returns the same as Err.
 func (c *Cluster) Stop() error {
-	c.stopOnce.Do(func() { close(c.stopping) })
+	c.stop()
 	<-c.done
 	return c.err
 }
@@ -143,10 +140,10 @@ func (c *Cluster) Err() error {
 }
 
 // supervise waits for the end, asked for or not, and leaves nothing running.
-func (c *Cluster) supervise() {
+func (c *Cluster) supervise(stopping context.Context) {
 	var cause error
 	select {
-	case <-c.stopping:
+	case <-stopping.Done():
 	case <-c.api.done:
 		cause = fmt.Errorf("kube-apiserver ended on its own: %w", c.api.err)
 	case <-c.etcd.ended():

@@ -49,27 +49,22 @@ func (o *orphanPods) Run(ctx context.Context) {
 }
 
 func (o *orphanPods) round(ctx context.Context) {
-	pods, err := o.pods.List(labels.Everything())
-	if err != nil {
-		return // a cache's lister has no errors
-	}
+	pods, _ := o.pods.List(labels.Everything()) // a cache's lister has no errors
 	missing := map[string]bool{}
 	for _, pod := range pods {
-		node := pod.Spec.NodeName
-		if node == "" || o.exists(node) {
+		name := pod.Spec.NodeName
+		if name == "" {
 			continue
 		}
-		missing[node] = true
-		if o.suspects[node] {
+		if _, err := o.nodes.Get(name); err == nil {
+			continue
+		}
+		missing[name] = true
+		if o.suspects[name] {
 			o.remove(ctx, pod)
 		}
 	}
 	o.suspects = missing
-}
-
-func (o *orphanPods) exists(node string) bool {
-	_, err := o.nodes.Get(node)
-	return err == nil
 }
 
 func (o *orphanPods) remove(ctx context.Context, pod *corev1.Pod) {

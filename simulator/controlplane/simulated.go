@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,9 +75,7 @@ func (t *teller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // wanted is which pod, node or service a request wants to talk to: empty, if it
 // wants none that is there. Who asks for what is not there is for others to answer.
 func (t *teller) wanted(r *request.RequestInfo) (what string) {
-	switch r.Subresource {
-	case "attach", "exec", "log", "portforward", "proxy":
-	default:
+	if !slices.Contains([]string{"attach", "exec", "log", "portforward", "proxy"}, r.Subresource) {
 		return ""
 	}
 	_, name, _, _ := utilnet.SplitSchemeNamePort(r.Name)
@@ -100,14 +99,6 @@ func (t *teller) wanted(r *request.RequestInfo) (what string) {
 
 // isWebhook is true of requests that make or change a configuration of webhooks.
 func isWebhook(r *request.RequestInfo) bool {
-	switch r.Verb {
-	case "create", "update", "patch":
-	default:
-		return false
-	}
-	switch r.Resource {
-	case "mutatingwebhookconfigurations", "validatingwebhookconfigurations":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"create", "update", "patch"}, r.Verb) &&
+		slices.Contains([]string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, r.Resource)
 }

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -78,15 +79,13 @@ func scheduled(pod *v1.Pod) v1.PodCondition {
 
 // ready says whether a node takes pods, and if not, why in a word.
 func ready(n *v1.Node) (ok bool, word string) {
-	for _, c := range n.Status.Conditions {
-		if c.Type == v1.NodeReady && c.Status == v1.ConditionTrue {
-			if n.Spec.Unschedulable {
-				return false, "cordoned"
-			}
-			return true, "ready"
-		}
+	switch {
+	case !nodeutil.IsNodeReady(n):
+		return false, "not ready"
+	case n.Spec.Unschedulable:
+		return false, "cordoned"
 	}
-	return false, "not ready"
+	return true, "ready"
 }
 
 // postFilter is what came of a pod that no node had room for. That room is made
