@@ -51,7 +51,7 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	return err
 }
 
-// Source says which cluster this one began as a copy of. Nil: of none, or of one
+// Source is the cluster that this one began as a copy of. Nil: of none, or of one
 // that nobody knows.
 func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 

@@ -28,7 +28,7 @@ type Config struct {
 	// DataDir keeps the cluster, and the configuration that was applied last.
 	// Empty: a temporary one, removed at the end.
 	DataDir string
-	// Importing says that ImportFirst comes next: no controller acts before it is
+	// Importing announces ImportFirst: no controller acts before it is
 	// done, not even on what is in DataDir.
 	Importing bool
 	// Resume starts with the configuration that DataDir keeps, if there is one
@@ -50,7 +50,7 @@ type Config struct {
 	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
 	// the annotations of kube-scheduler-simulator.
 	ResultAnnotations bool
-	// Progress is told each step as it begins. It may be nil.
+	// Progress is called with each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
 	// the kubelets warn of, few at a time. Nil drops them.

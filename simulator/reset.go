@@ -86,6 +86,9 @@ func (s *Simulator) reset(ctx context.Context) (wrong, err error) {
 	return wrong, s.goBack(ctx)
 }
 
+// deleteAll deletes what users have made: namespaces but those that the cluster needs
+// or that were there at the start, and what is in any. In the cluster's own namespaces
+// only pods are the user's.
 func (s *Simulator) deleteAll(ctx context.Context) error {
 	client, err := metadata.NewForConfig(s.cluster.AdminConfig())
 	if err != nil {
@@ -95,48 +98,37 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spaces, err := s.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	spaces := s.client.CoreV1().Namespaces()
+	all, err := spaces.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, ns := range spaces.Items {
-		errs = append(errs, s.clearNamespace(ctx, client, kinds, ns))
+	made := slices.DeleteFunc(all.Items, func(ns v1.Namespace) bool { return s.stays(&ns) })
+	for _, ns := range made {
+		if err := spaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			errs = append(errs, err)
+		}
 	}
-	for _, kind := range clusterWide {
+	for _, kind := range slices.Concat(kinds, clusterWide) {
 		errs = append(errs, s.clear(ctx, client.Resource(kind), kind))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, ns := range made {
+		// The namespace controller would come to the same end after five seconds.
+		final := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}
+		if _, err := spaces.Finalize(ctx, final, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// clearNamespace deletes what is in a namespace, and the namespace itself unless
-// the cluster needs it, or it was there at the start. In the cluster's own
-// namespaces only pods are the user's.
-func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interface, kinds []schema.GroupVersionResource, ns v1.Namespace) error {
-	namespaces, system := s.client.CoreV1().Namespaces(), snapshot.IsSystemNamespace(ns.Name)
-	own := !system && !s.baseline.stays[ns.UID]
-	if own {
-		if err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	for _, kind := range kinds {
-		if system && ns.Name != metav1.NamespaceDefault && kind.Resource != "pods" {
-			continue
-		}
-		if err := s.clear(ctx, client.Resource(kind).Namespace(ns.Name), kind); err != nil {
-			return err
-		}
-	}
-	if !own {
-		return nil
-	}
-	// The namespace controller would come to the same end after five seconds.
-	final := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}
-	if _, err := namespaces.Finalize(ctx, final, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
-	return nil
+// stays is true of namespaces that a reset leaves.
+func (s *Simulator) stays(ns *v1.Namespace) bool {
+	return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID]
 }
 
 // deletedAtOnce is how many objects are under way.
@@ -145,8 +137,8 @@ const deletedAtOnce = 16
 // clear deletes all objects of a kind that do not stay, at once and for good. A
 // single request for all of them would run into the API server's timeout at some
 // thousand pods.
-func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface, kind schema.GroupVersionResource) error {
-	list, err := client.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
+func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.GroupVersionResource) error {
+	list, err := all.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
 	if err != nil {
 		return fmt.Errorf("list %s: %w", kind.Resource, err)
 	}
@@ -154,10 +146,12 @@ func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Items {
-		if s.baseline.stays[object.UID] {
+		ofCluster := snapshot.IsSystemNamespace(object.Namespace) && object.Namespace != metav1.NamespaceDefault && kind.Resource != "pods"
+		if ofCluster || s.baseline.stays[object.UID] {
 			continue
 		}
 		group.Go(func() error {
+			client := all.Namespace(object.Namespace)
 			err := client.Delete(ctx, object.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
 			if err == nil && len(object.Finalizers) > 0 { // nobody else would take them away now
 				_, err = client.Patch(ctx, object.Name, types.MergePatchType, withoutFinalizers, metav1.PatchOptions{})
@@ -228,7 +222,7 @@ func (s *Simulator) left() (left []string) {
 	} {
 		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool {
 			ns, ok := object.(*v1.Namespace)
-			return ok && (snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID])
+			return ok && s.stays(ns)
 		})
 		if len(there) > 0 {
 			left = append(left, fmt.Sprintf("%d %s", len(there), kind))

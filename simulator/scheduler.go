@@ -75,7 +75,7 @@ func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) err
 	return nil
 }
 
-// apply does so without keeping the configuration. It needs applying held.
+// apply does so without keeping the configuration. The caller has locked applying.
 func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	if s.running.Err() != nil {
 		return context.Cause(s.running)
@@ -97,7 +97,7 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	return nil
 }
 
-// notStarted says why a scheduler ended before it was ready. If it had taken over
+// notStarted is why a scheduler ended before it was ready. If it had taken over
 // already there is none now, and so no simulator.
 func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
 	switch {

@@ -3,7 +3,7 @@
 // of the doors, whose configuration can be changed while everything else goes on.
 //
 // It wires what the packages below it do. It has no page and no HTTP API: those
-// stand on it.
+// stand on it. Nothing but its command imports it: it is no API.
 package simulator
 
 import (
@@ -133,8 +133,7 @@ func (s *Simulator) Host() string { return s.cluster.Host() }
 // Kubeconfig is the path of a kubeconfig that may do everything.
 func (s *Simulator) Kubeconfig() string { return s.cluster.Kubeconfig() }
 
-// Done is closed when any part of the simulator has ended; Err says which, and
-// why.
+// Done is closed when any part of the simulator has ended; Err is the reason.
 func (s *Simulator) Done() <-chan struct{} { return s.running.Done() }
 
 // Context is done when Done is closed.

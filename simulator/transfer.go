@@ -26,7 +26,7 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 
 // Import applies a snapshot to what is there: first the scheduler's
 // configuration, then the objects, as [snapshot.Importer] does. progress, which may be
-// nil, is told how many of how many objects are done, from several goroutines.
+// nil, gets how many of how many objects are done, from several goroutines.
 //
 // A configuration that is no good stops it before anything is done. Objects that
 // the API server refuses do not stop it: the error is then a [snapshot.NotImported].

@@ -106,7 +106,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	return c.judge(result)
 }
 
-// judge is the end of the command by what came of the comparison.
+// judge returns the error, with its exit status, that the comparison ends with.
 func (c *comparison) judge(result *compare.Result) error {
 	few := func(n int, one, many string) string {
 		if n == 1 {
@@ -166,7 +166,7 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 		if c.Cluster, err = readCluster(ctx, c.live, errOut); err != nil {
 			return fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
 		}
-		tell(errOut, "note", c.Cluster.Source.Notes)
+		list(errOut, "note", c.Cluster.Source.Notes)
 		return nil
 	}
 	var notices []snapshot.Notice

@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// readSnapshot reads a file with a cluster, and says what of it is left out.
+// readSnapshot reads a file with a cluster. The notices are what of it is left out.
 func readSnapshot(path string) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -52,13 +52,13 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 		return err
 	}
 	fmt.Fprintf(out, "         this is %s\n", in.Source)
-	tell(out, "not imported", refused)
-	tell(out, "note", o.notices)
+	list(out, "not imported", refused)
+	list(out, "note", o.notices)
 	return nil
 }
 
-// tell lists notices, a line for each.
-func tell(out io.Writer, word string, notices []snapshot.Notice) {
+// list writes a line for each notice.
+func list(out io.Writer, word string, notices []snapshot.Notice) {
 	for _, notice := range notices {
 		fmt.Fprintf(out, "         %s: %s\n", word, notice)
 	}

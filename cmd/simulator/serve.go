@@ -86,7 +86,7 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	return nil
 }
 
-// progress tells each tenth of an import.
+// progress shows each tenth of an import.
 func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 	return func(done, of int) {
 		if done*10/of == (done-1)*10/of {
@@ -162,7 +162,7 @@ func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(s
 	return s, withFlag(err, cfg)
 }
 
-// withFlag says which flag changes a port that is taken.
+// withFlag names the flag that changes a port that is taken.
 func withFlag(err error, cfg simulator.Config) error {
 	var open *net.OpError
 	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &open) {
@@ -180,7 +180,7 @@ func withFlag(err error, cfg simulator.Config) error {
 	return err
 }
 
-// warnings go to the console in the way of everything that is wrong.
+// warnings are written as everything that is wrong is.
 type warnings struct{ to io.Writer }
 
 func (w warnings) Write(line []byte) (int, error) {

@@ -34,7 +34,7 @@ func newSnapshot() *cobra.Command {
 			if anonymous {
 				anonymize.Snapshot(objects, o.Annotations)
 			}
-			tell(cmd.ErrOrStderr(), "note", objects.Source.Notes)
+			list(cmd.ErrOrStderr(), "note", objects.Source.Notes)
 			return write(objects, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
 	o.AddFlags(cmd.Flags(), "real cluster; it is only read")

@@ -37,7 +37,7 @@ type apiServer struct {
 }
 
 // listen opens the API's port before anything else starts, so that a port that
-// is taken is told at once and by its number.
+// is taken is an error at once, with its number.
 func listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -110,7 +110,7 @@ func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 		return nil, err
 	}
 	generic.EgressSelector = nowhere()
-	tellWhatIsSimulated(generic, informers.Core().V1())
+	explainSimulation(generic, informers.Core().V1())
 	kinds, services, plugins, err := app.CreateKubeAPIServerConfig(opts, generic, informers, storage)
 	if err != nil {
 		return nil, err

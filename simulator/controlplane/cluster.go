@@ -28,7 +28,7 @@ type Config struct {
 	// component in the process (their logger is one for all, so clusters side
 	// by side write to each other's Log). Nil: LogFile in the data directory.
 	Log io.Writer
-	// Progress is told each step of Start as it begins. It may be nil.
+	// Progress is called with each step of Start as it begins. It may be nil.
 	Progress func(step string)
 }
 
@@ -129,7 +129,7 @@ func (c *Cluster) Stop() error {
 // Done is closed when the cluster has ended, whether asked to or not.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
-// Err says why the cluster ended, once Done is closed: nil after a clean Stop.
+// Err is why the cluster ended, once Done is closed: nil after a clean Stop.
 func (c *Cluster) Err() error {
 	select {
 	case <-c.done:

@@ -9,5 +9,5 @@
 // undo nobody's change.
 //
 // What it is not: it runs no container and no endpoint (no logs, no exec), places
-// no pod, and deletes none but those that somebody deleted already.
+// no pod, and deletes none but those that somebody deleted already. It is no API.
 package kubelets

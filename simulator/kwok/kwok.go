@@ -22,7 +22,7 @@ import (
 // stopTime is how long the program gets to end before it is killed.
 const stopTime = 5 * time.Second
 
-// Options say which program is run, and how.
+// Options are which program is run, and how.
 type Options struct {
 	// Path is that of the program. Empty: none is run.
 	Path string
@@ -64,7 +64,7 @@ func (o Options) args(kubeconfig string) []string {
 
 // Start runs the program until ctx is done; wait returns when it has ended. It ends
 // with this process, too, on Linux even if that is killed. What it writes goes to
-// logs. An end of its own is told to ended.
+// logs. An end of its own calls ended.
 func Start(ctx context.Context, o Options, kubeconfig string, logs io.Writer, ended func(error)) (wait func(), err error) {
 	last := &lastLine{}
 	cmd := exec.CommandContext(ctx, o.Path, o.args(kubeconfig)...)
@@ -109,7 +109,7 @@ func (l *lastLine) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// String is what the line says: those of the program are JSON.
+// String is the message of the line: those of the program are JSON.
 func (l *lastLine) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

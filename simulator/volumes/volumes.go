@@ -85,7 +85,7 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 }
 
 // selected is the node that the scheduler has chosen for a pod with the claim, or
-// nil if it has not yet. If that node is gone, it is told to choose again.
+// nil if it has not yet. If that node is gone, the scheduler chooses again.
 func (p *provisioner) selected(ctx context.Context, claim *v1.PersistentVolumeClaim) (*v1.Node, error) {
 	name := claim.Annotations[volumehelpers.AnnSelectedNode]
 	if name == "" {

@@ -18,7 +18,9 @@ import (
 // glance is how long to wait between two looks at the cluster.
 const glance = 100 * time.Millisecond
 
-func (w *walk) podsClient() corev1.PodInterface { return w.client.CoreV1().Pods(metav1.NamespaceDefault) }
+func (w *walk) podsClient() corev1.PodInterface {
+	return w.client.CoreV1().Pods(metav1.NamespaceDefault)
+}
 
 // createNode makes a node and waits until it is Ready.
 func (w *walk) createNode(ctx context.Context, meta metav1.ObjectMeta) (name string, err error) {

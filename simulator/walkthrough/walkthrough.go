@@ -3,7 +3,7 @@
 // some nodes, none, or is invalid, and how the last two get scheduled after all.
 //
 // It is a client of the API server like any other, and does not know what is
-// behind it.
+// behind it. The package is no API.
 package walkthrough
 
 import (
@@ -27,7 +27,7 @@ const patience = 2 * time.Minute
 
 // Run walks through, printing to out as it goes. door is the way into the
 // scheduler that the cluster uses: v1 words some verdicts differently. The
-// error says what came out other than it should.
+// error is what came out other than it should.
 func Run(ctx context.Context, config *rest.Config, door string, out io.Writer) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
