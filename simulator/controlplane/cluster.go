@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -79,9 +81,10 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.ca, err = openAuthority(c.dir.path(pkiDir)); err != nil {
 		return err
 	}
-	listener, err := listen(cfg.Port)
+	// Before anything else starts, so that a port that is taken is an error at once.
+	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(cfg.Port)))
 	if err != nil {
-		return err
+		return fmt.Errorf("open the api's port: %w", err)
 	}
 	c.host = "https://" + listener.Addr().String()
 	cfg.Progress("starting etcd on a unix socket")

@@ -18,10 +18,9 @@ const (
 )
 
 const (
-	pkiDir     = "pki"
-	etcdDir    = "etcd"
-	lockFile   = "lock"
-	socketFile = "etcd.sock"
+	pkiDir   = "pki"
+	etcdDir  = "etcd"
+	lockFile = "lock"
 	// maxSocketPath is what a unix socket's path may measure on every system
 	// (macOS allows 104 bytes with the closing NUL, Linux 108).
 	maxSocketPath = 103
@@ -63,20 +62,18 @@ func (d *dataDir) open() (err error) {
 	if err != nil {
 		return fmt.Errorf("lock data directory: %w", err)
 	}
-	return d.openSockets()
-}
-
-// openSockets makes a place for sockets that only this user can reach. The path of a
-// data directory may be longer than that of a socket can be.
-func (d *dataDir) openSockets() (err error) {
+	// Only this user can enter it. The path of the data directory may be longer than
+	// that of a socket can be.
 	if d.sockets, err = os.MkdirTemp("", "etcd-"); err != nil {
 		return fmt.Errorf("directory for etcd's socket: %w", err)
 	}
-	if n := len(filepath.Join(d.sockets, socketFile)); n > maxSocketPath {
+	if n := len(d.socket()); n > maxSocketPath {
 		return fmt.Errorf("etcd's socket path has %d bytes, at most %d are possible: set TMPDIR to a shorter directory", n, maxSocketPath)
 	}
 	return nil
 }
+
+func (d *dataDir) socket() string { return filepath.Join(d.sockets, "etcd.sock") }
 
 func (d *dataDir) path(elem ...string) string {
 	return filepath.Join(append([]string{d.root}, elem...)...)

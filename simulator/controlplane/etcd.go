@@ -3,7 +3,6 @@ package controlplane
 import (
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strconv"
 
 	"go.etcd.io/etcd/server/v3/embed"
@@ -25,13 +24,12 @@ type etcdServer struct {
 }
 
 func startEtcd(dir *dataDir) (*etcdServer, error) {
-	socket := filepath.Join(dir.sockets, socketFile)
-	s := &etcdServer{endpoint: "unix://" + socket}
+	s := &etcdServer{endpoint: "unix://" + dir.socket()}
 
 	cfg := embed.NewConfig()
 	cfg.Dir = dir.path(etcdDir)
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd"))
-	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
+	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.socket()}}
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, nobody dials them.
 	cfg.ListenPeerUrls = nil
