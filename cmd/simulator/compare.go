@@ -32,19 +32,20 @@ type comparison struct {
 	acceptUnplaced bool
 }
 
+const compareName = "compare"
+
 func newCompare() *cobra.Command {
 	c := &comparison{}
-	cmd := newCommand("compare {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
+	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
 		"Schedule the same pods under two configurations, and show which come out differently, and why",
 		func(ctx context.Context, cmd *cobra.Command) error {
-			return withStatus(statusNone, c.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return c.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
 	cmd.Long = cmd.Short + `.
 
 The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none, and 2
 if there was no comparison: if no pod was there to be scheduled, too, and if pods that run in the
 cluster have no node under A, unless --accept-unplaced is given.`
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return withStatus(statusNone, err) })
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
 	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
@@ -65,21 +66,10 @@ const (
 	statusNone = 2
 )
 
-// statusError is an error with an exit status of its own.
-type statusError struct {
-	error
-	status int
-}
+// lostError is that pods have a node under A and none under B.
+type lostError string
 
-func (e statusError) Unwrap() error { return e.error }
-
-func withStatus(status int, err error) error {
-	var has statusError
-	if err == nil || errors.As(err, &has) {
-		return err
-	}
-	return statusError{err, status}
-}
+func (e lostError) Error() string { return string(e) }
 
 func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	write := report.Formats[c.format]
@@ -106,7 +96,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	return c.judge(result)
 }
 
-// judge returns the error, with its exit status, that the comparison ends with.
+// judge returns the error that the comparison ends with.
 func (c *comparison) judge(result *compare.Result) error {
 	few := func(n int, one, many string) string {
 		if n == 1 {
@@ -120,7 +110,7 @@ func (c *comparison) judge(result *compare.Result) error {
 			few(len(unplaced), "runs in the cluster and has", "run in the cluster and have"), names(unplaced))
 	}
 	if lost := result.Lost(); lost > 0 {
-		return withStatus(statusLost, fmt.Errorf("%s a node under A and none under B", few(lost, "has", "have")))
+		return lostError(few(lost, "has", "have") + " a node under A and none under B")
 	}
 	return nil
 }

@@ -25,13 +25,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "simulator:", err)
-		var with statusError
-		if errors.As(err, &with) {
-			return with.status
-		}
-		return 1
+	ran, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
 	}
-	return 0
+	fmt.Fprintln(stderr, "simulator:", err)
+	var lost lostError
+	switch {
+	case ran.Name() != compareName:
+		return 1
+	case errors.As(err, &lost):
+		return statusLost
+	}
+	return statusNone
 }
