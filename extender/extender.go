@@ -1,10 +1,10 @@
 // Package extender is the scheduler extender as a whole: it takes a
-// configuration, makes the algorithms, and serves them until it is told to
-// stop. cmd/extender runs it as a program; the simulator runs it in-process.
+// configuration, makes the algorithms, and serves them until it is stopped.
+// cmd/extender runs it as a program; the simulator runs it in-process. It is no API.
 //
-// The rooms: command (the command line), config (what it can be told), server
+// Its packages: command (the command line), config (what can be set), server
 // (HTTP), wire (the requests and answers), body (their memory), algorithm (what
-// it can decide), certs, logging and metrics.
+// it can decide), certs and logging.
 package extender
 
 import (
@@ -14,10 +14,12 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
@@ -38,22 +40,35 @@ type Options struct {
 
 // An Extender answers a scheduler. Make one with New.
 type Extender struct {
-	config     *config.Config
-	logger     logr.Logger
-	server     *server.Server
-	certs      certs.Source
-	algorithms *algorithms
+	config *config.Config
+	logger logr.Logger
+	server *server.Server
+	certs  certs.Source
+
+	algorithms map[string]algorithm.Algorithm // those in use, by name
+	panicked   sync.Map                       // name to what, of those that work in the background
+	cancel     context.CancelFunc             // ends that work
+	working    sync.WaitGroup
 }
+
+// unaccounted is what the runtime may have in memory beside what limits.buffers
+// counts: connections, compiled patterns, garbage. Where that gets scarce it
+// collects more often.
+const unaccounted = 64 << 20
 
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
 	c := o.Config
-	all, err := newAlgorithms(c, o.Logger)
-	if err != nil {
-		return nil, err
+	e := &Extender{config: c, logger: o.Logger, algorithms: make(map[string]algorithm.Algorithm)}
+	for _, name := range c.InUse() {
+		entry := c.Algorithms[name]
+		one, err := algorithm.New(entry.Kind, entry.Config, o.Logger.WithName("algorithm").WithName(name))
+		if err != nil {
+			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
+		}
+		e.algorithms[name] = one
 	}
-	e := &Extender{config: c, logger: o.Logger, algorithms: all}
 	if c.TLS.Enabled() {
 		if err := e.certs.Load(c.TLS); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
@@ -61,13 +76,53 @@ func New(o Options) (*Extender, error) {
 	}
 	e.server = server.New(server.Options{
 		Config: c, Logger: o.Logger.WithName("server"), Version: o.Version, CertificateExpiry: e.certs.NotAfter,
-		Filter: all.chain(c.Filter), Prioritize: all.chain(c.Prioritize), Health: all.health,
+		Filter: e.chain(c.Filter), Prioritize: e.chain(c.Prioritize), Health: e.health,
 	})
 	if o.OwnsProcess && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(c.Limits.Buffers.Value() + besides)
+		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
 	}
-	all.start(e.panicked)
+	ctx, cancel := context.WithCancel(context.Background())
+	e.cancel = cancel
+	for name, one := range e.algorithms {
+		if worker, ok := one.(algorithm.Worker); ok {
+			e.working.Go(func() { e.work(ctx, name, worker) })
+		}
+	}
 	return e, nil
+}
+
+// chain is that of the algorithms with these names.
+func (e *Extender) chain(names []string) (links algorithm.Chain) {
+	for _, name := range names {
+		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: e.config.Algorithms[name].Weight})
+	}
+	return links
+}
+
+// work is that of an algorithm in the background. A panic ends it, and nothing else.
+func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worker) {
+	defer func() {
+		if what := recover(); what != nil {
+			e.panicked.Store(name, what)
+			e.server.Panicked(name, what, "An algorithm panicked in the background and has stopped there")
+		}
+	}()
+	worker.Run(ctx)
+}
+
+// health is that of all algorithms in use, by name.
+func (e *Extender) health() map[string]algorithm.Health {
+	all := make(map[string]algorithm.Health)
+	for name, one := range e.algorithms {
+		all[name] = algorithm.Health{OK: true, Detail: "ok"}
+		if worker, ok := one.(algorithm.Worker); ok {
+			all[name] = worker.Health()
+		}
+		if what, panicked := e.panicked.Load(name); panicked {
+			all[name] = algorithm.Health{Detail: fmt.Sprint("panicked in the background: ", what)}
+		}
+	}
+	return all
 }
 
 // Config is the configuration. It must not be changed.
@@ -82,18 +137,18 @@ func (e *Extender) Handler() http.Handler { return e.server.Handler() }
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
 	if e.config.TLS.Enabled() {
-		go e.certs.Watch(ctx, e.config.TLS, e.renewed)
+		go e.certs.Watch(ctx, e.config.TLS, e.reloaded)
 		return e.server.Serve(ctx, l, e.certs.Config())
 	}
-	if !isLoopback(l.Addr()) {
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
 	return e.server.Serve(ctx, l, nil)
 }
 
-// renewed tells what became of certificates that have changed.
-func (e *Extender) renewed(err error) {
-	e.server.Metrics().CertificateReload(err)
+// reloaded tells what became of certificates that have changed.
+func (e *Extender) reloaded(err error) {
+	e.server.CertificatesReloaded(err)
 	log := e.logger.WithName("tls")
 	if err != nil {
 		log.Error(err, "The new certificates are refused, the old ones go on")
@@ -102,20 +157,17 @@ func (e *Extender) renewed(err error) {
 	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
 }
 
-func isLoopback(address net.Addr) bool {
-	tcp, ok := address.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
+// stopLimit is how long algorithms get to stop.
+const stopLimit = 5 * time.Second
+
+// Close ends the work of the algorithms in the background, and waits for that, but
+// not for ever.
+func (e *Extender) Close() {
+	e.cancel()
+	done := make(chan struct{})
+	go func() { e.working.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(stopLimit):
+	}
 }
-
-// Close ends the work of the algorithms in the background.
-func (e *Extender) Close() { e.algorithms.stop() }
-
-func (e *Extender) panicked(name string, what any, stack []byte) {
-	e.server.Metrics().Panic(name)
-	e.logger.Error(fmt.Errorf("panic: %v", what), "An algorithm panicked in the background and has stopped there", "algorithm", name, "stack", string(stack))
-}
-
-// besides is what the runtime may have in memory beside what limits.buffers
-// counts: connections, compiled patterns, garbage. Where that gets scarce it
-// collects more often.
-const besides = 64 << 20

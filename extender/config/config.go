@@ -1,8 +1,8 @@
 // Package config is what the extender can be told: one file, flags that win
-// over it, defaults under it, all of it decoded strictly and validated here.
+// over it, defaults under it, all of it decoded strictly and validated here. It is
+// no API.
 //
-// It starts nothing. What an algorithm can be told is that algorithm's own
-// business; this package only finds it and asks it to validate.
+// It starts nothing. Each algorithm validates what it can be told.
 package config
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
@@ -19,8 +20,6 @@ import (
 type Config struct {
 	// Listen is the address to serve on.
 	Listen string `json:"listen"`
-	// Mode says which requests are answered.
-	Mode Mode `json:"mode"`
 
 	// Algorithm names one algorithm for both verbs, if Filter and Prioritize
 	// do not say otherwise.
@@ -40,19 +39,6 @@ type Config struct {
 	// LogFormat is text or json.
 	LogFormat string `json:"logFormat"`
 }
-
-// Mode says which form of request is answered.
-type Mode string
-
-// The modes.
-const (
-	Auto      Mode = "auto" // whatever the request has
-	FullNodes Mode = "full-nodes"
-	Names     Mode = "names"
-)
-
-// formerly are the names that modes had, which are still taken.
-var formerly = map[Mode]Mode{"v1": FullNodes, "v2": Names}
 
 // Algorithm configures an algorithm, perhaps one of several of its kind.
 type Algorithm struct {
@@ -91,15 +77,10 @@ type Limits struct {
 
 // Timeouts bound how long things can take.
 type Timeouts struct {
-	// Header and Read are for the header of a request and for all of it.
-	Header metav1.Duration `json:"header"`
-	Read   metav1.Duration `json:"read"`
-	// Write is for algorithm and answer together.
-	Write metav1.Duration `json:"write"`
-	// Idle is how long a connection without a request is kept.
-	Idle metav1.Duration `json:"idle"`
+	// Read is for all of a request to arrive.
+	Read metav1.Duration `json:"read"`
 	// Unready is how long requests are still answered after readiness is off,
-	// so that nobody is sent here any more when connections are refused.
+	// so that no new ones are sent when connections are refused.
 	Unready metav1.Duration `json:"unready"`
 	// Drain is how long requests in flight are waited for after that.
 	Drain metav1.Duration `json:"drain"`
@@ -110,17 +91,13 @@ type Timeouts struct {
 func Default() *Config {
 	return &Config{
 		Listen: "127.0.0.1:8000",
-		Mode:   Auto,
 		Limits: Limits{
 			Body:     resource.MustParse("128Mi"),
 			Buffers:  resource.MustParse("512Mi"),
 			Requests: 1024,
 			Header:   resource.MustParse("16Ki"),
 		},
-		Timeouts: Timeouts{
-			Header: seconds(5), Read: seconds(30), Write: seconds(30), Idle: seconds(120),
-			Unready: seconds(5), Drain: seconds(30),
-		},
+		Timeouts:  Timeouts{Read: seconds(30), Unready: seconds(5), Drain: seconds(30)},
 		LogFormat: logging.Text,
 	}
 }
@@ -128,3 +105,6 @@ func Default() *Config {
 func seconds(n int) metav1.Duration {
 	return metav1.Duration{Duration: time.Duration(n) * time.Second}
 }
+
+// YAML is the configuration as a file that would give the same.
+func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }

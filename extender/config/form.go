@@ -15,23 +15,44 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
+// gone are fields that there were, and what holds without them.
+var gone = map[string]string{
+	"mode":            "each request is answered in the form in which it came",
+	"timeouts.header": "it is 5s, or timeouts.read if that is less",
+	"timeouts.write":  "it is 30s",
+	"timeouts.idle":   "it is 2m",
+}
+
+// errNothing refuses a file that says nothing: more often it was emptied by
+// accident, or is about to be written, than it asks for the defaults.
+var errNothing = errors.New("there is nothing in it but comments and blanks: write {} if everything is to be as it is by default, " +
+	"or restore what it was; --print-config shows all that can be set")
+
 // checkForm says what in a text does not fit a Config, each mistake with its
-// line. It speaks before the decoder, which tells of the first one, in Go's
-// words, and passes over what a person means something by: tags, values that
-// are missing, a second document.
-func checkForm(data []byte) error {
-	if n := documents(data); n > 1 {
-		return fmt.Errorf("there are %d documents in it, and only one is read: put everything into one, without a line \"---\" between", n)
-	}
+// line. The decoder would tell of the first one, in Go's words, and passes over
+// tags, values that are missing and a second document.
+func checkForm(data []byte) (yamlcheck.Text, error) {
 	text := yamlcheck.Parse(data)
-	problems := text.Keys()
-	if _, root := text.Find(""); root != nil && !isNull(root) {
-		problems = append(problems, unread(root, "")...)
+	if n := documents(data); n > 1 {
+		return text, fmt.Errorf("there are %d documents in it, and only one is read: put everything into one, without a line \"---\" between", n)
 	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return text, err
+	}
+	if len(document.Content) == 0 || isNull(document.Content[0]) {
+		return text, errNothing
+	}
+	problems := append(text.Keys(), unread(document.Content[0], "")...)
 	if len(problems) == 0 {
 		problems = text.Check(reflect.TypeFor[Config]())
 	}
-	return located(problems, "")
+	for i, p := range problems {
+		if instead, is := gone[p.Field]; is {
+			problems[i].Message = "is no field any more: " + instead + "; leave it out"
+		}
+	}
+	return text, located(problems, "")
 }
 
 // checkAlgorithms is checkForm for the configs of the algorithms in a text that
@@ -40,7 +61,7 @@ func (c *Config) checkAlgorithms(text yamlcheck.Text) error {
 	var all []error
 	for name, entry := range c.Algorithms {
 		path := fmt.Sprintf("algorithms[%s].config", name)
-		if as := algorithm.ConfigType(or(entry.Kind, name)); as != nil {
+		if as := algorithm.ConfigType(cmp.Or(entry.Kind, name)); as != nil {
 			all = append(all, located(text.At(path).Check(as), path+"."))
 		}
 	}
@@ -53,10 +74,13 @@ func located(problems yamlcheck.Problems, path string) error {
 	slices.SortStableFunc(problems, func(a, b yamlcheck.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	var all []error
 	for _, p := range problems {
-		all = append(all, fmt.Errorf("line %d: %s: %s", p.Line, dotted(path+p.Field), p.Message))
+		// algorithms[lucky].weight becomes algorithms.lucky.weight
+		all = append(all, fmt.Errorf("line %d: %s: %s", p.Line, key.ReplaceAllString(path+p.Field, ".$1"), p.Message))
 	}
 	return errors.Join(all...)
 }
+
+var key = regexp.MustCompile(`\[([^\]\d][^\]]*)\]`)
 
 // documents counts those that have something in them.
 func documents(data []byte) (n int) {
@@ -69,7 +93,7 @@ func documents(data []byte) (n int) {
 }
 
 // unread finds what the decoder passes over in a value: tags that are not YAML's
-// own, and nulls, which to it are as good as nothing.
+// own, and nulls.
 func unread(n *yaml.Node, path string) (all yamlcheck.Problems) {
 	switch {
 	case n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(n.ShortTag(), "!!"):
@@ -99,8 +123,3 @@ func insteadOf(tag string) string {
 	}
 	return "take it away"
 }
-
-var key = regexp.MustCompile(`\[([^\]\d][^\]]*)\]`)
-
-// dotted writes algorithms[lucky].weight as algorithms.lucky.weight.
-func dotted(field string) string { return key.ReplaceAllString(field, ".$1") }

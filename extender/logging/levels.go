@@ -1,7 +1,6 @@
 package logging
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,15 +33,8 @@ func ParseLevel(text string) (Level, error) {
 }
 
 // UnmarshalJSON reads a level from a string or a number.
-func (l *Level) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if strings.HasPrefix(text, `"`) {
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-	}
-	level, err := ParseLevel(text)
-	*l = level
+func (l *Level) UnmarshalJSON(data []byte) (err error) {
+	*l, err = ParseLevel(strings.Trim(string(data), `"`))
 	return err
 }
 
@@ -56,8 +48,8 @@ func (l Level) String() string {
 	return strconv.Itoa(int(l))
 }
 
-// MarshalJSON writes the name or the number.
-func (l Level) MarshalJSON() ([]byte, error) { return json.Marshal(l.String()) }
+// MarshalText writes the name or the number.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // Default is the name under which the level of all loggers is set that have
 // none of their own.

@@ -7,6 +7,7 @@ package logging
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-logr/logr"
 	"go.uber.org/zap/zapcore"
@@ -35,46 +36,38 @@ func New(w io.Writer, format string, levels Levels) logr.Logger {
 	default:
 		panic(fmt.Sprintf("logging: no format is called %q", format))
 	}
-	// One frame deeper than the backend expects: sink's own.
-	return logr.New(&sink{inner: logger.WithCallDepth(1).GetSink(), levels: levels})
+	return logr.New(&sink{LogSink: logger.GetSink(), level: levels.of(""), levels: levels})
 }
 
 // sink lets through what the level of its name allows.
 type sink struct {
-	inner  logr.LogSink
+	logr.LogSink
 	name   string
+	level  Level // of the name
 	levels Levels
 }
 
 // Init does nothing: the backend is set up already.
 func (s *sink) Init(logr.RuntimeInfo) {}
 
-func (s *sink) Enabled(level int) bool { return Level(level) <= s.levels.of(s.name) }
+func (s *sink) Enabled(level int) bool { return Level(level) <= s.level }
 
-func (s *sink) Info(level int, message string, keysAndValues ...any) {
-	s.inner.Info(level, message, keysAndValues...)
-}
-
-func (s *sink) Error(err error, message string, keysAndValues ...any) {
-	s.inner.Error(err, message, keysAndValues...)
+func (s *sink) with(inner logr.LogSink) *sink {
+	return &sink{LogSink: inner, name: s.name, level: s.level, levels: s.levels}
 }
 
 func (s *sink) WithValues(keysAndValues ...any) logr.LogSink {
-	return &sink{inner: s.inner.WithValues(keysAndValues...), name: s.name, levels: s.levels}
+	return s.with(s.LogSink.WithValues(keysAndValues...))
 }
 
 func (s *sink) WithName(name string) logr.LogSink {
-	inner := s.inner.WithName(name)
-	if s.name != "" {
-		name = s.name + "." + name
-	}
-	return &sink{inner: inner, name: name, levels: s.levels}
+	deeper := s.with(s.LogSink.WithName(name))
+	deeper.name = strings.TrimPrefix(s.name+"."+name, ".")
+	deeper.level = s.levels.of(deeper.name)
+	return deeper
 }
 
+// WithCallDepth implements logr.CallDepthLogSink, as both backends do.
 func (s *sink) WithCallDepth(depth int) logr.LogSink {
-	deeper := *s
-	if inner, ok := s.inner.(logr.CallDepthLogSink); ok {
-		deeper.inner = inner.WithCallDepth(depth)
-	}
-	return &deeper
+	return s.with(s.LogSink.(logr.CallDepthLogSink).WithCallDepth(depth))
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime/debug"
+	"runtime"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/metrics"
 	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
 )
 
@@ -34,12 +32,9 @@ type call struct {
 	outcome string
 }
 
-func (s *Server) verbHandler(verb string) http.Handler {
+func (s *Server) verbHandler(verb string, chain algorithm.Chain) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Server: s, verb: verb, began: time.Now()}
-		if c.chain = c.Filter; verb == prioritize {
-			c.chain = c.Prioritize
-		}
+		c := &call{Server: s, verb: verb, chain: chain, began: time.Now()}
 		s.inFlight.Add(1)
 		defer s.inFlight.Add(-1)
 		if refused := c.admit(r); refused != nil {
@@ -49,7 +44,7 @@ func (s *Server) verbHandler(verb string) http.Handler {
 		client := http.NewResponseController(w)
 		b, err := s.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
 		if err != nil {
-			c.refuse(w, refusalOfBody(err))
+			c.refuse(w, refusalOf(err, outcomeLost, "the request ended too early: "))
 			return
 		}
 		defer b.Release()
@@ -76,9 +71,8 @@ func (c *call) admit(r *http.Request) *refusal {
 	return nil
 }
 
-// ask reads the request out of its body and has it answered, one of so many
-// that have arrived: who is slow to send, or to take the answer, is not among
-// them.
+// ask reads the request out of its body and has it answered. limits.requests
+// counts those that do so, not who is slow to send, or to take the answer.
 func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	n := c.answering.Add(1)
 	defer c.answering.Add(-1)
@@ -86,16 +80,16 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
 	}
 	if err := c.read(b); err != nil {
-		return refusalOfRequest(err)
+		return refusalOf(err, outcomeBad, "")
 	}
-	if c.request.Form == wire.Neither && c.verb == prioritize {
-		c.answer, c.outcome = c.request.Priorities(nil), outcomeError
-		return nil
+	if c.request.Form != wire.Neither {
+		return c.run(ctx)
 	}
-	if message := misfit(c.Config.Mode, c.request.Form); message != "" {
-		return c.turnDown(http.StatusBadRequest, outcomeBad, message)
+	c.outcome = outcomeError
+	if c.answer = c.request.Priorities(nil); c.verb == filter {
+		c.answer = wire.Refusal("the request has neither Nodes nor NodeNames: there is nothing to filter")
 	}
-	return c.run(ctx)
+	return nil
 }
 
 // read reads the request. That takes a processor and makes garbage, so more at
@@ -108,49 +102,53 @@ func (c *call) read(b *body.Body) (err error) {
 	return err
 }
 
-// misfit says why a form of request is not for a mode, if so.
-func misfit(mode config.Mode, form wire.Form) string {
-	switch {
-	case form == wire.Neither:
-		return "the request has neither Nodes nor NodeNames: there is nothing to filter"
-	case form == wire.Both:
-		return "the request has both Nodes and NodeNames: send one of them"
-	case mode == config.FullNodes && form != wire.Full:
-		return "this extender answers requests with full nodes (mode full-nodes), and this one has node names: set nodeCacheCapable: false in the scheduler's configuration"
-	case mode == config.Names && form != wire.Names:
-		return "this extender answers requests with node names (mode names), and this one has full nodes: set nodeCacheCapable: true in the scheduler's configuration"
+// turns are those in which requests are read, as many at a time as there are
+// processors, for each class of sizes: a request for a hundred names takes a
+// fraction of a millisecond, and waits for none of full nodes, which take hundreds.
+type turns [len(classes) + 1]chan struct{}
+
+// classes are the largest bodies of all classes but the last: 2,000 names with
+// their pod, and 30,000.
+var classes = [...]int{64 << 10, 1 << 20}
+
+func newTurns() (t turns) {
+	for i := range t {
+		t[i] = make(chan struct{}, runtime.GOMAXPROCS(0))
 	}
-	return ""
+	return t
 }
 
-// turnDown refuses a well-formed request in the answer, where the verb has room
-// for that, or with a status.
-func (c *call) turnDown(status int, outcome, message string) *refusal {
-	if c.verb != filter {
-		return &refusal{status, outcome, message}
+// of are the turns for bodies of a size.
+func (t turns) of(size int) chan struct{} {
+	for i, most := range classes {
+		if size <= most {
+			return t[i]
+		}
 	}
-	c.answer, c.outcome = wire.Refusal(message), outcomeError
-	return nil
+	return t[len(classes)]
 }
 
 // run asks the algorithms. Their panics end here.
 func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.metrics.Panic(c.chain.String())
-			c.Logger.Error(fmt.Errorf("panic: %v", p), "An algorithm panicked", "verb", c.verb, "algorithm", c.chain.String(),
-				"pod", c.request.Pod.String(), "stack", string(debug.Stack()))
+			c.Panicked(c.chain.String(), p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
 			refused = &refusal{
 				http.StatusInternalServerError, outcomePanic,
 				"algorithm " + c.chain.String() + " panicked; the extender's log has the details",
 			}
 		}
 	}()
-	if err := c.decide(ctx); err != nil {
-		c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
-		return c.turnDown(http.StatusInternalServerError, outcomeInternal, err.Error())
+	err := c.decide(ctx)
+	if err == nil {
+		c.outcome = outcomeOK
+		return nil
 	}
-	c.outcome = outcomeOK
+	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
+	if c.verb == prioritize {
+		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
+	}
+	c.answer, c.outcome = wire.Refusal(err.Error()), outcomeError
 	return nil
 }
 
@@ -171,29 +169,28 @@ func (c *call) decide(ctx context.Context) error {
 	return err
 }
 
-// logFailures logs a line for each node, if somebody wants to see that.
+func (c *call) logScores(scores []int64) {
+	c.logNodes("Scored", func(i int) []any { return []any{"score", scores[i]} })
+}
+
 func (c *call) logFailures(failures []*algorithm.Failure) {
-	log := c.nodeLogger.V(4)
-	if !log.Enabled() {
-		return
-	}
-	for i, name := range c.request.Names {
+	c.logNodes("Filtered", func(i int) []any {
 		reason := ""
 		if failures != nil && failures[i] != nil {
 			reason = failures[i].Reason
 		}
-		log.Info("Filtered", "pod", c.request.Pod.String(), "node", name, "passes", reason == "", "reason", reason)
-	}
+		return []any{"passes", reason == "", "reason", reason}
+	})
 }
 
-// logScores does so for scores.
-func (c *call) logScores(scores []int64) {
+// logNodes logs a line for each node, if somebody wants to see that.
+func (c *call) logNodes(message string, keysAndValues func(i int) []any) {
 	log := c.nodeLogger.V(4)
 	if !log.Enabled() {
 		return
 	}
 	for i, name := range c.request.Names {
-		log.Info("Scored", "pod", c.request.Pod.String(), "node", name, "score", scores[i])
+		log.Info(message, append([]any{"pod", c.request.Pod.String(), "node", name}, keysAndValues(i)...)...)
 	}
 }
 
@@ -214,16 +211,16 @@ func (c *call) refuse(w http.ResponseWriter, refused *refusal) {
 }
 
 func (c *call) count() {
-	done := metrics.Request{Verb: c.verb, Algorithm: c.chain.String(), Outcome: c.outcome, Took: time.Since(c.began)}
+	nodesIn, nodesOut, took := 0, 0, time.Since(c.began)
 	if c.request != nil {
-		done.NodesIn = len(c.request.Names)
+		nodesIn = len(c.request.Names)
 	}
 	if c.answer != nil {
-		done.NodesOut = c.answer.Passed
+		nodesOut = c.answer.Passed
 	}
-	c.metrics.Count(done)
+	c.metrics.count(c.verb, c.chain.String(), c.outcome, nodesIn, nodesOut, took)
 	if log := c.Logger.V(4); log.Enabled() && c.request != nil {
-		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", done.Outcome,
-			"nodesIn", done.NodesIn, "nodesOut", done.NodesOut, "took", done.Took)
+		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
+			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)
 	}
 }

@@ -8,9 +8,24 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	// headerTimeout is how long the header of a request may take.
+	headerTimeout = 5 * time.Second
+	// writeTimeout is for algorithm and answer together.
+	writeTimeout = 30 * time.Second
+	// idleTimeout is how long a connection without a request is kept.
+	idleTimeout = 2 * time.Minute
+	// quiet is how long nothing must have happened on any connection until they
+	// are closed. A request that comes on an idle one at that moment would be lost;
+	// who was quiet for so long sends none in the same microseconds, but by chance.
+	quiet = 250 * time.Millisecond
 )
 
 // Serve answers on l until ctx is done and then shuts down: readiness is off
@@ -19,16 +34,16 @@ import (
 // request was lost. l is closed in any case. Without certificates it is plain
 // HTTP.
 func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
-	limits, times := s.Config.Limits, s.Config.Timeouts
+	times := s.Config.Timeouts
 	var traffic traffic
 	web := &http.Server{
 		Handler:           s.Handler(),
 		TLSConfig:         certificates,
-		ReadHeaderTimeout: times.Header.Duration,
+		ReadHeaderTimeout: min(headerTimeout, times.Read.Duration),
 		ReadTimeout:       times.Read.Duration,
-		WriteTimeout:      times.Read.Duration + times.Write.Duration, // it begins with the body
-		IdleTimeout:       times.Idle.Duration,
-		MaxHeaderBytes:    int(limits.Header.Value()),
+		WriteTimeout:      times.Read.Duration + writeTimeout, // it begins with the body
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    int(s.Config.Limits.Header.Value()),
 		ConnState:         traffic.note,
 		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(s.Logger), slog.LevelInfo),
 	}
@@ -48,32 +63,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 	}
 	s.draining.Store(true)
 	s.Logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", s.inFlight.Load())
-	if times.Unready.Duration > 0 {
-		<-s.after(times.Unready.Duration)
-	}
-	s.close(l, &traffic)
-	return s.drain(web, &traffic, times.Drain.Duration)
+	<-s.after(times.Unready.Duration)
+	return s.drain(web, l, &traffic)
 }
 
-// close takes no new connections any more, but those that are already made.
-func (s *Server) close(l net.Listener, traffic *traffic) {
-	if err := refuseConnections(l); err != nil {
-		s.Logger.Info("Shutting down: who has just connected may be cut off", "err", err)
-	} else {
-		begun := time.Now()
-		ctx, cancel := context.WithTimeout(context.Background(), 8*quiet)
-		defer cancel()
-		await(ctx, func() bool { return traffic.noneCame(begun) })
-	}
-	_ = l.Close()
-}
-
-// drain answers those who are still connected, then closes everything.
-func (s *Server) drain(web *http.Server, traffic *traffic, limit time.Duration) error {
+// drain takes no new connections any more, answers those who are connected, then
+// closes everything.
+func (s *Server) drain(web *http.Server, l net.Listener, traffic *traffic) error {
+	limit := s.Config.Timeouts.Drain.Duration
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	s.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", s.inFlight.Load())
-	await(ctx, traffic.isQuiet)
+	if err := refuseConnections(l); err != nil {
+		s.Logger.Info("Shutting down: who has just connected may be cut off", "err", err)
+		_ = l.Close()
+	}
+	traffic.note(nil, http.StateIdle) // who connected just before is accepted from now on
+	_ = wait.PollUntilContextCancel(ctx, quiet/25, true, func(context.Context) (bool, error) { return traffic.isQuiet(), nil })
 	err := web.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		lost := s.inFlight.Load()
@@ -85,4 +91,34 @@ func (s *Server) drain(web *http.Server, traffic *traffic, limit time.Duration) 
 	}
 	s.Logger.Info("Shut down")
 	return err
+}
+
+// traffic knows of every connection whether there is, or may be, a request on
+// it. The zero value is that of a server without connections.
+type traffic struct {
+	mu   sync.Mutex
+	busy map[net.Conn]struct{}
+	last time.Time // that something happened
+}
+
+// note is http.Server.ConnState. A connection is busy from the start: who has
+// connected is about to send.
+func (t *traffic) note(c net.Conn, state http.ConnState) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = time.Now()
+	if state != http.StateNew && state != http.StateActive {
+		delete(t.busy, c)
+		return
+	}
+	if t.busy == nil {
+		t.busy = make(map[net.Conn]struct{})
+	}
+	t.busy[c] = struct{}{}
+}
+
+func (t *traffic) isQuiet() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.busy) == 0 && time.Since(t.last) >= quiet
 }

@@ -1,30 +1,35 @@
 // Package server speaks HTTP for the extender: it receives requests within
 // limits, has them answered by the algorithms, isolates
-// what goes wrong, and shuts down without losing a request.
+// what goes wrong, and shuts down without losing a request. It is no API.
 //
 // It reads no files and knows no algorithm by name; package extender puts it
 // together with the rest.
 package server
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/metrics"
 )
 
 // Options are what a Server is made of. All are needed.
 type Options struct {
 	Config             *config.Config
 	Filter, Prioritize algorithm.Chain
-	// Health is that of the algorithms in use.
-	Health func() []metrics.Algorithm
+	// Health is that of the algorithms in use, by name.
+	Health func() map[string]algorithm.Health
 	Logger logr.Logger
 	// Version is shown to who asks.
 	Version string
@@ -36,7 +41,7 @@ type Options struct {
 type Server struct {
 	Options
 	nodeLogger logr.Logger
-	metrics    *metrics.Metrics
+	metrics    *metrics
 
 	bodies *body.Limits
 	// inFlight are all requests; those that have arrived and have no answer yet
@@ -44,7 +49,7 @@ type Server struct {
 	inFlight, answering atomic.Int64
 	turns               turns
 	draining            atomic.Bool
-	toldOfUnknown       atomic.Int64 // when, in Unix nanoseconds
+	unknownLogged       atomic.Int64 // when, in Unix nanoseconds
 
 	// after is time.After, but in tests.
 	after func(time.Duration) <-chan time.Time
@@ -56,47 +61,97 @@ func New(o Options) *Server {
 		Options: o, nodeLogger: o.Logger.WithName("nodes"), turns: newTurns(), after: time.After,
 		bodies: body.NewLimits(o.Config.Limits.Body.Value(), o.Config.Limits.Buffers.Value()),
 	}
-	s.metrics = metrics.New(metrics.Sources{
-		Version:  o.Version,
-		InFlight: func() float64 { return float64(s.inFlight.Load()) },
-		Buffered: func() float64 { return float64(s.bodies.Used()) },
-		CertificateExpiry: func() float64 {
-			if expiry := o.CertificateExpiry(); !expiry.IsZero() {
-				return float64(expiry.Unix())
-			}
-			return 0
-		},
-		Algorithms: o.Health,
-	})
+	s.metrics = newMetrics(s)
 	return s
 }
 
-// Metrics are the server's, for who has something to count.
-func (s *Server) Metrics() *metrics.Metrics { return s.metrics }
+// Panicked counts and logs a panic of an algorithm. It must be called while that
+// unwinds.
+func (s *Server) Panicked(algorithm string, what any, message string, keysAndValues ...any) {
+	s.metrics.panics.WithLabelValues(algorithm).Inc()
+	s.Logger.Error(fmt.Errorf("panic: %v", what), message, append(keysAndValues, "algorithm", algorithm, "stack", string(debug.Stack()))...)
+}
+
+// CertificatesReloaded counts that certificates were read again: with an error
+// the old ones go on.
+func (s *Server) CertificatesReloaded(err error) {
+	result := "success"
+	if err != nil {
+		result = "refused"
+	}
+	s.metrics.reloads.WithLabelValues(result).Inc()
+}
 
 // Handler answers everything, whether through Serve or not.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, verb := range []string{filter, prioritize} {
-		mux.Handle("POST /"+verb, s.verbHandler(verb))
+	for verb, chain := range map[string]algorithm.Chain{filter: s.Filter, prioritize: s.Prioritize} {
+		mux.Handle("POST /"+verb, s.verbHandler(verb, chain))
 		mux.HandleFunc("/"+verb, s.refuseMethod)
 	}
 	mux.Handle("GET /{$}", s.private(s.index))
 	mux.Handle("GET /version", s.private(s.versionPage))
-	mux.Handle("GET /metrics", s.private(s.metrics.Handler().ServeHTTP))
-	mux.HandleFunc("GET /healthz", healthz)
+	mux.Handle("GET /metrics", s.private(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("/", s.refusePath)
-	return s.lastly(mux)
-}
-
-// lastly makes clients leave when the server is about to stop: an answer that
-// closes its connection leaves nobody on one that Shutdown would cut.
-func (s *Server) lastly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() {
+		if s.draining.Load() { // so that nobody is left on a connection that Shutdown would cut
 			w.Header().Set("Connection", "close")
 		}
-		next.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r)
 	})
+}
+
+// private pages need a client certificate if the verbs do. The probes do not:
+// a kubelet has none to show.
+func (s *Server) private(page http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.lacksCertificate(r) {
+			writeRefusal(w, errNoCertificate)
+			return
+		}
+		page(w, r)
+	})
+}
+
+// lacksCertificate reports whether a request lacks the certificate that it needs.
+func (s *Server) lacksCertificate(r *http.Request) bool {
+	return s.Config.TLS.ClientCAFile != "" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0)
+}
+
+func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
+	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, filter: %s, prioritize: %s\n",
+		s.Version, s.Filter, s.Prioritize))
+}
+
+func (s *Server) versionPage(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{
+		"version": s.Version, "goVersion": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+	})
+}
+
+// readyz is ready from the first request to the order to stop. It tells of
+// algorithms that are unwell, but these answer, so they do not make it unready.
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	if s.draining.Load() {
+		writeText(w, http.StatusServiceUnavailable, "shutting down\n")
+		return
+	}
+	page, health := "ok\n", s.Health()
+	for _, name := range slices.Sorted(maps.Keys(health)) {
+		sign := "+"
+		if !health[name].OK {
+			sign = "-"
+		}
+		page += fmt.Sprintf("[%s] %s: %s\n", sign, name, health[name].Detail)
+	}
+	writeText(w, http.StatusOK, page)
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
 }

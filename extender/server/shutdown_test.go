@@ -17,7 +17,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/metrics"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -40,7 +39,7 @@ func (h *held) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, err
 func newServer(a algorithm.Algorithm) *Server {
 	link := algorithm.Chain{{Name: "test", Algorithm: a, Weight: 1}}
 	return New(Options{
-		Config: config.Default(), Filter: link, Prioritize: link, Health: func() []metrics.Algorithm { return nil },
+		Config: config.Default(), Filter: link, Prioritize: link, Health: func() map[string]algorithm.Health { return nil },
 		Logger: logr.Discard(), Version: "test", CertificateExpiry: func() time.Time { return time.Time{} },
 	})
 }

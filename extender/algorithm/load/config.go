@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -68,6 +71,8 @@ func defaults() Config {
 	}
 }
 
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
 // Validate checks what can be checked without asking Prometheus.
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
@@ -88,12 +93,6 @@ func (c Config) Validate() error {
 		return errors.New("max: must be more than min")
 	case c.Missing < algorithm.MinScore || c.Missing > algorithm.MaxScore:
 		return fmt.Errorf("missing: must be from %d to %d", algorithm.MinScore, algorithm.MaxScore)
-	}
-	return c.validateTimes(u.Scheme)
-}
-
-func (c Config) validateTimes(scheme string) error {
-	switch {
 	case c.Interval.Duration <= 0:
 		return errors.New("interval: must be more than 0")
 	case c.Timeout.Duration <= 0:
@@ -102,8 +101,53 @@ func (c Config) validateTimes(scheme string) error {
 		return errors.New("staleAfter: must be at least interval, or the values are always stale")
 	case (c.TLS.CertFile == "") != (c.TLS.KeyFile == ""):
 		return errors.New("tls.certFile: must be set together with tls.keyFile")
-	case scheme == "http" && c.TLS != (TLS{}):
+	case u.Scheme == "http" && c.TLS != (TLS{}):
 		return errors.New("tls: is set, but url begins with http and not https")
 	}
 	return nil
+}
+
+// New implements algorithm.Config.
+func (c Config) New(logger logr.Logger) (algorithm.Algorithm, error) {
+	return newLoad(c, logger, time.Now)
+}
+
+// queries are the measures, per node, from 0 for idle to 1 for full, as
+// node_exporter of 0.16 and later has them. %l is the node label.
+//
+// The rate of a counter that began ten seconds ago is too small, since Prometheus
+// divides by the whole two minutes. That of all modes is too small by as much, so
+// the idle share is right from the second sample on.
+var queries = map[string]string{
+	"cpu":    `1 - sum by (%l) (rate(node_cpu_seconds_total{mode="idle"}[2m])) / sum by (%l) (rate(node_cpu_seconds_total[2m]))`,
+	"memory": `1 - sum by (%l) (node_memory_MemAvailable_bytes) / sum by (%l) (node_memory_MemTotal_bytes)`,
+}
+
+// promQL is the query to send.
+func (c *Config) promQL() string {
+	switch {
+	case c.Query != "":
+		return c.Query
+	case c.Measure == "":
+		return strings.ReplaceAll(queries["cpu"], "%l", c.NodeLabel)
+	}
+	return strings.ReplaceAll(queries[c.Measure], "%l", c.NodeLabel)
+}
+
+// worse reports whether a is worse than b.
+func (c *Config) worse(a, b float64) bool {
+	if c.Better == More {
+		return a < b
+	}
+	return a > b
+}
+
+// score maps Min to Max to the range of scores, so that the better end gets
+// the highest, and clamps what is outside. value is not NaN.
+func (c *Config) score(value float64) int64 {
+	fraction := (min(max(value, c.Min), c.Max) - c.Min) / (c.Max - c.Min)
+	if c.Better == Less {
+		fraction = 1 - fraction
+	}
+	return algorithm.MinScore + int64(math.Round(fraction*float64(algorithm.MaxScore-algorithm.MinScore)))
 }
