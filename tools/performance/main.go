@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"strings"
 	"time"
 )
 
@@ -48,9 +50,43 @@ func report(file, doc string, stdout io.Writer) error {
 	if info, err := in.Stat(); err == nil {
 		written = info.ModTime()
 	}
-	fmt.Fprint(stdout, r.markdown(written))
+	text := r.markdown(written)
+	fmt.Fprint(stdout, text)
 	if doc == "" {
 		return nil
 	}
-	return updatePage(doc, r, written)
+	return updatePage(doc, text)
+}
+
+// markdown is all of it.
+func (r *results) markdown(measured time.Time) string {
+	var b strings.Builder
+	for _, t := range r.tables() {
+		t.markdown(&b)
+	}
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	fmt.Fprintf(&b, "Measured on %s, %d processors; %s/%s %s; %s; %s. ±: where the median lies with a confidence of 95%%, or of what the rounds\n"+
+		"allow. –: not measured, or noisier than ±15 %%.\n", r.cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		strings.TrimSpace(string(kernel)), runtime.Version(), measured.UTC().Format(time.DateOnly))
+	return b.String()
+}
+
+// The measured part of a page stands between these lines.
+const (
+	beginMark = "<!-- measured: begin -->\n"
+	endMark   = "<!-- measured: end -->\n"
+)
+
+// updatePage replaces the measured part of a page. It leaves the prose alone.
+func updatePage(page, measured string) error {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, begun := strings.Cut(string(old), beginMark)
+	_, after, ended := strings.Cut(rest, endMark)
+	if !begun || !ended {
+		return fmt.Errorf("%s: no %q and %q around what is measured", page, beginMark, endMark)
+	}
+	return os.WriteFile(page, []byte(before+beginMark+"\n"+measured+"\n"+endMark+after), 0o644)
 }
