@@ -42,7 +42,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 			t.Fatalf("%s: the first line does not say what to want", path)
 		}
 	}
-	if _, err := config.Load(files+"missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+	if _, err := config.Load(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
 }
