@@ -125,9 +125,6 @@ func (e *Extender) health() map[string]algorithm.Health {
 	return all
 }
 
-// Config is the configuration. It must not be changed.
-func (e *Extender) Config() *config.Config { return e.config }
-
 // Handler answers as Serve does, without limits to time and without TLS.
 func (e *Extender) Handler() http.Handler { return e.server.Handler() }
 
@@ -157,17 +154,8 @@ func (e *Extender) reloaded(err error) {
 	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
 }
 
-// stopLimit is how long algorithms get to stop.
-const stopLimit = 5 * time.Second
-
-// Close ends the work of the algorithms in the background, and waits for that, but
-// not for ever.
+// Close ends the work of the algorithms in the background, and waits for that.
 func (e *Extender) Close() {
 	e.cancel()
-	done := make(chan struct{})
-	go func() { e.working.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(stopLimit):
-	}
+	e.working.Wait()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
@@ -19,6 +20,7 @@ import (
 // secured is a running extender with TLS.
 type secured struct {
 	running
+	config            *config.Config
 	authority         *pki.Authority
 	certFile, keyFile string
 }
@@ -32,7 +34,8 @@ func startTLS(t *testing.T, clientCA string) *secured {
 	if clientCA != "" {
 		text = strings.TrimSuffix(text, "}") + fmt.Sprintf(", clientCAFile: %s}", clientCA)
 	}
-	s.running = start(t, configure(t, text))
+	s.config = configure(t, text)
+	s.running = start(t, s.config)
 	return s
 }
 

@@ -35,11 +35,11 @@ func Main(ctx context.Context, version string, args []string, stdout, stderr io.
 		if err == nil {
 			_, err = stdout.Write(text)
 		}
-		if err != nil {
-			fmt.Fprintf(stderr, "extender: %v\n", err)
-			return 1
+		if err == nil {
+			return 0
 		}
-		return 0
+		fmt.Fprintf(stderr, "extender: %v\n", err)
+		return 1
 	}
 	logger := logging.New(stderr, c.LogFormat, c.Loggers)
 	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version, OwnsProcess: true}); err != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 )
@@ -71,16 +70,11 @@ func (s *Server) refuseMethod(w http.ResponseWriter, r *http.Request) {
 // scheduler with a mistyped verb asks again and again.
 func (s *Server) unknown(r *http.Request) {
 	s.metrics.unknown.Inc()
-	now, last := time.Now().UnixNano(), s.unknownLogged.Load()
-	if now-last < int64(logUnknownEvery) || !s.unknownLogged.CompareAndSwap(last, now) {
-		return
-	}
-	s.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
-		"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+	s.unknownLog.Do(func() {
+		s.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
+			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+	})
 }
-
-// logUnknownEvery is the shortest time between two such lines.
-const logUnknownEvery = 10 * time.Second
 
 var errNoCertificate = &refusal{
 	http.StatusUnauthorized, outcomeUnauthorized,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
@@ -49,7 +50,7 @@ type Server struct {
 	inFlight, answering atomic.Int64
 	turns               turns
 	draining            atomic.Bool
-	unknownLogged       atomic.Int64 // when, in Unix nanoseconds
+	unknownLog          rate.Sometimes // about requests for what is not there
 
 	// after is time.After, but in tests.
 	after func(time.Duration) <-chan time.Time
@@ -59,6 +60,7 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		Options: o, nodeLogger: o.Logger.WithName("nodes"), turns: newTurns(), after: time.After,
+		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 		bodies: body.NewLimits(o.Config.Limits.Body.Value(), o.Config.Limits.Buffers.Value()),
 	}
 	s.metrics = newMetrics(s)
