@@ -17,45 +17,41 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("performance", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: performance [-doc page.md] run.txt")
-		flags.PrintDefaults()
-	}
 	doc := flags.String("doc", "", "Markdown page whose measured part is written anew")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+		fmt.Fprintln(stderr, "usage: performance [-doc page.md] run.txt")
 		return 2
 	}
-	if flags.NArg() != 1 {
-		flags.Usage()
-		return 2
+	text, err := report(flags.Arg(0))
+	if err == nil {
+		_, err = io.WriteString(stdout, text)
 	}
-	if err := report(flags.Arg(0), *doc, stdout); err != nil {
+	if err == nil && *doc != "" {
+		err = updatePage(*doc, text)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "performance:", err)
 		return 1
 	}
 	return 0
 }
 
-func report(file, doc string, stdout io.Writer) error {
+// report is what the tables of a file say.
+func report(file string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer in.Close()
+	written, err := in.Stat()
+	if err != nil {
+		return "", err
+	}
 	r, err := read(in, file)
 	if err != nil {
-		return err
+		return "", err
 	}
-	written := time.Now()
-	if info, err := in.Stat(); err == nil {
-		written = info.ModTime()
-	}
-	text := r.markdown(written)
-	fmt.Fprint(stdout, text)
-	if doc == "" {
-		return nil
-	}
-	return updatePage(doc, text)
+	return r.markdown(written.ModTime()), nil
 }
 
 // markdown is all of it.
