@@ -2,28 +2,31 @@
 // configuration, makes the algorithms, and serves them until it is stopped.
 // cmd/extender runs it as a program; the simulator runs it in-process. It is no API.
 //
-// Its packages: command (the command line), config (what can be set), server
-// (HTTP), wire (the requests and answers), body (their memory), algorithm (what
-// it can decide), certs and logging.
+// It speaks HTTP itself: it receives requests within limits, has them answered by
+// the algorithms, isolates what goes wrong, and shuts down without losing a request.
+// Its packages: command (the command line), config (what can be set), wire (the
+// requests and answers), body (their memory), algorithm (what it can decide), certs
+// and logging.
 package extender
 
 import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/server"
 )
 
 // Options are what an Extender is made of.
@@ -40,15 +43,27 @@ type Options struct {
 
 // An Extender answers a scheduler. Make one with New.
 type Extender struct {
-	config *config.Config
-	logger logr.Logger
-	server *server.Server
-	certs  certs.Source
+	Options
+	logger     logr.Logger // of requests
+	nodeLogger logr.Logger // of their nodes
+	metrics    *metrics
+	certs      certs.Source
 
 	algorithms map[string]algorithm.Algorithm // those in use, by name
 	panicked   sync.Map                       // name to what, of those that work in the background
 	cancel     context.CancelFunc             // ends that work
 	working    sync.WaitGroup
+
+	bodies *body.Limits
+	// inFlight are all requests; those that have arrived and have no answer yet
+	// are answering.
+	inFlight, answering atomic.Int64
+	turns               turns
+	draining            atomic.Bool
+	unknownLog          rate.Sometimes // about requests for what is not there
+
+	// after is time.After, but in tests.
+	after func(time.Duration) <-chan time.Time
 }
 
 // unaccounted is what the runtime may have in memory beside what limits.buffers
@@ -59,8 +74,13 @@ const unaccounted = 64 << 20
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
-	c := o.Config
-	e := &Extender{config: c, logger: o.Logger, algorithms: make(map[string]algorithm.Algorithm)}
+	c, log := o.Config, o.Logger.WithName("server")
+	e := &Extender{
+		Options: o, logger: log, nodeLogger: log.WithName("nodes"), turns: newTurns(), after: time.After,
+		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
+		algorithms: make(map[string]algorithm.Algorithm),
+		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
+	}
 	for _, name := range c.InUse() {
 		entry := c.Algorithms[name]
 		one, err := algorithm.New(entry.Kind, entry.Config, o.Logger.WithName("algorithm").WithName(name))
@@ -74,10 +94,7 @@ func New(o Options) (*Extender, error) {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
-	e.server = server.New(server.Options{
-		Config: c, Logger: o.Logger.WithName("server"), Version: o.Version, CertificateExpiry: e.certs.NotAfter,
-		Filter: e.chain(c.Filter), Prioritize: e.chain(c.Prioritize), Health: e.health,
-	})
+	e.metrics = newMetrics(e)
 	if o.OwnsProcess && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
 	}
@@ -94,7 +111,7 @@ func New(o Options) (*Extender, error) {
 // chain is that of the algorithms with these names.
 func (e *Extender) chain(names []string) (links algorithm.Chain) {
 	for _, name := range names {
-		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: e.config.Algorithms[name].Weight})
+		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: e.Config.Algorithms[name].Weight})
 	}
 	return links
 }
@@ -104,10 +121,17 @@ func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worke
 	defer func() {
 		if what := recover(); what != nil {
 			e.panicked.Store(name, what)
-			e.server.Panicked(name, what, "An algorithm panicked in the background and has stopped there")
+			e.countPanic(name, what, "An algorithm panicked in the background and has stopped there")
 		}
 	}()
 	worker.Run(ctx)
+}
+
+// countPanic counts and logs a panic of an algorithm. It must be called while that
+// unwinds.
+func (e *Extender) countPanic(algorithm string, what any, message string, keysAndValues ...any) {
+	e.metrics.panics.WithLabelValues(algorithm).Inc()
+	e.logger.Error(fmt.Errorf("panic: %v", what), message, append(keysAndValues, "algorithm", algorithm, "stack", string(debug.Stack()))...)
 }
 
 // health is that of all algorithms in use, by name.
@@ -125,32 +149,30 @@ func (e *Extender) health() map[string]algorithm.Health {
 	return all
 }
 
-// Handler answers as Serve does, without limits to time and without TLS.
-func (e *Extender) Handler() http.Handler { return e.server.Handler() }
-
 // Serve answers on l until ctx is done, then shuts down gracefully. l need not
 // be what the configuration says. Certificates that change are read again. The error
 // is nil if no request was lost.
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
-	if e.config.TLS.Enabled() {
-		go e.certs.Watch(ctx, e.config.TLS, e.reloaded)
-		return e.server.Serve(ctx, l, e.certs.Config())
+	if e.Config.TLS.Enabled() {
+		go e.certs.Watch(ctx, e.Config.TLS, e.reloaded)
+		return e.serve(ctx, l, e.certs.Config())
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
+		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
-	return e.server.Serve(ctx, l, nil)
+	return e.serve(ctx, l, nil)
 }
 
 // reloaded tells what became of certificates that have changed.
 func (e *Extender) reloaded(err error) {
-	e.server.CertificatesReloaded(err)
-	log := e.logger.WithName("tls")
+	log := e.Logger.WithName("tls")
 	if err != nil {
+		e.metrics.reloads.WithLabelValues("refused").Inc()
 		log.Error(err, "The new certificates are refused, the old ones go on")
 		return
 	}
+	e.metrics.reloads.WithLabelValues("success").Inc()
 	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
 }
 

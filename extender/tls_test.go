@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
@@ -20,7 +19,6 @@ import (
 // secured is a running extender with TLS.
 type secured struct {
 	running
-	config            *config.Config
 	authority         *pki.Authority
 	certFile, keyFile string
 }
@@ -34,8 +32,7 @@ func startTLS(t *testing.T, clientCA string) *secured {
 	if clientCA != "" {
 		text = strings.TrimSuffix(text, "}") + fmt.Sprintf(", clientCAFile: %s}", clientCA)
 	}
-	s.config = configure(t, text)
-	s.running = start(t, s.config)
+	s.running = start(t, configure(t, text))
 	return s
 }
 

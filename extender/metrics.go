@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"time"
@@ -21,9 +21,9 @@ type metrics struct {
 	unknown                             prometheus.Counter
 }
 
-func newMetrics(s *Server) *metrics {
+func newMetrics(e *Extender) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), health(s.Health))
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), health(e.health))
 	register := promauto.With(m.registry)
 	byRequest := []string{"verb", "algorithm", "outcome"}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -44,13 +44,13 @@ func newMetrics(s *Server) *metrics {
 	gauge := func(name, help string, value func() float64) {
 		register.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
-	gauge("extender_requests_in_flight", "Requests that are arriving or being answered.", func() float64 { return float64(s.inFlight.Load()) })
-	gauge("extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", func() float64 { return float64(s.bodies.Used()) })
+	gauge("extender_requests_in_flight", "Requests that are arriving or being answered.", func() float64 { return float64(e.inFlight.Load()) })
+	gauge("extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", func() float64 { return float64(e.bodies.Used()) })
 	gauge("extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", func() float64 {
-		return float64(max(0, s.CertificateExpiry().Unix()))
+		return float64(max(0, e.certs.NotAfter().Unix()))
 	})
 	register.NewGaugeVec(prometheus.GaugeOpts{Name: "extender_build_info", Help: "1, with the version."}, []string{"version"}).
-		WithLabelValues(s.Version).Set(1)
+		WithLabelValues(e.Version).Set(1)
 	return m
 }
 

@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 
 // call is one request of the scheduler on its way through the server.
 type call struct {
-	*Server
+	*Extender
 	verb  string
 	chain algorithm.Chain
 	began time.Time
@@ -32,17 +32,17 @@ type call struct {
 	outcome string
 }
 
-func (s *Server) verbHandler(verb string, chain algorithm.Chain) http.Handler {
+func (e *Extender) verbHandler(verb string, chain algorithm.Chain) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Server: s, verb: verb, chain: chain, began: time.Now()}
-		s.inFlight.Add(1)
-		defer s.inFlight.Add(-1)
+		c := &call{Extender: e, verb: verb, chain: chain, began: time.Now()}
+		e.inFlight.Add(1)
+		defer e.inFlight.Add(-1)
 		if refused := c.admit(r); refused != nil {
 			c.refuse(w, refused)
 			return
 		}
 		client := http.NewResponseController(w)
-		b, err := s.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
+		b, err := e.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
 		if err != nil {
 			c.refuse(w, refusalOf(err, outcomeLost, "the request ended too early: "))
 			return
@@ -132,7 +132,7 @@ func (t turns) of(size int) chan struct{} {
 func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.Panicked(c.chain.String(), p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
+			c.countPanic(c.chain.String(), p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
 			refused = &refusal{
 				http.StatusInternalServerError, outcomePanic,
 				"algorithm " + c.chain.String() + " panicked; the extender's log has the details",
@@ -144,7 +144,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		c.outcome = outcomeOK
 		return nil
 	}
-	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
+	c.logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
 	if c.verb == prioritize {
 		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
 	}
@@ -198,14 +198,14 @@ func (c *call) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
-		c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
+		c.logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
 	}
 	c.count()
 }
 
 func (c *call) refuse(w http.ResponseWriter, refused *refusal) {
 	c.outcome = refused.outcome
-	c.Logger.Info("Refused", "verb", c.verb, "status", refused.status, "reason", refused.message)
+	c.logger.Info("Refused", "verb", c.verb, "status", refused.status, "reason", refused.message)
 	writeRefusal(w, refused)
 	c.count()
 }
@@ -219,7 +219,7 @@ func (c *call) count() {
 		nodesOut = c.answer.Passed
 	}
 	c.metrics.count(c.verb, c.chain.String(), c.outcome, nodesIn, nodesOut, took)
-	if log := c.Logger.V(4); log.Enabled() && c.request != nil {
+	if log := c.logger.V(4); log.Enabled() && c.request != nil {
 		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
 			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)
 	}

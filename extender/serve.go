@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"context"
@@ -28,24 +28,24 @@ const (
 	quiet = 250 * time.Millisecond
 )
 
-// Serve answers on l until ctx is done and then shuts down: readiness is off
+// serve answers on l until ctx is done and then shuts down: readiness is off
 // and requests are answered for timeouts.unready, then no new connections are
 // taken and those that there are get their answers. The error is nil if no
 // request was lost. l is closed in any case. Without certificates it is plain
 // HTTP.
-func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
-	times := s.Config.Timeouts
+func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
+	times := e.Config.Timeouts
 	var traffic traffic
 	web := &http.Server{
-		Handler:           s.Handler(),
+		Handler:           e.Handler(),
 		TLSConfig:         certificates,
 		ReadHeaderTimeout: min(headerTimeout, times.Read.Duration),
 		ReadTimeout:       times.Read.Duration,
 		WriteTimeout:      times.Read.Duration + writeTimeout, // it begins with the body
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    int(s.Config.Limits.Header.Value()),
+		MaxHeaderBytes:    int(e.Config.Limits.Header.Value()),
 		ConnState:         traffic.note,
-		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(s.Logger), slog.LevelInfo),
+		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(e.logger), slog.LevelInfo),
 	}
 	served := make(chan error, 1)
 	go func() {
@@ -55,41 +55,41 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 			served <- web.Serve(l)
 		}
 	}()
-	s.Logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
+	e.logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
 	select {
 	case err := <-served:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	s.draining.Store(true)
-	s.Logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", s.inFlight.Load())
-	<-s.after(times.Unready.Duration)
-	return s.drain(web, l, &traffic)
+	e.draining.Store(true)
+	e.logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", e.inFlight.Load())
+	<-e.after(times.Unready.Duration)
+	return e.drain(web, l, &traffic)
 }
 
 // drain takes no new connections any more, answers those who are connected, then
 // closes everything.
-func (s *Server) drain(web *http.Server, l net.Listener, traffic *traffic) error {
-	limit := s.Config.Timeouts.Drain.Duration
+func (e *Extender) drain(web *http.Server, l net.Listener, traffic *traffic) error {
+	limit := e.Config.Timeouts.Drain.Duration
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	s.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", s.inFlight.Load())
+	e.logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
 	if err := refuseConnections(l); err != nil {
-		s.Logger.Info("Shutting down: who has just connected may be cut off", "err", err)
+		e.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
 		_ = l.Close()
 	}
 	traffic.note(nil, http.StateIdle) // who connected just before is accepted from now on
 	_ = wait.PollUntilContextCancel(ctx, quiet/25, true, func(context.Context) (bool, error) { return traffic.isQuiet(), nil })
 	err := web.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		lost := s.inFlight.Load()
+		lost := e.inFlight.Load()
 		_ = web.Close()
 		return fmt.Errorf("%d requests were cut off: they took longer than timeouts.drain, %s", lost, limit)
 	}
 	if errors.Is(err, net.ErrClosed) {
 		err = nil // the listener was, before
 	}
-	s.Logger.Info("Shut down")
+	e.logger.Info("Shut down")
 	return err
 }
 
