@@ -66,8 +66,8 @@ type Extender struct {
 	after func(time.Duration) <-chan time.Time
 }
 
-// unaccounted is what the runtime may have in memory beside what limits.buffers
-// counts: connections, compiled patterns, garbage. Where that gets scarce it
+// unaccounted is what the runtime may have in memory in addition to what
+// limits.buffers counts: connections, compiled patterns, garbage. Where that gets scarce it
 // collects more often.
 const unaccounted = 64 << 20
 

@@ -22,15 +22,17 @@ import (
 
 const patience = time.Minute
 
-// held is an algorithm whose Prioritize waits until letGo is closed.
-type held struct {
+// blocking is an algorithm whose Prioritize waits until letGo is closed.
+type blocking struct {
 	waiting atomic.Int64
 	letGo   chan struct{}
 }
 
-func (*held) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) { return nil, nil }
+func (*blocking) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {
+	return nil, nil
+}
 
-func (h *held) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
+func (h *blocking) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
 	h.waiting.Add(1)
 	<-h.letGo
 	return algorithm.Equal(1, len(args.Names)), nil
@@ -95,7 +97,7 @@ func (l *load) client() {
 // told to stop, others that come while it is not ready any more, and some that
 // end only after connections are refused.
 func TestShutdownUnderLoadLosesNothing(t *testing.T) {
-	h := &held{letGo: make(chan struct{})}
+	h := &blocking{letGo: make(chan struct{})}
 	s := newServer(t, h)
 	s.Config.Timeouts.Unready.Duration = 1
 	l, err := net.Listen("tcp", "127.0.0.1:0")

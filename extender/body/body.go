@@ -43,7 +43,7 @@ func (e *TooLargeError) Error() string {
 }
 
 const (
-	// overhead is about what a request takes beside its body: a connection's
+	// overhead is about what a request takes in addition to its body: a connection's
 	// goroutine and buffers, and its header.
 	overhead = 16 << 10
 	// A body begins in a buffer of the smallest size and gets one that is so many
@@ -97,10 +97,9 @@ type Body struct {
 	shed  bool
 }
 
-// Read reads all of source, of which announced is the length that the client
-// has announced, or -1. If it takes long and others need the memory, cut is
-// called to end it. The error is a *TooLargeError, ErrBusy, ErrShed or that of
-// source.
+// Read reads all of source. announced is the length that the client gave, or -1. If
+// it takes long and others need the memory, cut is called to end it. The error is a
+// *TooLargeError, ErrBusy, ErrShed or that of source.
 func (l *Limits) Read(source io.Reader, announced int64, cut func()) (*Body, error) {
 	b := &Body{limits: l}
 	if announced > l.each {

@@ -96,7 +96,7 @@ func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)
 			return
 		case <-tick.C:
 		}
-		now, _ := read(files) // an error reads as nothing, and is told by Load
+		now, _ := read(files) // an error reads as nothing, and Load returns it
 		if now.equal(last) && !now.equal(s.tried) {
 			loaded(s.Load(files))
 		}

@@ -1,8 +1,6 @@
-// Package config is what the extender can be told: one file, flags that win
-// over it, defaults under it, all of it decoded strictly and validated here. It is
-// no API.
-//
-// It starts nothing. Each algorithm validates what it can be told.
+// Package config is the extender's configuration: one file, flags that win over it,
+// defaults under it, all of it decoded strictly and validated here. Each algorithm
+// validates its own part. It is no API.
 package config
 
 import (
@@ -86,8 +84,8 @@ type Timeouts struct {
 	Drain metav1.Duration `json:"drain"`
 }
 
-// Default is the configuration of an extender that is told nothing. Its limits
-// suit requests with 5,000 full nodes, 31 MB each.
+// Default is the configuration if nothing is set. Its limits suit
+// requests with 5,000 full nodes, 31 MB each.
 func Default() *Config {
 	return &Config{
 		Listen: "127.0.0.1:8000",

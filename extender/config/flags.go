@@ -10,15 +10,15 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
-// Options are what the command line says beside the configuration.
+// Options are the flags that are not part of the configuration.
 type Options struct {
 	File           string // of the configuration, or empty
 	Print, Version bool
 }
 
 // Parse reads a command line, and the file that it names. The configuration is
-// complete and valid, unless it is only asked for the version. usage takes the
-// help. The error is pflag.ErrHelp where that was asked for.
+// complete and valid, or nil if only the version is wanted. usage takes the help;
+// the error is pflag.ErrHelp if that was asked for.
 func Parse(args []string, usage io.Writer) (*Config, Options, error) {
 	c, o := Default(), Options{}
 	err := c.parseFlags(args, &o, usage)
@@ -40,7 +40,7 @@ func Parse(args []string, usage io.Writer) (*Config, Options, error) {
 
 // Load is Parse for a file, or for none if its path is empty, and flags.
 func Load(path string, flags ...string) (*Config, error) {
-	c, _, err := Parse(append(flags, "--config="+path), io.Discard)
+	c, _, err := Parse(append([]string{"--config=" + path}, flags...), io.Discard)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end] }
 
-// What a request takes beside its body, in bytes, and rather more than less: for
+// What a request takes in addition to its body, in bytes, and rather more than less: for
 // a node's place here, in an algorithm and in an answer; for an annotation; for a
 // byte of a string and its copies; and for one of a string that has to be
 // decoded, and encoded again.
