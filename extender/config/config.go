@@ -16,8 +16,7 @@ import (
 
 // Config is the whole configuration. docs/extender.md explains it to users.
 type Config struct {
-	// Listen is the address to serve on.
-	Listen string `json:"listen"`
+	Listen string `json:"listen"` // the address to serve on
 
 	// Algorithm names one algorithm for both verbs, if Filter and Prioritize
 	// do not say otherwise.
@@ -33,19 +32,15 @@ type Config struct {
 	Timeouts Timeouts `json:"timeouts"`
 
 	// Loggers are levels by name of logger; "default" is for the others.
-	Loggers logging.Levels `json:"loggers,omitempty"`
-	// LogFormat is text or json.
-	LogFormat string `json:"logFormat"`
+	Loggers   logging.Levels `json:"loggers,omitempty"`
+	LogFormat string         `json:"logFormat"` // text or json
 }
 
 // Algorithm configures an algorithm, perhaps one of several of its kind.
 type Algorithm struct {
-	// Kind is the registered name; empty means the name of the entry.
-	Kind string `json:"kind,omitempty"`
-	// Weight is how much its scores count where several prioritize.
-	Weight int64 `json:"weight,omitempty"`
-	// Config is decoded by the algorithm.
-	Config json.RawMessage `json:"config,omitempty"`
+	Kind   string          `json:"kind,omitempty"`   // as registered; empty means the name of the entry
+	Weight int64           `json:"weight,omitempty"` // of its scores where several prioritize
+	Config json.RawMessage `json:"config,omitempty"` // decoded by the algorithm
 }
 
 // TLS names the files to serve TLS with. They are read again when they change.
@@ -62,21 +57,15 @@ func (t TLS) Enabled() bool { return t.CertFile != "" }
 
 // Limits bound what requests can take.
 type Limits struct {
-	// Body is the largest body of a request.
-	Body resource.Quantity `json:"body"`
-	// Buffers is the memory for all requests together: bodies, and what is
-	// made of them.
-	Buffers resource.Quantity `json:"buffers"`
-	// Requests is how many requests may have arrived and have no answer yet.
-	Requests int `json:"requests"`
-	// Header is the largest header of a request.
-	Header resource.Quantity `json:"header"`
+	Body     resource.Quantity `json:"body"`     // of one request
+	Buffers  resource.Quantity `json:"buffers"`  // memory for all requests: bodies, and what is made of them
+	Requests int               `json:"requests"` // that have arrived and have no answer yet
+	Header   resource.Quantity `json:"header"`   // of one request
 }
 
 // Timeouts bound how long things can take.
 type Timeouts struct {
-	// Read is for all of a request to arrive.
-	Read metav1.Duration `json:"read"`
+	Read metav1.Duration `json:"read"` // for all of a request to arrive
 	// Unready is how long requests are still answered after readiness is off,
 	// so that no new ones are sent when connections are refused.
 	Unready metav1.Duration `json:"unready"`

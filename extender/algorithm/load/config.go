@@ -23,34 +23,25 @@ const (
 
 // Config says what to ask Prometheus and what to make of the answer.
 type Config struct {
-	// URL is where Prometheus is, with its path prefix if it has one.
-	URL string `json:"url"`
+	URL string `json:"url"` // of Prometheus, with its path prefix if it has one
 	// Measure takes one of the queries that come with the extender: cpu or
 	// memory, the share of each node that is in use, from node_exporter.
-	Measure string `json:"measure,omitempty"`
-	// Query is any PromQL with one value per node, instead of Measure.
-	Query string `json:"query,omitempty"`
-	// NodeLabel is the label that holds the node's name; a port after it is cut.
-	NodeLabel string `json:"nodeLabel"`
-	// Better says which nodes to prefer: those with less or those with more.
-	Better string `json:"better"`
+	Measure   string `json:"measure,omitempty"`
+	Query     string `json:"query,omitempty"` // any PromQL with one value per node, instead of Measure
+	NodeLabel string `json:"nodeLabel"`       // holds the node's name; a port after it is cut
+	Better    string `json:"better"`          // Less or More
 	// Min and Max are the values that get the extreme scores. Values beyond are
 	// clamped.
-	Min float64 `json:"min"`
-	Max float64 `json:"max"`
-	// Missing is the score of a node for which there is no value.
-	Missing int64 `json:"missing"`
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Missing int64   `json:"missing"` // the score of a node without a value
 	// Threshold filters out the nodes whose value is worse. Unset: none.
-	Threshold *float64 `json:"threshold,omitempty"`
-	// Interval is the time between two queries, Timeout what one may take.
-	Interval metav1.Duration `json:"interval"`
-	Timeout  metav1.Duration `json:"timeout"`
-	// StaleAfter is the age from which values no longer count.
-	StaleAfter metav1.Duration `json:"staleAfter"`
-	// BearerTokenFile holds a token to send. It is read for every query.
-	BearerTokenFile string `json:"bearerTokenFile,omitempty"`
-	// TLS is for a URL that begins with https.
-	TLS TLS `json:"tls,omitempty"`
+	Threshold       *float64        `json:"threshold,omitempty"`
+	Interval        metav1.Duration `json:"interval"`                  // between two queries
+	Timeout         metav1.Duration `json:"timeout"`                   // for one
+	StaleAfter      metav1.Duration `json:"staleAfter"`                // the age from which values no longer count
+	BearerTokenFile string          `json:"bearerTokenFile,omitempty"` // read for every query
+	TLS             TLS             `json:"tls,omitempty"`             // for https
 }
 
 // TLS says whom to trust and who to be.
