@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -36,9 +35,6 @@ type Options struct {
 	Logger logr.Logger
 	// Version is shown to who asks.
 	Version string
-	// OwnsProcess makes the memory limit of the process, unless GOMEMLIMIT sets
-	// it, follow from limits.buffers.
-	OwnsProcess bool
 }
 
 // An Extender answers a scheduler. Make one with New.
@@ -66,11 +62,6 @@ type Extender struct {
 	after func(time.Duration) <-chan time.Time
 }
 
-// unaccounted is what the runtime may have in memory in addition to what
-// limits.buffers counts: connections, compiled patterns, garbage. Where that gets scarce it
-// collects more often.
-const unaccounted = 64 << 20
-
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
@@ -95,9 +86,6 @@ func New(o Options) (*Extender, error) {
 		}
 	}
 	e.metrics = newMetrics(e)
-	if o.OwnsProcess && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	e.cancel = cancel
 	for name, one := range e.algorithms {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -57,17 +56,14 @@ func (s *Source) Load(files config.TLS) (err error) {
 	return nil
 }
 
-// Config is for a server. It asks the Source at every handshake. A client
+// Config is for a server, after Load. It asks the Source at every handshake. A client
 // certificate is verified if there is one; whether there has to be is up to
 // the server, request by request.
 func (s *Source) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			if config := s.current.Load(); config != nil {
-				return config, nil
-			}
-			return nil, errors.New("no certificate is loaded")
+			return s.current.Load(), nil
 		},
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"runtime/debug"
 
 	"github.com/spf13/pflag"
 
@@ -41,13 +43,21 @@ func Main(ctx context.Context, version string, args []string, stdout, stderr io.
 		fmt.Fprintf(stderr, "extender: %v\n", err)
 		return 1
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
+	}
 	logger := logging.New(stderr, c.LogFormat, c.Loggers)
-	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version, OwnsProcess: true}); err != nil {
+	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version}); err != nil {
 		logger.Error(err, "The extender ends")
 		return 1
 	}
 	return 0
 }
+
+// unaccounted is what the runtime may have in memory in addition to what
+// limits.buffers counts: connections, compiled patterns, garbage. Where that gets scarce it
+// collects more often.
+const unaccounted = 64 << 20
 
 // run serves where the configuration says.
 func run(ctx context.Context, o extender.Options) error {
