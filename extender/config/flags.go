@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -28,23 +29,25 @@ func Parse(args []string, usage io.Writer) (*Config, Options, error) {
 	if o.File == "" {
 		return c, o, c.Complete()
 	}
-	c = Default()
-	if err = c.readFile(o.File); err != nil {
+	data, err := os.ReadFile(o.File)
+	if err != nil {
 		return nil, o, err
 	}
-	if err = c.parseFlags(args, &o, usage); err == nil {
-		err = inFile(o.File, c.Complete())
+	c = Default()
+	if err = c.decode(data); err == nil {
+		_ = c.parseFlags(args, &o, usage) // it was good before
+		err = c.Complete()
 	}
-	return c, o, err
+	if err != nil {
+		return nil, o, fmt.Errorf("%s: %w", o.File, err)
+	}
+	return c, o, nil
 }
 
 // Load is Parse for a file, or for none if its path is empty, and flags.
 func Load(path string, flags ...string) (*Config, error) {
 	c, _, err := Parse(append([]string{"--config=" + path}, flags...), io.Discard)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, err
 }
 
 // parseFlags puts the flags that are given over c.

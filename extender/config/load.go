@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,21 +12,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
-
-func (c *Config) readFile(path string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return inFile(path, c.decode(data))
-}
-
-func inFile(path string, err error) error {
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
 
 // decode refuses unknown and repeated fields, and a text without any.
 func (c *Config) decode(data []byte) error {
