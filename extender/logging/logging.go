@@ -7,6 +7,7 @@ package logging
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -70,4 +71,68 @@ func (s *sink) WithName(name string) logr.LogSink {
 // WithCallDepth implements logr.CallDepthLogSink, as both backends do.
 func (s *sink) WithCallDepth(depth int) logr.LogSink {
 	return s.with(s.LogSink.(logr.CallDepthLogSink).WithCallDepth(depth))
+}
+
+// A Level is how verbose a logger is: klog's -v from 0 to 10, or -1 for errors
+// alone. In a config it is such a number or one of the names.
+type Level int
+
+// The levels that have names; warning is another name for info.
+const (
+	Error Level = -1
+	Info  Level = 0
+	Debug Level = 4
+	Trace Level = 8
+)
+
+var levelNames = map[string]Level{"error": Error, "warning": Info, "info": Info, "debug": Debug, "trace": Trace}
+
+// ParseLevel reads a level by name, in any case, or by number.
+func ParseLevel(text string) (Level, error) {
+	if level, ok := levelNames[strings.ToLower(text)]; ok {
+		return level, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < int(Error) || n > 10 {
+		return 0, fmt.Errorf("%q is no level: must be error, warning, info, debug, trace or a number from 0 to 10", text)
+	}
+	return Level(n), nil
+}
+
+// UnmarshalJSON reads a level from a string or a number.
+func (l *Level) UnmarshalJSON(data []byte) (err error) {
+	*l, err = ParseLevel(strings.Trim(string(data), `"`))
+	return err
+}
+
+// String is the name of the level, or its number.
+func (l Level) String() string {
+	for _, name := range []string{"error", "info", "debug", "trace"} {
+		if levelNames[name] == l {
+			return name
+		}
+	}
+	return strconv.Itoa(int(l))
+}
+
+// MarshalText writes the name or the number.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// Default is the name under which the level of all loggers is set that have
+// none of their own.
+const Default = "default"
+
+// Levels are those of loggers by name, which hold for the ones below too (algorithm
+// for algorithm.load), or for all others by Default. Without any it is info.
+type Levels map[string]Level
+
+// of is the level of the logger with that name, or of the nearest above it.
+func (l Levels) of(name string) Level {
+	for name != "" {
+		if level, ok := l[name]; ok {
+			return level
+		}
+		name = name[:max(0, strings.LastIndexByte(name, '.'))]
+	}
+	return l[Default]
 }

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	yaml "sigs.k8s.io/yaml/goyaml.v3"
+	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
@@ -28,6 +29,18 @@ var gone = map[string]string{
 var errNothing = errors.New("there is nothing in it but comments and blanks: write {} if everything is to be as it is by default, " +
 	"or restore what it was; --print-config shows all that can be set")
 
+// decode refuses unknown and repeated fields, and a text without any.
+func (c *Config) decode(data []byte) error {
+	text, err := checkForm(data)
+	if err != nil {
+		return err
+	}
+	if err := yaml.UnmarshalStrict(data, c); err != nil {
+		return err
+	}
+	return c.checkAlgorithms(text)
+}
+
 // checkForm says what in a text does not fit a Config, each mistake with its
 // line. The decoder would tell of the first one, in Go's words, and passes over
 // tags, values that are missing and a second document.
@@ -36,8 +49,8 @@ func checkForm(data []byte) (yamlcheck.Text, error) {
 	if n := documents(data); n > 1 {
 		return text, fmt.Errorf("there are %d documents in it, and only one is read: put everything into one, without a line \"---\" between", n)
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
+	var document goyaml.Node
+	if err := goyaml.Unmarshal(data, &document); err != nil {
 		return text, err
 	}
 	if len(document.Content) == 0 || isNull(document.Content[0]) {
@@ -94,16 +107,16 @@ func documents(data []byte) (n int) {
 
 // unread finds what the decoder passes over in a value: tags that are not YAML's
 // own, and nulls.
-func unread(n *yaml.Node, path string) (all yamlcheck.Problems) {
+func unread(n *goyaml.Node, path string) (all yamlcheck.Problems) {
 	switch {
-	case n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(n.ShortTag(), "!!"):
+	case n.Style&goyaml.TaggedStyle != 0 && !strings.HasPrefix(n.ShortTag(), "!!"):
 		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has the tag " + n.Tag + ", which is not read here: " + insteadOf(n.Tag)})
 	case isNull(n):
 		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has no value: give it one, or leave it out"})
 	}
 	for i, child := range n.Content {
 		switch {
-		case n.Kind == yaml.SequenceNode:
+		case n.Kind == goyaml.SequenceNode:
 			all = append(all, unread(child, fmt.Sprintf("%s[%d]", path, i))...)
 		case i%2 == 1:
 			all = append(all, unread(child, strings.TrimPrefix(path+"."+n.Content[i-1].Value, "."))...)
@@ -112,7 +125,7 @@ func unread(n *yaml.Node, path string) (all yamlcheck.Problems) {
 	return all
 }
 
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+func isNull(n *goyaml.Node) bool { return n.Kind == goyaml.ScalarNode && n.Tag == "!!null" }
 
 // insteadOf says what to write instead of a tag. Extenders in Python name their
 // algorithm by the tag of a class.
