@@ -78,8 +78,5 @@ func (e *Extender) readyz(w http.ResponseWriter, _ *http.Request) {
 }
 
 func writeText(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text))
+	write(w, status, "text/plain; charset=utf-8", text)
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
-	"strconv"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 )
@@ -42,16 +42,16 @@ func writeRefusal(w http.ResponseWriter, r *refusal) {
 	writeJSON(w, r.status, map[string]string{"Error": r.message})
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // what this package sends always marshals
-	}
-	w.Header().Set("Content-Type", "application/json")
+func writeJSON(w http.ResponseWriter, status int, fields map[string]string) {
+	data, _ := json.Marshal(fields) // which cannot fail
+	write(w, status, "application/json", string(data)+"\n")
+}
+
+func write(w http.ResponseWriter, status int, contentType, text string) {
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n'))
+	_, _ = io.WriteString(w, text)
 }
 
 func (e *Extender) refusePath(w http.ResponseWriter, r *http.Request) {
