@@ -37,36 +37,40 @@ func (e *Extender) verbHandler(verb string, chain algorithm.Chain) http.Handler 
 		c := &call{Extender: e, verb: verb, chain: chain, began: time.Now()}
 		e.inFlight.Add(1)
 		defer e.inFlight.Add(-1)
-		if refused := c.admit(r); refused != nil {
-			c.refuse(w, refused)
-			return
+		if refused := c.handle(w, r); refused != nil {
+			c.outcome = refused.outcome
+			e.logger.Info("Refused", "verb", verb, "status", refused.status, "reason", refused.message)
+			writeRefusal(w, refused)
 		}
-		client := http.NewResponseController(w)
-		b, err := e.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
-		if err != nil {
-			c.refuse(w, refusalOf(err, outcomeLost, "the request ended too early: "))
-			return
-		}
-		defer b.Release()
-		if refused := c.ask(r.Context(), b); refused != nil {
-			c.refuse(w, refused)
-			return
-		}
-		b.AwaitClient(func() { _ = client.SetWriteDeadline(past) })
-		c.write(w)
+		c.count()
 	})
 }
 
 // past is a deadline that is over.
 var past = time.Unix(1, 0)
 
-// admit refuses a request of which nothing needs to be read.
-func (c *call) admit(r *http.Request) *refusal {
+// handle answers, unless it refuses to.
+func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if c.lacksCertificate(r) {
 		return errNoCertificate
 	}
 	if r.Header.Get("Content-Encoding") != "" {
 		return &refusal{http.StatusUnsupportedMediaType, outcomeBad, "Content-Encoding: send the request as it is"}
+	}
+	client := http.NewResponseController(w)
+	b, err := c.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
+	if err != nil {
+		return refusalOf(err, outcomeLost, "the request ended too early: ")
+	}
+	defer b.Release()
+	if refused := c.ask(r.Context(), b); refused != nil {
+		return refused
+	}
+	b.AwaitClient(func() { _ = client.SetWriteDeadline(past) })
+	w.Header().Set("Content-Type", "application/json")
+	if err := c.answer.Send(w); err != nil {
+		c.outcome = outcomeLost
+		c.logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
 	}
 	return nil
 }
@@ -192,22 +196,6 @@ func (c *call) logNodes(message string, keysAndValues func(i int) []any) {
 	for i, name := range c.request.Names {
 		log.Info(message, append([]any{"pod", c.request.Pod.String(), "node", name}, keysAndValues(i)...)...)
 	}
-}
-
-func (c *call) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	if err := c.answer.Send(w); err != nil {
-		c.outcome = outcomeLost
-		c.logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
-	}
-	c.count()
-}
-
-func (c *call) refuse(w http.ResponseWriter, refused *refusal) {
-	c.outcome = refused.outcome
-	c.logger.Info("Refused", "verb", c.verb, "status", refused.status, "reason", refused.message)
-	writeRefusal(w, refused)
-	c.count()
 }
 
 func (c *call) count() {
