@@ -38,15 +38,15 @@ type table struct {
 	rows        [][]string // the first is the head
 }
 
-// pod is the processor time of a pod's cycle.
-func pod(kase, door string, factor float64) figure {
-	return figure{series: series{benchmark: "Cycle", kase: kase, door: door, unit: "cpu-sec/op"}, factor: factor}
+func of(benchmark, kase, door, unit string, factor float64) figure {
+	return figure{series: series{benchmark: benchmark, kase: kase, door: door, unit: unit}, factor: factor}
 }
 
+// pod is the processor time of a pod's cycle.
+func pod(kase, door string, factor float64) figure { return of("Cycle", kase, door, "cpu-sec/op", factor) }
+
 // whole is of a whole scheduler.
-func whole(kase, door, unit string, factor float64) figure {
-	return figure{series: series{benchmark: "Scheduler", kase: kase, door: door, unit: unit}, factor: factor}
-}
+func whole(kase, door, unit string, factor float64) figure { return of("Scheduler", kase, door, unit, factor) }
 
 // over divides by what another door took.
 func (f figure) over(door string) figure {
@@ -69,9 +69,8 @@ func (r *results) tables() []table {
 	}
 	var shares []part
 	for _, share := range []string{"0.3", "0.5", "0.6", "0.7", "0.8", "0.9"} {
-		shares = append(shares, part{share, figure{series: series{benchmark: "Naming", kase: share, door: "named"}, under: "looked-at"}})
+		shares = append(shares, part{share, of("Naming", share, "named", "", 1).over("looked-at")})
 	}
-	guest := figure{series: series{benchmark: "Start", kase: "guest"}}
 	all := []table{
 		r.table("What does a pod cost, by door?", "µs of processor time that a door takes of a pod's scheduling cycle. Remembered: "+
 			"there was a pod\nwith this pattern before, `^kubecon-`, which matches a quarter of the nodes. First: there was none.",
@@ -91,11 +90,11 @@ func (r *results) tables() []table {
 			"door", doors(floors, nil), r.bySize("Cycle", part{"prefix", pod("prefix", "", 1e6)}, part{"none", pod("none", "", 1e6)})),
 		r.table("A guest", "", "door", doors(policies, nil), []part{
 			{"memory of an instance, KiB", figure{series: series{"Cycle", "prefix", 1000, "", "memory-B"}, factor: 1. / 1024}},
-			{"start, ms", guest.with(figure{series: series{unit: "sec/op"}, factor: 1e3})},
-			{"size, KiB", guest.with(figure{series: series{unit: "wasm-B"}, factor: 1. / 1024})},
+			{"start, ms", of("Start", "guest", "", "sec/op", 1e3)},
+			{"size, KiB", of("Start", "guest", "", "wasm-B", 1./1024)},
 		}),
 		r.table("Naming a share of the nodes", "Named ÷ looked at, in the same round.", "share", shares, r.bySize("Naming",
-			part{"pods/s", figure{series: series{unit: "pods/s"}}}, part{"cpu-sec/pod", figure{series: series{unit: "cpu-sec/pod"}}})),
+			part{"pods/s", of("", "", "", "pods/s", 0)}, part{"cpu-sec/pod", of("", "", "", "cpu-sec/pod", 0)})),
 	}
 	return slices.DeleteFunc(all, func(t table) bool { return len(t.rows) < 2 })
 }
