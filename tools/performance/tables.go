@@ -43,10 +43,14 @@ func of(benchmark, kase, door, unit string, factor float64) figure {
 }
 
 // pod is the processor time of a pod's cycle.
-func pod(kase, door string, factor float64) figure { return of("Cycle", kase, door, "cpu-sec/op", factor) }
+func pod(kase, door string, factor float64) figure {
+	return of("Cycle", kase, door, "cpu-sec/op", factor)
+}
 
 // whole is of a whole scheduler.
-func whole(kase, door, unit string, factor float64) figure { return of("Scheduler", kase, door, unit, factor) }
+func whole(kase, door, unit string, factor float64) figure {
+	return of("Scheduler", kase, door, unit, factor)
+}
 
 // over divides by what another door took.
 func (f figure) over(door string) figure {
