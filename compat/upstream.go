@@ -13,11 +13,8 @@ package compat
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -65,13 +62,13 @@ func (h *host) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 	case "enqueue":
 		if p, ok := h.plugin.(framework.EnqueueExtensions); ok {
 			events, err := p.EventsToRegister(ctx)
-			return scenario.Answer{Status: told(framework.AsStatus(err)), Events: named(events)}
+			return scenario.Answer{Status: statusOf(framework.AsStatus(err)), Events: eventsOf(events)}
 		}
 	case "prefilter":
 		if p, ok := h.plugin.(framework.PreFilterPlugin); ok {
 			h.state = framework.NewCycleState()
 			result, status := p.PreFilter(ctx, h.state, q.Pod)
-			return scenario.Answer{Status: told(status), NodeNames: names(result)}
+			return scenario.Answer{Status: statusOf(status), NodeNames: namesOf(result)}
 		}
 	case "addpod", "removepod":
 		if p, ok := h.plugin.(framework.PreFilterPlugin); ok && p.PreFilterExtensions() != nil {
@@ -80,11 +77,11 @@ func (h *host) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 			if q.Hook == "removepod" {
 				ask = p.PreFilterExtensions().RemovePod
 			}
-			return scenario.Answer{Status: told(ask(ctx, h.state, q.Pod, target, h.handle.node(q.Node)))}
+			return scenario.Answer{Status: statusOf(ask(ctx, h.state, q.Pod, target, h.handle.node(q.Node)))}
 		}
 	case "filter":
 		if p, ok := h.plugin.(framework.FilterPlugin); ok {
-			return scenario.Answer{Status: told(p.Filter(ctx, h.state, q.Pod, h.handle.node(q.Node)))}
+			return scenario.Answer{Status: statusOf(p.Filter(ctx, h.state, q.Pod, h.handle.node(q.Node)))}
 		}
 	case "postfilter":
 		if p, ok := h.plugin.(framework.PostFilterPlugin); ok {
@@ -99,11 +96,15 @@ func (h *host) askScore(ctx context.Context, q scenario.Question) scenario.Answe
 	switch {
 	case q.Hook == "prescore":
 		if p, ok := h.plugin.(framework.PreScorePlugin); ok {
-			return scenario.Answer{Status: told(p.PreScore(ctx, h.state, q.Pod, h.handle.nodes(q.Nodes)))}
+			var nodes []*framework.NodeInfo
+			for _, name := range q.Nodes {
+				nodes = append(nodes, h.handle.node(name))
+			}
+			return scenario.Answer{Status: statusOf(p.PreScore(ctx, h.state, q.Pod, nodes))}
 		}
 	case q.Hook == "score" && ok:
-		score, status := h.score(ctx, q)
-		return scenario.Answer{Score: score, Status: told(status)}
+		score, status := p.Score(ctx, h.state, q.Pod, q.Node)
+		return scenario.Answer{Score: score, Status: statusOf(status)}
 	case q.Hook == "normalizescore" && ok && p.ScoreExtensions() != nil:
 		var list framework.NodeScoreList
 		for name, score := range q.Scores {
@@ -114,25 +115,9 @@ func (h *host) askScore(ctx context.Context, q scenario.Question) scenario.Answe
 		for _, one := range list {
 			scores[one.Name] = one.Score
 		}
-		return scenario.Answer{Scores: scores, Status: told(status)}
+		return scenario.Answer{Scores: scores, Status: statusOf(status)}
 	}
 	return scenario.Answer{Missing: true}
-}
-
-// score gives the plugin what it takes: the node's name in Kubernetes 1.32, the
-// node from 1.33 on.
-func (h *host) score(ctx context.Context, q scenario.Question) (int64, *framework.Status) {
-	switch p := h.plugin.(type) {
-	case interface {
-		Score(context.Context, *framework.CycleState, *v1.Pod, string) (int64, *framework.Status)
-	}:
-		return p.Score(ctx, h.state, q.Pod, q.Node)
-	case interface {
-		Score(context.Context, *framework.CycleState, *v1.Pod, *framework.NodeInfo) (int64, *framework.Status)
-	}:
-		return p.Score(ctx, h.state, q.Pod, h.handle.node(q.Node))
-	}
-	return 0, framework.AsStatus(fmt.Errorf("%T scores neither nodes nor names", h.plugin))
 }
 
 func (h *host) askBinding(ctx context.Context, q scenario.Question) scenario.Answer {
@@ -143,17 +128,17 @@ func (h *host) askBinding(ctx context.Context, q scenario.Question) scenario.Ans
 	postBind, postBinds := h.plugin.(framework.PostBindPlugin)
 	switch {
 	case q.Hook == "reserve" && reserves:
-		return scenario.Answer{Status: told(reserve.Reserve(ctx, h.state, q.Pod, q.Node))}
+		return scenario.Answer{Status: statusOf(reserve.Reserve(ctx, h.state, q.Pod, q.Node))}
 	case q.Hook == "unreserve" && reserves:
 		reserve.Unreserve(ctx, h.state, q.Pod, q.Node)
 		return scenario.Answer{}
 	case q.Hook == "permit" && permits:
 		status, timeout := permit.Permit(ctx, h.state, q.Pod, q.Node)
-		return scenario.Answer{Status: told(status), Timeout: timeout}
+		return scenario.Answer{Status: statusOf(status), Timeout: timeout}
 	case q.Hook == "prebind" && preBinds:
-		return scenario.Answer{Status: told(preBind.PreBind(ctx, h.state, q.Pod, q.Node))}
+		return scenario.Answer{Status: statusOf(preBind.PreBind(ctx, h.state, q.Pod, q.Node))}
 	case q.Hook == "bind" && binds:
-		return scenario.Answer{Status: told(bind.Bind(ctx, h.state, q.Pod, q.Node))}
+		return scenario.Answer{Status: statusOf(bind.Bind(ctx, h.state, q.Pod, q.Node))}
 	case q.Hook == "postbind" && postBinds:
 		postBind.PostBind(ctx, h.state, q.Pod, q.Node)
 		return scenario.Answer{}
@@ -161,16 +146,16 @@ func (h *host) askBinding(ctx context.Context, q scenario.Question) scenario.Ans
 	return scenario.Answer{Missing: true}
 }
 
-// told is a status as the transcript has it. A guest that did not come back is
+// statusOf is a status as the transcript has it. A guest that did not come back is
 // seen by the stack of Wasm functions in the reason.
-func told(status *framework.Status) *scenario.Status {
+func statusOf(status *framework.Status) *scenario.Status {
 	reason := status.Message()
 	return &scenario.Status{
 		Code: status.Code().String(), Reason: reason, Trap: strings.Contains(reason, "wasm stack trace:"),
 	}
 }
 
-func named(events []framework.ClusterEventWithHint) []scenario.Event {
+func eventsOf(events []framework.ClusterEventWithHint) []scenario.Event {
 	var all []scenario.Event
 	for _, event := range events {
 		all = append(all, scenario.Event{
@@ -180,11 +165,11 @@ func named(events []framework.ClusterEventWithHint) []scenario.Event {
 	return all
 }
 
-func names(result *framework.PreFilterResult) []string {
+func namesOf(result *framework.PreFilterResult) []string {
 	if result == nil || result.NodeNames == nil {
 		return nil
 	}
-	return slices.Sorted(slices.Values(sets.List(result.NodeNames)))
+	return sets.List(result.NodeNames)
 }
 
 func statuses(codes map[string]int) *framework.NodeToStatus {
@@ -196,7 +181,7 @@ func statuses(codes map[string]int) *framework.NodeToStatus {
 }
 
 func postFiltered(result *framework.PostFilterResult, status *framework.Status) scenario.Answer {
-	answer := scenario.Answer{Status: told(status)}
+	answer := scenario.Answer{Status: statusOf(status)}
 	if result != nil && result.NominatingInfo != nil {
 		answer.Nominated, answer.Mode = result.NominatedNodeName, int(result.NominatingMode)
 	}

@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"bytes"
@@ -86,7 +86,7 @@ func TestNoRequestIsLostHoweverLongClientsSend(t *testing.T) {
 // stopUnder stops a server that has answered so many requests, and returns how
 // many it answered in all.
 func stopUnder(t *testing.T, clients int, keepAlive bool, unready time.Duration, requests int64) int64 {
-	s := newServer(&held{})
+	s := newServer(t, &blocking{})
 	s.Config.Timeouts.Unready.Duration = unready
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,7 +95,7 @@ func stopUnder(t *testing.T, clients int, keepAlive bool, unready time.Duration,
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- s.Serve(ctx, l, nil)
+		served <- s.Serve(ctx, l)
 	}()
 	load := &stubborn{url: "http://" + l.Addr().String() + "/filter", keepAlive: keepAlive}
 	for range clients {

@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"io"
@@ -13,8 +13,8 @@ import (
 func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
 	levels := logging.Levels{"server.nodes": logging.Info, logging.Default: logging.Trace}
 	c := &call{
-		Server:  &Server{nodeLogger: logging.New(io.Discard, logging.Text, levels).WithName("server").WithName("nodes")},
-		request: &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
+		Extender: &Extender{nodeLogger: logging.New(io.Discard, logging.Text, levels).WithName("server").WithName("nodes")},
+		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)
 	if got := testing.AllocsPerRun(100, func() { c.logScores(scores); c.logFailures(failures) }); got != 0 {

@@ -1,14 +1,13 @@
-package server
+package extender
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
-	"strconv"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 )
@@ -37,86 +36,64 @@ const (
 // writeRefusal answers with the message as JSON, under the same name as in an
 // ExtenderFilterResult.
 func writeRefusal(w http.ResponseWriter, r *refusal) {
-	h := w.Header()
 	if r.status == http.StatusTooManyRequests {
-		h.Set("Retry-After", "1")
+		w.Header().Set("Retry-After", "1")
 	}
 	writeJSON(w, r.status, map[string]string{"Error": r.message})
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // what this package sends always marshals
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)+1))
-	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n'))
+func writeJSON(w http.ResponseWriter, status int, fields map[string]string) {
+	data, _ := json.Marshal(fields) // which cannot fail
+	write(w, status, "application/json", string(data)+"\n")
 }
 
-func (s *Server) refusePath(w http.ResponseWriter, r *http.Request) {
-	s.unknown(r)
+func write(w http.ResponseWriter, status int, contentType, text string) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+func (e *Extender) refusePath(w http.ResponseWriter, r *http.Request) {
+	e.unknown(r)
 	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
 		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
 }
 
-func (s *Server) refuseMethod(w http.ResponseWriter, r *http.Request) {
-	s.unknown(r)
+func (e *Extender) refuseMethod(w http.ResponseWriter, r *http.Request) {
+	e.unknown(r)
 	w.Header().Set("Allow", http.MethodPost)
 	writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
 }
 
 // unknown counts a request for what is not there, and logs one in a while: a
 // scheduler with a mistyped verb asks again and again.
-func (s *Server) unknown(r *http.Request) {
-	s.metrics.Unknown()
-	now, last := time.Now().UnixNano(), s.toldOfUnknown.Load()
-	if now-last < int64(tellEvery) || !s.toldOfUnknown.CompareAndSwap(last, now) {
-		return
-	}
-	s.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
-		"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+func (e *Extender) unknown(r *http.Request) {
+	e.metrics.unknown.Inc()
+	e.unknownLog.Do(func() {
+		e.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
+			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+	})
 }
-
-// tellEvery is how often such requests are logged at most.
-const tellEvery = 10 * time.Second
 
 var errNoCertificate = &refusal{
 	http.StatusUnauthorized, outcomeUnauthorized,
 	"this needs a client certificate: set tlsConfig with certFile and keyFile for this extender in the scheduler's configuration",
 }
 
-// refusalOfBody says why a body could not be read.
-func refusalOfBody(err error) *refusal {
+// refusalOf says why a request could not be read. Where there is no better word
+// for it, the outcome is otherwise, and the message begins with prefix.
+func refusalOf(err error, otherwise, prefix string) *refusal {
+	var tooLarge *body.TooLargeError
 	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
+	case errors.Is(err, body.ErrBusy), errors.Is(err, body.ErrShed):
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}
 	case errors.Is(err, context.Canceled):
 		return &refusal{http.StatusBadRequest, outcomeLost, "the client went away"}
 	}
-	if refused := refusalForSize(err); refused != nil {
-		return refused
-	}
-	return &refusal{http.StatusBadRequest, outcomeLost, "the request ended too early: " + err.Error()}
-}
-
-// refusalOfRequest says why a body is no request.
-func refusalOfRequest(err error) *refusal {
-	if refused := refusalForSize(err); refused != nil {
-		return refused
-	}
-	return &refusal{http.StatusBadRequest, outcomeBad, err.Error()}
-}
-
-func refusalForSize(err error) *refusal {
-	var tooLarge *body.TooLargeError
-	if errors.As(err, &tooLarge) {
-		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
-	}
-	if errors.Is(err, body.ErrBusy) || errors.Is(err, body.ErrShed) {
-		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
-	}
-	return nil
+	return &refusal{http.StatusBadRequest, otherwise, prefix + err.Error()}
 }

@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // TestWhatIsSmallWaitsForNothingLarge has as many requests read as are read at a
 // time, of each class of sizes in turn.
 func TestWhatIsSmallWaitsForNothingLarge(t *testing.T) {
-	s := newServer(&held{})
+	s := newServer(t, &blocking{})
 	bodies := [][]byte{corpus.Names("", 100), corpus.Names("", 5000), corpus.Full("", 300)}
 	ask := func(body []byte) <-chan int {
 		status := make(chan int, 1)

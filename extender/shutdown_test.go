@@ -1,4 +1,4 @@
-package server
+package extender
 
 import (
 	"bytes"
@@ -17,32 +17,40 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/metrics"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
 const patience = time.Minute
 
-// held is an algorithm whose Prioritize waits until letGo is closed.
-type held struct {
+// blocking is an algorithm whose Prioritize waits until letGo is closed.
+type blocking struct {
 	waiting atomic.Int64
 	letGo   chan struct{}
 }
 
-func (*held) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) { return nil, nil }
+func (*blocking) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {
+	return nil, nil
+}
 
-func (h *held) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
+func (h *blocking) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
 	h.waiting.Add(1)
 	<-h.letGo
 	return algorithm.Equal(1, len(args.Names)), nil
 }
 
-func newServer(a algorithm.Algorithm) *Server {
-	link := algorithm.Chain{{Name: "test", Algorithm: a, Weight: 1}}
-	return New(Options{
-		Config: config.Default(), Filter: link, Prioritize: link, Health: func() []metrics.Algorithm { return nil },
-		Logger: logr.Discard(), Version: "test", CertificateExpiry: func() time.Time { return time.Time{} },
-	})
+func newServer(t testing.TB, a algorithm.Algorithm) *Extender {
+	c := config.Default()
+	if err := c.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(Options{Config: c, Logger: logr.Discard(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range e.algorithms {
+		e.algorithms[name] = a
+	}
+	return e
 }
 
 // load is clients that send as long as the server says that it is ready, as
@@ -89,8 +97,8 @@ func (l *load) client() {
 // told to stop, others that come while it is not ready any more, and some that
 // end only after connections are refused.
 func TestShutdownUnderLoadLosesNothing(t *testing.T) {
-	h := &held{letGo: make(chan struct{})}
-	s := newServer(h)
+	h := &blocking{letGo: make(chan struct{})}
+	s := newServer(t, h)
 	s.Config.Timeouts.Unready.Duration = 1
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,7 +114,7 @@ func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- s.Serve(ctx, l, nil)
+		served <- s.Serve(ctx, l)
 	}()
 	var last sync.WaitGroup
 	for range 5 {
