@@ -108,10 +108,11 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
 	if p.active.Has(abi.Enqueue) {
 		i.In = abi.In{}
-		if _, err := i.Call(abi.Enqueue); err != nil {
+		out, err := i.Call(abi.Enqueue)
+		if err != nil {
 			return nil, err
 		}
-		encoded = i.Out().ClusterEvents
+		encoded = out.ClusterEvents
 	}
 	events, unknown := decodeEvents(encoded)
 	if unknown != nil {

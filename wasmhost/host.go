@@ -29,6 +29,8 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
 // What a [Host] does unless told otherwise.
@@ -70,24 +72,6 @@ func New(ctx context.Context, name string, args runtime.Object, handle fwk.Handl
 	return PluginFactory(name)(ctx, args, handle)
 }
 
-func (h *Host) timeout() time.Duration {
-	if h.Timeout == 0 {
-		return DefaultTimeout
-	}
-	return h.Timeout
-}
-
-// sizeLimit bounds the size of a guest, in bytes.
-func (h *Host) sizeLimit(args Args) int64 {
-	switch {
-	case args.GuestSizeLimit != 0:
-		return int64(args.GuestSizeLimit)
-	case h.MaxBytes != 0:
-		return h.MaxBytes
-	}
-	return DefaultMaxBytes
-}
-
 // Factory returns what the scheduler's registry needs to make the plugin of
 // this name from its args.
 func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
@@ -114,10 +98,10 @@ type Started struct{ p *plugin }
 // Start fetches a guest and starts it, for who wants to know that it can be used
 // before there is a scheduler.
 func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, error) {
-	from := parseSource(args.GuestURL)
+	from := fetch.Parse(args.GuestURL)
 	p, err := h.newPlugin(ctx, name, from, args)
 	if err != nil {
-		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from.shown, lineError{err})
+		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from, lineError{err})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,9 +117,9 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
-		p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+		p.cycleView, p.bindingView = cycleView{handle}, bindingViewOf(handle)
 	}
-	if why := forgetful(p.guest.Guest); why != "" {
+	if why := whyForgotten(p.guest.Guest); why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)
@@ -161,26 +145,4 @@ func (h *Host) forget(p *plugin) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.plugins, p)
-}
-
-// guest returns the bytes behind a URL.
-func (h *Host) guest(ctx context.Context, from source, args Args) (fetched, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	guest, ok := h.fetched[args.GuestURL]
-	if !ok {
-		wasm, err := h.fetch(ctx, from, h.sizeLimit(args))
-		if err != nil {
-			return fetched{}, err
-		}
-		if h.fetched == nil {
-			h.fetched = map[string]fetched{}
-		}
-		guest = newFetched(wasm)
-		h.fetched[args.GuestURL] = guest
-	}
-	if err := checkSize(int64(len(guest.wasm)), h.sizeLimit(args)); err != nil { // another plugin's limit was higher
-		return fetched{}, err
-	}
-	return guest, guest.check(args)
 }

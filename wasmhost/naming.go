@@ -2,12 +2,64 @@ package wasmhost
 
 import (
 	"math/bits"
+	"math/rand/v2"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
+
+// narrow limits a cycle to the nodes that the guest lets the pod run on, where it
+// is known which these are. result is what the guest has answered itself.
+func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.answers == nil || !p.active.Has(abi.Filter) || len(c.nodes.listed) == 0 {
+		return result, nil
+	}
+	passing := c.answers.passingOf(c.nodes)
+	if passing != nil {
+		p.doubtRejected(c, passing)
+	} else {
+		p.askAboutUnknown(c)
+		passing = c.answers.passingOf(c.nodes)
+	}
+	switch {
+	case passing == nil || p.answers.off.Load():
+		return result, nil
+	case passing.nodes == 0:
+		c.turnedDown = true
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.rejected)
+	case passing.result == nil:
+		return result, nil
+	}
+	c.leftOut = passing.rejected
+	if result.AllNodes() {
+		return passing.result, nil
+	}
+	return result.Merge(passing.result), nil
+}
+
+// doubtRejected asks about one of the nodes that are left out, about as often as it
+// would be if each was: no Filter is called for them. A pod that is turned down has
+// no other way to find out.
+func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
+	nodes := len(c.nodes.listed)
+	switch left := nodes - passing.nodes; {
+	case left == 0 || passing.nodes > 0 && passing.result == nil: // each has its Filter
+		return
+	case passing.nodes == 0 && !p.answers.mayDoubt(), passing.nodes > 0 && !p.answers.doubtOneOf(left):
+		return
+	}
+	first := rand.IntN(nodes)
+	for i := range nodes {
+		at := (first + i) % nodes
+		if v, _ := c.answers.about(&c.answers.filter, c.nodes.listed[at]); !v.passes() {
+			p.filter(c, c.nodes.nodes[at])
+			return
+		}
+	}
+}
 
 // passingNodes are the nodes of a table that a guest lets a pod run on.
 type passingNodes struct {
@@ -27,17 +79,17 @@ func (a *podAnswers) passingOf(t *nodeTable) *passingNodes {
 	if before != nil && before.table == t.number {
 		return before
 	}
-	p := &passingNodes{table: t.number}
 	counts := a.countVerdicts(t)
 	if counts == nil {
 		return nil
 	}
+	p := &passingNodes{table: t.number}
 	reasons := map[string]int{}
 	for number, nodes := range counts {
 		if v := (*a.verdicts.Load())[number]; v.passes() {
 			p.nodes += nodes
 		} else if nodes > 0 {
-			reasons[v.reason()] += nodes
+			reasons[v.shown()] += nodes
 		}
 	}
 	p.rejected = naming.Rejected(reasons)
@@ -78,7 +130,13 @@ func (a *podAnswers) names(t *nodeTable, passing int) sets.Set[string] {
 	return names
 }
 
-func (v verdict) passes() bool { return int32(v.value) == int32(fwk.Success) }
+// shown is what a person is told of a node that does not pass.
+func (v verdict) shown() string {
+	if reason := v.reason(); reason != "" {
+		return reason
+	}
+	return "node(s) rejected without a reason"
+}
 
 // bytes is about what the words and the names take, whose text is the nodes'.
 func (p *passingNodes) bytes() int64 {
@@ -98,24 +156,3 @@ func setBytes(names int) int64 { return slotBytes << bits.Len(uint(names*8/7)) }
 // slotBytes is a name, what Go adds for the value that has no size, a byte of
 // control, and what the allocator rounds up.
 const slotBytes = 16 + 8 + 1 + 2
-
-// reason is what a person is told of a node that does not pass.
-func (v verdict) reason() string {
-	if len(v.reasons) > 0 && v.reasons[0] != "" {
-		return v.reasons[0]
-	}
-	return "node(s) rejected without a reason"
-}
-
-// unknown are the places, in a table, of nodes that stand for all those about which
-// there is no answer yet.
-func (a *podAnswers) unknown(t *nodeTable) (places []int) {
-	seen := make([]bool, len(t.ids))
-	for i, id := range t.listed {
-		if !seen[id] && a.filter.get(id) == 0 {
-			seen[id] = true
-			places = append(places, i)
-		}
-	}
-	return places
-}

@@ -13,34 +13,35 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
 // plugin is a guest as the framework sees it. What of it shows is decided by
 // mask.
 type plugin struct {
-	name      string
-	url       string // as it may be shown
-	host      *Host
-	guest     *compiled
-	active    abi.Set
-	sharing   sharing
-	settings  abi.Settings
-	args      Args
-	ctx       context.Context // of the start, for the values in it
-	key       fwk.StateKey
-	scheduler abi.Scheduler // as scheduling cycles see it; nil while the guest is only checked
-	beside    abi.Scheduler // as binding cycles do, which run beside those
-	events    []fwk.ClusterEventWithHint
-	metrics   pluginMetrics
+	name     string
+	url      string // as it may be shown
+	host     *Host
+	guest    *compiled
+	active   abi.Set
+	sharing  sharing
+	settings abi.Settings
+	args     Args
+	ctx      context.Context // of the start, for the values in it
+	key      fwk.StateKey
+	events   []fwk.ClusterEventWithHint
+	metrics  pluginMetrics
 
-	decidesBy *abi.Fields  // nil for a guest that does not say
-	answers   *answerCache // nil for a guest of which nothing is remembered
-	asking    atomic.Bool  // beside the scheduling cycles
+	// What the guest may ask in a scheduling cycle, and in a binding cycle. They are
+	// nil while the guest is only checked.
+	cycleView, bindingView abi.Scheduler
 
-	failedApart atomic.Int64 // when a call outside of the cycles has failed, in ns
+	decidesBy    *abi.Fields  // nil for a guest that does not say
+	answers      *answerCache // nil for a guest of which nothing is remembered
+	inBackground atomic.Bool  // the guest is asked outside of the scheduling cycles
+	eventFailed  atomic.Int64 // when a call for an event has failed, in ns
 
 	pool      *pool
-	encoder   encoder
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
@@ -49,8 +50,8 @@ type plugin struct {
 
 var errClosed = errors.New("the guest is closed")
 
-func (h *Host) newPlugin(ctx context.Context, name string, from source, args Args) (*plugin, error) {
-	stored, err := h.guest(ctx, from, args)
+func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
+	stored, err := h.fetch(ctx, from, args)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from source, args Arg
 		return nil, err
 	}
 	p := &plugin{
-		name: name, url: from.shown, args: args, host: h, guest: guest, active: guest.Active(),
+		name: name, url: from.String(), args: args, host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: naming.Key(name),
 		metrics: metricsOf(name),
 	}
@@ -85,7 +86,7 @@ func (p *plugin) startFirst() error {
 	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {
 		return err
 	}
-	if forgetful(p.guest.Guest) == "" {
+	if whyForgotten(p.guest.Guest) == "" {
 		p.answers = newAnswerCache(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), answerMetricsOf(p.name))
 	}
 	p.events, err = p.eventsOf(s.instance)
@@ -153,7 +154,7 @@ func (p *plugin) provide(s *slot) error {
 	began := time.Now()
 	started, err := p.guest.Start(p.ctx, p.settings)
 	if err != nil {
-		return lineError{err}
+		return err
 	}
 	s.instance = &instance{Instance: started}
 	p.watchdog.add(s.instance, p.args.callTimeout())

@@ -20,18 +20,14 @@ type instance struct {
 // slot is where an instance lives. Whoever has locked it may call the instance,
 // make it if there is none, and throw it away.
 type slot struct {
-	// turn is even while the slot is free.
-	turn     atomic.Uint64
+	busy     atomic.Bool
 	instance *instance
 	lost     bool      // an instance, to a trap
 	bound    bool      // to a pod
-	_        [128]byte // what another processor writes to is not beside it
+	_        [128]byte // keeps what another processor writes to off this cache line
 }
 
-func (s *slot) tryLock() bool {
-	turn := s.turn.Load()
-	return turn%2 == 0 && s.turn.CompareAndSwap(turn, turn+1)
-}
+func (s *slot) tryLock() bool { return !s.busy.Load() && s.busy.CompareAndSwap(false, true) }
 
 // pool hands out instances: to scheduling cycles, any that is free; to a pod in
 // permit or binding, its own.
@@ -94,7 +90,7 @@ func (p *pool) tryLock() *slot {
 
 // unlock gives a slot back.
 func (p *pool) unlock(s *slot) {
-	s.turn.Add(1)
+	s.busy.Store(false)
 	if p.waiting.Load() > 0 {
 		p.wake()
 	}

@@ -1,6 +1,8 @@
 package wasmhost
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
@@ -59,10 +61,10 @@ func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) 
 	if err != nil || p.answers.off.Load() { // nobody knows what can help
 		return fwk.Queue, err
 	}
-	if before == nil || after == nil || after.UID != pod.UID {
+	if before == nil || after == nil || after.UID != pod.UID || !differ(p.answers.fields.Pod, &before.ObjectMeta, &after.ObjectMeta) {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(differ(p.answers.fields.Pod, &before.ObjectMeta, &after.ObjectMeta)), nil
+	return fwk.Queue, nil
 }
 
 // afterNodeChange wakes a pod when there is a node that it may run on, as far as
@@ -72,17 +74,10 @@ func (p *plugin) afterNodeChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any)
 	if err != nil || p.answers.off.Load() {
 		return fwk.Queue, err
 	}
-	if after == nil || before != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) {
+	if after == nil || before != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) || p.rejects(pod, after) {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(!p.rejects(pod, after)), nil
-}
-
-func queueIf(helps bool) fwk.QueueingHint {
-	if helps {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
+	return fwk.Queue, nil
 }
 
 // differ reports whether one of the fields has another value.
@@ -95,4 +90,44 @@ func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 		}
 	}
 	return false
+}
+
+// afterFailure is how long nothing is asked for events after a call has failed.
+const afterFailure = 10 * time.Second
+
+// rejects reports whether a guest keeps a pod from a node, as far as can be known
+// without an error. It is for events, outside of the scheduling cycles.
+//
+// The scheduler's queue waits for each answer, and there may be one for each pod:
+// after a call that has failed, none is made for a while.
+func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
+	if time.Since(time.Unix(0, p.eventFailed.Load())) < afterFailure {
+		return false
+	}
+	c := &cycle{pass: newPass(pod)}
+	c.view = nodeView{p.bindingView, node}
+	if c.answers, c.nodes = p.answers.withNode(pod, node); c.answers == nil {
+		return false
+	}
+	if p.active.Has(abi.PreFilter) {
+		a, err := p.recallPreFilter(c, p.answers.doubt())
+		if err != nil {
+			p.eventFailed.Store(time.Now().UnixNano())
+			return false
+		}
+		switch status := statusOf(abi.PreFilter, a.Code, a.Reasons); {
+		case !status.IsSuccess():
+			return status.IsRejected()
+		case !a.result.AllNodes() && !a.result.NodeNames.Has(node.Name):
+			return true
+		}
+	}
+	if !p.active.Has(abi.Filter) {
+		return p.constant(abi.Filter).IsRejected()
+	}
+	status := p.recallFilter(c, node)
+	if status.Code() == fwk.Error {
+		p.eventFailed.Store(time.Now().UnixNano())
+	}
+	return status.IsRejected()
 }

@@ -2,7 +2,7 @@
 // knows their exports, the functions that they import, how what passes between
 // the two sides is encoded, and wazero. It knows nothing of the scheduler: what
 // there is to say of pods and nodes comes as a [Message] or as JSON, through [In]
-// and [Scheduler].
+// and [Scheduler]. It is no API.
 //
 // A [Guest] is a compiled module. Its instances share nothing but the code, and
 // each is called by one goroutine at a time. Which instance is called when, and
@@ -67,6 +67,15 @@ var exports = [hooks]struct {
 
 // String is the name of the export.
 func (h Hook) String() string { return exports[h].name }
+
+// split takes apart what a hook returned.
+func (h Hook) split(value uint64) Out {
+	low, high := int32(value), int32(value>>32)
+	if h == Permit {
+		return Out{Code: high, Number: low}
+	}
+	return Out{Code: low, Number: high}
+}
 
 // Set is a set of hooks.
 type Set uint32

@@ -3,6 +3,8 @@ package abi
 import (
 	"fmt"
 	"sync"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
 // What a guest may hand over. The host's memory is not bounded by the guest's: 200
@@ -62,7 +64,7 @@ func (a *Account) reason(given []byte) *reason {
 		a.reasons = map[string]*reason{}
 	}
 	made := &reason{given: string(given)}
-	made.shown = []string{Line(made.given, maxText)}
+	made.shown = []string{printable.Line(made.given, maxText)}
 	a.reasons[made.given] = made
 	a.size += len(given)
 	return made

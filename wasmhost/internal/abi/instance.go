@@ -11,15 +11,13 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
 // Message is what can be handed to a guest in protobuf, as the types of
 // k8s.io/api can.
-type Message interface {
-	Size() int
-	// MarshalToSizedBuffer fills a buffer that has Size bytes.
-	MarshalToSizedBuffer([]byte) (int, error)
-}
+type Message interface{ Marshal() ([]byte, error) }
 
 // Settings are what an instance knows from its start.
 type Settings struct {
@@ -29,9 +27,8 @@ type Settings struct {
 	LogSeverity int32
 	// Log writes what the guest logs, kvs being keys and values in turn.
 	Log func(severity int32, msg string, kvs []string)
-	// StartTimeout bounds each function that is called to start an instance of an
-	// interruptible guest. Zero is no bound. Further calls are for
-	// [Instance.Interrupt] to end.
+	// StartTimeout bounds the start of an instance of an interruptible guest. Zero is
+	// no bound. Further calls are for [Instance.Interrupt] to end.
 	StartTimeout time.Duration
 }
 
@@ -62,7 +59,7 @@ type Event struct {
 func (e Event) printable() Event {
 	e.RegardingReference, e.RelatedReference = e.RegardingReference.printable(), e.RelatedReference.printable()
 	for _, text := range []*string{&e.Eventtype, &e.Reason, &e.Action, &e.Note} {
-		*text = Line(*text, maxNote)
+		*text = printable.Line(*text, maxNote)
 	}
 	return e
 }
@@ -79,7 +76,7 @@ type Reference struct {
 
 func (r Reference) printable() Reference {
 	for _, text := range []*string{&r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion} {
-		*text = Line(*text, maxName)
+		*text = printable.Line(*text, maxName)
 	}
 	return r
 }
@@ -96,8 +93,12 @@ type In struct {
 	Scores        map[string]int64
 }
 
-// Out is what a guest answered in one call, beside the number that it returned.
+// Out is what a guest answered in one call.
 type Out struct {
+	// Code is the status code.
+	Code int32
+	// Number is a score, PostFilter's nominating mode, or Permit's milliseconds.
+	Number int32
 	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
 	// may change.
 	Reasons       []string
@@ -130,7 +131,7 @@ type Instance struct {
 	lastOf    *Account
 	own       Account
 
-	calls       atomic.Uint64 // twice the number of calls, and one more during one
+	calls       atomic.Uint64 // twice the number of calls, and one more during a call
 	interrupt   chan struct{}
 	interrupted atomic.Pointer[error] // why
 
@@ -142,6 +143,9 @@ type Instance struct {
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s, interrupt: make(chan struct{}), starting: starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}}
+	if s.StartTimeout > 0 {
+		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(Overdue(s.StartTimeout)) }).Stop()
+	}
 	if err := i.start(g); err != nil {
 		if i.module != nil {
 			_ = i.module.Close(ctx)
@@ -207,39 +211,19 @@ func explainExit(err error) error {
 // enter is the one way into a guest: whatever of it is run, is run by enter. An
 // error is a [Trap].
 func (i *Instance) enter(export string, run func(context.Context) error) error {
-	var err error
-	if i.starting != nil && i.settings.StartTimeout > 0 {
-		err = i.inTime(run)
-	} else {
-		err = i.interruptibly(run)
-	}
-	if err != nil {
-		return i.trap(export, err)
-	}
-	if i.printed.kept != nil {
-		i.printed.reset()
-	}
-	return nil
-}
-
-func (i *Instance) inTime(run func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(i, i.settings.StartTimeout)
-	defer cancel()
-	err := run(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return Overdue(i.settings.StartTimeout)
-	}
-	return err
-}
-
-func (i *Instance) interruptibly(run func(context.Context) error) error {
 	i.calls.Add(1)
 	err := run(i)
 	i.calls.Add(1)
-	if why := i.interrupted.Load(); err != nil && why != nil {
-		return *why
+	if err != nil {
+		if why := i.interrupted.Load(); why != nil {
+			err = *why
+		}
+		return i.trap(export, err)
 	}
-	return err
+	if i.printed.kept != nil {
+		i.printed.kept = nil
+	}
+	return nil
 }
 
 // Overdue is why a call is interrupted that takes longer than it may.
@@ -265,15 +249,19 @@ func (i *Instance) Interrupt(why error) {
 // Interrupted reports whether all further calls fail.
 func (i *Instance) Interrupted() bool { return i.interrupted.Load() != nil }
 
-// Call calls a hook that the guest exports. After an error, which is a [Trap], the
-// instance is in no defined state, and of no use but to be closed.
-func (i *Instance) Call(h Hook) (uint64, error) {
+// Call calls a hook that the guest exports. What it answers is valid until the next
+// call. After an error, which is a [Trap], the instance is in no defined state, and of
+// no use but to be closed.
+func (i *Instance) Call(h Hook) (*Out, error) {
 	i.out = Out{}
-	return i.call(h.String(), i.functions[h])
+	value, err := i.run(h.String(), i.functions[h])
+	out := h.split(value)
+	i.out.Code, i.out.Number = out.Code, out.Number
+	return &i.out, err
 }
 
-// call calls a function that takes one parameter or none.
-func (i *Instance) call(export string, f api.Function, param ...uint64) (uint64, error) {
+// run calls a function that takes one parameter or none.
+func (i *Instance) run(export string, f api.Function, param ...uint64) (uint64, error) {
 	i.stack[0] = 0
 	copy(i.stack[:], param)
 	if err := i.enter(export, func(ctx context.Context) error { return f.CallWithStack(ctx, i.stack[:]) }); err != nil {
@@ -292,7 +280,7 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 		return nil, nil
 	}
 	i.In = In{}
-	where, err := i.call(exportDecidesBy, declared)
+	where, err := i.run(exportDecidesBy, declared)
 	if err != nil {
 		return nil, err
 	}
@@ -309,9 +297,6 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	}
 	return fields, nil
 }
-
-// Out is what the guest answered in the last call, until the next one.
-func (i *Instance) Out() *Out { return &i.out }
 
 // MemorySize is the size of the instance's memory, in bytes.
 func (i *Instance) MemorySize() uint32 { return i.memory.Size() }
@@ -353,3 +338,21 @@ func (i *Instance) Value(key any) any {
 	}
 	return nil
 }
+
+// scheduler is whom a call may ask.
+func (i *Instance) scheduler() Scheduler {
+	if i.In.Scheduler != nil {
+		return i.In.Scheduler
+	}
+	return nobody{}
+}
+
+// nobody is the Scheduler where there is none: before the guest is a plugin.
+type nobody struct{}
+
+func (nobody) Node(string) Message          { return nil }
+func (nobody) Nodes() (Message, error)      { return nil, nil }
+func (nobody) ImageStates(string) any       { return nil }
+func (nobody) Eventf(Event)                 {}
+func (nobody) RejectWaitingPod(string) bool { return false }
+func (nobody) WaitingPod(string) Message    { return nil }
