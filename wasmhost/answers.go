@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -104,12 +105,24 @@ func (c *answerCache) find(pod *v1.Pod, numbered func() *nodeTable) (*podAnswers
 	}
 	a := &podAnswers{cache: c, key: string(key), numbers: map[verdictKey]uint16{}}
 	c.pods[a.key] = c.used.PushFront(a)
-	c.count(a, int64(len(key))+podAnswersBytes)
+	c.count(a, int64(len(key))+podBytes)
 	return a, table
 }
 
-// podAnswersBytes is about what the answers about a pod take before there are any.
-const podAnswersBytes = 450
+// What is remembered takes about so many bytes, beside texts that it alone has.
+const (
+	podBytes       = 450 // before there are any answers
+	preFilterBytes = 200
+	verdictBytes   = 150
+	stringBytes    = 16
+	// A name in a set, what Go adds for the value that has no size, a byte of control,
+	// and what the allocator rounds up.
+	slotBytes = 16 + 8 + 1 + 2
+)
+
+// setBytes is about what a set of so many names takes beside their text: Go's maps
+// have a power of two of slots, at most 7/8 of which are taken.
+func setBytes(names int) int64 { return slotBytes << bits.Len(uint(names*8/7)) }
 
 // grew says that the answers about a pod take more bytes.
 func (c *answerCache) grew(a *podAnswers, bytes int64) {
@@ -189,22 +202,12 @@ type preFilterAnswer struct {
 
 func (a *podAnswers) keepPreFilter(answered *preFilterAnswer) {
 	a.preFilter.Store(answered)
-	bytes := answerBytes + setBytes(len(answered.NodeNames))
+	bytes := preFilterBytes + setBytes(len(answered.NodeNames)) + int64(len(verdictOf(answered.Out).reason()))
 	for _, name := range answered.NodeNames {
 		bytes += int64(len(name)) + stringBytes
 	}
-	for _, reason := range answered.Reasons {
-		bytes += int64(len(reason))
-	}
 	a.cache.grew(a, bytes)
 }
-
-// What an answer to PreFilter takes beside its texts, about, and what each text
-// does.
-const (
-	answerBytes = 200
-	stringBytes = 16
-)
 
 // verdict is what a hook answered: in Score's, the number is the score.
 type verdict struct {
@@ -233,7 +236,7 @@ func (v verdict) passes() bool { return v.code == int32(fwk.Success) }
 
 // String is a verdict as it is logged.
 func (v verdict) String() string {
-	return fmt.Sprintf("%s (%d) %s", fwk.Code(v.code), v.number, v.reason())
+	return fmt.Sprintf("%s, %d, %q", fwk.Code(v.code), v.number, v.reason())
 }
 
 // about finds what was answered about the nodes of a number.
@@ -279,9 +282,6 @@ func (a *podAnswers) number(v verdict) uint16 {
 	a.cache.grew(a, int64(len(key.reason))+verdictBytes)
 	return number
 }
-
-// verdictBytes is about what a verdict takes beside its reason.
-const verdictBytes = 150
 
 // column has the numbers of verdicts, two in each cell, by the numbers of the nodes.
 // 0 is none. The zero value is ready to use.

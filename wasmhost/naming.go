@@ -1,7 +1,6 @@
 package wasmhost
 
 import (
-	"math/bits"
 	"math/rand/v2"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -148,11 +147,3 @@ func (p *passingNodes) bytes() int64 {
 	}
 	return int64(len(p.rejected)) + setBytes(len(p.result.NodeNames))
 }
-
-// setBytes is about what a set of so many names takes beside their text: Go's maps
-// have a power of two of slots, at most 7/8 of which are taken.
-func setBytes(names int) int64 { return slotBytes << bits.Len(uint(names*8/7)) }
-
-// slotBytes is a name, what Go adds for the value that has no size, a byte of
-// control, and what the allocator rounds up.
-const slotBytes = 16 + 8 + 1 + 2

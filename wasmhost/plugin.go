@@ -16,8 +16,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// plugin is a guest as the framework sees it. What of it shows is decided by
-// mask.
+// plugin is a guest as the framework sees it. mask decides which of its interfaces
+// the framework finds.
 type plugin struct {
 	name     string
 	url      string // as it may be shown
@@ -42,10 +42,11 @@ type plugin struct {
 	eventFailed  atomic.Int64 // when a call for an event has failed, in ns
 
 	pool      *pool
+	watchdog  watchdog
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
-	watchdog  watchdog
+	stop      context.CancelFunc // ends the watch
 }
 
 var errClosed = errors.New("the guest is closed")
@@ -62,12 +63,17 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	p := &plugin{
 		name: name, url: from.String(), args: args, host: h, guest: guest, active: guest.Active(),
 		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: naming.Key(name),
-		metrics: metricsOf(name),
+		metrics: metricsOf(name), watchdog: watchdog{running: map[*instance]seenCall{}},
 	}
 	p.settings = abi.Settings{
 		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: args.callTimeout(),
 	}
 	p.pool = newPool(p.sharing.instances())
+	var watched context.Context
+	watched, p.stop = context.WithCancel(p.ctx)
+	if timeout := args.callTimeout(); timeout > 0 {
+		go p.watchdog.run(watched.Done(), timeout)
+	}
 	if err := p.startFirst(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -96,6 +102,9 @@ func (p *plugin) startFirst() error {
 // Name implements fwk.Plugin.
 func (p *plugin) Name() string { return p.name }
 
+// closePatience is how long Close waits for calls.
+const closePatience = 5 * time.Second
+
 // Close implements io.Closer. It ends calls that are under way. One that cannot be
 // interrupted is waited for; if it does not end, its guest is left as it is.
 func (p *plugin) Close() error {
@@ -107,6 +116,7 @@ func (p *plugin) Close() error {
 		p.answers.stop()
 	}
 	p.watchdog.interrupt(errClosed)
+	p.stop()
 	deadline := time.Now().Add(closePatience)
 	for p.watchdog.count() > 0 { // more than once, if an instance moved meanwhile
 		if time.Now().After(deadline) {
@@ -136,9 +146,6 @@ func (p *plugin) endIdle() {
 	}
 }
 
-// closePatience is how long Close waits for calls.
-const closePatience = 5 * time.Second
-
 // provide sees to it that there is an instance in a locked slot.
 func (p *plugin) provide(s *slot) error {
 	if s.instance != nil && !s.instance.Interrupted() { // as one can be whose long call has just ended
@@ -157,7 +164,7 @@ func (p *plugin) provide(s *slot) error {
 		return err
 	}
 	s.instance = &instance{Instance: started}
-	p.watchdog.add(s.instance, p.args.callTimeout())
+	p.watchdog.add(s.instance)
 	p.metrics.instances.Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // Close may have looked before the instance was there

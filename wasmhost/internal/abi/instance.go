@@ -189,10 +189,7 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err := i.enter(export, func(ctx context.Context) error {
-			_, err := start.Call(ctx)
-			return explainExit(err)
-		}); err != nil {
+		if err := i.enter(export, func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
 			return err
 		}
 	}
@@ -284,18 +281,22 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := uint32(where); size > maxDeclared {
-		return nil, fmt.Errorf("wasm: %s: a list of %d bytes, and at most %d are taken", exportDecidesBy, size, maxDeclared)
-	}
-	list, ok := i.memory.Read(uint32(where>>32), uint32(where))
-	if !ok {
-		return nil, fmt.Errorf("wasm: %s: the list of fields is not in the guest's memory", exportDecidesBy)
-	}
-	fields, err := parseFields(string(list))
+	fields, err := i.fieldsAt(uint32(where>>32), uint32(where))
 	if err != nil {
 		return nil, fmt.Errorf("wasm: %s: %w", exportDecidesBy, err)
 	}
 	return fields, nil
+}
+
+func (i *Instance) fieldsAt(at, size uint32) (*Fields, error) {
+	if size > maxDeclared {
+		return nil, fmt.Errorf("a list of %d bytes, and at most %d are taken", size, maxDeclared)
+	}
+	list, ok := i.memory.Read(at, size)
+	if !ok {
+		return nil, errors.New("the list of fields is not in the guest's memory")
+	}
+	return parseFields(string(list))
 }
 
 // MemorySize is the size of the instance's memory, in bytes.
