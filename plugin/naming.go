@@ -11,14 +11,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// matching are the nodes of a list that qualify by a selector.
+// matching says which nodes of a list qualify by a selector.
 type matching struct {
-	nodes  int                        // how many they are
+	nodes  int                        // how many qualify
 	result *framework.PreFilterResult // names them, where that is worth it
 	others string                     // says in words how many do not qualify, and why
 }
 
-// matchings remembers them, as long as the nodes are the same.
+// matchings keeps them as long as the nodes are the same.
 type matchings struct {
 	mu    sync.Mutex
 	list  []framework.NodeInfo
