@@ -16,11 +16,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// answerCache keeps what a guest has answered that declares the fields it decides
-// by: PreFilter's answers by the values of the pod's fields, those of Filter and
-// Score by these and the values of the node's. Errors are not kept. Nothing in it
-// can be stale, as long as the guest decides by what it declares and nothing else;
-// see doubt for one that does not.
+// answerCache keeps the answers of a guest that declares the fields it decides by.
+// PreFilter's are kept by the values of the pod's fields, those of Filter and Score by
+// these and the values of the node's fields. Errors are not kept. No answer can be
+// stale, as long as the guest decides by nothing else than it declares. doubt finds a
+// guest that does.
 type answerCache struct {
 	fields  *abi.Fields
 	limit   int64  // in bytes
@@ -67,7 +67,7 @@ func (c *answerCache) stop() bool {
 	return true
 }
 
-// of are the answers about pods like this one, and the table of the nodes of its
+// of finds the answers about pods like this one, and the table of the nodes of its
 // cycle. Nil nodes are those of the last cycle.
 func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeTable) {
 	return c.find(pod, func() *nodeTable {
@@ -78,7 +78,7 @@ func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeT
 	})
 }
 
-// withNode is of for a node alone, which may be in no list yet.
+// withNode is of, with the table of one node, which may be in no list yet.
 func (c *answerCache) withNode(pod *v1.Pod, node *v1.Node) (*podAnswers, *nodeTable) {
 	return c.find(pod, func() *nodeTable { return c.tableOf(node, c.fields.Node) })
 }
@@ -131,7 +131,7 @@ func (c *answerCache) grew(a *podAnswers, bytes int64) {
 	c.count(a, bytes)
 }
 
-// count is grew with the cache locked. Those that were not used for longest give
+// count is grew with the cache locked. The answers that were not used for longest give
 // way.
 func (c *answerCache) count(a *podAnswers, bytes int64) {
 	if a.dropped {
@@ -139,7 +139,7 @@ func (c *answerCache) count(a *podAnswers, bytes int64) {
 	}
 	a.bytes += bytes
 	c.bytes += bytes
-	for c.bytes > c.limit && c.used.Len() > 0 { // also the one that has grown
+	for c.bytes > c.limit && c.used.Len() > 0 { // a itself may give way, too
 		oldest := c.used.Remove(c.used.Back()).(*podAnswers)
 		delete(c.pods, oldest.key)
 		oldest.dropped = true
@@ -148,19 +148,17 @@ func (c *answerCache) count(a *podAnswers, bytes int64) {
 	c.metrics.size(len(c.pods), c.bytes)
 }
 
-// doubt is true now and then, of remembered answers for which the guest is to be
-// asked again: the promise is the guest's, and nothing else would show that it is
-// not kept.
+// doubt is true now and then: then the guest is asked again for an answer that is
+// remembered. Nothing else would show that it decides by more than it declares.
 func (c *answerCache) doubt() bool { return c.doubtOneOf(1) }
 
-// doubtOneOf is true where one of so many answers would be doubted.
+// doubtOneOf is true as often as one of so many answers would be doubted.
 func (c *answerCache) doubtOneOf(answers int) bool {
 	return uint64(rand.Uint32()) <= uint64(c.recheck)*uint64(answers) && c.mayDoubt()
 }
 
-// mayDoubt is false for a while after a doubt: all together take no more than a
-// hundredth of the time, unless each answer is to be asked for again. So a guest
-// that takes long pays no more than another.
+// mayDoubt is false for a while after a doubt, so that doubts take at most a hundredth
+// of the time, however slow the guest is. With RecheckEvery 1 it is always true.
 func (c *answerCache) mayDoubt() bool {
 	now := time.Now().UnixNano()
 	if c.recheck != math.MaxUint32 && now < c.sureUntil.Load() {

@@ -14,11 +14,10 @@ import (
 // bindingCycle are the hooks from Reserve on.
 var bindingCycle = []abi.Hook{abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind}
 
-// bindingHooks are the hooks from Reserve on. A guest that takes part in any of
-// them has all of them, so that it is known when its part is over; those that it
-// does not export answer as a plugin that has nothing against it. A guest must be
-// enabled under multiPoint for that: at single points it could miss the one that
-// ends what another began, as PostBind gives the pod's instance back.
+// bindingHooks are the hooks from Reserve on. A guest that exports any of them has all of
+// them, so that the host knows when a pod's pass is over; those that it does not export
+// answer Success or Skip. Such a guest must be enabled under multiPoint: at single points
+// it could miss PostBind, which gives the pod's instance back.
 type bindingHooks struct {
 	minor.PreFlight
 	p *plugin

@@ -56,8 +56,8 @@ func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) (fetched
 	if err := fetch.CheckSize(int64(len(guest.wasm)), limit); err != nil { // another plugin's limit was higher
 		return fetched{}, err
 	}
-	// The digest is told only because it is known to be that of a Wasm module: the
-	// digest of what else a URL leads to is nobody's business.
+	// The error may have the digest because fetch has found a Wasm module. The digest of
+	// anything else that a URL leads to is a secret.
 	if is, want := hex.EncodeToString(guest.sum[:]), args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
 		return fetched{}, fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))
 	}

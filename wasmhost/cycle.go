@@ -11,7 +11,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// pass is one pod's way through the scheduler: what all instances must agree on.
+// pass is one pod's way through the scheduler. All instances share it.
 type pass struct {
 	pod     *v1.Pod
 	encoded func() ([]byte, error) // the pod, once for all instances that ask for it
@@ -21,8 +21,8 @@ type pass struct {
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 
-	// answers are what is remembered about pods like this one, by the nodes of a
-	// table. Nil is of a guest of which nothing is.
+	// answers are what is remembered about pods like this one, by the numbers of nodes
+	// in a table. They are nil for a guest of which nothing is remembered.
 	answers *podAnswers
 	nodes   *nodeTable
 	// leftOut says why nodes were not named to the scheduler, where some were.
@@ -38,9 +38,9 @@ func newPass(pod *v1.Pod) *pass { return &pass{pod: pod, encoded: sync.OnceValue
 // Marshal implements abi.Message.
 func (p *pass) Marshal() ([]byte, error) { return p.encoded() }
 
-// cycle is what the plugin keeps in a CycleState: a pass, and the pods that were
-// added to nodes or removed from them to try something out. A cloned CycleState
-// has a cycle of its own, in which other pods come and go.
+// cycle is what the plugin keeps in a CycleState: a pass, and the pods that were added
+// to nodes or removed from them to try something out. A cloned CycleState has a cycle
+// of its own, with other changes.
 type cycle struct {
 	*pass
 	changes []*change

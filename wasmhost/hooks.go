@@ -41,8 +41,8 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	return a.result, status
 }
 
-// skips reports whether it is remembered that a guest takes no part in the cycles
-// of pods like this one, and so needs none.
+// skips reports whether it is remembered that a guest takes no part in the cycles of
+// pods like this one. Then no cycle is begun.
 func (p *plugin) skips(a *podAnswers) bool {
 	if a == nil || p.guest.Exports().Has(afterSkip...) {
 		return false
@@ -67,8 +67,8 @@ func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
 	return podHooks{p}
 }
 
-// podHooks are the hooks of a guest that keeps account of the pods on a node
-// while something is tried out: preemption, or where nominated pods would run.
+// podHooks are the hooks of a guest that keeps account of the pods on a node while the
+// scheduler tries something out: preemption, or where nominated pods would run.
 type podHooks struct{ p *plugin }
 
 // AddPod implements fwk.PreFilterExtensions.
@@ -108,17 +108,17 @@ func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 
 // PostFilter implements fwk.PostFilterPlugin.
 //
-// The framework takes Success for a node that was found, and asks and tells
-// nothing more: what other plugins have said, DefaultPreemption first of all, is
-// lost. Guests answer Success when they have nothing to say. Here that is a
-// rejection without a reason, unless a node was nominated.
+// The framework takes Success for a node that was found. It then asks no other plugin,
+// such as DefaultPreemption, and reports no reason. But guests answer Success when they
+// have nothing to say. Here that is a rejection without a reason, unless a node was
+// nominated.
 //
 // A guest that has not seen this cycle is not asked. Where an earlier plugin's
 // PreFilter rejects the pod, the guest's own has not run, and what it remembers
 // is of another pod, perhaps of another namespace.
 func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	c := f.p.cycleOf(state, pod)
-	if c == nil || c.turnedDown { // PreFilter has said it
+	if c == nil || c.turnedDown { // PreFilter has given the reason
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	if !f.p.guest.Exports().Has(abi.PostFilter) {
@@ -136,9 +136,8 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	}}, status
 }
 
-// explain says why nodes were left out, where some were: the scheduler has no
-// reason for nodes that it did not look at. Who names nodes itself, as the guest may,
-// knows only which it has named.
+// explain says why nodes were left out, where some were: the scheduler has no reason
+// for nodes that it did not look at.
 func (c *cycle) explain(status *fwk.Status) *fwk.Status {
 	if c.leftOut == "" {
 		return status
@@ -146,8 +145,8 @@ func (c *cycle) explain(status *fwk.Status) *fwk.Status {
 	return fwk.NewStatus(status.Code(), c.leftOut)
 }
 
-// codesOf are the codes of the nodes that have one of their own. The interface
-// does not give them away, but the framework's type does.
+// codesOf are the codes of the nodes that have a status of their own. The interface does
+// not list them, but the framework's type does.
 func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 	codes := map[string]int{}
 	if explicit, ok := nodes.(interface {

@@ -10,8 +10,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// narrow limits a cycle to the nodes that the guest lets the pod run on, where it
-// is known which these are. result is what the guest has answered itself.
+// narrow names to the scheduler the nodes that the guest lets the pod run on, if these
+// are known. result is what the guest itself has answered.
 func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
 	if c.answers == nil || !p.active.Has(abi.Filter) || len(c.nodes.listed) == 0 {
 		return result, nil
@@ -39,9 +39,9 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 	return result.Merge(passing.result), nil
 }
 
-// doubtRejected asks about one of the nodes that are left out, about as often as it
-// would be if each was: no Filter is called for them. A pod that is turned down has
-// no other way to find out.
+// doubtRejected asks again about one of the nodes that are left out: no Filter is called
+// for them. It does so about as often as Filter would for all of them. For a pod that is
+// turned down, it is the only way to find a broken promise, so it does so whenever it may.
 func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
 	nodes := len(c.nodes.listed)
 	switch left := nodes - passing.nodes; {
@@ -129,7 +129,7 @@ func (a *podAnswers) names(t *nodeTable, passing int) sets.Set[string] {
 	return names
 }
 
-// shown is what a person is told of a node that does not pass.
+// shown is the reason that a person sees for a node that does not pass.
 func (v verdict) shown() string {
 	if reason := v.reason(); reason != "" {
 		return reason
@@ -137,7 +137,7 @@ func (v verdict) shown() string {
 	return "node(s) rejected without a reason"
 }
 
-// bytes is about what the words and the names take, whose text is the nodes'.
+// bytes is about what the words and the set take. The text of the names is the nodes'.
 func (p *passingNodes) bytes() int64 {
 	switch {
 	case p == nil:

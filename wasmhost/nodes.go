@@ -20,7 +20,7 @@ type nodeNumbers struct {
 	tables uint64 // how many there were
 }
 
-// maxGone is how many nodes that are gone have a number at least.
+// maxGone bounds the numbers of nodes that are gone: beyond it all begins anew.
 const maxGone = 1000
 
 // nodeTable has the numbers of one list of nodes. It never changes.

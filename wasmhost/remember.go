@@ -9,9 +9,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// whyForgotten says why the host remembers nothing of what a guest answers, or
-// nothing if it does: the guest declares what it decides by, and has no part in
-// anything else.
+// whyForgotten says why the host does not remember the answers of a guest. It is empty
+// if the host does: the guest declares what it decides by, and does nothing else.
 func whyForgotten(guest *abi.Guest) string {
 	active := guest.Active()
 	switch {
@@ -144,9 +143,9 @@ func (p *plugin) learn(c *cycle, hook abi.Hook, of *column, node *v1.Node, v ver
 	}
 }
 
-// worthKeeping reports whether a verdict is one that may be remembered. An Error
-// may be gone at the next try, and so may what the scheduler makes an Error of, or
-// retries by itself. A reason that gave way to others is not the guest's.
+// worthKeeping reports whether a verdict may be remembered. An Error may be gone at the
+// next try, and so may a code that the scheduler takes for an Error, or retries.
+// OutOfReasons is not the guest's reason.
 func worthKeeping(hook abi.Hook, v verdict) bool {
 	switch fwk.Code(v.code) {
 	case fwk.Success, fwk.Unschedulable, fwk.UnschedulableAndUnresolvable:
@@ -157,8 +156,8 @@ func worthKeeping(hook abi.Hook, v verdict) bool {
 	return false
 }
 
-// compare holds what a guest answers against what it has answered before. One
-// that breaks its promise is not trusted with another until the next start.
+// compare compares what a guest answers with what it has answered before. If the two
+// differ, nothing more is remembered of this guest until the next start.
 func (p *plugin) compare(c *cycle, hook abi.Hook, node *v1.Node, before, now verdict, sameNames bool) {
 	p.answers.doubted()
 	p.answers.metrics.doubted.Inc()

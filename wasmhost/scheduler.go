@@ -118,8 +118,8 @@ func (v bindingView) Nodes() (abi.Message, error) {
 	return listOf(nodes), err
 }
 
-// ImageStates implements abi.Scheduler. The informers have nothing but the nodes,
-// so it is counted anew who else has the images.
+// ImageStates implements abi.Scheduler. The informers have only the nodes, so it counts
+// how many of them have each image.
 func (v bindingView) ImageStates(name string) any {
 	var states map[string]*fwk.ImageStateSummary
 	node, err := v.nodes.Get(name)

@@ -7,10 +7,10 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have
-// the same signature, and the scheduler may use what it found out about one for
-// the next. A plugin that does not sign turns opportunistic batching off, for all
-// pods of its profile.
+// SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have the
+// same signature, and the scheduler may use for one pod what it found out for another.
+// A plugin that does not sign turns opportunistic batching off for all pods of its
+// profile.
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	if p.answers == nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, whyForgotten(p.guest.Guest))

@@ -10,7 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// few is about how many nodes a guest may be asked in PreFilter, one by one.
+// few is how many nodes a guest is asked about in PreFilter, one by one.
 const few = 16
 
 // askAboutUnknown asks a guest about the nodes of a cycle on which it has given no
@@ -33,8 +33,8 @@ func (p *plugin) askAboutUnknown(c *cycle) {
 	}
 }
 
-// unknown are the places, in a table, of nodes that stand for all those about which
-// there is no answer yet.
+// unknown finds the nodes of a table about which there is no answer yet: the place of
+// one node for each number.
 func (a *podAnswers) unknown(t *nodeTable) (places []int) {
 	seen := make([]bool, t.size)
 	for i, id := range t.listed {
@@ -46,8 +46,8 @@ func (a *podAnswers) unknown(t *nodeTable) (places []int) {
 	return places
 }
 
-// askInBackground asks about nodes outside of the scheduling cycles. The guest sees
-// each as it is remembered.
+// askInBackground asks about nodes outside of the scheduling cycles. The guest sees each
+// node as it is in the table, whatever has become of it.
 func (p *plugin) askInBackground(in *cycle, places []int) {
 	defer p.inBackground.Store(false)
 	c := &cycle{pass: newPass(in.pod)}
@@ -61,11 +61,11 @@ func (p *plugin) askInBackground(in *cycle, places []int) {
 	}
 }
 
-// maxReasons is for how many different reasons many nodes are asked about at once.
+// maxReasons is how often nodes are asked about again because they have another reason.
 const maxReasons = 8
 
-// filterNames asks a guest about many nodes at once, by their places. It asks about
-// all, then about those for which another reason is due, as long as there is time.
+// filterNames asks a guest about many nodes at once, by their places. A call has one
+// reason. So it asks again about nodes that have another one, as long as there is time.
 func (p *plugin) filterNames(c *cycle, places []int) {
 	s, err := p.enter(c, abi.Filter)
 	if err != nil {
@@ -90,8 +90,8 @@ func (p *plugin) filterNames(c *cycle, places []int) {
 	}
 }
 
-// keepCodes remembers what a guest has answered about many nodes at once, and returns
-// those about which it has not.
+// keepCodes remembers what a guest has answered about many nodes at once. It returns the
+// places of nodes that have another reason.
 func (a *podAnswers) keepCodes(t *nodeTable, places []int, codes []byte, reasons []string) (unanswered []int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// declaredEvents are the events that can help the pods of a guest that declares
-// what it decides by: its own ones, as far as they change a declared field.
+// declaredEvents are the events that wake the pods of a guest that declares what it
+// decides by: those of its own events that can change a declared field.
 func (p *plugin) declaredEvents(own []fwk.ClusterEvent) (events []fwk.ClusterEventWithHint) {
 	fields := p.answers.fields
 	if action := actionsOn(own, fwk.Pod) & fwk.Update; action != 0 && len(fields.Pod) > 0 {
@@ -58,7 +58,7 @@ func nodeActions(fields []abi.Field) (actions fwk.ActionType) {
 // afterPodChange wakes a pod when one of its own declared fields has changed.
 func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Pod](oldObj, newObj)
-	if err != nil || p.answers.off.Load() { // nobody knows what can help
+	if err != nil || p.answers.off.Load() { // it is not known what can help
 		return fwk.Queue, err
 	}
 	if before == nil || after == nil || after.UID != pod.UID || !differ(p.answers.fields.Pod, &before.ObjectMeta, &after.ObjectMeta) {
@@ -67,8 +67,8 @@ func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) 
 	return fwk.Queue, nil
 }
 
-// afterNodeChange wakes a pod when there is a node that it may run on, as far as
-// the guest is concerned, which is new, or one of whose declared fields is.
+// afterNodeChange wakes a pod when a node is new, or has a new value in a declared field,
+// and the guest lets the pod run there.
 func (p *plugin) afterNodeChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Node](oldObj, newObj)
 	if err != nil || p.answers.off.Load() {
@@ -95,11 +95,11 @@ func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 // afterFailure is how long nothing is asked for events after a call has failed.
 const afterFailure = 10 * time.Second
 
-// rejects reports whether a guest keeps a pod from a node, as far as can be known
-// without an error. It is for events, outside of the scheduling cycles.
+// rejects reports whether a guest keeps a pod from a node. It is for events, outside of
+// the scheduling cycles.
 //
-// The scheduler's queue waits for each answer, and there may be one for each pod:
-// after a call that has failed, none is made for a while.
+// The scheduler's queue waits for it, once for each pod. So after a call that has failed
+// it reports false for a while, and asks nothing.
 func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
 	if time.Since(time.Unix(0, p.eventFailed.Load())) < afterFailure {
 		return false
