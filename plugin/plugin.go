@@ -85,14 +85,14 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	matching := p.matchings.of(selector, nodes)
-	if matching.nodes == 0 {
-		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, matching.others)
+	named := p.matchings.of(selector, nodes)
+	if named.Nodes == 0 {
+		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, named.Rejected)
 	}
-	if matching.result != nil {
-		s.leftOut = matching.others
+	if named.Result != nil {
+		s.leftOut = named.Rejected
 	}
-	return matching.result, nil
+	return named.Result, nil
 }
 
 // SignPod implements framework.SignPlugin: pods with equal annotations get equal

@@ -171,7 +171,8 @@ func eventf(i *Instance, stack []uint64) {
 		return
 	}
 	i.account().event()
-	i.scheduler().Eventf(event.printable())
+	event.clean()
+	i.scheduler().Eventf(event)
 }
 
 // The answer is a little-endian uint64, 1 or 0.

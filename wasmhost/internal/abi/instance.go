@@ -55,15 +55,6 @@ type Event struct {
 	Note               string
 }
 
-// printable is the event with its texts as they may be shown.
-func (e Event) printable() Event {
-	e.RegardingReference, e.RelatedReference = e.RegardingReference.printable(), e.RelatedReference.printable()
-	for _, text := range []*string{&e.Eventtype, &e.Reason, &e.Action, &e.Note} {
-		*text = printable.Line(*text, maxNote)
-	}
-	return e
-}
-
 // Reference names an object.
 type Reference struct {
 	Kind            string
@@ -74,11 +65,18 @@ type Reference struct {
 	ResourceVersion string
 }
 
-func (r Reference) printable() Reference {
-	for _, text := range []*string{&r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion} {
-		*text = printable.Line(*text, maxName)
+// clean makes lines of an event's texts.
+func (e *Event) clean() {
+	for _, r := range []*Reference{&e.RegardingReference, &e.RelatedReference} {
+		lines(maxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion)
 	}
-	return r
+	lines(maxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
+}
+
+func lines(most int, texts ...*string) {
+	for _, text := range texts {
+		*text = printable.Line(*text, most)
+	}
 }
 
 // In is what a guest may ask in one call. What is zero is not to be had there.
@@ -110,8 +108,8 @@ type Out struct {
 
 // Instance is a guest that runs. It is for one goroutine at a time.
 //
-// It is the context of its own calls: host functions find it at once there,
-// where a chain of contexts would have to be walked.
+// It is the context of its own calls. So host functions find it at once, and wazero,
+// which looks for values in the context of each call, finds at once that there are none.
 type Instance struct {
 	// In is for the caller to set before a call.
 	In In
@@ -119,21 +117,21 @@ type Instance struct {
 	// repeats for this instance what another has seen.
 	Quiet bool
 
+	context.Context // is done when the instance is interrupted
+	interrupt       context.CancelCauseFunc
+	started         bool
+
 	module    api.Module
 	memory    api.Memory
 	functions [hooks]api.Function
 	settings  Settings
-	starting  context.Context // until it has started, for the values in it
 	stack     [1]uint64
 	printed   printed
 	out       Out
 	last      *reason // that was given, in the account lastOf
 	lastOf    *Account
 	own       Account
-
-	calls       atomic.Uint64 // twice the number of calls, and one more during a call
-	interrupt   chan struct{}
-	interrupted atomic.Pointer[error] // why
+	calls     atomic.Uint64 // twice the number of calls, and one more during a call
 
 	filterNames api.Function
 	names       struct{ at, size uint32 } // of the buffer for names, once it is known
@@ -142,7 +140,8 @@ type Instance struct {
 // Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	i := &Instance{settings: s, interrupt: make(chan struct{}), starting: starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}}
+	i := &Instance{settings: s}
+	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
 	if s.StartTimeout > 0 {
 		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(Overdue(s.StartTimeout)) }).Stop()
 	}
@@ -152,7 +151,7 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 		}
 		return nil, err
 	}
-	i.starting = nil
+	i.started = true
 	for h := range hooks {
 		if g.exports.Has(h) {
 			i.functions[h] = i.module.ExportedFunction(h.String())
@@ -161,7 +160,7 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	return i, nil
 }
 
-// starting is a context with defaults: the allocator may be the caller's.
+// starting is a context with defaults: the caller may have another allocator.
 type starting struct {
 	context.Context
 	defaults context.Context
@@ -212,8 +211,8 @@ func (i *Instance) enter(export string, run func(context.Context) error) error {
 	err := run(i)
 	i.calls.Add(1)
 	if err != nil {
-		if why := i.interrupted.Load(); why != nil {
-			err = *why
+		if why := context.Cause(i.Context); why != nil {
+			err = why
 		}
 		return i.trap(export, err)
 	}
@@ -237,14 +236,10 @@ func (i *Instance) InCall() (number uint64, lasts bool) {
 
 // Interrupt ends the call that lasts, and every further one, with a [Trap] that
 // says why. It is for any goroutine. A guest that is not interruptible goes on.
-func (i *Instance) Interrupt(why error) {
-	if i.interrupted.CompareAndSwap(nil, &why) {
-		close(i.interrupt)
-	}
-}
+func (i *Instance) Interrupt(why error) { i.interrupt(why) }
 
 // Interrupted reports whether all further calls fail.
-func (i *Instance) Interrupted() bool { return i.interrupted.Load() != nil }
+func (i *Instance) Interrupted() bool { return i.Err() != nil }
 
 // Call calls a hook that the guest exports. What it answers is valid until the next
 // call. After an error, which is a [Trap], the instance is in no defined state, and of
@@ -315,29 +310,15 @@ func instanceOf(ctx context.Context) *Instance {
 	return ctx.Value(instanceKey{}).(*Instance)
 }
 
-// Deadline implements context.Context.
-func (i *Instance) Deadline() (time.Time, bool) { return time.Time{}, false }
-
-// Done implements context.Context.
-func (i *Instance) Done() <-chan struct{} { return i.interrupt }
-
-// Err implements context.Context.
-func (i *Instance) Err() error {
-	if i.interrupted.Load() == nil {
-		return nil
-	}
-	return context.DeadlineExceeded
-}
-
 // Value implements context.Context.
 func (i *Instance) Value(key any) any {
-	if _, ok := key.(instanceKey); ok {
+	switch {
+	case key == instanceKey{}:
 		return i
+	case i.started:
+		return nil
 	}
-	if i.starting != nil {
-		return i.starting.Value(key)
-	}
-	return nil
+	return i.Context.Value(key)
 }
 
 // scheduler is whom a call may ask.
