@@ -29,23 +29,15 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In, note func(*cycle, *seen
 // before that call.
 func (p *plugin) enter(c *cycle, hook abi.Hook) (*slot, error) {
 	s := p.slotOf(c)
-	err := c.failed() // perhaps while this call waited
-	if err == nil {
-		err = p.ready(s, c, hook)
+	if trapped := c.trapped.Load(); trapped != nil { // perhaps while this call waited
+		p.pool.unlock(s)
+		return nil, *trapped
 	}
-	if err != nil {
+	if err := p.ready(s, c, hook); err != nil {
 		p.pool.unlock(s)
 		return nil, err
 	}
 	return s, nil
-}
-
-// failed is what a pass ends with whose guest trapped, or nil.
-func (p *pass) failed() error {
-	if err := p.trapped.Load(); err != nil {
-		return *err
-	}
-	return nil
 }
 
 // slotOf locks the slot of a pod that has one, or any.

@@ -14,7 +14,6 @@ import (
 // pass is one pod's way through the scheduler. All instances share it.
 type pass struct {
 	pod     *v1.Pod
-	encoded func() ([]byte, error) // the pod, once for all instances that ask for it
 	account abi.Account
 	trapped atomic.Pointer[error] // what all further calls return after a trap
 	binding atomic.Bool           // the scheduling cycle is over
@@ -31,12 +30,17 @@ type pass struct {
 	turnedDown bool
 	// view is what the guest may ask outside of a scheduling cycle; else it is nil.
 	view abi.Scheduler
+
+	once      sync.Once // encodes the pod, for all instances that ask for it
+	encoded   []byte
+	encodeErr error
 }
 
-func newPass(pod *v1.Pod) *pass { return &pass{pod: pod, encoded: sync.OnceValues(pod.Marshal)} }
-
 // Marshal implements abi.Message.
-func (p *pass) Marshal() ([]byte, error) { return p.encoded() }
+func (p *pass) Marshal() ([]byte, error) {
+	p.once.Do(func() { p.encoded, p.encodeErr = p.pod.Marshal() })
+	return p.encoded, p.encodeErr
+}
 
 // cycle is what the plugin keeps in a CycleState: a pass, and the pods that were added
 // to nodes or removed from them to try something out. A cloned CycleState has a cycle
@@ -87,7 +91,7 @@ type begun struct {
 
 // begin makes a new cycle, which may be for no state in tests.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := &cycle{pass: newPass(pod)}
+	c := &cycle{pass: &pass{pod: pod}}
 	p.last.Store(&begun{state, c})
 	return c
 }

@@ -161,7 +161,7 @@ func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 }
 
 func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
-	p := newPass(pod("web"))
+	p := &pass{pod: pod("web")}
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

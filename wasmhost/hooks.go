@@ -64,21 +64,19 @@ func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
 	if !p.guest.Exports().Has(abi.AddPod, abi.RemovePod) {
 		return nil
 	}
-	return podHooks{p}
+	return p
 }
 
-// podHooks are the hooks of a guest that keeps account of the pods on a node while the
-// scheduler tries something out: preemption, or where nominated pods would run.
-type podHooks struct{ p *plugin }
-
-// AddPod implements fwk.PreFilterExtensions.
-func (h podHooks) AddPod(_ context.Context, state fwk.CycleState, pod *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return h.p.change(state, pod, &change{abi.AddPod, added.GetPod(), node.Node().Name})
+// AddPod implements fwk.PreFilterExtensions, for a guest that keeps account of the pods
+// on a node while the scheduler tries something out: preemption, or where nominated pods
+// would run.
+func (p *plugin) AddPod(_ context.Context, state fwk.CycleState, pod *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
+	return p.change(state, pod, &change{abi.AddPod, added.GetPod(), node.Node().Name})
 }
 
 // RemovePod implements fwk.PreFilterExtensions.
-func (h podHooks) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return h.p.change(state, pod, &change{abi.RemovePod, removed.GetPod(), node.Node().Name})
+func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
+	return p.change(state, pod, &change{abi.RemovePod, removed.GetPod(), node.Node().Name})
 }
 
 // change makes a change in a cycle, for one instance now and for others later.

@@ -90,17 +90,13 @@ func (p *pool) tryLock() *slot {
 func (p *pool) unlock(s *slot) {
 	s.busy.Store(false)
 	if p.waiting.Load() > 0 {
-		p.wake()
+		select {
+		case p.freed <- struct{}{}:
+		default: // a goroutine is being woken already
+		}
 	}
 	if !s.bound && len(p.slots) > 1 {
 		p.hints.Put(s)
-	}
-}
-
-func (p *pool) wake() {
-	select {
-	case p.freed <- struct{}{}:
-	default: // a goroutine is being woken already
 	}
 }
 

@@ -50,7 +50,7 @@ func (a *podAnswers) unknown(t *nodeTable) (places []int) {
 // node as it is in the table, whatever has become of it.
 func (p *plugin) askInBackground(in *cycle, places []int) {
 	defer p.inBackground.Store(false)
-	c := &cycle{pass: newPass(in.pod)}
+	c := &cycle{pass: &pass{pod: in.pod}}
 	c.answers, c.nodes = in.answers, in.nodes
 	for _, i := range places {
 		node := c.nodes.nodes[i]

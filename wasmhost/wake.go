@@ -104,7 +104,7 @@ func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
 	if time.Since(time.Unix(0, p.eventFailed.Load())) < afterFailure {
 		return false
 	}
-	c := &cycle{pass: newPass(pod)}
+	c := &cycle{pass: &pass{pod: pod}}
 	c.view = nodeView{p.bindingView, node}
 	if c.answers, c.nodes = p.answers.withNode(pod, node); c.answers == nil {
 		return false

@@ -40,10 +40,10 @@ const (
 	i64 = api.ValueTypeI64
 )
 
-// exports are the names of the hooks, and what they return. None takes a
-// parameter. A status code is an i32. In an i64 it is the lower half, below a
-// score or a nominating mode; but permit has it in the upper half, above a number
-// of milliseconds.
+// exports are the names of the hooks, and what they return. None takes a parameter. A
+// status code is an i32. Of an i64 it is the lower half, and the upper half is a score or
+// a nominating mode. But permit has the code in the upper half, and a number of
+// milliseconds in the lower.
 var exports = [hooks]struct {
 	name    string
 	results []api.ValueType

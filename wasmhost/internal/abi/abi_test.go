@@ -1,6 +1,8 @@
 package abi
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -75,25 +77,54 @@ func TestConstant(t *testing.T) {
 	}
 }
 
-// What wazero takes for a module is read without a panic.
-func FuzzBodies(f *testing.F) {
-	files, _ := filepath.Glob(guests + "*.wasm")
+// The function of any code that wazero takes is found, and read without a panic.
+func FuzzConstant(f *testing.F) {
+	f.Add([]byte{0x41, 5})
+	f.Add([]byte{0x41, 0x7f, 0x0f, 0x01})
+	f.Add([]byte{0x20, 0})
+	f.Fuzz(func(t *testing.T, code []byte) {
+		body := append(append([]byte{0}, code...), 0x0b) // no locals, and an end
+		size := binary.AppendUvarint(nil, uint64(len(body)))
+		wasm := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x05\x01\x60\x00\x01\x7f" + "\x03\x02\x01\x00" + "\x0a") // () -> i32
+		wasm = binary.AppendUvarint(wasm, uint64(1+len(size)+len(body)))
+		wasm = append(append(append(wasm, 1), size...), body...)
+		r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
+		defer r.Close(t.Context())
+		if _, err := r.CompileModule(t.Context(), wasm); err != nil {
+			return
+		}
+		found := bodies(wasm)
+		if len(found) != 1 || !bytes.Equal(found[0], body) {
+			t.Fatalf("found %x, want %x", found, body)
+		}
+		constant(found[0])
+	})
+}
+
+func TestTheBodiesOfEveryGuestAreFound(t *testing.T) {
+	files, err := filepath.Glob(guests + "*.wasm")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
 	for _, file := range files {
 		wasm, err := os.ReadFile(file)
 		if err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
-		f.Add(wasm)
-	}
-	f.Fuzz(func(t *testing.T, wasm []byte) {
 		r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
 		defer r.Close(t.Context())
-		if _, err := r.CompileModule(t.Context(), wasm); err == nil {
-			for _, body := range bodies(wasm) {
-				constant(body)
-			}
+		guest, err := r.CompileModule(t.Context(), wasm)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
 		}
-	})
+		last := -1
+		for _, f := range guest.ExportedFunctions() {
+			last = max(last, int(f.Index())-len(guest.ImportedFunctions()))
+		}
+		if n := len(bodies(wasm)); n <= last {
+			t.Errorf("%s: %d bodies, and function %d is exported", file, n, last)
+		}
+	}
 }
 
 func TestTheGuestsOfThisProjectStart(t *testing.T) {

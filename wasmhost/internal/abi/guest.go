@@ -166,8 +166,8 @@ func (g *Guest) link(ctx context.Context) error {
 // Exports are the hooks that the guest exports.
 func (g *Guest) Exports() Set { return g.exports }
 
-// Active are those of them that do something: what the others return is known
-// (see [Guest.Constant]), and to call them is a waste of time.
+// Active are the hooks that do something. What the others return is known (see
+// [Guest.Constant]).
 func (g *Guest) Active() Set { return g.exports &^ g.constant }
 
 // Constant is what a hook answers that does nothing else. For a hook that the guest
@@ -185,16 +185,15 @@ func (g *Guest) FiltersNames() bool { return g.filtersNames }
 // function of the framework's handle.
 func (g *Guest) UsesHandle() bool { return g.handle }
 
-// Close frees the guest and all its instances, none of which may be running.
+// Close frees the guest and its instances. No instance may be running.
 func (g *Guest) Close(ctx context.Context) error { return g.runtime.Close(ctx) }
 
 // name is unique: a module of the same name could not be instantiated.
 func (g *Guest) name() string { return strconv.FormatUint(g.started.Add(1), 10) }
 
-// limitedAllocator gives memory to instances. In place of wazero's own it refuses
-// what is beyond the limit also to guests that declare that they could need more,
-// and moves a memory that grows less often: grown by a page at a time to 256 MiB,
-// wazero's left 1 GiB to be collected.
+// limitedAllocator gives memory to instances. wazero's own would refuse a guest that
+// declares a maximum beyond the limit, which it may never need; and it moves a memory
+// each time that it grows. Grown page by page to 256 MiB, that left 1 GiB of garbage.
 type limitedAllocator struct{ limit uint64 }
 
 // Allocate implements experimental.MemoryAllocator.
@@ -207,8 +206,8 @@ type limitedMemory struct {
 	limit uint64
 }
 
-// Reallocate implements experimental.LinearMemory. Nil is what memory.grow
-// returns -1 for.
+// Reallocate implements experimental.LinearMemory. It returns nil beyond the limit, and
+// then the guest's memory.grow returns -1.
 func (m *limitedMemory) Reallocate(size uint64) []byte {
 	switch {
 	case size > m.limit:

@@ -14,8 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
-// hostFunction is a function that guests import. stack holds the parameters,
-// and then the result.
+// hostFunction is a function that guests import. When it is called, stack holds the
+// parameters; when it returns, the result.
 type hostFunction struct {
 	call    func(i *Instance, stack []uint64)
 	params  int // all i32
@@ -70,7 +70,7 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 		}
 		call := api.GoModuleFunc(func(ctx context.Context, caller api.Module, stack []uint64) {
 			i := instanceOf(ctx)
-			if i.memory == nil { // it is just starting
+			if i.memory == nil { // the instance is starting
 				i.memory = caller.Memory()
 			}
 			f.call(i, stack)
@@ -203,7 +203,7 @@ const (
 	SeverityError   = 2
 )
 
-// log never fails: what is out of range, or too long, is not worth a trap.
+// log never fails: a message that is out of range, or too long, is not worth a trap.
 func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
 	if severity < i.settings.LogSeverity || i.Quiet || i.settings.Log == nil {
 		return

@@ -11,13 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
-
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
-
-// Message is what can be handed to a guest in protobuf, as the types of
-// k8s.io/api can.
-type Message interface{ Marshal() ([]byte, error) }
 
 // Settings are what an instance knows from its start.
 type Settings struct {
@@ -30,80 +24,6 @@ type Settings struct {
 	// StartTimeout bounds the start of an instance of an interruptible guest. Zero is
 	// no bound. Further calls are for [Instance.Interrupt] to end.
 	StartTimeout time.Duration
-}
-
-// Scheduler is what a guest may ask whatever the call is.
-type Scheduler interface {
-	// Node is nil where there is none of that name.
-	Node(name string) Message
-	Nodes() (Message, error)
-	// ImageStates is what JSON is made of.
-	ImageStates(node string) any
-	Eventf(Event)
-	RejectWaitingPod(uid string) bool
-	// WaitingPod is nil where none of that UID waits.
-	WaitingPod(uid string) Message
-}
-
-// Event is an event that a guest sends, as it encodes it in JSON.
-type Event struct {
-	RegardingReference Reference
-	RelatedReference   Reference
-	Eventtype          string
-	Reason             string
-	Action             string
-	Note               string
-}
-
-// Reference names an object.
-type Reference struct {
-	Kind            string
-	APIVersion      string
-	Name            string
-	Namespace       string
-	UID             string
-	ResourceVersion string
-}
-
-// clean makes lines of an event's texts.
-func (e *Event) clean() {
-	for _, r := range []*Reference{&e.RegardingReference, &e.RelatedReference} {
-		lines(maxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion)
-	}
-	lines(maxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
-}
-
-func lines(most int, texts ...*string) {
-	for _, text := range texts {
-		*text = printable.Line(*text, most)
-	}
-}
-
-// In is what a guest may ask in one call. What is zero is not to be had there.
-type In struct {
-	Scheduler     Scheduler
-	Pod           Message
-	Account       *Account        // of the pod; nil is one of the instance's own
-	Target        Message         // the pod that is added or removed
-	NodeName      string          // of the node that is looked at
-	FilteredNodes func() []string // the names of those that passed
-	Statuses      func() map[string]int
-	Scores        map[string]int64
-}
-
-// Out is what a guest answered in one call.
-type Out struct {
-	// Code is the status code.
-	Code int32
-	// Number is a score, PostFilter's nominating mode, or Permit's milliseconds.
-	Number int32
-	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
-	// may change.
-	Reasons       []string
-	ClusterEvents []byte
-	NodeNames     []string
-	NominatedNode string
-	Scores        map[string]int64 // nil where none were normalized
 }
 
 // Instance is a guest that runs. It is for one goroutine at a time.
@@ -195,7 +115,7 @@ func (i *Instance) start(g *Guest) error {
 	return nil
 }
 
-// explainExit says what to do about a guest that has ended well before it began.
+// explainExit says what to do about a guest whose start has ended it, with exit code 0.
 func explainExit(err error) error {
 	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 0 {
 		return fmt.Errorf("%w: the guest is built as a program, which ends with its main; "+
@@ -204,8 +124,7 @@ func explainExit(err error) error {
 	return err
 }
 
-// enter is the one way into a guest: whatever of it is run, is run by enter. An
-// error is a [Trap].
+// enter runs any function of the guest. An error is a [Trap].
 func (i *Instance) enter(export string, run func(context.Context) error) error {
 	i.calls.Add(1)
 	err := run(i)
@@ -227,15 +146,15 @@ func Overdue(timeout time.Duration) error {
 	return fmt.Errorf("the call took longer than callTimeout, %s", timeout)
 }
 
-// InCall tells one call from the next, and whether it lasts. It is for any
-// goroutine.
+// InCall tells one call from the next, and says whether a call lasts. Any goroutine may
+// call it.
 func (i *Instance) InCall() (number uint64, lasts bool) {
 	number = i.calls.Load()
 	return number, number%2 == 1
 }
 
-// Interrupt ends the call that lasts, and every further one, with a [Trap] that
-// says why. It is for any goroutine. A guest that is not interruptible goes on.
+// Interrupt ends the call that lasts, and every further one, with a [Trap] that says
+// why. Any goroutine may call it. A guest that is not interruptible goes on.
 func (i *Instance) Interrupt(why error) { i.interrupt(why) }
 
 // Interrupted reports whether all further calls fail.
@@ -320,21 +239,3 @@ func (i *Instance) Value(key any) any {
 	}
 	return i.Context.Value(key)
 }
-
-// scheduler is whom a call may ask.
-func (i *Instance) scheduler() Scheduler {
-	if i.In.Scheduler != nil {
-		return i.In.Scheduler
-	}
-	return nobody{}
-}
-
-// nobody is the Scheduler where there is none: before the guest is a plugin.
-type nobody struct{}
-
-func (nobody) Node(string) Message          { return nil }
-func (nobody) Nodes() (Message, error)      { return nil, nil }
-func (nobody) ImageStates(string) any       { return nil }
-func (nobody) Eventf(Event)                 {}
-func (nobody) RejectWaitingPod(string) bool { return false }
-func (nobody) WaitingPod(string) Message    { return nil }

@@ -24,7 +24,7 @@ func outOfMemory(what string, size, at uint64) error {
 
 // readName reads the name of an object, or its UID.
 func (i *Instance) readName(at, size uint64, what string) string {
-	return string(i.read(at, size, maxName, what))
+	return string(i.read(at, size, MaxName, what))
 }
 
 // writeString returns how long s is. It writes s only if that is within the limit.
@@ -60,8 +60,8 @@ func (i *Instance) writeJSON(v any, buf, limit uint64) uint64 {
 	return i.writeString(string(b), buf, limit)
 }
 
-// terminated are strings that each end with a NUL. Empty ones are left out, and
-// so is what no NUL ends. Where there are more than that many, all is false.
+// terminated reads strings that each end with a NUL. It leaves out empty ones, and what
+// follows the last NUL. If there are more than that many, all is false.
 func terminated(b []byte, most int) (entries []string, all bool) {
 	text := string(b) // which the entries share
 	for entry := range strings.SplitSeq(text[:strings.LastIndexByte(text, 0)+1], "\x00") {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// A guest that tells nodes apart by their names alone may answer about many at
-// once: a call costs more than most verdicts. It exports both of these, which are
-// our addition; the upstream host ignores them.
+// A guest that tells nodes apart by their names alone may answer about many at once: a
+// call takes longer than most verdicts. Such a guest exports both of these functions.
+// They are our addition; the upstream host ignores them.
 const (
 	// exportNamesBuffer is a function () -> i64 that says where the host writes
 	// names: the upper half is the address, the lower half the size in bytes.
@@ -21,15 +21,12 @@ const (
 	exportFilterNames = "filter_names"
 )
 
-// Unanswered is what stands for a code in what [Instance.FilterNames] returns,
-// where the guest has another reason than the one that it gave.
+// Unanswered stands in place of a code in what [Instance.FilterNames] returns. The guest
+// has another reason for that node than the one that it gave.
 const Unanswered = 0xff
 
-// MaxName is the length of the longest name of a node, in bytes.
+// MaxName is the length of the longest name of an object, or of its UID, in bytes.
 const MaxName = 253
-
-// minNamesBuffer is the least that a buffer for names must hold, in bytes.
-const minNamesBuffer = 1 + MaxName
 
 // FilterNames asks the guest about nodes by their names: as many of so many as it has
 // room for, which is at least one. None is longer than MaxName. The codes are valid
@@ -66,8 +63,8 @@ func (i *Instance) namesBuffer() ([]byte, error) {
 		i.names.at, i.names.size = uint32(where>>32), uint32(where)
 		i.filterNames = i.module.ExportedFunction(exportFilterNames)
 	}
-	if i.names.size < minNamesBuffer {
-		return nil, i.trap(exportNamesBuffer, fmt.Errorf("it has room for %d bytes, but needs %d at least", i.names.size, minNamesBuffer))
+	if i.names.size < 1+MaxName {
+		return nil, i.trap(exportNamesBuffer, fmt.Errorf("it has room for %d bytes, but needs %d at least", i.names.size, 1+MaxName))
 	}
 	buffer, ok := i.memory.Read(i.names.at, i.names.size)
 	if !ok {

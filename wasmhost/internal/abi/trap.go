@@ -8,8 +8,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
-// Trap is what became of a call or a start that did not end as it should: the
-// guest trapped, or exited, or was out of memory or of time.
+// Trap is the error of a call or a start that failed: the guest trapped, exited, or ran
+// out of memory or of time.
 type Trap struct {
 	// Hook is the name of the export, or "instantiate" before any was called.
 	Hook string
