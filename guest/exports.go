@@ -15,14 +15,14 @@ func enqueue() {
 //export prefilter
 func prefilter() uint32 { return report(plugin.PreFilter(Pod{})) }
 
-// filter is the hot path. TinyGo has a function that calls the host, or that
-// might allocate or trap, keep all its pointers in memory, for the collector. So
-// this one has numbers only.
+// filter is the hot path. In TinyGo, a function that calls the host, or that might
+// allocate or trap, keeps all its pointers in memory, for the garbage collector. So this
+// function has numbers only.
 //
 //export filter
 func filter() uint32 {
 	size := fetchNodeName()
-	if size > uint32(len(nodeName)) { // as no node's name is
+	if size > uint32(len(nodeName)) { // no node has so long a name
 		return filterLong(size)
 	}
 	code := decide(size)
@@ -32,11 +32,11 @@ func filter() uint32 {
 	return code
 }
 
-// reason is what decide has to say, in numbers.
+// reason is where the reason of decide is.
 var reason struct{ address, size uint32 }
 
-// decide asks the plugin about the node whose name was fetched. Inlined, it
-// would bring its pointers along.
+// decide asks the plugin about the node whose name was fetched. It must not be inlined:
+// its pointers would become those of filter.
 //
 //go:noinline
 func decide(size uint32) (code uint32) {
@@ -58,8 +58,8 @@ func filterLong(size uint32) uint32 {
 	return uint32(Success)
 }
 
-// The upper half of the result is the address of a list of fields, each ended by a
-// NUL, the lower half its size. Our host asks for it; the upstream one does not.
+// The upper half of the result is the address of a list of fields, each of which ends
+// with a NUL; the lower half is its size. Our host calls it; the upstream host does not.
 //
 //export decides_by
 func decidesBy() uint64 {
@@ -70,8 +70,8 @@ func decidesBy() uint64 {
 	return uint64(address(declared))<<32 | uint64(len(declared))
 }
 
-// report hands the reason to the host and the code to the caller: Wasm
-// functions return numbers only.
+// report gives the reason to the host and returns the code: Wasm functions return
+// numbers only.
 func report(s Status) uint32 {
 	if s.Reason != "" {
 		setStatusReason(s.Reason)

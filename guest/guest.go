@@ -1,10 +1,9 @@
-// Package guest is the kit that the fast guest stands on: the exports which
-// kube-scheduler-wasm-extension calls, and the few host functions it needs.
+// Package guest is a kit for guests that filter by the names of nodes: the exports that
+// kube-scheduler-wasm-extension calls, and the host functions that they need.
 //
-// It takes the place of that project's guest SDK where the SDK costs too much
-// (RATIONALE.md, "Why does v2 not use the SDK?"). It is no SDK: it has the
-// hooks that a filter by name needs. Plain Go compiles it too, with the host's
-// functions stubbed.
+// It takes the place of that project's guest SDK where the SDK is too slow. It does not
+// have the other hooks of the SDK. Plain Go compiles it too, with stubs in place of the
+// host functions.
 package guest
 
 // Plugin is what a guest does. The host runs one method at a time, and one
@@ -14,13 +13,13 @@ type Plugin interface {
 	// PreFilter begins a scheduling cycle.
 	PreFilter(pod Pod) Status
 	// Filter says why the pod may not run on a node; nil is Success. It is called
-	// for each node, so the statuses should be there before, and nothing be
-	// allocated. The name is valid until it returns.
+	// for each node, so it should allocate nothing, and return statuses that were made
+	// before. The name is valid until Filter returns.
 	Filter(nodeName string) *Status
 	// EventsToRegister lists what may make a rejected pod schedulable.
 	EventsToRegister() []ClusterEvent
 	// DecidesBy lists all fields on which verdicts depend. It is a promise: PreFilter
-	// and Filter answer by these alone, and so the host need not ask twice.
+	// and Filter answer by these fields alone, so the host need not ask twice.
 	DecidesBy() []Field
 }
 
@@ -73,9 +72,9 @@ const (
 // ActionType holds bits of framework.ActionType as Kubernetes 1.32 numbers them.
 type ActionType uint32
 
-// An update of a pod arrives under the bits of the fields that changed, and
-// under UpdatePodOther only if it is none of those that have a bit. So who
-// waits for an annotation must list what can change together with it.
+// An update of a pod has the bits of the fields that changed. It has UpdatePodOther
+// only if no field changed that has a bit. So a guest that waits for an annotation must
+// also list what can change together with it.
 const (
 	Add                                ActionType = 1 << 0
 	UpdatePodLabel                     ActionType = 1 << 7

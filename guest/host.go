@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Host functions write into a buffer of the guest's, and return the size that
-// is needed if it is too small. The buffers stay: nothing is allocated once
-// they fit, and what was read is valid until the same function reads again.
+// Host functions write into a buffer of the guest, and return the size that is needed.
+// The buffers stay: nothing is allocated once they are large enough, and what was read
+// is valid until the same function reads again.
 var (
 	nodeName [256]byte // a node's name has 253 bytes at most
 	pod      = make([]byte, 16<<10)
@@ -32,10 +32,9 @@ func Config() []byte {
 	return bytes.Clone(read(&config, func(ptr, limit uint32) uint32 { return hostGetConfig(ptr, limit) }))
 }
 
-// read lets a function of the host fill a buffer, which grows if it must: to a
-// power of two, for each pod that is bigger by a little would take a hole of its
-// own in the memory. The functions come wrapped because TinyGo takes no imported
-// one as a value.
+// read lets a host function fill a buffer. The buffer grows to a power of two: else each
+// pod that is a little larger would leave another hole in the memory. The host functions
+// are wrapped because TinyGo does not take an imported function as a value.
 func read(buf *[]byte, fill func(ptr, limit uint32) uint32) []byte {
 	n := fill(address(*buf), uint32(len(*buf)))
 	if int(n) > len(*buf) {

@@ -4,8 +4,8 @@ package guest
 
 import "unsafe"
 
-// host stands in for the scheduler where this package is compiled by plain Go,
-// so that tests can play it. A function that a test did not set panics.
+// host takes the place of the scheduler where plain Go compiles this package. Tests set
+// its functions; one that is not set panics.
 var host struct {
 	currentNodeName, currentPod, getConfig func(buf []byte) (size int)
 	setStatusReason, setClusterEvents      func([]byte)
@@ -19,8 +19,8 @@ func hostGetConfig(ptr, limit uint32) uint32  { return uint32(host.getConfig(mem
 func hostSetStatusReason(ptr, size uint32)    { host.setStatusReason(memory(ptr, size)) }
 func hostSetClusterEvents(ptr, size uint32)   { host.setClusterEvents(memory(ptr, size)) }
 
-// passed is what the addresses refer to: real ones have more than the 32 bits of
-// Wasm.
+// passed are the buffers that the addresses refer to. Real addresses do not fit into the
+// 32 bits of Wasm.
 var passed [][]byte
 
 func address(b []byte) uint32 {

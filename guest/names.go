@@ -7,9 +7,9 @@ var namesBuffer [32 << 10]byte
 //export names_buffer
 func whereNames() uint64 { return uint64(address(namesBuffer[:]))<<32 | uint64(len(namesBuffer)) }
 
-// filterNames asks the plugin about many nodes at once, and puts the codes where
-// the names were. Nodes that are rejected for another reason than the first are
-// left for another call.
+// filterNames asks the plugin about many nodes at once, and writes the codes where the
+// names were. There is one reason for each call: nodes that are rejected for another one
+// are left for the next call.
 //
 //export filter_names
 func filterNames(names uint32) uint32 {
@@ -21,7 +21,7 @@ func filterNames(names uint32) uint32 {
 		switch {
 		case status == nil:
 			namesBuffer[i] = byte(Success)
-		case rejected == nil || rejected == status: // to compare reasons takes longer than to match names
+		case rejected == nil || rejected == status: // comparing reasons would take longer than matching names
 			rejected = status
 			namesBuffer[i] = byte(status.Code)
 		default:
@@ -34,5 +34,5 @@ func filterNames(names uint32) uint32 {
 	return names
 }
 
-// askedAgain is what stands for a code where there is none.
+// askedAgain stands in place of a code for a node that the host must ask about again.
 const askedAgain = 0xff

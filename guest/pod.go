@@ -6,12 +6,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Pod is the pod of the scheduling cycle. It stays with the host until it is
-// asked for something.
+// Pod is the pod of the scheduling cycle. The guest reads it from the host only when a
+// method is called.
 type Pod struct{}
 
-// Annotations returns the values of annotations, in the order of their keys; nil
-// for one that the pod does not have. They are valid until the next pod is read.
+// Annotations returns the values of annotations, in the order of their keys. An
+// annotation that the pod does not have is nil. The values are valid until the next pod
+// is read.
 func (Pod) Annotations(keys ...string) (values []*string, err error) {
 	return annotations(currentPod(), keys)
 }

@@ -71,8 +71,8 @@ func (p *plugin) EventsToRegister() []guest.ClusterEvent {
 	}
 }
 
-// DecidesBy names the two annotations and the node's name: what the selectors that
-// are kept make faster, they do not change.
+// DecidesBy names the two annotations and the node's name. The cache of selectors makes
+// verdicts faster, and changes none.
 func (p *plugin) DecidesBy() []guest.Field {
 	return []guest.Field{
 		guest.PodAnnotation(p.policy.Annotation), guest.PodAnnotation(p.policy.ExcludeAnnotation), guest.NodeName,

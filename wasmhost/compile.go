@@ -1,12 +1,17 @@
 package wasmhost
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
 // programKey is what is compiled once.
@@ -24,6 +29,46 @@ type compiled struct {
 	users int
 }
 
+// fetched is a guest as it is stored.
+type fetched struct {
+	wasm []byte
+	sum  [sha256.Size]byte
+}
+
+// fetch returns the bytes behind a URL.
+func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) (fetched, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit := h.sizeLimit(args)
+	guest, ok := h.fetched[args.GuestURL]
+	if !ok {
+		f := fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
+		wasm, err := f.Fetch(ctx, from, limit)
+		if err != nil {
+			return fetched{}, err
+		}
+		if h.fetched == nil {
+			h.fetched = map[string]fetched{}
+		}
+		guest = fetched{wasm, sha256.Sum256(wasm)}
+		h.fetched[args.GuestURL] = guest
+	}
+	if err := fetch.CheckSize(int64(len(guest.wasm)), limit); err != nil { // another plugin's limit was higher
+		return fetched{}, err
+	}
+	// The error may have the digest because fetch has found a Wasm module. The digest of
+	// anything else that a URL leads to is a secret.
+	if is, want := hex.EncodeToString(guest.sum[:]), args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
+		return fetched{}, fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))
+	}
+	return guest, nil
+}
+
+// sizeLimit bounds the size of a guest, in bytes.
+func (h *Host) sizeLimit(args Args) int64 {
+	return cmp.Or(int64(args.GuestSizeLimit), h.MaxBytes, DefaultMaxBytes)
+}
+
 // compile returns a guest, which release takes back.
 func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled, error) {
 	h.mu.Lock()
@@ -36,10 +81,7 @@ func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled
 		c.users++
 		return c, nil
 	}
-	options := abi.Options{MemoryLimit: int64(args.MemoryLimit), Interruptible: key.interruptible}
-	if options.MemoryLimit == 0 {
-		options.MemoryLimit = DefaultMemory
-	}
+	options := abi.Options{MemoryLimit: cmp.Or(int64(args.MemoryLimit), DefaultMemory), Interruptible: key.interruptible}
 	c := &compiled{key: key, users: 1}
 	err := h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
 		options.Cache = cache

@@ -39,7 +39,7 @@ func sharingOf(guest *abi.Guest, args Args) sharing {
 		return perPod
 	case active.Has(abi.Reserve, abi.Unreserve), guest.UsesHandle(), args.Instances == 1:
 		return single
-	case forgetful(guest) == "":
+	case whyForgotten(guest) == "":
 		return parallel // no call depends on what another has left behind
 	case active.Has(abi.Filter) && active.Has(abi.PreScore, abi.Score, abi.NormalizeScore):
 		return single

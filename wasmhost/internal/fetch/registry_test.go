@@ -1,4 +1,4 @@
-package wasmhost
+package fetch
 
 import (
 	"encoding/json"
@@ -111,8 +111,8 @@ func TestAGuestFromARegistry(t *testing.T) {
 		"beside something else":      "documented:v1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &Host{Timeout: time.Minute}
-			if wasm, err := h.fetch(t.Context(), parseSource("oci://"+r.host+"/"+image), 1<<20); err != nil || string(wasm) != program {
+			f := Fetcher{Timeout: time.Minute}
+			if wasm, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/"+image), 1<<20); err != nil || string(wasm) != program {
 				t.Errorf("got %q, %v", wasm, err)
 			}
 		})
@@ -144,8 +144,8 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := &Host{Timeout: time.Minute}
-			if _, err := h.fetch(t.Context(), parseSource(tt.url), 1<<20); message(err) != tt.want {
+			f := Fetcher{Timeout: time.Minute}
+			if _, err := f.Fetch(t.Context(), Parse(tt.url), 1<<20); message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -200,10 +200,10 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 		},
 		{
 			name: "another manifest", byDigest: true, before: at("/manifests/", say(200, `{}`)),
-			want: "the registry's answer is no manifest, or not the one with this digest",
+			want: stageManifest,
 		},
-		{name: "another layer", before: at("/blobs/", say(200, secret)), want: errLayer},
-		{name: "another layer of the same size", before: at("/blobs/", say(200, strings.ToUpper(program))), want: errLayer},
+		{name: "another layer", before: at("/blobs/", say(200, secret)), want: stageLayer},
+		{name: "another layer of the same size", before: at("/blobs/", say(200, strings.ToUpper(program))), want: stageLayer},
 		{
 			name: "a manifest without an end", before: at("/manifests/", forever), want: "over guestSizeLimit, 1 MiB",
 		},
@@ -239,11 +239,11 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 			if tt.byDigest {
 				url = "oci://" + r.host + "/guest@" + digest
 			}
-			h := &Host{Timeout: time.Minute}
+			f := Fetcher{Timeout: time.Minute}
 			if strings.Contains(tt.want, "not fetched within 1s") {
-				h.Timeout = time.Second
+				f.Timeout = time.Second
 			}
-			if _, err := h.fetch(t.Context(), parseSource(url), 1<<20); message(err) != tt.want {
+			if _, err := f.Fetch(t.Context(), Parse(url), 1<<20); message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -315,8 +315,8 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 				{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, refused},
 			} {
 				logInWith(t, login.config)
-				h := &Host{Timeout: time.Minute}
-				if _, err := h.fetch(t.Context(), parseSource("oci://"+r.host+"/guest:v1"), 1<<20); message(err) != login.want {
+				f := Fetcher{Timeout: time.Minute}
+				if _, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20); message(err) != login.want {
 					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
 				}
 			}
@@ -327,7 +327,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 func TestADockerConfigThatCannotBeRead(t *testing.T) {
 	r := newRegistry(t, nil)
 	logInWith(t, `{"auths":[]}`)
-	_, err := (&Host{Timeout: time.Minute}).fetch(t.Context(), parseSource("oci://"+r.host+"/guest:v1"), 1<<20)
+	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
 	if want := "reading the docker config: "; !strings.HasPrefix(message(err), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}
@@ -338,15 +338,15 @@ type refusing struct{ schemes *[]string }
 
 func (n refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 	*n.schemes = append(*n.schemes, req.URL.Scheme)
-	return nil, ourErrorf("%s is not there", req.URL.Host)
+	return nil, failure(req.URL.Host + " is not there")
 }
 
 func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
 	logInWith(t, "")
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
-		h := &Host{Transport: refusing{&schemes}, Timeout: time.Minute}
-		if _, err := h.fetch(t.Context(), parseSource("oci://"+host+"/guest:v1"), 1<<20); err == nil {
+		f := Fetcher{Transport: refusing{&schemes}, Timeout: time.Minute}
+		if _, err := f.Fetch(t.Context(), Parse("oci://"+host+"/guest:v1"), 1<<20); err == nil {
 			t.Errorf("%s: no error", host)
 		}
 		if got := strings.Join(schemes, " "); got != "https" {
@@ -357,7 +357,7 @@ func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
 
 func TestAnErrorOfAnAnswerKeepsItsCause(t *testing.T) {
 	cause := errors.New("cause")
-	if !errors.Is(answerError{"words", cause}, cause) || !errors.Is(credentialsError{cause}, cause) {
-		t.Error("the cause is lost")
+	if err := explain(cause, "words"); err.Error() != "words" || !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,6 @@
-package abi
+// Package printable makes lines for terminals, logs and events of what a guest or
+// a server has written. It is no API.
+package printable
 
 import (
 	"strings"
@@ -6,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Line makes one printable line of a text, for terminals, logs and events: lines
-// are joined by "; ", what could steer a terminal is dropped, and what is beyond
-// that many bytes is cut, with "…" in its place.
+// Line makes one printable line of a text: it joins lines by "; ", drops what could
+// control a terminal, and cuts what is beyond that many bytes, with "…" in its place.
 func Line(text string, most int) string {
-	if len(text) <= most && clean(text) {
+	if len(text) <= most && isLine(text) {
 		return text
 	}
 	const ellipsis = "…"
@@ -29,8 +30,7 @@ func Line(text string, most int) string {
 	return line
 }
 
-// clean is true of a text that is a line already.
-func clean(text string) bool {
+func isLine(text string) bool {
 	for i, r := range text {
 		if !unicode.IsPrint(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
 			return false
@@ -39,7 +39,6 @@ func clean(text string) bool {
 	return strings.TrimSpace(text) == text
 }
 
-// printable drops what could steer a terminal.
 func printable(r rune) rune {
 	switch {
 	case r == '\t':
