@@ -59,10 +59,10 @@ cluster have no node under A, unless --accept-unplaced is given.`,
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
-	flags.IntVar(&c.Runs, "runs", 1, "how often, with other dice each time, to see what chance does")
-	flags.Uint64Var(&c.Seed, "seed", 1, "of the dice of the first run")
+	flags.IntVar(&c.Runs, "runs", 1, "how often, with another seed each time, to see what chance does")
+	flags.Uint64Var(&c.Seed, "seed", 1, "of the first run; those after it count up from it")
 	flags.DurationVar(&c.Patience, "patience", compare.DefaultPatience, "how long nothing new may happen before a side is given up")
-	flags.BoolVar(&c.InTurn, "in-turn", false, "one side after the other, as is done by itself where memory is scarce")
+	flags.BoolVar(&c.InTurn, "in-turn", false, "one side after the other, which takes half the memory")
 	flags.StringVarP(&c.format, "output", "o", "table", "table, json, or html: a page that is one file")
 	return cmd
 }
@@ -96,10 +96,6 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	}
 	if err := c.read(ctx, errOut); err != nil {
 		return err
-	}
-	if !c.InTurn && !compare.RoomForTwo(c.Cluster) {
-		fmt.Fprintln(errOut, "simulator: one side after the other: there is no memory for both at once")
-		c.InTurn = true
 	}
 	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now()}).say, warnings{errOut}
 	result, err := compare.Run(ctx, c.Options)

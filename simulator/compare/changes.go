@@ -147,16 +147,16 @@ func differing(a, b map[string]any) sets.Set[string] {
 	return names
 }
 
-// part says what of the changes took part in an attempt, but for scores.
-func (c changes) part(attempt *recorder.Attempt) string {
+// tookPart says what of the changes took part in an attempt, but for scores.
+func (c changes) tookPart(attempt *recorder.Attempt) string {
 	for _, column := range attempt.Columns {
 		if column.Failed > 0 && c.verdicts.Has(column.Name) {
 			return fmt.Sprintf("%s refuses %d of %d nodes", column.Name, column.Failed, attempt.Total)
 		}
 	}
-	for _, said := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
-		if c.verdicts.Has(said.Plugin) && (said.LimitsNodes || speaks[said.Verdict]) {
-			return said.Plugin + " has a say"
+	for _, one := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
+		if c.verdicts.Has(one.Plugin) && (one.LimitsNodes || decides.Has(one.Verdict)) {
+			return one.Plugin + " has a say"
 		}
 	}
 	notRun := func(g recorder.Group) bool { return g.Verdict == recorder.NotRun }
@@ -173,8 +173,8 @@ func (c changes) part(attempt *recorder.Attempt) string {
 	return ""
 }
 
-// speaks are the verdicts by which a plugin changes what becomes of a pod.
-var speaks = map[recorder.Verdict]bool{recorder.Rejected: true, recorder.Errored: true, recorder.Waits: true}
+// decides are the verdicts by which a plugin changes what becomes of a pod.
+var decides = sets.New(recorder.Rejected, recorder.Errored, recorder.Waits)
 
 // first is what has turned most by a change, or else by anything.
 func (c changes) first(turned map[string]int64) (name string) {

@@ -58,11 +58,6 @@ type Loads struct {
 	Nodes  []NodeLoad `json:"nodes"`
 }
 
-func requests(pod *v1.Pod) Amount {
-	list := resource.PodRequests(pod, resource.PodResourcesOptions{})
-	return Amount{CPU: list.Cpu().MilliValue(), Memory: list.Memory().Value(), Pods: 1}
-}
-
 // requestedBy is what the pods request of each node. What has ended requests
 // nothing any more.
 func requestedBy(pods map[types.NamespacedName]*v1.Pod) map[string]Amount {
@@ -70,26 +65,26 @@ func requestedBy(pods map[types.NamespacedName]*v1.Pod) map[string]Amount {
 	for _, pod := range pods {
 		if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
 			sum := nodes[pod.Spec.NodeName]
-			sum.add(requests(pod))
+			sum.add(newAmount(resource.PodRequests(pod, resource.PodResourcesOptions{}), 1))
 			nodes[pod.Spec.NodeName] = sum
 		}
 	}
 	return nodes
 }
 
+func newAmount(of v1.ResourceList, pods int64) Amount {
+	return Amount{CPU: of.Cpu().MilliValue(), Memory: of.Memory().Value(), Pods: pods}
+}
+
 // newLoads counts. A node that a scenario made or deleted on the way is there if
 // it is at the end.
-func newLoads(p *plan, a, b *sideResult) Loads {
-	before, onA, onB := requestedBy(p.ran), requestedBy(a.pods), requestedBy(b.pods)
+func newLoads(running map[types.NamespacedName]*v1.Pod, a, b *sideResult) Loads {
+	before, onA, onB := requestedBy(running), requestedBy(a.pods), requestedBy(b.pods)
 	var l Loads
 	for _, node := range a.nodes {
-		has := node.Status.Allocatable
-		one := NodeLoad{
-			Node: node.Name, Before: before[node.Name], A: onA[node.Name], B: onB[node.Name],
-			Has: Amount{CPU: has.Cpu().MilliValue(), Memory: has.Memory().Value(), Pods: has.Pods().Value()},
-		}
-		l.Nodes = append(l.Nodes, one)
-		l.Has.add(one.Has)
+		has := newAmount(node.Status.Allocatable, node.Status.Allocatable.Pods().Value())
+		l.Nodes = append(l.Nodes, NodeLoad{Node: node.Name, Has: has, Before: before[node.Name], A: onA[node.Name], B: onB[node.Name]})
+		l.Has.add(has)
 	}
 	slices.SortFunc(l.Nodes, func(a, b NodeLoad) int { return cmp.Compare(a.Node, b.Node) })
 	l.Before = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.Before })

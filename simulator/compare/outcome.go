@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -67,37 +68,31 @@ type placement struct {
 	pod     types.NamespacedName
 }
 
-func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[types.NamespacedName]*v1.Pod, nodes []v1.Node, notices []snapshot.Notice) *sideResult {
+func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 	r := &sideResult{
-		pods: pods, nodes: nodes, notices: notices, outcomes: map[types.NamespacedName]Outcome{},
+		pods: map[types.NamespacedName]*v1.Pod{}, nodes: nodes, notices: s.notices, outcomes: map[types.NamespacedName]Outcome{},
 		placed: map[string][]placement{}, victims: map[types.NamespacedName][]int32{},
 	}
-	for _, notice := range notices {
-		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && p.ran[keyOf(pod)] != nil {
+	for _, notice := range s.notices {
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && s.plan.running[keyOf(pod)] != nil {
 			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
 		}
 	}
-	for name, pod := range pods {
-		r.outcomes[name] = Outcome{Node: pod.Spec.NodeName, State: Stayed}
-		if pod.Spec.NodeName == "" {
-			r.outcomes[name] = Outcome{State: NotAsked, Message: notAsked(pod)}
+	for i := range pods {
+		pod := &pods[i]
+		o := Outcome{Node: pod.Spec.NodeName, State: Stayed}
+		if o.Node == "" {
+			o = Outcome{State: NotAsked, Message: notAsked(pod)}
 		}
+		r.pods[nameOf(pod)], r.outcomes[nameOf(pod)] = pod, o
 	}
-	for name, one := range attempts {
-		o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
-		if pod := pods[name]; pod == nil {
-			o.State = Gone
-		} else {
-			o.Node = pod.Spec.NodeName
-		}
-		r.outcomes[name] = o
-		r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
-		if one.last.Result == recorder.Scheduled {
-			r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
-		}
+	for name, one := range s.tried {
+		r.addTried(name, one)
 	}
 	slices.Sort(r.took)
-	r.markVictims(p, attempts)
+	for name, one := range s.tried {
+		r.addVictims(name, one, s.plan.priorities)
+	}
 	for _, on := range r.placed {
 		slices.SortFunc(on, func(a, b placement) int { return cmp.Compare(a.attempt, b.attempt) })
 	}
@@ -111,21 +106,33 @@ func notAsked(pod *v1.Pod) string {
 	return "no profile is called " + pod.Spec.SchedulerName
 }
 
-// markVictims says of pods that are gone who pushed them out.
-func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen) {
-	for name, one := range attempts {
-		for _, victim := range one.victims {
-			key := keyOf(victim)
-			r.victims[name] = append(r.victims[name], p.priorities[key])
-			if o, there := r.outcomes[key]; !there || o.State == Gone {
-				o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.made()
-				r.outcomes[key] = o
-				node := one.last.Node
-				r.placed[node] = append(r.placed[node], placement{one.made(), key})
-			}
-		}
-		slices.Sort(r.victims[name])
+func (r *sideResult) addTried(name types.NamespacedName, one tried) {
+	o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
+	if pod := r.pods[name]; pod == nil {
+		o.State = Gone
+	} else {
+		o.Node = pod.Spec.NodeName
 	}
+	r.outcomes[name] = o
+	r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
+	if one.last.Result == recorder.Scheduled {
+		r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
+	}
+}
+
+// addVictims says of pods that are gone that this one pushed them out.
+func (r *sideResult) addVictims(name types.NamespacedName, one tried, priorities map[types.NamespacedName]int32) {
+	for _, victim := range one.victims {
+		key := keyOf(victim)
+		r.victims[name] = append(r.victims[name], priorities[key])
+		if o, there := r.outcomes[key]; !there || o.State == Gone {
+			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.madeRoom()
+			r.outcomes[key] = o
+			node := one.last.Node
+			r.placed[node] = append(r.placed[node], placement{one.madeRoom(), key})
+		}
+	}
+	slices.Sort(r.victims[name])
 }
 
 // decisive are the attempts by which a pod has its node, or none: with that for the
@@ -151,4 +158,16 @@ func (r *sideResult) outcome(name types.NamespacedName) Outcome {
 		return o
 	}
 	return Outcome{State: Gone}
+}
+
+// placedBefore are the pods that were given a node, or pushed out of it, before an
+// attempt.
+func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+	pods := sets.New[types.NamespacedName]()
+	for _, one := range r.placed[node] {
+		if attempt != nil && one.attempt < attempt.ID {
+			pods.Insert(one.pod)
+		}
+	}
+	return pods
 }

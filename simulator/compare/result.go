@@ -40,10 +40,6 @@ type Result struct {
 	LeftOut []snapshot.Notice `json:"leftOut"`
 	// Took is how long the comparison took.
 	Took time.Duration `json:"tookNanoseconds"`
-
-	began time.Time
-	plan  *plan
-	index map[string]int // of Differences, by pod and kind
 }
 
 // Tally is a run in numbers.
@@ -63,11 +59,10 @@ type Tally struct {
 	CPUDeviationB float64 `json:"cpuDeviationB"`
 }
 
-func newResult(o *Options, p *plan) *Result {
+func newResult(o *Options) *Result {
 	return &Result{
-		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), began: time.Now(), plan: p, index: map[string]int{},
+		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), LeftOut: []snapshot.Notice{},
 		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
-		LeftOut: []snapshot.Notice{},
 	}
 }
 
@@ -82,8 +77,8 @@ func (r *Result) Lost() int {
 }
 
 // add counts a run in.
-func (r *Result) add(i int, seed uint64, v *verdicts) {
-	load := newLoads(r.plan, v.a, v.b)
+func (r *Result) add(seed uint64, v *verdicts) {
+	load := newLoads(v.plan.running, v.a, v.b)
 	run := Tally{
 		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
@@ -98,32 +93,36 @@ func (r *Result) add(i int, seed uint64, v *verdicts) {
 		case OnlyB:
 			run.OnlyB++
 		}
-		r.addDifference(d)
 	}
-	for _, d := range v.unplaced {
-		if i := slices.IndexFunc(r.Unplaced, func(one Difference) bool { return one.key() == d.key() }); i >= 0 {
-			r.Unplaced[i].Runs++
-		} else {
-			r.Unplaced = append(r.Unplaced, d)
-		}
-	}
-	r.Runs = append(r.Runs, run)
-	if i == 0 {
+	if len(r.Runs) == 0 {
 		r.LeftOut = append(r.LeftOut, v.a.notices...)
 		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
 		r.Nodes, r.Asked = len(load.Nodes), max(len(v.a.took), len(v.b.took))
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
 	}
+	r.Runs = append(r.Runs, run)
+	r.Differences = addTo(r.Differences, v.differences)
+	r.Unplaced = addTo(r.Unplaced, v.unplaced)
 }
 
-func (r *Result) addDifference(d Difference) {
-	key := d.key() + " " + string(d.Kind)
-	if i, ok := r.index[key]; ok {
-		r.Differences[i].Runs++
-		return
+// addTo adds the differences of a run to those of the runs before, each once.
+func addTo(all, more []Difference) []Difference {
+	type pod struct {
+		namespace, name string
+		kind            Kind
 	}
-	r.index[key] = len(r.Differences)
-	r.Differences = append(r.Differences, d)
+	at := map[pod]int{}
+	for i, d := range all {
+		at[pod{d.Namespace, d.Name, d.Kind}] = i
+	}
+	for _, d := range more {
+		if i, ok := at[pod{d.Namespace, d.Name, d.Kind}]; ok {
+			all[i].Runs++
+		} else {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // nothing says why the scheduler was asked for no pod.
@@ -141,13 +140,12 @@ func (r *Result) nothing() error {
 // rank puts first what people look for.
 var rank = map[Kind]int{OnlyA: 0, OnlyB: 1, Elsewhere: 2, Nowhere: 3}
 
-func (r *Result) finish() {
+func (r *Result) sort() {
 	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
 	slices.SortFunc(r.Unplaced, byKey)
 	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(follows(a), follows(b)), cmp.Compare(rank[a.Kind], rank[b.Kind]), byKey(a, b))
 	})
-	r.Took = time.Since(r.began)
 }
 
 func follows(d Difference) int {

@@ -1,66 +1,57 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 )
-
-// maxText bounds what a form may send: a file of 5,000 pods is some 20 MB.
-const maxText = 64 << 20
 
 // author is the field manager under which people change things here.
 const author = "simulator-page"
 
 // create makes what was typed, once or many times.
-func (p *page) create(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+func (p *page) create(w http.ResponseWriter, r *http.Request) error {
 	docs, problems := typed.Read(r.FormValue("text"))
-	if len(problems) == 0 && r.FormValue("count") != "" && r.FormValue("count") != "1" {
-		p.createMany(w, r, docs)
-		return
+	if count := r.FormValue("count"); len(problems) == 0 && count != "" && count != "1" {
+		return p.createMany(w, r, docs)
 	}
 	var made []string
-	for _, d := range docs {
-		if len(problems) > 0 {
-			break
-		}
-		name, err := p.createOne(r.Context(), d.Unstructured)
+	for i := 0; i < len(docs) && len(problems) == 0; i++ {
+		one, err := p.createOne(r.Context(), docs[i].Unstructured)
 		if err != nil {
-			problems = d.Refusal(err)
+			problems = docs[i].Refusal(err)
 			break
 		}
-		made = append(made, name)
+		made = append(made, strings.ToLower(one.GetKind())+" "+one.GetName())
 	}
-	p.outcome(w, r, "Created "+strings.Join(made, ", "), problems)
+	return outcome(w, r, "Created "+strings.Join(made, ", "), problems)
 }
 
-// createOne makes an object, and returns what to call it.
-func (p *page) createOne(ctx context.Context, o *unstructured.Unstructured) (string, error) {
+func (p *page) createOne(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	complete(o)
-	resource, err := p.resourceOf(o)
+	resource, err := p.client.Of(o)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	made, err := resource.Create(ctx, o, metav1.CreateOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict})
-	if err != nil {
-		return "", err
-	}
-	return strings.ToLower(made.GetKind()) + " " + made.GetName(), nil
+	return resource.Create(ctx, o, metav1.CreateOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict})
 }
 
 // complete gives a new node a name, if it leaves that open, and the label with
@@ -80,63 +71,93 @@ func complete(o *unstructured.Unstructured) {
 	o.SetLabels(labels)
 }
 
-// resourceOf finds where an object is to be sent to.
-func (p *page) resourceOf(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
-	gvk := o.GroupVersionKind()
-	mapping, err := p.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if err != nil {
-		return nil, err
+const (
+	// maxMany is as many as one form makes.
+	maxMany = 10_000
+	// parallelism is how many of them are made at a time.
+	parallelism = 16
+	// placeholder stands in a name pattern for the number.
+	placeholder = "{n}"
+)
+
+// createMany makes what was typed many times, under names with a number.
+func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.Document) error {
+	count, err := strconv.Atoi(r.FormValue("count"))
+	pattern := strings.TrimSpace(r.FormValue("pattern"))
+	switch {
+	case err != nil || count < 1 || count > maxMany:
+		return outcome(w, r, "", because(fmt.Errorf("how many: a number from 1 to %d", maxMany)))
+	case len(docs) != 1:
+		return outcome(w, r, "", because(fmt.Errorf("many can be made of one object only, and here are %d", len(docs))))
+	case strings.Count(pattern, placeholder) != 1:
+		return outcome(w, r, "", because(errors.New("the name pattern must contain "+placeholder+" once, for the number")))
 	}
-	resource := p.dynamic.Resource(mapping.Resource)
-	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-		return resource, nil
-	}
-	if o.GetNamespace() == "" {
-		if o.Object["metadata"] == nil { // typed, with nothing in it
-			o.Object["metadata"] = map[string]any{}
+	d := docs[0]
+	title := fmt.Sprintf("Creating %d × %s", count, d.GetKind())
+	return p.await(w, r, p.jobs.Start(title, func(ctx context.Context, job *jobs.Job) jobs.Outcome {
+		made, err := p.repeat(ctx, d.Unstructured, pattern, count, job.Progress)
+		came := jobs.Outcome{Notice: fmt.Sprintf("Created %d × %s", made, d.GetKind())}
+		switch {
+		case errors.Is(err, context.Canceled):
+			came.Problems = because(fmt.Errorf("stopped: %d of %d were made", made, count))
+		case err != nil:
+			came.Problems = append(d.Refusal(err), typed.Problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
 		}
-		o.SetNamespace(metav1.NamespaceDefault)
+		return came
+	}))
+}
+
+// repeat makes copies of an object, numbered from 1, until one cannot be made.
+func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern string, count int, progress func(done, of int)) (int, error) {
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(parallelism)
+	var made atomic.Int64
+	for n := 1; n <= count && running.Err() == nil; n++ {
+		one := o.DeepCopy()
+		one.SetName(strings.Replace(pattern, placeholder, strconv.Itoa(n), 1))
+		one.SetGenerateName("")
+		group.Go(func() error {
+			_, err := p.createOne(running, one)
+			if err == nil {
+				progress(int(made.Add(1)), count)
+			}
+			return err
+		})
 	}
-	return resource.Namespace(o.GetNamespace()), nil
+	err := cmp.Or(group.Wait(), context.Cause(ctx))
+	return int(made.Load()), err
 }
 
 // update sends the difference between what the form started from and what was
 // typed, so that whatever else has changed meanwhile stays as it is.
-func (p *page) update(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+func (p *page) update(w http.ResponseWriter, r *http.Request) error {
 	before, problems := typed.Read(r.FormValue("original"))
 	after, more := typed.Read(r.FormValue("text"))
-	if problems = append(problems, more...); len(problems) > 0 {
-		p.outcome(w, r, "", problems)
-		return
+	if problems = append(problems, more...); len(problems) == 0 {
+		problems = typed.Another(before, after)
 	}
-	if problems := typed.Another(before, after); len(problems) > 0 {
-		p.outcome(w, r, "", problems)
-		return
+	if len(problems) > 0 {
+		return outcome(w, r, "", problems)
 	}
 	if err := p.patch(r.Context(), before[0], after[0]); err != nil {
-		p.outcome(w, r, "", typed.EditRefusal(before[0], after[0], err))
-		return
+		return outcome(w, r, "", typed.EditRefusal(before[0], after[0], err))
 	}
-	p.outcome(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName(), nil)
+	return outcome(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName(), nil)
 }
 
 // patch applies a difference, that of the status apart, as the API server wants it.
 func (p *page) patch(ctx context.Context, before, after typed.Document) error {
-	resource, err := p.resourceOf(after.Unstructured)
+	resource, err := p.client.Of(after.Unstructured)
 	if err != nil {
 		return err
 	}
 	options := metav1.PatchOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict}
 	for _, subresources := range [][]string{nil, {"status"}} {
 		diff, err := difference(before.Object, after.Object, len(subresources) > 0)
-		if err != nil || diff == nil {
-			if err != nil {
-				return err
-			}
-			continue
+		if err == nil && diff != nil {
+			_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, subresources...)
 		}
-		if _, err := resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, subresources...); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -148,19 +169,14 @@ func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 func difference(before, after map[string]any, status bool) ([]byte, error) {
 	var sides [2][]byte
 	for i, object := range []map[string]any{before, after} {
-		part := map[string]any{}
-		for key, value := range object {
-			if (key == "status") == status {
-				part[key] = value
-			}
-		}
-		raw, err := json.Marshal(part)
-		if err != nil {
+		part := maps.Clone(object)
+		maps.DeleteFunc(part, func(key string, _ any) bool { return (key == "status") != status })
+		var err error
+		if sides[i], err = json.Marshal(part); err != nil {
 			return nil, fmt.Errorf("compare with the original: %w", err)
 		}
-		sides[i] = raw
 	}
-	diff, err := jsonmergepatch.CreateThreeWayJSONMergePatch(sides[0], sides[1], sides[0])
+	diff, err := jsonpatch.CreateMergePatch(sides[0], sides[1])
 	if err != nil {
 		return nil, fmt.Errorf("compare with the original: %w", err)
 	}
@@ -168,24 +184,4 @@ func difference(before, after map[string]any, status bool) ([]byte, error) {
 		return nil, nil
 	}
 	return diff, nil
-}
-
-// deleteObject deletes an object, and what it owns: of a job that would be left,
-// unless asked for.
-func (p *page) deleteObject(w http.ResponseWriter, r *http.Request) {
-	k, ok := kindOf(r.PathValue("kind"))
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	q := r.URL.Query()
-	withOwned := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
-	err := p.dynamic.Resource(k.Resource).Namespace(q.Get("namespace")).Delete(r.Context(), q.Get("name"), withOwned)
-	if err != nil {
-		notify(w, err.Error(), false)
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	notify(w, "Deleted "+strings.ToLower(k.Title)+" "+q.Get("name"), true)
-	w.WriteHeader(http.StatusNoContent)
 }

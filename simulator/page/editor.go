@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 
 	v1 "k8s.io/api/core/v1"
@@ -22,61 +23,46 @@ type editor struct {
 	Original string
 	// Many offers to make more than one.
 	Many bool
-	// Regex offers the annotation, with a preview. Annotations are the keys that
-	// the scheduler reads, Excluding those of what to exclude.
-	Regex                  bool
+	// Annotations are the keys that the scheduler reads of a pod, Excluding those of
+	// what to exclude.
 	Annotations, Excluding []string
 }
 
 // newObject is the form for a new object.
-func (p *page) newObject(w http.ResponseWriter, r *http.Request) {
-	k, ok := kindOf(r.PathValue("kind"))
-	if !ok {
-		p.gone(w, r, "There is no form for this kind of object.")
-		return
-	}
+func (p *page) newObject(w http.ResponseWriter, r *http.Request, k kind) error {
 	text, err := k.manifest()
 	if err != nil {
-		p.fail(w, r, err)
-		return
+		return err
 	}
 	keys, excluding := p.sim.Annotations(v1.DefaultSchedulerName)
-	p.show(w, r, "editor", "New "+k.Title, "", editor{
+	return p.show(w, r, "editor", "New "+k.Title, "", editor{
 		Title: "New " + k.Title, Hint: k.Use, Action: "/create", Submit: "Create", After: k.list(), Kind: k, Text: text,
-		Many: k.Key == "node" || k.Key == "pod", Regex: k.Key == "pod", Annotations: keys, Excluding: excluding,
+		Many: k.onOverview(), Annotations: keys, Excluding: excluding,
 	})
 }
 
 // editObject is the form for an object that exists.
-func (p *page) editObject(w http.ResponseWriter, r *http.Request) {
-	k, ok := kindOf(r.PathValue("kind"))
-	if !ok {
-		p.gone(w, r, "There is no form for this kind of object.")
-		return
-	}
-	q := r.URL.Query()
-	found, err := p.dynamic.Resource(k.Resource).Namespace(q.Get("namespace")).Get(r.Context(), q.Get("name"), metav1.GetOptions{})
+func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error {
+	in, name := p.named(r, k)
+	found, err := in.Get(r.Context(), name, metav1.GetOptions{})
 	if err != nil {
-		p.gone(w, r, err.Error())
-		return
+		return notThere(err.Error())
 	}
-	raw, err := yaml.Marshal(editable(k, found))
+	text, err := yaml.Marshal(editable(k, found))
 	if err != nil {
-		p.fail(w, r, err)
-		return
+		return err
 	}
-	text := string(raw)
 	keys, excluding := p.sim.Annotations(schedulerOf(found))
-	p.show(w, r, "editor", "Edit "+found.GetName(), "", editor{
-		Title: "Edit " + k.Title + " " + found.GetName(), Hint: "Only what you change is sent.",
-		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: text, Original: text,
-		Regex: k.Key == "pod", Annotations: keys, Excluding: excluding,
+	return p.show(w, r, "editor", "Edit "+name, "", editor{
+		Title: "Edit " + k.Title + " " + name, Hint: "Only what you change is sent.",
+		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: string(text), Original: string(text),
+		Annotations: keys, Excluding: excluding,
 	})
 }
 
 // list is the page that shows all objects of the kind.
 func (k kind) list() string {
-	if k.Key == "node" || k.Key == "pod" {
+	if k.onOverview() {
 		return "/"
 	}
 	return "/objects"
@@ -84,10 +70,10 @@ func (k kind) list() string {
 
 // home is the page that shows an object.
 func (k kind) home(o *unstructured.Unstructured) string {
-	switch k.Key {
-	case "node":
+	switch k.Title {
+	case "Node":
 		return nodeURL(o.GetName())
-	case "pod":
+	case "Pod":
 		return podURL(o.GetNamespace(), o.GetName())
 	}
 	return k.list()
@@ -101,20 +87,14 @@ func schedulerOf(pod *unstructured.Unstructured) string {
 
 // editable is an object without what only the cluster writes.
 func editable(k kind, o *unstructured.Unstructured) map[string]any {
-	object := o.DeepCopy().Object
 	for _, field := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink"} {
-		unstructured.RemoveNestedField(object, "metadata", field)
+		unstructured.RemoveNestedField(o.Object, "metadata", field)
 	}
-	status, _, _ := unstructured.NestedMap(object, "status")
-	delete(object, "status")
-	if k.Key == "node" { // its size is for people to choose
-		kept := map[string]any{}
-		for _, field := range []string{"capacity", "allocatable"} {
-			if value, ok := status[field]; ok {
-				kept[field] = value
-			}
-		}
-		object["status"] = kept
+	status, _, _ := unstructured.NestedMap(o.Object, "status")
+	delete(o.Object, "status")
+	if k.Title == "Node" { // its size is for people to choose
+		maps.DeleteFunc(status, func(field string, _ any) bool { return field != "capacity" && field != "allocatable" })
+		o.Object["status"] = status
 	}
-	return object
+	return o.Object
 }

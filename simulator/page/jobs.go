@@ -2,7 +2,6 @@ package page
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
@@ -14,29 +13,27 @@ import (
 const soon = 400 * time.Millisecond
 
 // job answers how a job is getting on.
-func (p *page) job(w http.ResponseWriter, r *http.Request) {
-	id, _ := strconv.Atoi(r.PathValue("id"))
-	one := p.jobs.Get(id)
+func (p *page) job(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.Get(r.PathValue("id"))
 	if one == nil {
-		p.fragment(w, r, http.StatusOK, "problems", []typed.Problem{{Message: "nothing is known of this work any more"}})
-		return
+		return fragment(w, r, "problems", []typed.Problem{{Message: "nothing is known of this work any more"}})
 	}
-	p.await(w, r, one)
+	return p.await(w, r, one)
 }
 
 // cancelJob ends a job early.
-func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) {
-	id, _ := strconv.Atoi(r.PathValue("id"))
-	if one := p.jobs.Get(id); one != nil {
+func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) error {
+	if one := p.jobs.Get(r.PathValue("id")); one != nil {
 		one.Cancel() // what came of it is said where its progress is shown
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // await answers with what came of a job if that is known soon, and with its
 // progress, which asks again by itself, if not. The query "aside" asks for what
 // stands at the edge of the page, when the form is closed.
-func (p *page) await(w http.ResponseWriter, r *http.Request, one *jobs.Job) {
+func (p *page) await(w http.ResponseWriter, r *http.Request, one *jobs.Job) error {
 	view := "job"
 	if r.URL.Query().Has("aside") {
 		view = "aside"
@@ -44,36 +41,35 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *jobs.Job) {
 	select {
 	case <-one.Finished():
 	case <-time.After(soon):
-		p.fragment(w, r, http.StatusOK, view, one)
-		return
+		return fragment(w, r, view, one)
 	case <-r.Context().Done():
-		return
+		return nil
 	}
 	switch came := one.Outcome(); {
 	case came.Link != "" && view == "job":
 		w.Header().Set("HX-Redirect", came.Link)
+		return nil
 	case came.Link != "":
-		p.fragment(w, r, http.StatusOK, "aside-link", map[string]any{"Title": came.Notice, "Link": came.Link})
+		return fragment(w, r, "aside-link", came)
 	case len(came.Remarks) > 0 && len(came.Problems) == 0:
-		p.fragment(w, r, http.StatusOK, view+"-remarks", map[string]any{"Title": came.Notice, "Remarks": came.Remarks})
+		return fragment(w, r, view+"-remarks", came)
 	case view == "job":
-		p.outcome(w, r, came.Notice, came.Problems)
+		return outcome(w, r, came.Notice, came.Problems)
 	case len(came.Problems) > 0:
-		p.fragment(w, r, http.StatusOK, "aside-problems", map[string]any{"Title": one.Title, "Problems": came.Problems})
+		return fragment(w, r, "aside-problems", map[string]any{"Title": one.Title, "Problems": came.Problems})
 	default:
 		notify(w, came.Notice, true)
+		return nil
 	}
 }
 
 // because is an error as a problem of nothing in particular.
 func because(err error) []typed.Problem { return []typed.Problem{{Message: err.Error()}} }
 
-// outcome answers a form: its problems beside the text, or the end of it.
-func (p *page) outcome(w http.ResponseWriter, r *http.Request, notice string, problems []typed.Problem) {
-	if len(problems) > 0 {
-		p.fragment(w, r, http.StatusOK, "problems", problems)
-		return
+// outcome answers a form: its problems, which stand next to the text, or the end of it.
+func outcome(w http.ResponseWriter, r *http.Request, notice string, problems []typed.Problem) error {
+	if len(problems) == 0 {
+		notify(w, notice, true)
 	}
-	notify(w, notice, true)
-	p.fragment(w, r, http.StatusOK, "problems", []typed.Problem(nil))
+	return fragment(w, r, "problems", problems)
 }

@@ -1,89 +1,172 @@
 package page
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
-	"text/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 )
 
-// kind is a kind of object that the page has a form for.
+// kind is a kind of object that the page has a form for. All are at v1.
 type kind struct {
-	// Key names it in addresses and is the stem of its manifest's file name.
-	Key string
+	Group string
 	// Title is what it is called in the API, Plural in the page's headings.
 	Title, Plural string
-	Resource      schema.GroupVersionResource
-	Namespaced    bool
 	// Use says in one line what it is for here.
 	Use string
-	// Makes is true of workloads, which make pods; Scales, of those that have replicas.
-	Makes, Scales bool
 }
 
 var kinds = []kind{
-	{"node", "Node", "Nodes", in("", "nodes"), false, "a machine that pods may run on", false, false},
-	{"pod", "Pod", "Pods", in("", "pods"), true, "what the scheduler finds a node for", false, false},
-	{"deployment", "Deployment", "Deployments", in("apps", "deployments"), true, "so many pods alike, replaced by and by when they change", true, true},
-	{"replicaset", "ReplicaSet", "Replica sets", in("apps", "replicasets"), true, "so many pods alike", true, true},
-	{"statefulset", "StatefulSet", "Stateful sets", in("apps", "statefulsets"), true, "so many pods in turn, each with claims of its own", true, true},
-	{
-		"replicationcontroller", "ReplicationController", "Replication controllers", in("", "replicationcontrollers"), true,
-		"so many pods alike, as before there were replica sets", true, true,
-	},
-	{"daemonset", "DaemonSet", "Daemon sets", in("apps", "daemonsets"), true, "a pod on each node", true, false},
-	{"job", "Job", "Jobs", in("batch", "jobs"), true, "pods that come to an end", true, false},
-	{"cronjob", "CronJob", "Cron jobs", in("batch", "cronjobs"), true, "a job every now and then", true, false},
-	{"namespace", "Namespace", "Namespaces", in("", "namespaces"), false, "a room of its own for pods and claims", false, false},
-	{
-		"priorityclass", "PriorityClass", "Priority classes", in("scheduling.k8s.io", "priorityclasses"), false,
-		"which pods go first, and may push others out", false, false,
-	},
-	{
-		"poddisruptionbudget", "PodDisruptionBudget", "Pod disruption budgets", in("policy", "poddisruptionbudgets"), true,
-		"how many pods preemption should leave alone", false, false,
-	},
-	{"service", "Service", "Services", in("", "services"), true, "which pods belong together, and are spread by default", false, false},
-	{"configmap", "ConfigMap", "Config maps", in("", "configmaps"), true, "what programs read; scheduling does not depend on it", false, false},
-	{"persistentvolume", "PersistentVolume", "Persistent volumes", in("", "persistentvolumes"), false, "storage, perhaps bound to some nodes", false, false},
-	{
-		"persistentvolumeclaim", "PersistentVolumeClaim", "Persistent volume claims", in("", "persistentvolumeclaims"), true,
-		"a pod's demand for storage", false, false,
-	},
-	{
-		"storageclass", "StorageClass", "Storage classes", in("storage.k8s.io", "storageclasses"), false,
-		"how claims get their volumes, and when", false, false,
-	},
+	{"", "Node", "Nodes", "a machine that pods may run on"},
+	{"", "Pod", "Pods", "what the scheduler finds a node for"},
+	{"apps", "Deployment", "Deployments", "so many pods alike, replaced by and by when they change"},
+	{"apps", "ReplicaSet", "Replica sets", "so many pods alike"},
+	{"apps", "StatefulSet", "Stateful sets", "so many pods in turn, each with claims of its own"},
+	{"", "ReplicationController", "Replication controllers", "so many pods alike, as before there were replica sets"},
+	{"apps", "DaemonSet", "Daemon sets", "a pod on each node"},
+	{"batch", "Job", "Jobs", "pods that come to an end"},
+	{"batch", "CronJob", "Cron jobs", "a job every now and then"},
+	{"", "Namespace", "Namespaces", "a room of its own for pods and claims"},
+	{"scheduling.k8s.io", "PriorityClass", "Priority classes", "which pods go first, and may push others out"},
+	{"policy", "PodDisruptionBudget", "Pod disruption budgets", "how many pods preemption should leave alone"},
+	{"", "Service", "Services", "which pods belong together, and are spread by default"},
+	{"", "ConfigMap", "Config maps", "what programs read; scheduling does not depend on it"},
+	{"", "PersistentVolume", "Persistent volumes", "storage, perhaps bound to some nodes"},
+	{"", "PersistentVolumeClaim", "Persistent volume claims", "a pod's demand for storage"},
+	{"storage.k8s.io", "StorageClass", "Storage classes", "how claims get their volumes, and when"},
 }
 
-// in is a resource of a group, all of which are at v1.
-func in(group, resource string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+// Key names the kind in addresses and is the stem of its manifest's file name.
+func (k kind) Key() string { return strings.ToLower(k.Title) }
+
+// Scales is true of workloads that have replicas.
+func (k kind) Scales() bool {
+	return slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}, k.Title)
+}
+
+// OnOverview is true of kinds that the other objects are not: nodes and pods.
+func (k kind) onOverview() bool { return k.Title == "Node" || k.Title == "Pod" }
+
+func (k kind) resource() schema.GroupVersionResource {
+	resource, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: k.Group, Version: "v1", Kind: k.Title})
+	return resource
 }
 
 func kindOf(key string) (kind, bool) {
-	for _, k := range kinds {
-		if k.Key == key {
-			return k, true
-		}
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Key() == key })
+	if i < 0 {
+		return kind{}, false
 	}
-	return kind{}, false
+	return kinds[i], true
+}
+
+// ofKind hands on the kind that an address names.
+func ofKind(serve func(http.ResponseWriter, *http.Request, kind) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		k, ok := kindOf(r.PathValue("kind"))
+		if !ok {
+			return notThere("There is no form for this kind of object.")
+		}
+		return serve(w, r, k)
+	}
 }
 
 //go:embed manifests/*.yaml
 var manifests embed.FS
 
-var manifestTemplates = template.Must(template.ParseFS(manifests, "manifests/*.yaml"))
-
 // manifest is what a new object of the kind starts from.
 func (k kind) manifest() (string, error) {
-	var out bytes.Buffer
-	suffix := rand.String(5)
-	if err := manifestTemplates.ExecuteTemplate(&out, k.Key+".yaml", map[string]string{"Suffix": suffix}); err != nil {
-		return "", fmt.Errorf("manifest of a new %s: %w", k.Title, err)
+	text, err := manifests.ReadFile("manifests/" + k.Key() + ".yaml")
+	return strings.ReplaceAll(string(text), "{{.Suffix}}", rand.String(5)), err
+}
+
+// owner is the workload that a pod is of.
+type owner struct{ Kind, Key, Namespace, Name string }
+
+// ownerOf is what made a pod, or nil if a person did. Key is empty if the page has
+// no form for such.
+func ownerOf(pod *v1.Pod) *owner {
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return nil
 	}
-	return out.String(), nil
+	of := &owner{Kind: ref.Kind, Namespace: pod.Namespace, Name: ref.Name}
+	if k, ok := kindOf(strings.ToLower(ref.Kind)); ok {
+		of.Key = k.Key()
+	}
+	return of
+}
+
+// Note is what one wants to know of an object at a glance.
+func (k kind) Note(o unstructured.Unstructured) string {
+	text := func(path ...string) string {
+		value, _, _ := unstructured.NestedFieldNoCopy(o.Object, path...)
+		if value == nil {
+			return ""
+		}
+		return fmt.Sprint(value)
+	}
+	number := func(byDefault int, path ...string) int {
+		n, err := strconv.Atoi(text(path...))
+		if err != nil {
+			return byDefault
+		}
+		return n
+	}
+	of := func(done, all int, what string) string { return fmt.Sprintf("%d of %d %s", done, all, what) }
+	switch k.Title {
+	case "DaemonSet":
+		return of(number(0, "status", "numberReady"), number(0, "status", "desiredNumberScheduled"), "ready")
+	case "Job":
+		return of(number(0, "status", "succeeded"), number(1, "spec", "completions"), "succeeded")
+	case "CronJob":
+		if text("spec", "suspend") == "true" {
+			return text("spec", "schedule") + ", suspended"
+		}
+		return text("spec", "schedule")
+	case "PriorityClass":
+		return fmt.Sprint("value ", number(0, "value"))
+	case "PodDisruptionBudget":
+		return fmt.Sprintf("%d of %s may go", number(0, "status", "disruptionsAllowed"), report.Plural(number(0, "status", "expectedPods"), "pod"))
+	case "Service":
+		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
+		return labels.Set(selector).String()
+	case "ConfigMap":
+		data, _, _ := unstructured.NestedMap(o.Object, "data")
+		return report.Plural(len(data), "key")
+	case "PersistentVolume":
+		return text("spec", "capacity", "storage") + ", " + text("status", "phase")
+	case "PersistentVolumeClaim":
+		return text("spec", "resources", "requests", "storage") + ", " + text("status", "phase")
+	case "StorageClass":
+		return text("provisioner") + ", " + text("volumeBindingMode")
+	}
+	if k.Scales() {
+		return of(number(0, "status", "readyReplicas"), number(1, "spec", "replicas"), "ready") + failure(o)
+	}
+	return text("status", "phase")
+}
+
+// failure is why a controller cannot make pods.
+func failure(o unstructured.Unstructured) string {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, condition := range conditions {
+		fields, _ := condition.(map[string]any)
+		if fields["type"] == "ReplicaFailure" && fields["status"] == "True" {
+			return fmt.Sprint(": ", fields["message"])
+		}
+	}
+	return ""
 }

@@ -1,93 +1,48 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
-)
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 
-// listed is an object of the quieter kinds.
-type listed struct {
-	Namespace, Name string
-	Created         time.Time
-	Note            string
-	BuiltIn         bool // comes with every cluster
-}
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+)
 
 // shelf is the objects of one kind.
 type shelf struct {
 	kind
-	Objects []listed
+	Objects []unstructured.Unstructured
 }
 
 // objects shows the kinds other than nodes and pods.
-func (p *page) objects(w http.ResponseWriter, r *http.Request) {
+func (p *page) objects(w http.ResponseWriter, r *http.Request) error {
 	var shelves []shelf
 	for _, k := range kinds {
-		if k.Key == "node" || k.Key == "pod" {
+		if k.onOverview() {
 			continue
 		}
-		list, err := p.dynamic.Resource(k.Resource).List(r.Context(), metav1.ListOptions{ResourceVersion: "0"})
+		list, err := p.client.Resource(k.resource()).List(r.Context(), metav1.ListOptions{ResourceVersion: "0"})
 		if err != nil {
-			p.fail(w, r, err)
-			return
+			return err
 		}
-		s := shelf{kind: k}
-		for i := range list.Items {
-			s.Objects = append(s.Objects, listing(k, &list.Items[i]))
-		}
-		shelves = append(shelves, s)
+		shelves = append(shelves, shelf{k, list.Items})
 	}
-	p.show(w, r, "objects", "Other objects", "objects", map[string]any{"Shelves": shelves})
+	return p.show(w, r, "objects", "Other objects", "objects", map[string]any{"Shelves": shelves})
 }
 
-// builtIn are names of what comes with every cluster.
-var builtIn = []string{"default", "kubernetes", "extension-apiserver-authentication"}
-
-func listing(k kind, o *unstructured.Unstructured) listed {
-	return listed{
-		Namespace: o.GetNamespace(), Name: o.GetName(), Created: o.GetCreationTimestamp().Time, Note: note(k, o),
-		BuiltIn: slices.Contains(builtIn, o.GetName()) || strings.HasPrefix(o.GetName(), "kube-") || strings.HasPrefix(o.GetName(), "system-"),
-	}
-}
-
-// note is what one wants to know of such an object at a glance.
-func note(k kind, o *unstructured.Unstructured) string {
-	text := func(path ...string) string {
-		s, _, _ := unstructured.NestedString(o.Object, path...)
-		return s
-	}
-	if k.Makes {
-		return progress(k, o)
-	}
-	switch k.Key {
-	case "priorityclass":
-		value, _, _ := unstructured.NestedInt64(o.Object, "value")
-		return "value " + strconv.FormatInt(value, 10)
-	case "poddisruptionbudget":
-		number := func(field string) int64 { n, _, _ := unstructured.NestedInt64(o.Object, "status", field); return n }
-		return fmt.Sprintf("%d of %s may go", number("disruptionsAllowed"), plural(int(number("expectedPods")), "pod"))
-	case "service":
-		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
-		return labels.Set(selector).String()
-	case "configmap":
-		data, _, _ := unstructured.NestedMap(o.Object, "data")
-		return plural(len(data), "key")
-	case "persistentvolume":
-		return text("spec", "capacity", "storage") + ", " + text("status", "phase")
-	case "persistentvolumeclaim":
-		return text("spec", "resources", "requests", "storage") + ", " + text("status", "phase")
-	case "storageclass":
-		return text("provisioner") + ", " + text("volumeBindingMode")
-	}
-	return text("status", "phase")
+// BuiltIn is true of what comes with every cluster.
+func (s shelf) BuiltIn(name string) bool {
+	return slices.Contains([]string{"default", "kubernetes", "extension-apiserver-authentication"}, name) ||
+		strings.HasPrefix(name, "kube-") || strings.HasPrefix(name, "system-")
 }
 
 // object names an object of a kind, for the button that deletes it.
@@ -96,14 +51,49 @@ type object struct {
 	Namespace, Name string
 }
 
-// objectOf takes a shelf, or a kind's key.
-func objectOf(k any, namespace, name string) object {
-	o := object{Namespace: namespace, Name: name}
-	switch k := k.(type) {
-	case shelf:
-		o.kind = k.kind
-	case string:
-		o.kind, _ = kindOf(k)
+func objectOf(key, namespace, name string) object {
+	k, _ := kindOf(key)
+	return object{k, namespace, name}
+}
+
+// named is the resource of a kind in the namespace of a query, and the name there.
+func (p *page) named(r *http.Request, k kind) (in dynamic.ResourceInterface, name string) {
+	q := r.URL.Query()
+	return p.client.Resource(k.resource()).Namespace(q.Get("namespace")), q.Get("name")
+}
+
+// deleteObject deletes an object, and what it owns: of a job that would be left,
+// unless asked for.
+func (p *page) deleteObject(w http.ResponseWriter, r *http.Request, k kind) error {
+	in, name := p.named(r, k)
+	err := in.Delete(r.Context(), name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)})
+	return answer(w, "Deleted "+k.Key()+" "+name, err)
+}
+
+// scale gives a workload one replica more or less.
+func (p *page) scale(w http.ResponseWriter, r *http.Request, k kind) error {
+	by, err := strconv.ParseInt(r.URL.Query().Get("by"), 10, 32)
+	if !k.Scales() || err != nil {
+		return notThere("A " + k.Title + " has no such replicas.")
 	}
-	return o
+	in, name := p.named(r, k)
+	replicas, err := scaleBy(r.Context(), in, name, by)
+	return answer(w, fmt.Sprintf("%s %s: %s", k.Key(), name, report.Plural(int(replicas), "replica")), err)
+}
+
+func scaleBy(ctx context.Context, in dynamic.ResourceInterface, name string, by int64) (replicas int64, err error) {
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		raw, err := in.Get(ctx, name, metav1.GetOptions{}, "scale")
+		if err != nil {
+			return err
+		}
+		replicas, _, _ = unstructured.NestedInt64(raw.Object, "spec", "replicas") // 0 is left out
+		replicas = max(0, replicas+by)
+		if err := unstructured.SetNestedField(raw.Object, replicas, "spec", "replicas"); err != nil {
+			return err
+		}
+		_, err = in.Update(ctx, raw, metav1.UpdateOptions{FieldManager: author}, "scale")
+		return err
+	})
+	return replicas, err
 }

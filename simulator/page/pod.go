@@ -25,14 +25,17 @@ type matching struct {
 }
 
 // regexOf is the pattern of a pod, or nil if it has none.
-func regexOf(pod *v1.Pod) *string { return annotationOf(pod, regex.Annotation) }
+func regexOf(pod *v1.Pod) *string { return firstOf(pod, regex.Annotation) }
 
 // excludeOf is that of the nodes that it excludes.
-func excludeOf(pod *v1.Pod) *string { return annotationOf(pod, regex.ExcludeAnnotation) }
+func excludeOf(pod *v1.Pod) *string { return firstOf(pod, regex.ExcludeAnnotation) }
 
-func annotationOf(pod *v1.Pod, key string) *string {
-	if pattern, ok := pod.Annotations[key]; ok {
-		return &pattern
+// firstOf is the annotation of a pod under the first of the keys that it has.
+func firstOf(pod *v1.Pod, keys ...string) *string {
+	for _, key := range keys {
+		if pattern, ok := pod.Annotations[key]; ok {
+			return &pattern
+		}
 	}
 	return nil
 }
@@ -42,7 +45,7 @@ func annotationOf(pod *v1.Pod, key string) *string {
 func (p *page) match(pod *v1.Pod) *matching {
 	scheduler := cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)
 	keys, excluding := p.sim.Annotations(scheduler)
-	m := &matching{Pattern: firstOf(pod, keys), Exclude: firstOf(pod, excluding)}
+	m := &matching{Pattern: firstOf(pod, keys...), Exclude: firstOf(pod, excluding...)}
 	if m.Pattern == nil && m.Exclude == nil {
 		return unread(pod, scheduler, keys, excluding)
 	}
@@ -60,21 +63,11 @@ func (p *page) match(pod *v1.Pod) *matching {
 	case errors.As(err, &wrong) && wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil:
 		m.Problem = "what to exclude: " + wrong.Problem
 	case errors.As(err, &wrong):
-		m.Problem = wrong.Problem // the pattern itself stands beside it
+		m.Problem = wrong.Problem // the pattern itself is shown with it
 	case err != nil:
 		m.Problem = err.Error()
 	}
 	return m
-}
-
-// firstOf is the annotation of a pod that has the first of the keys that it has.
-func firstOf(pod *v1.Pod, keys []string) *string {
-	for _, key := range keys {
-		if pattern := annotationOf(pod, key); pattern != nil {
-			return pattern
-		}
-	}
-	return nil
 }
 
 // unread says why the scheduler that runs reads none of a pod's regexes. It is nil
@@ -94,39 +87,28 @@ func unread(pod *v1.Pod, scheduler string, keys, excluding []string) *matching {
 	return m
 }
 
-// pod shows what has become of a pod, and why.
-func (p *page) pod(w http.ResponseWriter, r *http.Request) {
+// pod shows what has become of a pod, and why. Of one that is gone it shows what is
+// still known.
+func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	attempts := p.sim.Recorder().Attempts(namespace, name)
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
-	switch {
-	case apierrors.IsNotFound(err):
-		p.podGone(w, r, namespace, name, attempts)
-		return
-	case err != nil:
-		p.fail(w, r, err)
-		return
+	if err == nil {
+		return p.show(w, r, "pod", name, "pods", map[string]any{
+			"Pod": pod, "Story": storyOf(pod), "Regex": p.match(pod), "Attempts": attemptViews(attempts),
+		})
+	} else if !apierrors.IsNotFound(err) {
+		return err
 	}
-	p.show(w, r, "pod", name, "pods", map[string]any{
-		"Pod":      pod,
-		"Story":    tell(pod),
-		"Regex":    p.match(pod),
-		"Attempts": attemptViews(attempts),
-	})
-}
-
-// podGone shows what is still known of a pod that is there no longer.
-func (p *page) podGone(w http.ResponseWriter, r *http.Request, namespace, name string, attempts []recorder.Attempt) {
 	out, pushedOut := p.sim.Recorder().PushedOut(namespace, name)
 	if len(attempts) == 0 && !pushedOut {
-		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
-		return
+		return notThere("Pod " + namespace + "/" + name + " does not exist (any more).")
 	}
 	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
 	if pushedOut {
 		data["PushedOut"] = out
 	}
-	p.show(w, r, "podgone", name, "pods", data)
+	return p.show(w, r, "podgone", name, "pods", data)
 }
 
 // attemptViews are all of a pod's attempts, only the newest with its tables.
@@ -142,33 +124,14 @@ func attemptViews(attempts []recorder.Attempt) []attemptView {
 }
 
 // attempt shows the tables of one attempt.
-func (p *page) attempt(w http.ResponseWriter, r *http.Request) {
+func (p *page) attempt(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	id, _ := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	attempt, ok := p.sim.Recorder().Attempt(namespace, name, id)
 	if !ok {
-		p.gone(w, r, "This attempt is no longer kept: newer ones took its room.")
-		return
+		return notThere("This attempt is no longer kept: newer ones took its room.")
 	}
 	view := attemptView{Attempt: &attempt}
 	view.tables(r.URL.Query())
-	p.show(w, r, "attempt-body", name, "pods", view)
-}
-
-// node shows a node and its pods.
-func (p *page) node(w http.ResponseWriter, r *http.Request) {
-	c, err := p.view.now()
-	if err != nil {
-		p.fail(w, r, err)
-		return
-	}
-	name := r.PathValue("name")
-	n := c.byName[name]
-	if n == nil {
-		p.gone(w, r, "Node "+name+" does not exist (any more).")
-		return
-	}
-	p.show(w, r, "node", name, "cluster", map[string]any{
-		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage),
-	})
+	return p.show(w, r, "attempt-body", name, "pods", view)
 }

@@ -3,13 +3,14 @@ package page
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
@@ -26,8 +27,8 @@ type story struct {
 	Title, Reason, Aside string
 }
 
-// tell puts what is known of a pod into words.
-func tell(pod *v1.Pod) story {
+// storyOf puts what is known of a pod into words.
+func storyOf(pod *v1.Pod) story {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return story{Tone: "quiet", Title: "Being deleted"}
@@ -38,14 +39,14 @@ func tell(pod *v1.Pod) story {
 	case !waits(pod):
 		return story{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
-	return tellWaiting(pod)
+	return storyOfWaiting(pod)
 }
 
 // noClaims is what the scheduler's plugin for devices says of every pod without
 // any, between the reasons and the words of preemption.
 const noClaims = " no new claims to deallocate,"
 
-func tellWaiting(pod *v1.Pod) story {
+func storyOfWaiting(pod *v1.Pod) story {
 	condition := scheduled(pod)
 	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
 	reason = strings.TrimSuffix(reason, noClaims)
@@ -76,17 +77,18 @@ func scheduled(pod *v1.Pod) v1.PodCondition {
 	return ptr.Deref(condition, v1.PodCondition{})
 }
 
-// ready says whether a node takes pods, and if not, why in a word.
-func ready(n *v1.Node) (ok bool, word string) {
-	for _, c := range n.Status.Conditions {
-		if c.Type == v1.NodeReady && c.Status == v1.ConditionTrue {
-			if n.Spec.Unschedulable {
-				return false, "cordoned"
-			}
-			return true, "ready"
-		}
+// Ready says whether the node takes pods.
+func (n *nodeView) Ready() bool { return n.State() == "ready" }
+
+// State is ready, or what keeps pods from the node.
+func (n *nodeView) State() string {
+	switch {
+	case !nodeutil.IsNodeReady(n.Node):
+		return "not ready"
+	case n.Spec.Unschedulable:
+		return "cordoned"
 	}
-	return false, "not ready"
+	return "ready"
 }
 
 // postFilter is what came of a pod that no node had room for. That room is made
@@ -96,32 +98,9 @@ func postFilter(a *recorder.Attempt) string {
 	case p != nil && len(p.Victims) == 0:
 		return "nominates node " + p.Node + "; no pod is known to have been pushed out"
 	case p != nil:
-		return fmt.Sprintf("makes room on node %s, now nominated: %s pushed out:", p.Node, plural(len(p.Victims), "pod"))
+		return fmt.Sprintf("makes room on node %s, now nominated: %s pushed out:", p.Node, report.Plural(len(p.Victims), "pod"))
 	case a.PostFilter.Reason != "":
 		return a.PostFilter.Reason
 	}
 	return "no node was nominated, and no pod pushed out"
-}
-
-// brief is a duration as a person reads it.
-func brief(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return ""
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// plural counts things: 1 node, 2 nodes.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -129,8 +129,8 @@ func (t *table) loads(r *compare.Result) {
 		times string
 	}{
 		{"before", r.Load.Before, "-"},
-		{"A", r.Load.A, brief(r.TimesA.P50) + ", " + brief(r.TimesA.P99)},
-		{"B", r.Load.B, brief(r.TimesB.P50) + ", " + brief(r.TimesB.P99)},
+		{"A", r.Load.A, Brief(r.TimesA.P50) + ", " + Brief(r.TimesA.P99)},
+		{"B", r.Load.B, Brief(r.TimesB.P50) + ", " + Brief(r.TimesB.P99)},
 	} {
 		sum := side.load.Requested
 		t.row(side.name, cores(sum.CPU)+" of "+cores(r.Load.Has.CPU), gibibytes(sum.Memory)+" of "+gibibytes(r.Load.Has.Memory)+" GiB",

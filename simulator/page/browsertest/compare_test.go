@@ -44,7 +44,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 
 	p.onAPhone(func() {
 		p.waitFor("a name is on one line", "document.querySelector('#compared-default-picky').getClientRects().length === 1")
-		p.fits("main h1, main .button, #compared-rows .told, #compared-rows td")
+		p.fits("main h1, main .button, #compared-rows .outcome, #compared-rows td")
 	})
 
 	p.do(chromedp.SendKeys("#filter", "no such", chromedp.ByQuery))
@@ -84,7 +84,7 @@ func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
 	p.says("h1", "1 pod that runs has no node under A")
 	p.says(".tallies", "1 runs, and has no node under A")
 	p.says("#compared-rows tbody tr:first-child", "stranded")
-	p.says("#compared-rows tbody tr:first-child .told", "no node under A")
+	p.says("#compared-rows tbody tr:first-child .outcome", "no node under A")
 	p.says("#compared-rows tbody tr:first-child", "NodeAffinity")
 	p.click("#compared-default-stranded")
 	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")

@@ -2,12 +2,13 @@
 // browser that leaves does not stop it; one that asks again is told how far it is,
 // and in the end what came of it.
 //
-// It knows nothing of HTTP: how a job is shown is the page's.
+// It knows nothing of HTTP: how a job is shown is the page's. It is no API.
 package jobs
 
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
@@ -78,16 +79,15 @@ func (j *Jobs) forget() {
 	}
 }
 
-// Get is the job of a number, or nil if nothing is known of it any more.
-func (j *Jobs) Get(id int) *Job {
+// Get is the job with an ID, or nil if nothing is known of it any more.
+func (j *Jobs) Get(id string) *Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, one := range j.all {
-		if one.ID == id {
-			return one
-		}
+	i := slices.IndexFunc(j.all, func(one *Job) bool { return strconv.Itoa(one.ID) == id })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return j.all[i]
 }
 
 // Running are the jobs that are not finished.

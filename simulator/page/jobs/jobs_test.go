@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -18,6 +19,9 @@ func finish(t *testing.T, one *Job) Outcome {
 	return one.Outcome()
 }
 
+// id is that of the job that was started so many after one.
+func id(one *Job, after int) string { return strconv.Itoa(one.ID + after) }
+
 func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	all := New(t.Context())
 	halfway, goOn := make(chan struct{}), make(chan struct{})
@@ -32,14 +36,14 @@ func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	if !slices.Equal(one.Phases(), []string{"one", "two"}) {
 		t.Errorf("it is at %q", one.Phases())
 	}
-	if one.Done() != 1 || one.Of() != 2 || len(all.Running()) != 1 || all.Get(one.ID) != one {
-		t.Errorf("halfway: %d of %d, running %v, kept as %v", one.Done(), one.Of(), all.Running(), all.Get(one.ID))
+	if one.Done() != 1 || one.Of() != 2 || len(all.Running()) != 1 || all.Get(id(one, 0)) != one {
+		t.Errorf("halfway: %d of %d, running %v, kept as %v", one.Done(), one.Of(), all.Running(), all.Get(id(one, 0)))
 	}
 	close(goOn)
-	if came := finish(t, one); came.Notice != "counted" || len(all.Running()) != 0 || all.Get(one.ID) != one {
-		t.Errorf("at the end: %+v, running %v, kept as %v", came, all.Running(), all.Get(one.ID))
+	if came := finish(t, one); came.Notice != "counted" || len(all.Running()) != 0 || all.Get(id(one, 0)) != one {
+		t.Errorf("at the end: %+v, running %v, kept as %v", came, all.Running(), all.Get(id(one, 0)))
 	}
-	if all.Get(one.ID+1) != nil {
+	if all.Get(id(one, 1)) != nil {
 		t.Error("a job that nobody started is there")
 	}
 }
@@ -69,10 +73,10 @@ func TestAJobUnderWayIsNotForgottenHoweverManyCome(t *testing.T) {
 	for range 2 * kept {
 		finish(t, all.Start("another", func(context.Context, *Job) Outcome { return Outcome{} }))
 	}
-	if all.Get(first.ID) != first || len(all.Running()) != 1 {
-		t.Errorf("the first is kept as %v; running %v", all.Get(first.ID), all.Running())
+	if all.Get(id(first, 0)) != first || len(all.Running()) != 1 {
+		t.Errorf("the first is kept as %v; running %v", all.Get(id(first, 0)), all.Running())
 	}
-	if all.Get(first.ID+1) != nil || all.Get(first.ID+2*kept) == nil {
+	if all.Get(id(first, 1)) != nil || all.Get(id(first, 2*kept)) == nil {
 		t.Error("the oldest finished one is kept, or the last is not")
 	}
 }
