@@ -30,27 +30,22 @@ import (
 
 // Side is one of the two configurations.
 type Side struct {
-	// Name is what it is called in the result: its file, or its door.
-	Name string
+	Name string // what it is called in the result: its file, or its door
 	// Label is what errors begin with. Empty: Name.
-	Label string
-	// Config is the KubeSchedulerConfiguration.
-	Config []byte
+	Label  string
+	Config []byte // the KubeSchedulerConfiguration
 }
 
 // Options say what is compared.
 type Options struct {
 	A, B Side
 	// Cluster has the objects that both sides get. Its configuration is left alone.
-	Cluster *snapshot.Snapshot
-	// Pods is one of Modes: what of the cluster's pods is scheduled.
-	Pods string
-	// Scenario is what happens then.
-	Scenario Scenario
+	Cluster  *snapshot.Snapshot
+	Pods     string   // one of Modes: what of the cluster's pods is scheduled
+	Scenario Scenario // what happens then
 	// Runs is how often it is done, with another seed each time. Less than 1 is 1.
 	Runs int
-	// Seed is that of the first run; the others follow it.
-	Seed uint64
+	Seed uint64 // that of the first run; the others follow it
 	// Patience bounds how long nothing new may happen while something is under way.
 	// Zero is DefaultPatience.
 	Patience time.Duration
@@ -118,7 +113,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
-// run runs both sides once.
 func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideResult, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if o.InTurn {
@@ -150,7 +144,6 @@ func (o *Options) say(run, side int, step string, done, of int) {
 	}
 }
 
-// letter is what the first side and the second are called.
 func letter(side int) string { return "AB"[side : side+1] }
 
 // check looks at both configurations, as far as that can be done without a cluster.
@@ -209,7 +202,6 @@ func (e SideErrors) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Unwrap returns the errors of the sides.
 func (e SideErrors) Unwrap() (all []error) {
 	for _, one := range e {
 		all = append(all, one)

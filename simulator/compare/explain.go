@@ -12,7 +12,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
-// explain says why a pod came out differently.
 func (v *verdicts) explain(d *Difference) {
 	d.Cause = Unknown
 	switch {
@@ -178,7 +177,6 @@ func noNode(o Outcome) (reason, plugin string) {
 	return o.Message, plugin
 }
 
-// rowOf is what an attempt has of a node.
 func rowOf(attempt *recorder.Attempt, node string) (recorder.Group, bool) {
 	if attempt != nil {
 		for _, group := range attempt.Groups {

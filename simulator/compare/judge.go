@@ -13,34 +13,24 @@ import (
 type Kind string
 
 const (
-	// Elsewhere: it has a node on both sides, and not the same.
-	Elsewhere Kind = "elsewhere"
-	// OnlyA: it has a node under A alone.
-	OnlyA Kind = "onlyA"
-	// OnlyB: it has a node under B alone.
-	OnlyB Kind = "onlyB"
-	// Nowhere: it has no node on either side.
-	Nowhere Kind = "nowhere"
-	// Unplaced: it runs in the file and has no node under A.
-	Unplaced Kind = "unplaced"
+	Elsewhere Kind = "elsewhere" // it has a node on both sides, and not the same
+	OnlyA     Kind = "onlyA"     // it has a node under A alone
+	OnlyB     Kind = "onlyB"     // it has a node under B alone
+	Nowhere   Kind = "nowhere"   // it has no node on either side
+	Unplaced  Kind = "unplaced"  // it runs in the file and has no node under A
 )
 
 // Cause is what made the difference.
 type Cause string
 
 const (
-	// Verdict: a plugin was for a node on one side and against it on the other.
-	Verdict Cause = "verdict"
-	// Score: a node got a better total on one side.
-	Score Cause = "score"
-	// Preemption: room was made on one side, or elsewhere.
-	Preemption Cause = "preemption"
-	// Order: a node was not looked at on one side, as enough others were found.
-	Order Cause = "order"
+	Verdict    Cause = "verdict"    // a plugin was for a node on one side and against it on the other
+	Score      Cause = "score"      // a node got a better total on one side
+	Preemption Cause = "preemption" // room was made on one side, or elsewhere
+	Order      Cause = "order"      // a node was not looked at on one side, as enough others were found
 	// Tie: chance alone. Both nodes were as good on both sides.
-	Tie Cause = "tie"
-	// Unknown: neither verdicts nor scores tell.
-	Unknown Cause = "unknown"
+	Tie     Cause = "tie"
+	Unknown Cause = "unknown" // neither verdicts nor scores tell
 )
 
 // Difference is a pod that came out differently, or has no node on either side.
@@ -49,17 +39,15 @@ type Difference struct {
 	Name      string `json:"name"`
 	Kind      Kind   `json:"kind"`
 	Cause     Cause  `json:"cause,omitempty"`
-	// Plugin is the one that decided, where one did.
-	Plugin string `json:"plugin,omitempty"`
+	Plugin    string `json:"plugin,omitempty"` // the one that decided, where one did
 	// Reason says why, in a line.
 	Reason string `json:"reason"`
 	// Follows: nothing took part in it that differs between the configurations, but
 	// what other pods did before. Where it is false, the difference is direct.
-	Follows bool `json:"follows,omitempty"`
-	// Runs is in how many runs the pod came out like this.
-	Runs int     `json:"runs"`
-	A    Outcome `json:"a"`
-	B    Outcome `json:"b"`
+	Follows bool    `json:"follows,omitempty"`
+	Runs    int     `json:"runs"` // in how many runs the pod came out like this
+	A       Outcome `json:"a"`
+	B       Outcome `json:"b"`
 
 	turned map[string]int64 // who turned the choice, and by how much of the total
 }
@@ -212,7 +200,6 @@ func (v *verdicts) tookPart(d *Difference) string {
 	return ""
 }
 
-// changesFor are the changes of the profile of a pod.
 func (v *verdicts) changesFor(d *Difference) changes {
 	for _, o := range []Outcome{d.A, d.B} {
 		if o.Attempt != nil {

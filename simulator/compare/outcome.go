@@ -16,16 +16,11 @@ import (
 
 // Outcome is what became of a pod on a side.
 type Outcome struct {
-	// Node is where it is, or empty.
-	Node string `json:"node,omitempty"`
-	// State is Scheduled, Unschedulable, Error, or one of those below.
-	State string `json:"state"`
-	// Message is that of the last attempt.
-	Message string `json:"message,omitempty"`
-	// PushedOutBy is the pod that preemption made room for.
-	PushedOutBy string `json:"pushedOutBy,omitempty"`
-	// Attempts is how often the scheduler tried.
-	Attempts int `json:"attempts"`
+	Node        string `json:"node,omitempty"`        // where it is, or empty
+	State       string `json:"state"`                 // Scheduled, Unschedulable, Error, or one of those below
+	Message     string `json:"message,omitempty"`     // that of the last attempt
+	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that preemption made room for
+	Attempts    int    `json:"attempts"`              // how often the scheduler tried
 	// Attempt is the last one, with what each plugin said of each node; nil if the
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
@@ -36,20 +31,15 @@ type Outcome struct {
 
 // States of a pod that the scheduler's attempts don't tell.
 const (
-	// Stayed: it had a node in the file, and still has.
-	Stayed = "Stayed"
-	// Gone: it was deleted.
-	Gone = "Gone"
-	// PushedOut: preemption deleted it.
-	PushedOut = "PushedOut"
+	Stayed    = "Stayed"    // it had a node in the file, and still has
+	Gone      = "Gone"      // it was deleted
+	PushedOut = "PushedOut" // preemption deleted it
 	// NotAsked: no profile has the pod's schedulerName, or the pod is not to be
 	// scheduled yet.
 	NotAsked = "NotAsked"
-	// Refused: it had a node in the file, and the API server did not take it.
-	Refused = "Refused"
+	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-// sideResult is what came of a side.
 type sideResult struct {
 	pods     map[types.NamespacedName]*v1.Pod
 	nodes    []v1.Node
@@ -152,7 +142,6 @@ func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt
 	return all
 }
 
-// outcome of a pod that may be gone.
 func (r *sideResult) outcome(name types.NamespacedName) Outcome {
 	if o, ok := r.outcomes[name]; ok {
 		return o

@@ -76,7 +76,6 @@ func (s *pausable) resume() {
 	}
 }
 
-// await waits while the scheduler is paused.
 func (s *pausable) await() {
 	s.mu.Lock()
 	open := s.open
@@ -166,7 +165,6 @@ func nameOf(pod *v1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// caches are the scheduler's own, or nil if it has no profile.
 func (s *pausable) caches() informers.SharedInformerFactory {
 	for _, profile := range s.Profiles {
 		return profile.SharedInformerFactory()
@@ -174,7 +172,6 @@ func (s *pausable) caches() informers.SharedInformerFactory {
 	return nil
 }
 
-// responsible is true of a pod that the scheduler is to find a node for.
 func (s *pausable) responsible(pod *v1.Pod) bool {
 	_, ours := s.Profiles[pod.Spec.SchedulerName]
 	return ours && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !podutil.IsPodTerminal(pod)

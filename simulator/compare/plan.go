@@ -20,16 +20,13 @@ import (
 
 // Which pods of the file are scheduled.
 const (
-	// Pending are those without a node.
-	Pending = "pending"
-	// All are all, on empty nodes.
-	All = "all"
+	Pending = "pending" // those without a node
+	All     = "all"     // all, on empty nodes
 )
 
 // Modes are what Options.Pods may be.
 var Modes = []string{Pending, All}
 
-// plan is what both sides get.
 type plan struct {
 	cluster *snapshot.Snapshot // what is there before anything is scheduled
 	queue   []v1.Pod           // what is scheduled first

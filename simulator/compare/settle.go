@@ -125,7 +125,6 @@ func (s *side) reportProgress() {
 	s.progress(Schedules, len(tried), len(tried)+left)
 }
 
-// circling is true of a pod whose attempts all end alike.
 func (s *side) circling(pod types.NamespacedName) bool {
 	attempts := s.sim.Recorder().Attempts(pod.Namespace, pod.Name)
 	attempts = slices.DeleteFunc(attempts, func(a recorder.Attempt) bool { return a.Result == recorder.Pending })
@@ -140,7 +139,6 @@ func (s *side) cached() []*v1.Pod {
 	return pods
 }
 
-// ending are the pods that are being deleted.
 func (s *side) ending() []types.NamespacedName {
 	return names(slices.DeleteFunc(s.cached(), func(pod *v1.Pod) bool { return pod.DeletionTimestamp == nil }))
 }

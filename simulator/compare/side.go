@@ -24,7 +24,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// side is a cluster under one of the configurations.
 type side struct {
 	config   []byte
 	plan     *plan
@@ -93,7 +92,6 @@ func (s *side) run(ctx context.Context) (result *sideResult, err error) {
 	return result, err
 }
 
-// start starts the cluster with what is there before anything is scheduled.
 func (s *side) start(ctx context.Context) (err error) {
 	s.progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
@@ -128,7 +126,6 @@ func (s *side) leftOut(err error) error {
 	return err
 }
 
-// nodesReady is nil once every node says how much room it has.
 func (s *side) nodesReady() error {
 	nodes, err := s.sim.Informers().Core().V1().Nodes().Lister().List(labels.Everything())
 	if err != nil {
@@ -185,7 +182,6 @@ func victims(attempts []recorder.Attempt) (all []string) {
 	return all
 }
 
-// outcomes are what came of the attempts so far, by pod.
 func (s *side) outcomes() map[types.NamespacedName]tried {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +232,6 @@ func (s *side) gone() sets.Set[types.NamespacedName] {
 	return sets.KeySet(had)
 }
 
-// list asks the API server for the nodes and pods that are there.
 func (s *side) list(ctx context.Context) ([]v1.Node, []v1.Pod, error) {
 	nodes, err := s.sim.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

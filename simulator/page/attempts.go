@@ -25,8 +25,6 @@ type attemptView struct {
 	Ranking pageOf[recorder.NodeScore]
 }
 
-// head is a column of the table of nodes by plugins: those that failed a node
-// come first, those that were skipped last.
 type head struct {
 	recorder.Column
 	index int
@@ -67,7 +65,6 @@ func (v *attemptView) pager(all int, query url.Values, parameter string, size in
 	return p
 }
 
-// rows are the rows of the nodes, group by group.
 func (v *attemptView) rows(query url.Values) pageOf[row] {
 	shown := pageOf[row]{pager: v.pager(v.Total, query, "rows", rowsPerPage)}
 	first := 0 // of the group

@@ -109,7 +109,6 @@ func (c *contents) place(pod *v1.Pod) {
 	}
 }
 
-// newestFirst orders pods by their age, and by name those of one second.
 func newestFirst(a, b *v1.Pod) int {
 	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), natural(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 }
@@ -135,7 +134,6 @@ func natural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// number is the digits that a text begins with.
 func number(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
 const (

@@ -14,19 +14,17 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 )
 
 // comparison is the configuration that ran against one that was typed.
 type comparison struct {
-	*jobs.Job
-	A, B  string // what the configurations are called
-	Pods  string // one of compare.Modes
-	Typed string // B
-	Began time.Time
-	// Result is set before the job is finished, if that ends well.
-	Result *compare.Result
+	*job
+	A, B   string // what the configurations are called
+	Pods   string // one of compare.Modes
+	Typed  string // B
+	Began  time.Time
+	Result *compare.Result // set before the job is finished, if that ends well
 }
 
 // URL is where the page shows it.
@@ -52,23 +50,23 @@ func newComparisons() *comparisons { return &comparisons{turn: make(chan struct{
 const keptComparisons = 3
 
 // start begins a comparison, and its work when its turn comes.
-func (c *comparisons) start(all *jobs.Jobs, one *comparison, work func(context.Context) jobs.Outcome) *jobs.Job {
+func (c *comparisons) start(all *jobs, one *comparison, work func(context.Context) outcome) *job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one.Began = time.Now()
-	one.Job = all.Start("Comparing", func(ctx context.Context, job *jobs.Job) jobs.Outcome {
-		job.Say("waits until the comparison before it has ended")
+	one.job = all.start("Comparing", func(ctx context.Context, job *job) outcome {
+		job.tell(progress{Phases: []string{"waits until the comparison before it has ended"}})
 		select {
 		case c.turn <- struct{}{}:
 		case <-ctx.Done():
 			return stopped
 		}
 		defer func() { <-c.turn }()
-		job.Say()
+		job.tell(progress{})
 		return work(ctx)
 	})
 	c.all = append(c.all, one)
-	return one.Job
+	return one.job
 }
 
 // list are all that are known, the newest first. Of those that have ended it forgets
@@ -92,7 +90,6 @@ func (c *comparisons) list() []*comparison {
 	return all
 }
 
-// get returns nil if the comparison is not kept.
 func (c *comparisons) get(id string) *comparison {
 	all := c.list()
 	i := slices.IndexFunc(all, func(one *comparison) bool { return strconv.Itoa(one.ID) == id })
@@ -102,20 +99,18 @@ func (c *comparisons) get(id string) *comparison {
 	return all[i]
 }
 
-// comparisonsTab is the tab of the list of comparisons.
 const comparisonsTab = "comparisons"
 
-// comparisonList shows the comparisons that run, and those that have ended.
 func (p *page) comparisonList(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "comparisons", "Comparisons", comparisonsTab, map[string]any{"All": p.comparisons.list()})
 }
 
 // runningJobs are the jobs that a tab does not show itself, and whether there are
 // comparisons.
-func (p *page) runningJobs(tab string) (running []*jobs.Job, compared bool) {
+func (p *page) runningJobs(tab string) (running []*job, compared bool) {
 	all := p.comparisons.list()
-	running = slices.DeleteFunc(p.jobs.Running(), func(job *jobs.Job) bool {
-		return tab == comparisonsTab && slices.ContainsFunc(all, func(one *comparison) bool { return one.Job == job })
+	running = slices.DeleteFunc(p.jobs.running(), func(job *job) bool {
+		return tab == comparisonsTab && slices.ContainsFunc(all, func(one *comparison) bool { return one.job == job })
 	})
 	return running, len(all) > 0
 }
@@ -144,19 +139,19 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	text, pods := r.FormValue("text"), r.FormValue("pods")
 	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		return outcome(w, r, "", problems)
+		return finish(w, r, "", problems)
 	}
 	snapshot, err := p.sim.Export(r.Context())
 	if err != nil {
-		return outcome(w, r, "", because(err))
+		return finish(w, r, "", because(err))
 	}
 	runs := p.sim.SchedulerConfig()
 	one := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text}
-	return p.await(w, r, p.comparisons.start(p.jobs, one, func(ctx context.Context) jobs.Outcome {
+	return p.await(w, r, p.comparisons.start(p.jobs, one, func(ctx context.Context) outcome {
 		result, err := compare.Run(ctx, compare.Options{
 			A:       compare.Side{Name: one.A, Label: "the configuration that runs", Config: runs},
 			B:       compare.Side{Name: one.B, Label: "what is typed", Config: []byte(text)},
-			Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(one.Job),
+			Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(one.job),
 		})
 		if ctx.Err() != nil {
 			return stopped
@@ -165,15 +160,14 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 			err = fmt.Errorf("%w; choose “every pod anew”, which schedules those, too", err)
 		}
 		if err != nil {
-			return jobs.Outcome{Problems: comparisonProblems(text, err)}
+			return outcome{Problems: comparisonProblems(text, err)}
 		}
 		one.Result = result
-		return jobs.Outcome{Notice: one.Verdict(), Link: one.URL()}
+		return outcome{Notice: one.Verdict(), Link: one.URL()}
 	}))
 }
 
-// stopped is what comes of work that a person ends early.
-var stopped = jobs.Outcome{Problems: []typed.Problem{{Message: "stopped"}}}
+var stopped = outcome{Problems: []typed.Problem{{Message: "stopped"}}}
 
 // comparisonProblems are at the lines of what is typed if they are about that.
 func comparisonProblems(text string, err error) (all []typed.Problem) {
@@ -193,23 +187,21 @@ func comparisonProblems(text string, err error) (all []typed.Problem) {
 
 // phases tells a job what each side is at, and adds up how far they are with what
 // takes the longest.
-func phases(job *jobs.Job) func(compare.Progress) {
+func phases(job *job) func(compare.Progress) {
 	var mu sync.Mutex
 	sides := map[string]compare.Progress{}
 	return func(now compare.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		sides[now.Side] = now
-		var lines []string
-		done, of := 0, 0
+		var all progress
 		for _, letter := range slices.Sorted(maps.Keys(sides)) {
 			side := sides[letter]
-			lines = append(lines, side.String())
+			all.Phases = append(all.Phases, side.String())
 			if side.Step == compare.Schedules {
-				done, of = done+side.Done, of+side.Of
+				all.Done, all.Of = all.Done+side.Done, all.Of+side.Of
 			}
 		}
-		job.Say(lines...)
-		job.Progress(done, of)
+		job.tell(all)
 	}
 }

@@ -37,13 +37,11 @@ func newToolbar(r *http.Request, hint string, sorts [][2]string) toolbar {
 	return toolbar{r.URL.Path, hint, q.Get("filter"), q.Get("sort"), sorts}
 }
 
-// keep copies what the filter leaves.
 func keep[T any](t toolbar, all []T, has func(T, string) bool) []T {
 	text := strings.ToLower(strings.TrimSpace(t.Filter))
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return text != "" && !has(one, text) })
 }
 
-// overview shows pods that wait, and nodes with their pods.
 func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
 	c, tools := p.cluster.now(), newToolbar(r, "nodes, pods, reasons", nodeSorts)
 	nodes, waiting := keep(tools, c.nodes, (*nodeView).has), keep(tools, c.waiting, podHas)
@@ -55,7 +53,6 @@ func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// has reports whether the node, or a pod on it, is called so.
 func (n *nodeView) has(text string) bool {
 	return strings.Contains(n.Name, text) ||
 		slices.ContainsFunc(n.Pods, func(pod *v1.Pod) bool { return strings.Contains(pod.Name, text) })
@@ -83,10 +80,8 @@ func sortNodes(nodes []*nodeView, by string) {
 	}
 }
 
-// Some are as many of the pods as a card has room for.
 func (n *nodeView) Some() []*v1.Pod { return n.Pods[:min(len(n.Pods), podsPerCard)] }
 
-// More is how many pods a card leaves out.
 func (n *nodeView) More() int { return max(0, len(n.Pods)-podsPerCard) }
 
 // group is pods that wait for the same reason.
@@ -122,21 +117,16 @@ func groupsOf(waiting []*v1.Pod) []*group {
 	return groups
 }
 
-// Some are as many of the pods as there is room for.
 func (g *group) Some() []*v1.Pod { return g.Pods[:min(len(g.Pods), podsPerGroup)] }
 
-// More is how many of them that leaves out.
 func (g *group) More() int { return len(g.Pods) - len(g.Some()) }
 
-// Several is true of more than a single pod.
 func (g *group) Several() bool { return len(g.Pods) > 1 }
 
-// URL is the list of all of them.
 func (g *group) URL() string {
 	return "/pods?" + url.Values{"filter": {cmp.Or(g.Reason, g.Title)}}.Encode()
 }
 
-// podList shows all pods.
 func (p *page) podList(w http.ResponseWriter, r *http.Request) error {
 	c, tools := p.cluster.now(), newToolbar(r, "name, namespace, node, regex, reason", podSorts)
 	pods := keep(tools, c.pods, podHas)
@@ -161,7 +151,6 @@ func rank(pod *v1.Pod) int {
 	return 1
 }
 
-// node shows a node and its pods.
 func (p *page) node(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	n := p.cluster.now().byName[name]

@@ -17,13 +17,12 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/objects"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
 )
 
 type page struct {
 	sim         *simulator.Simulator
 	cluster     *cluster
-	jobs        *jobs.Jobs
+	jobs        *jobs
 	comparisons *comparisons
 	client      *objects.Client
 }
@@ -38,7 +37,7 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 	p := &page{
 		sim:         sim,
 		cluster:     &cluster{sim: sim, changes: sim.Changes(ctx)},
-		jobs:        jobs.New(ctx),
+		jobs:        &jobs{ctx: ctx},
 		comparisons: newComparisons(),
 		client:      client,
 	}

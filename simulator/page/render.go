@@ -60,14 +60,11 @@ func execute(view string, data any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// isFragment is true of a request by htmx.
 func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 
 const (
-	// seenHeader is how the browser says which rendering of a view it shows.
-	seenHeader = "X-Seen"
-	// seenMark is where a view has its own mark.
-	seenMark = "mark-of-this-view"
+	seenHeader = "X-Seen"            // how the browser says which rendering of a view it shows
+	seenMark   = "mark-of-this-view" // where a view has its own mark
 )
 
 // fragment sends a view by itself. Where the view has a mark, and the browser shows the
@@ -117,7 +114,6 @@ func notify(w http.ResponseWriter, line string, done bool) {
 	w.Header().Set("HX-Trigger", header.String())
 }
 
-// answer says in a line what came of a click on a button.
 func answer(w http.ResponseWriter, line string, err error) error {
 	if err != nil {
 		line = err.Error()
@@ -141,9 +137,8 @@ type pager struct {
 	ID string
 	// In is what another page takes the place of: the nearest of this class around
 	// the links.
-	In string
-	// Main: the address bar follows.
-	Main bool
+	In   string
+	Main bool // the address bar follows
 
 	path      string
 	query     url.Values
@@ -162,7 +157,6 @@ func newPager(all int, path string, query url.Values, parameter string, size int
 	}
 }
 
-// cut takes the page that a request asks for out of a list.
 func cut[T any](all []T, r *http.Request, parameter string, size int) pageOf[T] {
 	p := newPager(len(all), r.URL.Path, r.URL.Query(), parameter, size)
 	return pageOf[T]{p, all[p.From:p.To]}
@@ -182,4 +176,24 @@ func (p pager) link(number int) string {
 	query := maps.Clone(p.query)
 	query.Set(p.parameter, strconv.Itoa(number))
 	return p.path + "?" + query.Encode()
+}
+
+//go:embed assets
+var assets embed.FS
+
+// asset is the address of an asset, which changes when the asset does.
+func asset(name string) (string, error) {
+	raw, err := assets.ReadFile("assets/" + name)
+	sum := sha256.Sum256(raw)
+	return "/assets/" + name + "?" + hex.EncodeToString(sum[:6]), err
+}
+
+// immutable is for files whose address changes with their content (see asset).
+func immutable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -12,11 +12,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 )
 
-// scheduler is the form with the scheduler's configuration.
 func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
 	if one := p.comparisons.get(r.URL.Query().Get("compared")); one != nil {
@@ -37,18 +35,17 @@ func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
 	return notThere("There is no such configuration.")
 }
 
-// applyScheduler restarts the scheduler with what was typed.
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
 	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		return outcome(w, r, "", stillRuns(problems))
+		return finish(w, r, "", stillRuns(problems))
 	}
-	return p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
+	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) outcome {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
-			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
+			return outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
 		}
-		return jobs.Outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}
+		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}
 	}))
 }
 

@@ -16,7 +16,6 @@ type Starting struct {
 	steps []startStep
 }
 
-// startStep is a step, and when it began.
 type startStep struct {
 	Name  string
 	After time.Duration
@@ -32,7 +31,6 @@ func (s *Starting) Say(step string) {
 	s.steps = append(s.steps, startStep{step, time.Since(s.began)})
 }
 
-// view is the steps that are done, and the one that is under way.
 func (s *Starting) view() map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()

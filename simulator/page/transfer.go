@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// export sends everything as a file to keep.
 func (p *page) export(w http.ResponseWriter, r *http.Request) error {
 	objects, err := p.sim.Export(r.Context())
 	if err != nil {
@@ -26,24 +24,22 @@ func (p *page) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// importForm asks for such a file.
 func (p *page) importForm(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "import", "Import", "", nil)
 }
 
-// importFile applies such a file to what is there.
 func (p *page) importFile(w http.ResponseWriter, r *http.Request) error {
 	objects, notices, err := snapshotOf(r)
 	if err != nil {
-		return outcome(w, r, "", because(err))
+		return finish(w, r, "", because(err))
 	}
-	return p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, job *jobs.Job) jobs.Outcome {
-		err := p.sim.Import(ctx, objects, job.Progress)
+	return p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, job *job) outcome {
+		err := p.sim.Import(ctx, objects, job.progress)
 		refused := snapshot.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
-			return jobs.Outcome{Problems: because(err)}
+			return outcome{Problems: because(err)}
 		}
-		return jobs.Outcome{
+		return outcome{
 			Notice:  fmt.Sprintf("Imported %s and %s", report.Plural(len(objects.Nodes), "node"), report.Plural(len(objects.Pods), "pod")),
 			Remarks: slices.Concat(refused, notices),
 		}
@@ -69,17 +65,15 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 	return objects, notices, nil
 }
 
-// resetForm asks whether that is meant.
 func (p *page) resetForm(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "reset", "Reset", "", nil)
 }
 
-// reset goes back to the start.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) error {
-	return p.await(w, r, p.jobs.Start("Resetting", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
+	return p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) outcome {
 		if err := p.sim.Reset(ctx); err != nil {
-			return jobs.Outcome{Problems: because(err)}
+			return outcome{Problems: because(err)}
 		}
-		return jobs.Outcome{Notice: "Everything is as it was at the start"}
+		return outcome{Notice: "Everything is as it was at the start"}
 	}))
 }
