@@ -30,31 +30,25 @@ import (
 
 // Side is one of the two configurations.
 type Side struct {
-	Name string // what it is called in the result: its file, or its door
-	// Label is what errors begin with. Empty: Name.
-	Label  string
+	Name   string // what it is called in the result: its file, or its door
+	Label  string // what errors begin with. Empty: Name
 	Config []byte // the KubeSchedulerConfiguration
 }
 
 // Options say what is compared.
 type Options struct {
-	A, B Side
-	// Cluster has the objects that both sides get. Its configuration is left alone.
-	Cluster  *snapshot.Snapshot
-	Pods     string   // one of Modes: what of the cluster's pods is scheduled
-	Scenario Scenario // what happens then
-	// Runs is how often it is done, with another seed each time. Less than 1 is 1.
-	Runs int
-	Seed uint64 // that of the first run; the others follow it
+	A, B     Side
+	Cluster  *snapshot.Snapshot // what both sides get. Its configuration is left alone
+	Pods     string             // one of Modes: what of the cluster's pods is scheduled
+	Scenario Scenario           // what happens then
+	Runs     int                // how often, with another seed each time. Less than 1 is 1
+	Seed     uint64             // that of the first run; the others follow it
 	// Patience bounds how long nothing new may happen while something is under way.
 	// Zero is DefaultPatience.
 	Patience time.Duration
-	// InTurn runs the sides one after the other, which takes half the memory.
-	InTurn bool
-	// Progress, which may be nil, is told how far a side is, from two goroutines.
-	Progress func(Progress)
-	// Warnings gets a line for each thing that a person should know. It may be nil.
-	Warnings io.Writer
+	InTurn   bool           // run one side after the other, which takes half the memory
+	Progress func(Progress) // is told how far a side is, from two goroutines. It may be nil
+	Warnings io.Writer      // gets a line for each thing that a person should know. It may be nil
 }
 
 // Progress is how far a side is.

@@ -86,8 +86,9 @@ func (r *Result) add(seed uint64, v *verdicts) {
 	for _, d := range v.differences {
 		switch d.Kind {
 		case Elsewhere:
-			run.Elsewhere++
-			run.Follows += follows(d)
+			if run.Elsewhere++; d.Follows {
+				run.Follows++
+			}
 		case OnlyA:
 			run.OnlyA++
 		case OnlyB:
@@ -137,22 +138,19 @@ func (r *Result) nothing() error {
 	return err
 }
 
-// rank puts first what people look for.
-var rank = map[Kind]int{OnlyA: 0, OnlyB: 1, Elsewhere: 2, Nowhere: 3}
+// rank puts first what people look for, and last what follows from other pods.
+func (d *Difference) rank() int {
+	i := slices.Index([]Kind{OnlyA, OnlyB, Elsewhere, Nowhere}, d.Kind)
+	if d.Follows {
+		i += 10
+	}
+	return i
+}
 
 func (r *Result) sort() {
 	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
 	slices.SortFunc(r.Unplaced, byKey)
-	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
-		return cmp.Or(cmp.Compare(follows(a), follows(b)), cmp.Compare(rank[a.Kind], rank[b.Kind]), byKey(a, b))
-	})
-}
-
-func follows(d Difference) int {
-	if d.Follows {
-		return 1
-	}
-	return 0
+	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
 }
 
 // Amount is what pods request, or nodes have.

@@ -168,24 +168,15 @@ func asked(point string, plugins []recorder.PluginVerdict) []verdicts {
 
 // Tone is the colour of the result.
 func (v attemptView) Tone() string {
-	switch v.Result {
-	case recorder.Scheduled:
-		return "fine"
-	case recorder.Failed:
-		return "failing"
-	case recorder.Pending:
-		return "quiet"
-	}
-	return "waiting"
+	return map[recorder.Result]string{
+		recorder.Scheduled: "fine", recorder.Failed: "failing", recorder.Pending: "quiet", recorder.Unschedulable: "waiting",
+	}[v.Result]
 }
 
 // Event is the reason under which the scheduler told the pod of it.
 func (v attemptView) Event() string {
-	switch v.Result {
-	case recorder.Scheduled:
+	if v.Result == recorder.Scheduled {
 		return "Scheduled"
-	case recorder.Pending:
-		return ""
 	}
 	return "FailedScheduling"
 }

@@ -51,7 +51,16 @@ func (p *page) match(pod *v1.Pod) *matching {
 	keys, excluding := p.sim.Annotations(scheduler)
 	m := &matching{Pattern: firstOf(pod, keys...), Exclude: firstOf(pod, excluding...)}
 	if m.Pattern == nil && m.Exclude == nil {
-		return unread(pod, scheduler, keys, excluding)
+		m.Pattern, m.Exclude = regexOf(pod), excludeOf(pod)
+		switch {
+		case m.Pattern != nil:
+			m.Unread = unread(scheduler, regex.Annotation, keys)
+		case m.Exclude != nil:
+			m.Unread = unread(scheduler, regex.ExcludeAnnotation, excluding)
+		default:
+			return nil
+		}
+		return m
 	}
 	read := map[string]string{}
 	if m.Pattern != nil {
@@ -74,21 +83,12 @@ func (p *page) match(pod *v1.Pod) *matching {
 	return m
 }
 
-// unread says why the scheduler that runs reads none of a pod's regexes. It is nil
-// for a pod without any.
-func unread(pod *v1.Pod, scheduler string, keys, excluding []string) *matching {
-	m := &matching{Pattern: regexOf(pod), Exclude: excludeOf(pod)}
-	key, reads := regex.Annotation, keys
-	switch {
-	case m.Pattern == nil && m.Exclude == nil:
-		return nil
-	case m.Pattern == nil:
-		key, reads = regex.ExcludeAnnotation, excluding
+// unread says why a scheduler does not read an annotation.
+func unread(scheduler, key string, reads []string) string {
+	if len(reads) == 0 {
+		return fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler)
 	}
-	if m.Unread = fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler); len(reads) > 0 {
-		m.Unread = fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
-	}
-	return m
+	return fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
 }
 
 // pod shows what has become of a pod, and why. Of one that is gone it shows what is

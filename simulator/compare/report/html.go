@@ -136,18 +136,11 @@ type span struct {
 
 func ranges(l compare.Loads) []span {
 	var all []span
-	for _, resource := range []struct {
-		name string
-		of   func(compare.Load) compare.Spread
-	}{
-		{"CPU", func(l compare.Load) compare.Spread { return l.CPU }},
-		{"Memory", func(l compare.Load) compare.Spread { return l.Memory }},
-		{"Pods", func(l compare.Load) compare.Spread { return l.Pods }},
-	} {
-		for i, side := range []compare.Load{l.Before, l.A, l.B} {
-			s := resource.of(side)
+	for i, resource := range []string{"CPU", "Memory", "Pods"} {
+		for j, load := range []compare.Load{l.Before, l.A, l.B} {
+			s := []compare.Spread{load.CPU, load.Memory, load.Pods}[i]
 			all = append(all, span{
-				Resource: resource.name, Side: []string{"before", "A", "B"}[i], First: i == 0, Spread: s,
+				Resource: resource, Side: []string{"before", "A", "B"}[j], First: j == 0, Spread: s,
 				From: max(s.Min, s.Mean-s.StandardDeviation), To: min(s.Max, s.Mean+s.StandardDeviation),
 			})
 		}

@@ -95,30 +95,31 @@ func runs(r *compare.Result, d compare.Difference) string {
 
 func (t *table) counts(r *compare.Result) {
 	t.row("PODS", "SAME", "ELSEWHERE", "ONLY UNDER A", "ONLY UNDER B", "NOWHERE", "TIES", "UNPLACED", "CPU DEVIATION A, B")
-	for _, run := range r.Runs {
-		t.row(fmt.Sprint("seed ", run.Seed), run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties, run.Unplaced,
-			fmt.Sprintf("%.2f %%, %.2f %%", run.CPUDeviationA, run.CPUDeviationB))
+	var low, high []int
+	for i, run := range r.Runs {
+		counts := []int{run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties, run.Unplaced}
+		if i == 0 {
+			low, high = slices.Clone(counts), slices.Clone(counts)
+		}
+		row := []any{fmt.Sprint("seed ", run.Seed)}
+		for j, count := range counts {
+			low[j], high[j] = min(low[j], count), max(high[j], count)
+			row = append(row, count)
+		}
+		t.row(append(row, fmt.Sprintf("%.2f %%, %.2f %%", run.CPUDeviationA, run.CPUDeviationB))...)
 	}
 	if len(r.Runs) > 1 {
-		t.spread(r.Runs)
+		row := []any{"all runs"}
+		for j := range low {
+			if low[j] == high[j] {
+				row = append(row, low[j])
+			} else {
+				row = append(row, fmt.Sprintf("%d…%d", low[j], high[j]))
+			}
+		}
+		t.row(row...)
 	}
 	t.row()
-}
-
-func (t *table) spread(runs []compare.Tally) {
-	span := func(of func(compare.Tally) int) string {
-		low := slices.MinFunc(runs, func(a, b compare.Tally) int { return cmp.Compare(of(a), of(b)) })
-		high := slices.MaxFunc(runs, func(a, b compare.Tally) int { return cmp.Compare(of(a), of(b)) })
-		if of(low) == of(high) {
-			return fmt.Sprint(of(low))
-		}
-		return fmt.Sprintf("%d…%d", of(low), of(high))
-	}
-	t.row("all runs",
-		span(func(r compare.Tally) int { return r.Same }), span(func(r compare.Tally) int { return r.Elsewhere }),
-		span(func(r compare.Tally) int { return r.OnlyA }), span(func(r compare.Tally) int { return r.OnlyB }),
-		span(func(r compare.Tally) int { return r.Nowhere }), span(func(r compare.Tally) int { return r.Ties }),
-		span(func(r compare.Tally) int { return r.Unplaced }))
 }
 
 func (t *table) loads(r *compare.Result) {

@@ -77,7 +77,7 @@ func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.says("h1", "1 pod that runs has no node under A")
-	p.says(".legend", "1 without a node under A, though they ran")
+	p.says(".legend li:first-child", "without a node under A, though they ran")
 	p.says("main section:first-child", "Ran, and have no node under A")
 	p.says("main section:first-child li:first-child", "default/stranded")
 	p.says("main section:first-child li:first-child", "NodeAffinity")
@@ -160,7 +160,7 @@ func TestAComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.saved()
 	p.onEveryScreen("the report", "#pods tr[tabindex] > *")
 	p.do(chromedp.Evaluate("document.querySelectorAll('#pods tr[tabindex]').forEach((row) => row.click())", nil))
-	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > :is(b, p)")
+	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > b, #pods .both dd > p")
 }
 
 // onEveryScreen reads something on a notebook's screen, and on a phone's.
