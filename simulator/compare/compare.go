@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -113,9 +115,11 @@ func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideRe
 		group.SetLimit(1)
 	}
 	for i, config := range []Side{o.A, o.B} {
-		s := newSide(config, p, o)
-		s.seed = o.Seed + uint64(run)
-		s.progress = func(step string, done, of int) { o.say(run, i, step, done, of) }
+		s := &side{
+			options: o, config: config.Config, plan: p, seed: o.Seed + uint64(run),
+			progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
+			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{},
+		}
 		group.Go(func() (err error) {
 			if ctx.Err() == nil {
 				results[i], err = s.run(ctx)

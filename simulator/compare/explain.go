@@ -54,31 +54,26 @@ func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
 // that the other side chose.
 func (d *Difference) rejected(side string, o Outcome, node string) {
 	d.Reason = fmt.Sprintf("under %s: %s", side, cmp.Or(o.Message, "the scheduler was not asked"))
-	if row, ok := rowOf(o.Attempt, node); ok && against(row) {
-		d.Cause, d.Plugin = Verdict, pluginOf(o.Attempt, row)
-		d.Reason = fmt.Sprintf("under %s %s is refused: %s", side, node, row.Reason)
+	if on := verdictOn(node, o.Attempt); on.refused() {
+		d.Cause, d.Plugin = Verdict, on.plugin
+		d.Reason = fmt.Sprintf("under %s %s is refused: %s", side, node, on.Reason)
 	}
 }
 
 // explainElsewhere is about a pod that has a node on both sides.
 func (d *Difference) explainElsewhere(changed changes) {
-	onA, lookedA := rowOf(d.A.Attempt, d.B.Node)
-	onB, lookedB := rowOf(d.B.Attempt, d.A.Node)
-	refusedA, refusedB := lookedA && against(onA), lookedB && against(onB)
-	byChange := func(attempt *recorder.Attempt, row recorder.Group) bool {
-		return changed.verdicts.Has(pluginOf(attempt, row))
-	}
+	onA, onB := verdictOn(d.B.Node, d.A.Attempt), verdictOn(d.A.Node, d.B.Attempt)
 	switch {
-	case refusedB && (!refusedA || byChange(d.B.Attempt, onB) || !byChange(d.A.Attempt, onA)):
+	case onB.refused() && (!onA.refused() || changed.verdicts.Has(onB.plugin) || !changed.verdicts.Has(onA.plugin)):
 		d.rejected("B", d.B, d.A.Node)
-	case refusedA:
+	case onA.refused():
 		d.rejected("A", d.A, d.B.Node)
 	case d.explainScores(changed):
 	case neededRoom(d.A.Attempt) || neededRoom(d.B.Attempt):
 		d.Cause, d.Reason = Preemption, fmt.Sprintf("preemption made room on %s under A, on %s under B", d.A.Node, d.B.Node)
-	case lookedA && onA.Verdict == recorder.NotRun:
+	case onA.Verdict == recorder.NotRun:
 		d.Cause, d.Reason = Order, fmt.Sprintf("under A %s was not looked at: enough other nodes were found", d.B.Node)
-	case lookedB && onB.Verdict == recorder.NotRun:
+	case onB.Verdict == recorder.NotRun:
 		d.Cause, d.Reason = Order, fmt.Sprintf("under B %s was not looked at: enough other nodes were found", d.A.Node)
 	default:
 		d.Reason = "the scheduler was asked on one side only"
@@ -177,26 +172,28 @@ func noNode(o Outcome) (reason, plugin string) {
 	return o.Message, plugin
 }
 
-func rowOf(attempt *recorder.Attempt, node string) (recorder.Group, bool) {
-	if attempt != nil {
-		for _, group := range attempt.Groups {
-			if slices.Contains(group.Nodes(), node) {
-				return group, true
-			}
+// nodeVerdict is what an attempt says of a node, and the plugin that decided.
+type nodeVerdict struct {
+	recorder.Group
+	plugin string
+}
+
+// verdictOn is empty if the attempt says nothing of the node.
+func verdictOn(node string, attempt *recorder.Attempt) (v nodeVerdict) {
+	if attempt == nil {
+		return v
+	}
+	if i := slices.IndexFunc(attempt.Groups, func(g recorder.Group) bool { return slices.Contains(g.Nodes(), node) }); i >= 0 {
+		v.Group = attempt.Groups[i]
+		if v.Column >= 0 && v.Column < len(attempt.Columns) {
+			v.plugin = attempt.Columns[v.Column].Name
 		}
 	}
-	return recorder.Group{}, false
+	return v
 }
 
-func against(row recorder.Group) bool {
-	return row.Verdict == recorder.Rejected || row.Verdict == recorder.Errored || row.Verdict == recorder.LeftOut
-}
-
-func pluginOf(attempt *recorder.Attempt, row recorder.Group) string {
-	if row.Column >= 0 && row.Column < len(attempt.Columns) {
-		return attempt.Columns[row.Column].Name
-	}
-	return ""
+func (v nodeVerdict) refused() bool {
+	return v.Verdict == recorder.Rejected || v.Verdict == recorder.Errored || v.Verdict == recorder.LeftOut
 }
 
 func keyOf(name string) types.NamespacedName {

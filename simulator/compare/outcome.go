@@ -76,11 +76,12 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 		}
 		r.pods[nameOf(pod)], r.outcomes[nameOf(pod)] = pod, o
 	}
-	for name, one := range s.tried {
+	attempts := s.outcomes()
+	for name, one := range attempts {
 		r.addTried(name, one)
 	}
 	slices.Sort(r.took)
-	for name, one := range s.tried {
+	for name, one := range attempts {
 		r.addVictims(name, one, s.plan.priorities)
 	}
 	for _, on := range r.placed {

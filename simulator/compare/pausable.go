@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,11 +24,12 @@ type pausable struct {
 	seeded    *seeded
 	onAttempt func(pod types.NamespacedName, waited time.Duration) // when an attempt has ended
 
-	mu     sync.Mutex
-	open   chan struct{}         // closed while pods may be scheduled
-	asking bool                  // the scheduler waits for a pod
-	begun  int                   // attempts
-	busy   map[types.UID]busyPod // those that are looked at, or have a node and are not bound yet
+	asking atomic.Bool // the scheduler waits for a pod
+
+	mu    sync.Mutex
+	open  chan struct{}         // closed while pods may be scheduled
+	begun int                   // attempts
+	busy  map[types.UID]busyPod // those that are looked at, or have a node and are not bound yet
 
 	changed    bool      // pods were bound, or deleted by preemption, since budgets were last counted
 	preemptors []*v1.Pod // the pods that preemption made room for since then
@@ -86,18 +88,12 @@ func (s *pausable) await() {
 	}
 }
 
-func (s *pausable) setAsking(asking bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asking = asking
-}
-
 func (s *pausable) nextPod(next func(klog.Logger) (*framework.QueuedPodInfo, error)) func(klog.Logger) (*framework.QueuedPodInfo, error) {
 	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		s.await()
-		s.setAsking(true)
+		s.asking.Store(true)
 		pod, err := next(logger)
-		s.setAsking(false)
+		s.asking.Store(false)
 		s.await()
 		return pod, err
 	}
@@ -158,7 +154,7 @@ func (s *pausable) state() (asking bool, begun int, busy []types.NamespacedName)
 	for _, pod := range s.busy {
 		busy = append(busy, pod.name)
 	}
-	return s.asking, s.begun, busy
+	return s.asking.Load(), s.begun, busy
 }
 
 func nameOf(pod *v1.Pod) types.NamespacedName {

@@ -72,8 +72,8 @@ func (s *side) until(ctx context.Context, every time.Duration, missing func() er
 		s.mu.Lock()
 		quiet := min(time.Since(began), time.Since(s.changed))
 		s.mu.Unlock()
-		if last != nil && quiet > s.patience {
-			return false, fmt.Errorf("nothing new for %s: %w", s.patience, last)
+		if last != nil && quiet > s.options.Patience {
+			return false, fmt.Errorf("nothing new for %s: %w", s.options.Patience, last)
 		}
 		return last == nil, nil
 	})

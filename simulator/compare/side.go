@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"sync"
 	"time"
@@ -25,12 +24,11 @@ import (
 )
 
 type side struct {
+	options  *Options
 	config   []byte
 	plan     *plan
 	seed     uint64
-	patience time.Duration
 	progress func(step string, done, of int)
-	warnings io.Writer
 
 	sim     *simulator.Simulator
 	imports *simulator.Importer
@@ -54,13 +52,6 @@ type tried struct {
 
 // madeRoom is the attempt that made room, or else the last.
 func (t tried) madeRoom() uint64 { return cmp.Or(t.room, &t.last).ID }
-
-func newSide(config Side, p *plan, o *Options) *side {
-	return &side{
-		config: config.Config, plan: p, patience: o.Patience, warnings: o.Warnings,
-		removed: sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{},
-	}
-}
 
 // run starts a cluster, takes it through the steps, and ends it.
 func (s *side) run(ctx context.Context) (result *sideResult, err error) {
@@ -95,7 +86,7 @@ func (s *side) run(ctx context.Context) (result *sideResult, err error) {
 func (s *side) start(ctx context.Context) (err error) {
 	s.progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
-		SchedulerConfig: s.config, Warnings: s.warnings, NoWorkloads: true,
+		SchedulerConfig: s.config, Warnings: s.options.Warnings, NoWorkloads: true,
 		Prepare: func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.seed, s.attempted) },
 	})
 	if err != nil {
