@@ -19,38 +19,34 @@ type attemptView struct {
 	*recorder.Attempt
 	Newest  bool
 	Filled  bool // whether the tables below have been worked out
-	Heads   []head
+	Heads   []int
 	Rows    pageOf[row]
-	Causes  []cause
 	Ranking pageOf[recorder.NodeScore]
 }
 
-type head struct {
-	recorder.Column
-	index int
-}
-
-// row is a node of a group, with a cell for each head.
+// row is a node of a group.
 type row struct {
 	recorder.Group
-	Node  string
-	Cells []recorder.Verdict
+	Node string
 }
 
-// cause is a reason that some nodes share.
-type cause struct {
-	By, Reason string
-	Nodes      int
-}
-
-// tables works out the tables, those pages of them that a query asks for.
+// tables works out the tables, those pages of them that a query asks for. Heads are the
+// indices of Columns: those that failed a node first, those that were skipped last.
 func (v *attemptView) tables(query url.Values) {
 	v.Filled = true
-	for i, c := range v.Columns {
-		v.Heads = append(v.Heads, head{c, i})
+	rank := func(column int) int {
+		switch c := v.Columns[column]; {
+		case c.Failed > 0:
+			return 0
+		case c.Skipped:
+			return 2
+		}
+		return 1
 	}
-	slices.SortStableFunc(v.Heads, func(a, b head) int { return cmp.Compare(a.rank(), b.rank()) })
-	v.Causes = causes(v.Attempt)
+	for i := range v.Columns {
+		v.Heads = append(v.Heads, i)
+	}
+	slices.SortStableFunc(v.Heads, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
 	v.Rows = v.rows(query)
 	scores := v.Scores()
 	p := v.pager(len(scores), query, "scores", scoresPerPage)
@@ -69,47 +65,31 @@ func (v *attemptView) rows(query url.Values) pageOf[row] {
 	shown := pageOf[row]{pager: v.pager(v.Total, query, "rows", rowsPerPage)}
 	first := 0 // of the group
 	for _, g := range v.Groups {
-		from, to := max(shown.From-first, 0), min(shown.To-first, g.Len())
+		if from, to := max(shown.From-first, 0), min(shown.To-first, g.Len()); from < to {
+			for _, node := range g.Nodes()[from:to] {
+				shown.Items = append(shown.Items, row{g, node})
+			}
+		}
 		first += g.Len()
-		if from >= to {
-			continue
-		}
-		var cells []recorder.Verdict
-		for _, h := range v.Heads {
-			cells = append(cells, v.Cell(g, h.index))
-		}
-		for _, node := range g.Nodes()[from:to] {
-			shown.Items = append(shown.Items, row{g, node, cells})
-		}
 	}
 	return shown
 }
 
-func (h head) rank() int {
-	switch {
-	case h.Failed > 0:
-		return 0
-	case h.Skipped:
-		return 2
-	}
-	return 1
+// Causes are the groups of nodes that something is against, the largest first.
+func (v attemptView) Causes() []recorder.Group {
+	all := slices.DeleteFunc(slices.Clone(v.Groups), func(g recorder.Group) bool {
+		return g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun
+	})
+	slices.SortStableFunc(all, func(a, b recorder.Group) int { return cmp.Compare(b.Len(), a.Len()) })
+	return all
 }
 
-// causes are the groups of nodes that something is against, the largest first.
-func causes(a *recorder.Attempt) []cause {
-	var all []cause
-	for _, g := range a.Groups {
-		if g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun {
-			continue
-		}
-		c := cause{Reason: g.Reason, Nodes: g.Len()}
-		if g.Column >= 0 {
-			c.By = a.Columns[g.Column].Name
-		}
-		all = append(all, c)
+// By is what is against the nodes of a group, or empty.
+func (v attemptView) By(g recorder.Group) string {
+	if g.Column < 0 {
+		return ""
 	}
-	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.Nodes, a.Nodes) })
-	return all
+	return v.Columns[g.Column].Name
 }
 
 // verdicts are the plugins that came to the same verdict on the pod itself.
