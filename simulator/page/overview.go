@@ -16,8 +16,6 @@ import (
 const (
 	nodesPerPage   = 48
 	waitingPerPage = 10
-	podsPerCard    = 12
-	podsPerGroup   = 6
 	podsPerPage    = 50
 )
 
@@ -80,10 +78,6 @@ func sortNodes(nodes []*nodeView, by string) {
 	}
 }
 
-func (n *nodeView) Some() []*v1.Pod { return n.Pods[:min(len(n.Pods), podsPerCard)] }
-
-func (n *nodeView) More() int { return max(0, len(n.Pods)-podsPerCard) }
-
 // group is pods that wait for the same reason.
 type group struct {
 	story
@@ -116,12 +110,6 @@ func groupsOf(waiting []*v1.Pod) []*group {
 	}
 	return groups
 }
-
-func (g *group) Some() []*v1.Pod { return g.Pods[:min(len(g.Pods), podsPerGroup)] }
-
-func (g *group) More() int { return len(g.Pods) - len(g.Some()) }
-
-func (g *group) Several() bool { return len(g.Pods) > 1 }
 
 func (g *group) URL() string {
 	return "/pods?" + url.Values{"filter": {cmp.Or(g.Reason, g.Title)}}.Encode()

@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	v1 "k8s.io/api/core/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 )
 
@@ -33,6 +35,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"regexOf":    regexOf,
 	"excludeOf":  excludeOf,
 	"ownerOf":    ownerOf,
+	"first":      func(most int, pods []*v1.Pod) []*v1.Pod { return pods[:min(most, len(pods))] },
+	"more":       func(most int, pods []*v1.Pod) int { return max(0, len(pods)-most) },
 	"plural":     report.Plural,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },

@@ -47,6 +47,12 @@ func (t *table) line(format string, args ...any) {
 	_ = t.Flush()
 }
 
+func (t *table) more(rows int) {
+	if rows > shown {
+		t.row(fmt.Sprintf("and %d more; -o json has all", rows-shown))
+	}
+}
+
 func (t *table) unplaced(r *compare.Result) {
 	if len(r.Unplaced) == 0 {
 		return
@@ -55,9 +61,7 @@ func (t *table) unplaced(r *compare.Result) {
 	for _, d := range r.Unplaced[:min(shown, len(r.Unplaced))] {
 		t.row(d.Namespace+"/"+d.Name+runs(r, d), why(d))
 	}
-	if more := len(r.Unplaced) - shown; more > 0 {
-		t.row(fmt.Sprintf("and %d more; -o json has all", more))
-	}
+	t.more(len(r.Unplaced))
 	t.line("No node under A where there was one: if A is what the cluster runs with, the copy lacks something. B has no part in it.")
 }
 
@@ -152,9 +156,7 @@ func (t *table) nodes(r *compare.Result) {
 	for _, n := range differ[:min(shown, len(differ))] {
 		t.row(n.Node, cores(n.A.CPU), cores(n.B.CPU), gibibytes(n.A.Memory)+" GiB", gibibytes(n.B.Memory)+" GiB", n.A.Pods, n.B.Pods)
 	}
-	if more := len(differ) - shown; more > 0 {
-		t.row(fmt.Sprintf("and %d more; -o json has all", more))
-	}
+	t.more(len(differ))
 }
 
 func (t *table) leftOut(r *compare.Result) {
