@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +43,7 @@ type sideResult struct {
 	pods     map[types.NamespacedName]*v1.Pod
 	nodes    []v1.Node
 	outcomes map[types.NamespacedName]Outcome
-	placed   map[string][]placement           // by node, in the order of the attempts
+	placed   map[string][]placement           // by node
 	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
 	took     []time.Duration                  // by pod, all its attempts together; sorted
 	attempts int
@@ -83,9 +82,6 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 	slices.Sort(r.took)
 	for name, one := range attempts {
 		r.addVictims(name, one, s.plan.priorities)
-	}
-	for _, on := range r.placed {
-		slices.SortFunc(on, func(a, b placement) int { return cmp.Compare(a.attempt, b.attempt) })
 	}
 	return r
 }
