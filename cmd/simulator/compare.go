@@ -79,10 +79,6 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := c.read(ctx, errOut); err != nil {
 		return err
 	}
-	if !c.InTurn && !compare.RoomForTwo(c.Cluster) {
-		fmt.Fprintln(errOut, "simulator: one side after the other: there is no memory for both at once")
-		c.InTurn = true
-	}
 	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now(), last: map[string]shown{}}).say, warnings{errOut}
 	result, err := compare.Run(ctx, c.Options)
 	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {

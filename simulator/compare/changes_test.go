@@ -89,8 +89,9 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 			return &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}}}
 		}
 		a, b := side("one", recorder.Attempt{Scheduler: "s"}), side("two", test.attempt)
-		j := &judging{a: a, b: b, changes: map[string]changes{"s": changed}, differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName]()}
-		if d, _ := j.one(pod, a.outcome(pod), b.outcome(pod)); d.Follows == test.direct {
+		v := newVerdicts(&plan{}, a, b)
+		v.changes = map[string]changes{"s": changed}
+		if d := v.difference(pod); d.Follows == test.direct {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -11,50 +11,41 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 )
 
-// readyMade are the configurations to pick from.
-func readyMade() []simulator.Configuration { return simulator.Configurations }
-
-// scheduler is the form with the scheduler's configuration.
-func (p *page) scheduler(w http.ResponseWriter, r *http.Request) {
+func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
 	if one := p.comparisons.get(r.URL.Query().Get("compared")); one != nil {
 		text = one.Typed
 	}
-	p.show(w, r, "scheduler", "Scheduler", "", map[string]any{
-		"Text": text, "ReadyMade": readyMade(),
-	})
+	return p.show(w, r, "scheduler", "Scheduler", "", map[string]any{"Text": text, "ReadyMade": simulator.Configurations})
 }
 
 // readyMade is one of the ready-made configurations, for the editor.
-func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
-	for _, c := range readyMade() {
+func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
+	for _, c := range simulator.Configurations {
 		if c.Door == r.URL.Query().Get("door") {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			_, _ = w.Write(c.YAML())
-			return
+			return nil
 		}
 	}
-	http.NotFound(w, r)
+	return notThere("There is no such configuration.")
 }
 
-// applyScheduler restarts the scheduler with what was typed.
-func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
 	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		p.outcome(w, r, "", stillRuns(problems))
-		return
+		return finish(w, r, "", stillRuns(problems))
 	}
-	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
+	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) outcome {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
-			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
+			return outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
 		}
-		return jobs.Outcome{Notice: "The scheduler runs with the new configuration, after " + brief(time.Since(began))}
+		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}
 	}))
 }
 
@@ -65,7 +56,7 @@ func stillRuns(problems []typed.Problem) []typed.Problem {
 
 // configTitle says in a few words what a configuration puts to use.
 func configTitle(config []byte) string {
-	for _, c := range readyMade() {
+	for _, c := range simulator.Configurations {
 		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
 			return c.Title
 		}

@@ -10,43 +10,43 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-func TestDiceFallAlikeOnBothSidesAndOtherwiseWithAnotherSeed(t *testing.T) {
-	throws := func(seed uint64, pod string) (ranked []int) {
-		d := &dice{seed: seed, pod: pod}
+func TestTheSameSeedChoosesAlikeAndAnotherOtherwise(t *testing.T) {
+	numbers := func(seed uint64, pod string) (ranked []int) {
+		s := &seeded{seed: seed, pod: pod}
 		scores := make([]fwk.NodePluginScores, 50)
 		for i := range scores {
 			scores[i].Name = fmt.Sprint("node-", i)
 		}
-		d.scored(scores)
+		s.scored(scores)
 		for i := range scores {
 			ranked = append(ranked, scores[i].Randomizer)
 		}
 		return ranked
 	}
-	first := throws(1, "default/p")
-	if !slices.Equal(first, throws(1, "default/p")) {
-		t.Error("the same throw falls otherwise")
+	first := numbers(1, "default/p")
+	if !slices.Equal(first, numbers(1, "default/p")) {
+		t.Error("the same seed gives other numbers")
 	}
-	if slices.Equal(first, throws(2, "default/p")) || slices.Equal(first, throws(1, "default/q")) {
-		t.Error("another seed, or pod, has the same throws")
+	if slices.Equal(first, numbers(2, "default/p")) || slices.Equal(first, numbers(1, "default/q")) {
+		t.Error("another seed, or pod, has the same numbers")
 	}
 	if slices.Min(first) < 0 || len(slices.Compact(slices.Sorted(slices.Values(first)))) != len(first) {
-		t.Errorf("some are negative, or fall alike: %v", first)
+		t.Errorf("some are negative, or the same: %v", first)
 	}
 }
 
-func TestDiceChooseAmongTheBestOnly(t *testing.T) {
+func TestASeedChoosesAmongTheBestOnly(t *testing.T) {
 	chosen := map[string]int{}
 	for seed := range uint64(200) {
-		d := &dice{seed: seed, pod: "default/p"}
-		d.last = []fwk.NodePluginScores{{Name: "low", TotalScore: 1}, {Name: "one", TotalScore: 2}, {Name: "two", TotalScore: 2}}
-		chosen[d.chosen("one")]++
+		s := &seeded{seed: seed, pod: "default/p"}
+		s.last = []fwk.NodePluginScores{{Name: "low", TotalScore: 1}, {Name: "one", TotalScore: 2}, {Name: "two", TotalScore: 2}}
+		chosen[s.choose("one")]++
 	}
 	if chosen["low"] > 0 || chosen["one"] < 60 || chosen["two"] < 60 {
-		t.Errorf("they choose %v", chosen)
+		t.Errorf("it chooses %v", chosen)
 	}
-	if only := (&dice{}).chosen("only"); only != "only" {
-		t.Errorf("without scores they choose %q", only)
+	if only := (&seeded{}).choose("only"); only != "only" {
+		t.Errorf("without scores it chooses %q", only)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestNodesStandInTheOrderOfZonesInTurnWhateverTheyCameIn(t *testing.T) {
 	}
 	want := []string{"node-0", "node-3", "node-5", "node-1", "node-4", "node-2"}
 	for range 2 {
-		arrange(list)
+		sortNodes(list)
 		var got []string
 		for _, node := range list {
 			got = append(got, node.Node().Name)
@@ -73,7 +73,7 @@ func TestNodesStandInTheOrderOfZonesInTurnWhateverTheyCameIn(t *testing.T) {
 }
 
 func TestTheSchedulerStillHasWhereItBegins(t *testing.T) {
-	if newDice(1, &scheduler.Scheduler{}).start == nil {
+	if newSeeded(1, &scheduler.Scheduler{}).start == nil {
 		t.Error("nextStartNodeIndex is not to be had any more")
 	}
 }
