@@ -30,9 +30,8 @@ type Importer struct {
 
 // Pod imports a pod of a snapshot that is complete.
 func (i *Importer) Pod(ctx context.Context, pod v1.Pod) error {
-	one := &importing{Importer: i, total: 1, until: time.Now().Add(settle)}
-	all := func(metav1.Object) bool { return true }
-	if err := kindNamed("Pod").put(ctx, one, &Snapshot{Pods: []v1.Pod{pod}}, all); err != nil {
+	one := &importing{Importer: i, total: 1}
+	if err := one.put(ctx, KindNamed("Pod"), &Snapshot{Pods: []v1.Pod{pod}}, func(Object) bool { return true }); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	return one.left()
@@ -59,34 +58,27 @@ func (n NotImported) Error() string {
 // owners that are not here are dropped, since the garbage collector would delete
 // what they own.
 func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
-	in.dropSystems()
-	nameClaims(in)
-	if err := in.completeBeside(ctx, i.Client); err != nil {
+	err := in.complete(func(kind Kind, o Object) (bool, error) { return kind.isThere(ctx, i.Client, o) })
+	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	part := &importing{Importer: i, progress: progress, total: in.Objects()}
 	for _, kind := range Kinds {
-		for _, which := range inTurn(kind) {
-			part.until = time.Now().Add(settle)
-			if err := kind.put(ctx, part, in, which); err != nil {
-				return fmt.Errorf("import: %w", err)
-			}
+		if err := part.put(ctx, kind, in, func(o Object) bool { return !isPending(o) }); err != nil {
+			return fmt.Errorf("import: %w", err)
 		}
+	}
+	// Pods that have a node take their room before any other looks for some.
+	if err := part.put(ctx, KindNamed("Pod"), in, isPending); err != nil {
+		return fmt.Errorf("import: %w", err)
 	}
 	return part.left()
 }
 
-// inTurn are the objects of a kind that are made first, and those that are made
-// after them: pods that have a node take their room before any other looks for some.
-func inTurn(kind Kind) []func(metav1.Object) bool {
-	bound := func(o metav1.Object) bool {
-		pod, ok := o.(*v1.Pod)
-		return !ok || pod.Spec.NodeName != ""
-	}
-	if kind.Kind != "Pod" {
-		return []func(metav1.Object) bool{bound}
-	}
-	return []func(metav1.Object) bool{bound, func(o metav1.Object) bool { return !bound(o) }}
+// isPending is true of a pod without a node.
+func isPending(o Object) bool {
+	pod, ok := o.(*v1.Pod)
+	return ok && pod.Spec.NodeName == ""
 }
 
 // importing is a part of an import under way.

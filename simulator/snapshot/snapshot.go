@@ -151,7 +151,7 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 func (s *Snapshot) dropSystems() {
 	for _, kind := range Kinds {
 		if system, ok := systems[kind.Resource.Resource]; ok {
-			kind.Drop(s, func(o metav1.Object) bool { return system(o.GetName()) })
+			kind.Drop(s, func(o Object) bool { return system(o.GetName()) })
 		}
 	}
 }

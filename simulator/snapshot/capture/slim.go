@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -16,25 +17,32 @@ import (
 func slim(s *snapshot.Snapshot, annotations []string) {
 	images := imagesOf(s.Pods)
 	for _, kind := range snapshot.Kinds {
-		kind.Each(s, func(o metav1.Object) { slimMeta(o, annotations) })
+		for o := range kind.All(s) {
+			slimMeta(o, annotations)
+			if template := snapshot.PodTemplate(o); template != nil {
+				template.ObjectMeta = metav1.ObjectMeta{
+					Name: template.Name, Labels: template.Labels, Annotations: keptAnnotations(template.Annotations, annotations),
+				}
+				template.Spec = slimPod(&template.Spec)
+			}
+			switch o := o.(type) {
+			case *v1.Namespace:
+				slimNamespace(o)
+			case *v1.Node:
+				slimNode(o, images)
+			case *v1.Pod:
+				o.Spec = slimPod(&o.Spec)
+				o.Status = v1.PodStatus{ResourceClaimStatuses: o.Status.ResourceClaimStatuses}
+			case *schedulingv1.PriorityClass:
+				o.Description = ""
+			default:
+				slimStorage(o)
+				slimDevices(o)
+				slimOwner(o)
+			}
+		}
 	}
-	for i := range s.Namespaces {
-		slimNamespace(&s.Namespaces[i])
-	}
-	for i := range s.Nodes {
-		slimNode(&s.Nodes[i], images)
-	}
-	for i := range s.Pods {
-		pod := &s.Pods[i]
-		pod.Spec = slimPod(&pod.Spec)
-		pod.Status = v1.PodStatus{ResourceClaimStatuses: pod.Status.ResourceClaimStatuses}
-	}
-	for i := range s.PriorityClasses {
-		s.PriorityClasses[i].Description = ""
-	}
-	slimStorage(s)
-	slimDevices(s)
-	slimOwners(s, annotations)
+	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
 }
 
 // books are the annotations by which Kubernetes itself decides.
@@ -43,20 +51,13 @@ var books = []string{
 	"storage.alpha.kubernetes.io/migrated-plugins", "deployment.kubernetes.io/", "resource.kubernetes.io/pod-claim-name",
 }
 
-func slimMeta(o metav1.Object, annotations []string) {
-	created, deleted, name, namespace, uid := o.GetCreationTimestamp(), o.GetDeletionTimestamp(), o.GetName(), o.GetNamespace(), o.GetUID()
-	labels, owners := o.GetLabels(), o.GetOwnerReferences()
-	kept := keptAnnotations(o.GetAnnotations(), annotations)
-	finalizers := slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer })
-	*metaOf(o) = metav1.ObjectMeta{
-		Name: name, Namespace: namespace, UID: uid, Labels: labels, Annotations: kept,
-		CreationTimestamp: created, DeletionTimestamp: deleted, OwnerReferences: owners, Finalizers: finalizers,
+func slimMeta(o snapshot.Object, annotations []string) {
+	m := o.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+	*m = metav1.ObjectMeta{
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, Labels: m.Labels, Annotations: keptAnnotations(m.Annotations, annotations),
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, OwnerReferences: m.OwnerReferences,
+		Finalizers: slices.DeleteFunc(m.Finalizers, func(f string) bool { return f != resourcev1.Finalizer }),
 	}
-}
-
-// metaOf is the metadata of an object of Kubernetes.
-func metaOf(o metav1.Object) *metav1.ObjectMeta {
-	return o.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
 func keptAnnotations(all map[string]string, keys []string) map[string]string {

@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"slices"
-
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -13,33 +11,27 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-func slimStorage(s *snapshot.Snapshot) {
-	for i := range s.StorageClasses {
-		c := &s.StorageClasses[i]
-		*c = storagev1.StorageClass{
-			ObjectMeta: c.ObjectMeta, Provisioner: c.Provisioner, ReclaimPolicy: c.ReclaimPolicy,
-			VolumeBindingMode: c.VolumeBindingMode, AllowedTopologies: c.AllowedTopologies, AllowVolumeExpansion: c.AllowVolumeExpansion,
+func slimStorage(o snapshot.Object) {
+	switch o := o.(type) {
+	case *storagev1.StorageClass:
+		*o = storagev1.StorageClass{
+			ObjectMeta: o.ObjectMeta, Provisioner: o.Provisioner, ReclaimPolicy: o.ReclaimPolicy,
+			VolumeBindingMode: o.VolumeBindingMode, AllowedTopologies: o.AllowedTopologies, AllowVolumeExpansion: o.AllowVolumeExpansion,
 		}
-	}
-	for i := range s.CSIDrivers {
-		spec := &s.CSIDrivers[i].Spec
-		*spec = storagev1.CSIDriverSpec{
-			AttachRequired: spec.AttachRequired, StorageCapacity: spec.StorageCapacity,
-			VolumeLifecycleModes: spec.VolumeLifecycleModes, FSGroupPolicy: spec.FSGroupPolicy, PodInfoOnMount: spec.PodInfoOnMount,
+	case *storagev1.CSIDriver:
+		o.Spec = storagev1.CSIDriverSpec{
+			AttachRequired: o.Spec.AttachRequired, StorageCapacity: o.Spec.StorageCapacity,
+			VolumeLifecycleModes: o.Spec.VolumeLifecycleModes, FSGroupPolicy: o.Spec.FSGroupPolicy, PodInfoOnMount: o.Spec.PodInfoOnMount,
 		}
-	}
-	for i := range s.CSINodes {
-		for d := range s.CSINodes[i].Spec.Drivers {
-			s.CSINodes[i].Spec.Drivers[d].NodeID = s.CSINodes[i].Name // the provider's name of the machine is nobody's business
+	case *storagev1.CSINode:
+		for i := range o.Spec.Drivers {
+			o.Spec.Drivers[i].NodeID = o.Name // the provider's name of the machine is nobody's business
 		}
-	}
-	for i := range s.PVCs {
-		c := &s.PVCs[i]
-		c.Spec = slimClaim(c.Spec)
-		c.Status = v1.PersistentVolumeClaimStatus{Phase: c.Status.Phase, AccessModes: c.Status.AccessModes, Capacity: c.Status.Capacity}
-	}
-	for i := range s.PVs {
-		slimVolume(&s.PVs[i])
+	case *v1.PersistentVolumeClaim:
+		o.Spec = slimClaim(o.Spec)
+		o.Status = v1.PersistentVolumeClaimStatus{Phase: o.Status.Phase, AccessModes: o.Status.AccessModes, Capacity: o.Status.Capacity}
+	case *v1.PersistentVolume:
+		slimVolume(o)
 	}
 }
 
@@ -72,76 +64,41 @@ func slimVolume(v *v1.PersistentVolume) {
 }
 
 // slimDevices leaves the drivers' own parameters out.
-func slimDevices(s *snapshot.Snapshot) {
-	for i := range s.DeviceClasses {
-		s.DeviceClasses[i].Spec.Config = nil
-	}
-	for i := range s.ResourceClaimTemplates {
-		t := &s.ResourceClaimTemplates[i].Spec
-		t.ObjectMeta, t.Spec.Devices.Config = metav1.ObjectMeta{}, nil
-	}
-	for i := range s.ResourceClaims {
-		c := &s.ResourceClaims[i]
-		c.Spec.Devices.Config = nil
-		if c.Status = (resourcev1.ResourceClaimStatus{Allocation: c.Status.Allocation}); c.Status.Allocation != nil {
-			c.Status.Allocation.Devices.Config = nil
+func slimDevices(o snapshot.Object) {
+	switch o := o.(type) {
+	case *resourcev1.DeviceClass:
+		o.Spec.Config = nil
+	case *resourcev1.ResourceClaimTemplate:
+		o.Spec.ObjectMeta, o.Spec.Spec.Devices.Config = metav1.ObjectMeta{}, nil
+	case *resourcev1.ResourceClaim:
+		o.Spec.Devices.Config = nil
+		if o.Status = (resourcev1.ResourceClaimStatus{Allocation: o.Status.Allocation}); o.Status.Allocation != nil {
+			o.Status.Allocation.Devices.Config = nil
 		}
 	}
 }
 
-// slimOwners keeps of owners which pods are theirs, and what these are made of.
-func slimOwners(s *snapshot.Snapshot, annotations []string) {
-	for i := range s.Services {
-		s.Services[i].Spec = v1.ServiceSpec{Selector: s.Services[i].Spec.Selector, ClusterIP: v1.ClusterIPNone}
-		s.Services[i].Status = v1.ServiceStatus{}
-	}
-	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
-	for i := range s.PodDisruptionBudgets {
-		s.PodDisruptionBudgets[i].Status = policyv1.PodDisruptionBudgetStatus{}
-	}
-	for i := range s.Deployments {
-		slimTemplate(&s.Deployments[i].Spec.Template, annotations)
-		s.Deployments[i].Status = appsv1.DeploymentStatus{}
-	}
-	for i := range s.ReplicaSets {
-		slimTemplate(&s.ReplicaSets[i].Spec.Template, annotations)
-		s.ReplicaSets[i].Status = appsv1.ReplicaSetStatus{}
-	}
-	for i := range s.ReplicationControllers {
-		if s.ReplicationControllers[i].Spec.Template != nil {
-			slimTemplate(s.ReplicationControllers[i].Spec.Template, annotations)
+// slimOwner keeps of owners which pods are theirs.
+func slimOwner(o snapshot.Object) {
+	switch o := o.(type) {
+	case *v1.Service:
+		o.Spec = v1.ServiceSpec{Selector: o.Spec.Selector, ClusterIP: v1.ClusterIPNone}
+		o.Status = v1.ServiceStatus{}
+	case *policyv1.PodDisruptionBudget:
+		o.Status = policyv1.PodDisruptionBudgetStatus{}
+	case *appsv1.Deployment:
+		o.Status = appsv1.DeploymentStatus{}
+	case *appsv1.ReplicaSet:
+		o.Status = appsv1.ReplicaSetStatus{}
+	case *v1.ReplicationController:
+		o.Status = v1.ReplicationControllerStatus{}
+	case *appsv1.DaemonSet:
+		o.Status = appsv1.DaemonSetStatus{}
+	case *appsv1.StatefulSet:
+		o.Status = appsv1.StatefulSetStatus{}
+		for i := range o.Spec.VolumeClaimTemplates {
+			claim := &o.Spec.VolumeClaimTemplates[i]
+			*claim = v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: claim.Labels}, Spec: slimClaim(claim.Spec)}
 		}
-		s.ReplicationControllers[i].Status = v1.ReplicationControllerStatus{}
 	}
-	for i := range s.DaemonSets {
-		slimTemplate(&s.DaemonSets[i].Spec.Template, annotations)
-		s.DaemonSets[i].Status = appsv1.DaemonSetStatus{}
-	}
-	for i := range s.StatefulSets {
-		slimStatefulSet(&s.StatefulSets[i], annotations)
-	}
-}
-
-func slimStatefulSet(set *appsv1.StatefulSet, annotations []string) {
-	slimTemplate(&set.Spec.Template, annotations)
-	set.Status = appsv1.StatefulSetStatus{}
-	for i := range set.Spec.VolumeClaimTemplates {
-		claim := &set.Spec.VolumeClaimTemplates[i]
-		*claim = v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: claim.Labels}, Spec: slimClaim(claim.Spec)}
-	}
-}
-
-func slimTemplate(template *v1.PodTemplateSpec, annotations []string) {
-	template.ObjectMeta = metav1.ObjectMeta{
-		Name: template.Name, Labels: template.Labels, Annotations: keptAnnotations(template.Annotations, annotations),
-	}
-	template.Spec = slimPod(&template.Spec)
-}
-
-// nodeOf is the node that a slice of devices belongs to, if to one.
-func nodeOf(o metav1.Object) string {
-	if node := o.(*resourcev1.ResourceSlice).Spec.NodeName; node != nil {
-		return *node
-	}
-	return ""
 }
