@@ -112,7 +112,7 @@ func TestALargeClusterFits(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// TestMemoryIsBounded holds what is counted against what is taken, by attempts with
+// TestMemoryIsBounded compares the estimate with what is taken, by attempts with
 // scores of many nodes.
 func TestMemoryIsBounded(t *testing.T) {
 	const bound = 8 << 20

@@ -43,14 +43,14 @@ func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued(pod), framework.AsStatus(err), nil, time.Now())
 			}
 			a := r.Attempts("ns", "p")[0]
-			said := at(a, tt.at)
+			verdicts := at(a, tt.at)
 			for i, want := range tt.want {
-				if said[i].Verdict != want || (said[i].Reason != "") != (want == Rejected || want == Errored) {
-					t.Errorf("%s: got %+v, want %s", said[i].Plugin, said[i], want)
+				if verdicts[i].Verdict != want || (verdicts[i].Reason != "") != (want == Rejected || want == Errored) {
+					t.Errorf("%s: got %+v, want %s", verdicts[i].Plugin, verdicts[i], want)
 				}
 			}
-			if tt.at == permit && said[1].Timeout != time.Minute {
-				t.Errorf("got %+v", said[1])
+			if tt.at == permit && verdicts[1].Timeout != time.Minute {
+				t.Errorf("got %+v", verdicts[1])
 			}
 			if tt.at == bind {
 				return
@@ -62,7 +62,7 @@ func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 	}
 }
 
-// at is what was said at a point.
+// at are the verdicts at a point.
 func at(a Attempt, p point) []PluginVerdict {
 	return [...][]PluginVerdict{a.PreFilter, a.PreScore, a.Reserve, a.Permit, a.PreBind, a.Bind}[p]
 }
@@ -72,7 +72,7 @@ func TestPluginsThatLeaveNoNodeBetweenThem(t *testing.T) {
 		{Plugin: "A", Verdict: Passed, LimitsNodes: true}, {Plugin: "B", Verdict: Passed, LimitsNodes: true}, {Plugin: "C", Verdict: Skipped},
 	}}}
 	rec.noNodeLeft(framework.NewStatus(framework.UnschedulableAndUnresolvable, "none left"))
-	if said := rec.verdicts[preFilter]; said[1].Verdict != Rejected || said[1].Reason != "none left" || said[0].Verdict != Passed {
-		t.Errorf("got %+v", said)
+	if all := rec.verdicts[preFilter]; all[1].Verdict != Rejected || all[1].Reason != "none left" || all[0].Verdict != Passed {
+		t.Errorf("got %+v", all)
 	}
 }

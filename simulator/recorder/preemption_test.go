@@ -30,7 +30,7 @@ func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v
 }
 
 // TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom: preemption goes on
-// beside the next attempts, which may be through before its last event.
+// during the next attempts, which may be through before its last event.
 func TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
 	r, sched := New(nothing), newScheduler(2)
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
@@ -40,10 +40,10 @@ func TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom(t *testing.T) 
 		t.Fatal("a node fits")
 	}
 	fwk.RunPostFilterPlugins(t.Context(), schedframework.NewCycleState(), pod, nil)
-	listener := recordedEvents{noEvents{}, r}
-	listener.Eventf(newPod("early"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
+	recorded := recordedEvents{noEvents{}, r}
+	recorded.Eventf(newPod("early"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
 	one(t.Context(), sched, pod)
-	listener.WithLogger(klog.Background()).Eventf(newPod("late"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
+	recorded.WithLogger(klog.Background()).Eventf(newPod("late"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
 
 	attempts := r.Attempts("ns", "p")
 	if len(attempts) != 2 || attempts[0].Preemption != nil {

@@ -3,9 +3,7 @@
 //
 // It stands between the scheduler, its frameworks and their plugins (see
 // [Recorder.Attach]), and changes nothing of what they decide. What it keeps is in
-// memory and bounded; it writes nothing to the cluster.
-//
-// It is no API: it is part of the simulator.
+// memory and bounded; it writes nothing to the cluster. It is no API.
 package recorder
 
 import (

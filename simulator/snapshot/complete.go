@@ -1,11 +1,12 @@
 package snapshot
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Complete adds what the objects of a snapshot refer to and what it does not
@@ -97,39 +98,27 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 // the snapshot has these: such a claim is its pod's by the UID that the pod had.
 // Otherwise the pods would get others, without a volume or a device.
 func (s *Snapshot) nameClaims() {
-	volumes, devices := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
+	volumes, devices := map[string]bool{}, map[string]bool{}
 	for i := range s.PVCs {
-		volumes[types.NamespacedName{Namespace: s.PVCs[i].Namespace, Name: s.PVCs[i].Name}] = true
+		volumes[qualified(&s.PVCs[i])] = true
 	}
 	for i := range s.ResourceClaims {
-		devices[types.NamespacedName{Namespace: s.ResourceClaims[i].Namespace, Name: s.ResourceClaims[i].Name}] = true
+		devices[qualified(&s.ResourceClaims[i])] = true
 	}
 	for i := range s.Pods {
-		nameVolumes(&s.Pods[i], volumes)
-		nameDevices(&s.Pods[i], devices)
-	}
-}
-
-func nameVolumes(pod *v1.Pod, there map[types.NamespacedName]bool) {
-	for i := range pod.Spec.Volumes {
-		volume := &pod.Spec.Volumes[i]
-		name := pod.Name + "-" + volume.Name
-		if volume.Ephemeral != nil && there[types.NamespacedName{Namespace: pod.Namespace, Name: name}] {
-			volume.VolumeSource = v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
+		pod := &s.Pods[i]
+		for v := range pod.Spec.Volumes {
+			volume := &pod.Spec.Volumes[v]
+			name := pod.Name + "-" + volume.Name
+			if volume.Ephemeral != nil && volumes[pod.Namespace+"/"+name] {
+				volume.VolumeSource = v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
+			}
 		}
-	}
-}
-
-func nameDevices(pod *v1.Pod, there map[types.NamespacedName]bool) {
-	made := map[string]*string{}
-	for _, status := range pod.Status.ResourceClaimStatuses {
-		made[status.Name] = status.ResourceClaimName
-	}
-	for i := range pod.Spec.ResourceClaims {
-		claim := &pod.Spec.ResourceClaims[i]
-		name := made[claim.Name]
-		if claim.ResourceClaimTemplateName != nil && name != nil && there[types.NamespacedName{Namespace: pod.Namespace, Name: *name}] {
-			*claim = v1.PodResourceClaim{Name: claim.Name, ResourceClaimName: name}
+		for _, made := range pod.Status.ResourceClaimStatuses {
+			at := slices.IndexFunc(pod.Spec.ResourceClaims, func(c v1.PodResourceClaim) bool { return c.Name == made.Name && c.ResourceClaimTemplateName != nil })
+			if at >= 0 && made.ResourceClaimName != nil && devices[pod.Namespace+"/"+*made.ResourceClaimName] {
+				pod.Spec.ResourceClaims[at] = v1.PodResourceClaim{Name: made.Name, ResourceClaimName: made.ResourceClaimName}
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 )
 
 // parallelism is how many objects are written at once.
@@ -50,7 +51,7 @@ func (n NotImported) Error() string {
 }
 
 // Import makes the objects of a snapshot, and updates those that exist already.
-// progress, which may be nil, is told how many of how many are done, from several
+// progress, which may be nil, gets how many of how many are done, from several
 // goroutines. Objects that the API server refuses do not stop it: the error is then a
 // [NotImported]. It may change the snapshot.
 //
@@ -129,9 +130,5 @@ func (i *importing) refuse(about string, err error) {
 	i.refused = append(i.refused, Notice{About: about, Reason: err.Error()})
 }
 
-func qualified(obj metav1.Object) string {
-	if obj.GetNamespace() == "" {
-		return obj.GetName()
-	}
-	return obj.GetNamespace() + "/" + obj.GetName()
-}
+// qualified is the name of an object, with its namespace if it has one.
+func qualified(o metav1.Object) string { return cache.MetaObjectToName(o).String() }

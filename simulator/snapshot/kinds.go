@@ -103,13 +103,10 @@ func (k Kind) of(s *Snapshot) reflect.Value {
 	return reflect.ValueOf(s).Elem().FieldByIndex(k.field.Index)
 }
 
-// Count is how many of them a snapshot has.
-func (k Kind) Count(s *Snapshot) int { return k.of(s).Len() }
-
 // All are those of a snapshot, to be read and changed.
 func (k Kind) All(s *Snapshot) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
-		for i := range k.Count(s) {
+		for i := range k.of(s).Len() {
 			if !yield(k.of(s).Index(i).Addr().Interface().(Object)) {
 				return
 			}

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FuzzPieces holds what is converted in pieces against what is converted at once.
+// FuzzPieces compares what is converted in pieces with what is converted at once.
 func FuzzPieces(f *testing.F) {
 	for _, seed := range inBlockStyle {
 		f.Add(seed)

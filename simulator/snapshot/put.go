@@ -80,7 +80,7 @@ func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
 func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types.UID) error {
 	made, err := kind.request(client(i.Client).Post(), obj.GetNamespace()).Body(obj).Do(ctx).Get()
 	there := apierrors.IsAlreadyExists(err)
-	if apierrors.IsForbidden(err) { // that a second default priority class is refused is said before that this one exists
+	if apierrors.IsForbidden(err) { // perhaps as a second default priority class, though it is the first itself
 		there, _ = kind.isThere(ctx, i.Client, obj)
 	}
 	if there {

@@ -7,8 +7,7 @@
 // their shape, and two names are equal afterwards if they were before. The words
 // are drawn anew for each snapshot and written down nowhere.
 //
-// What a regex matches is compared before and after, node by node: see
-// patterns.go.
+// What a regex matches is compared before and after, node by node. It is no API.
 package anonymize
 
 import (
@@ -64,7 +63,7 @@ func Snapshot(s *snapshot.Snapshot, annotations []string) {
 	s.SchedulerConfig = nil
 }
 
-// kept is what anonymous snapshots still tell.
+// kept is what anonymous snapshots still show.
 var kept = []snapshot.Notice{
 	{About: "names", Reason: "kept: digits, the length of words, and the words " + commonWords()},
 	{About: "labels and taints", Reason: "kept: their keys"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// common are words that tell nothing of a user, and that Kubernetes must
+// common are words that reveal nothing of a user, and that Kubernetes must
 // recognize: in kube-system, system-node-critical, linux, amd64, :latest.
 var common = map[string]bool{
 	"kube": true, "system": true, "public": true, "node": true, "lease": true, "default": true,

@@ -1,11 +1,11 @@
 // Package capture takes a snapshot of a real cluster: what scheduling depends on,
 // and nothing else. It only reads: its client refuses to send anything but a GET.
 //
-// What it leaves out is in slim.go, which of the owners of pods it needs in
-// owners.go, and how names are replaced in package anonymize.
+// How names are replaced is in package anonymize. It is no API.
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +41,7 @@ type Options struct {
 	// Annotations are the keys of annotations that are kept, besides those by which
 	// Kubernetes itself keeps its books and [regex.Annotation] and [regex.ExcludeAnnotation].
 	Annotations []string
-	// Progress is told how many objects of a kind there are so far. It may be nil.
+	// Progress gets how many objects of a kind there are so far. It may be nil.
 	Progress func(kind string, objects int)
 }
 
@@ -110,10 +110,7 @@ func (o Options) config() (*rest.Config, string, error) {
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
 		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
-	context := o.Context
-	if context == "" {
-		context = file.CurrentContext
-	}
+	context := cmp.Or(o.Context, file.CurrentContext)
 	its, ok := file.Contexts[context]
 	if !ok {
 		return nil, "", fmt.Errorf("kubeconfig %s: %s", o.Kubeconfig, noContext(context, file.Contexts))

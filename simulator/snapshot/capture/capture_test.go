@@ -42,7 +42,7 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	}
 	for line := range strings.Lines(file.String()) {
 		if strings.Contains(line, "hush") || strings.Contains(line, "192.0.2.77") || strings.Contains(line, "managedFields") {
-			t.Errorf("the snapshot tells %q", line)
+			t.Errorf("the snapshot shows %q", line)
 		}
 	}
 	read, notices, err := snapshot.Read(&file)
