@@ -76,7 +76,7 @@ func documentedRole() (*rbacv1.ClusterRole, error) {
 	return role, yaml.UnmarshalStrict(text, role)
 }
 
-// grant gives a user a role, and waits until the authorizer has heard of it.
+// grant gives a user a role, and waits until the authorizer knows of it.
 func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
 	role, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
 	if err != nil {
