@@ -1,8 +1,10 @@
 package wasmhost
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 
 	"github.com/tetratelabs/wazero"
 
@@ -12,7 +14,7 @@ import (
 // programKey is what is compiled once.
 type programKey struct {
 	sum           [sha256.Size]byte
-	memory        Quantity
+	memory        int64 // bytes
 	interruptible bool
 	cache         string
 }
@@ -31,22 +33,22 @@ func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled
 	if h.NoCache {
 		args.CompilationCache = ""
 	}
-	key := programKey{guest.sum, args.MemoryLimit, args.callTimeout() > 0, args.CompilationCache}
+	memory := cmp.Or(args.MemoryLimit.Value(), DefaultMemory)
+	key := programKey{guest.sum, memory, args.callTimeout() > 0, args.CompilationCache}
 	if c, ok := h.compiled[key]; ok {
 		c.users++
 		return c, nil
 	}
-	options := abi.Options{MemoryLimit: int64(args.MemoryLimit), Interruptible: key.interruptible}
-	if options.MemoryLimit == 0 {
-		options.MemoryLimit = DefaultMemory
-	}
+	options := abi.Options{MemoryLimit: memory, Interruptible: key.interruptible}
 	c := &compiled{key: key, users: 1}
 	err := h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
 		options.Cache = cache
 		c.Guest, err = abi.Compile(ctx, guest.wasm, options)
 		return err
 	})
-	if err != nil {
+	if errors.Is(err, abi.ErrMemoryLimit) {
+		return nil, &ArgsError{"memoryLimit", err}
+	} else if err != nil {
 		return nil, err
 	}
 	if h.compiled == nil {

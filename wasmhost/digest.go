@@ -21,7 +21,7 @@ func newFetched(wasm []byte) fetched { return fetched{wasm, sha256.Sum256(wasm)}
 func (f fetched) check(args Args) error {
 	is := hex.EncodeToString(f.sum[:])
 	if want := args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
-		return fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))
+		return &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
 	return nil
 }

@@ -89,16 +89,20 @@ func read(r io.Reader, size, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(wasm)) > limit {
-		return nil, ourErrorf("over guestSizeLimit, %s", mebibytes(limit))
+		return nil, tooLarge(limit, "")
 	}
 	return wasm, nil
 }
 
 func checkSize(size, limit int64) error {
 	if size > limit {
-		return ourErrorf("over guestSizeLimit, %s: %d bytes", mebibytes(limit), size)
+		return tooLarge(limit, fmt.Sprintf(": %d bytes", size))
 	}
 	return nil
+}
+
+func tooLarge(limit int64, found string) error {
+	return &ArgsError{"guestSizeLimit", ourErrorf("over guestSizeLimit, %s%s", mebibytes(limit), found)}
 }
 
 func (h *Host) explain(ctx context.Context, err error) error {

@@ -80,8 +80,8 @@ func (h *Host) timeout() time.Duration {
 // sizeLimit bounds the size of a guest, in bytes.
 func (h *Host) sizeLimit(args Args) int64 {
 	switch {
-	case args.GuestSizeLimit != 0:
-		return int64(args.GuestSizeLimit)
+	case !args.GuestSizeLimit.IsZero():
+		return args.GuestSizeLimit.Value()
 	case h.MaxBytes != 0:
 		return h.MaxBytes
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tetratelabs/wazero/sys"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -79,7 +80,11 @@ func (p *plugin) startFirst() error {
 	s := p.pool.lock()
 	defer p.pool.unlock(s)
 	if err := p.provide(s); err != nil {
-		return fmt.Errorf("failed to create a guest pool: %w", err)
+		err = fmt.Errorf("failed to create a guest pool: %w", err)
+		if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+			return &ArgsError{"guestConfig", err} // what a guest refuses by itself
+		}
+		return err
 	}
 	var err error
 	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {

@@ -229,7 +229,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		err = ourErrorf("over guestSizeLimit, %s", mebibytes(b.wire.limit))
+		err = tooLarge(b.wire.limit, "")
 	}
 	if err != nil && err != io.EOF {
 		return n, b.wire.keep(b.ctx, err)

@@ -44,6 +44,9 @@ type Guest struct {
 	filtersNames bool
 }
 
+// ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
+var ErrMemoryLimit = errors.New("memoryLimit")
+
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	info, pages := inspect(wasm), uint32(o.MemoryLimit/pageSize)
@@ -70,7 +73,7 @@ func (g *Guest) compile(ctx context.Context, wasm []byte, info module, pages uin
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
 	if memory.Min() > pages {
-		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but memoryLimit is %d", uint64(memory.Min())*pageSize, uint64(pages)*pageSize)
+		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", uint64(memory.Min())*pageSize, ErrMemoryLimit, uint64(pages)*pageSize)
 	}
 	if err := g.findHooks(info); err != nil {
 		return err
