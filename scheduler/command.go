@@ -51,7 +51,11 @@ func (s *setup) readFile(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	if err := s.read(ctx, configuration); err != nil {
+	c, err := Read(configuration)
+	if err == nil {
+		err = s.read(ctx, c)
+	}
+	if err != nil {
 		return fmt.Errorf("config %s: %w", path, err)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tetratelabs/wazero/sys"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -81,7 +80,7 @@ func (p *plugin) startFirst() error {
 	defer p.pool.unlock(s)
 	if err := p.provide(s); err != nil {
 		err = fmt.Errorf("failed to create a guest pool: %w", err)
-		if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		if trap := (*abi.Trap)(nil); errors.As(err, &trap) && trap.ExitCode == 1 {
 			return &ArgsError{"guestConfig", err} // what a guest refuses by itself
 		}
 		return err

@@ -40,7 +40,11 @@ type plugin struct {
 
 // newSetups are those of a scheduler, by the name of the profile.
 func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]setup, error) {
-	file, err := scheduler.Effective(text)
+	config, err := scheduler.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Effective()
 	if err != nil {
 		return nil, err
 	}

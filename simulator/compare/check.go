@@ -3,11 +3,11 @@ package compare
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
@@ -57,7 +57,7 @@ func (o *Options) check(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			wrong = append(wrong, SideError{Side: one.letter, Title: one.title(), Err: located(one.Config, err)})
+			wrong = append(wrong, SideError{Side: one.letter, Title: one.title(), Err: located(err)})
 		}
 	}
 	if len(wrong) > 0 {
@@ -67,34 +67,21 @@ func (o *Options) check(ctx context.Context) error {
 }
 
 // mistakes is an error of a configuration, with the lines that it is about.
-type mistakes struct {
-	error
-	lines string
+type mistakes struct{ scheduler.Mistakes }
+
+func (m mistakes) Error() string {
+	slices.SortStableFunc(m.Mistakes, func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) })
+	all := make([]string, len(m.Mistakes))
+	for i, e := range m.Mistakes {
+		all[i] = fmt.Sprintf("line %d: %v", max(1, e.Line), e)
+	}
+	return strings.Join(all, "; ")
 }
 
-func (m mistakes) Error() string { return m.lines }
-
-func (m mistakes) Unwrap() error { return m.error }
-
 // located puts before what is wrong with a field the line on which it stands.
-func located(config []byte, err error) error {
-	type mistake struct {
-		line int
-		text string
+func located(err error) error {
+	if all := (scheduler.Mistakes)(nil); errors.As(err, &all) {
+		return mistakes{all}
 	}
-	var all []mistake
-	typed := yamlcheck.Parse(config)
-	for _, field := range scheduler.FieldErrors(err) {
-		line, _ := typed.Find(field.Field)
-		all = append(all, mistake{line, fmt.Sprintf("line %d: %v", line, field)})
-	}
-	if len(all) == 0 {
-		return err
-	}
-	slices.SortStableFunc(all, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
-	texts := make([]string, len(all))
-	for i := range all {
-		texts[i] = all[i].text
-	}
-	return mistakes{err, strings.Join(texts, "; ")}
+	return err
 }

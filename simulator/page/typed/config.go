@@ -2,6 +2,7 @@ package typed
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -37,20 +38,19 @@ func ConfigMistakes(text string) []Problem {
 
 // ConfigRefusal is what a scheduler has against its configuration, at the lines that
 // it is about.
-func ConfigRefusal(text string, err error) []Problem {
+func ConfigRefusal(text string, err error) (problems []Problem) {
 	d := Document{text: text, first: 1}
-	var problems []Problem
-	for _, e := range scheduler.FieldErrors(err) {
-		if e.Field == "" {
-			problems = append(problems, Problem{Line: d.mentioned(e.Message), Message: e.Message})
-			continue
+	var mistakes scheduler.Mistakes
+	if !errors.As(err, &mistakes) {
+		return []Problem{{Line: d.mentioned(err.Error()), Message: err.Error()}}
+	}
+	for _, e := range mistakes {
+		p := Problem{Line: e.Line, Field: e.Field, Message: e.Err.Error()}
+		if p.Line == 0 {
+			p.Line = d.mentioned(p.Message)
 		}
-		problems = append(problems, d.problem(e.Field, e.Message))
+		problems = append(problems, p)
 	}
-	if len(problems) > 0 {
-		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-		return problems
-	}
-	message := strings.TrimPrefix(err.Error(), "scheduler: ")
-	return []Problem{{Line: d.mentioned(message), Message: message}}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return problems
 }

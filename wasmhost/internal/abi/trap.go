@@ -1,9 +1,12 @@
 package abi
 
 import (
+	"errors"
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/tetratelabs/wazero/sys"
 )
 
 // Trap is what became of a call or a start that did not end as it should: the
@@ -15,7 +18,9 @@ type Trap struct {
 	Printed string
 	// Stack are the names of the guest's functions, innermost first.
 	Stack []string
-	cause string
+	// ExitCode is that of a guest that has ended by itself.
+	ExitCode uint32
+	cause    string
 }
 
 // shownFrames is how many functions a message names.
@@ -43,7 +48,11 @@ func (i *Instance) trap(hook string, err error) *Trap {
 		stack[last] = hook // the guest has no name section, but this one is known
 	}
 	cause = strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")
-	return &Trap{Hook: hook, Printed: string(i.printed.kept), Stack: stack, cause: cause}
+	trap := &Trap{Hook: hook, Printed: string(i.printed.kept), Stack: stack, cause: cause}
+	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) {
+		trap.ExitCode = exit.ExitCode()
+	}
+	return trap
 }
 
 // frames are the functions of a trace, without their module and signature.

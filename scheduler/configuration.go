@@ -1,0 +1,127 @@
+package scheduler
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// Configuration is a KubeSchedulerConfiguration as somebody has written it. What of it
+// concerns this project is in the fields; where profiles or extenders are not what
+// they must be, which [Check] tells, there are none.
+type Configuration struct {
+	Profiles  []Profile
+	Extenders []struct{ URLPrefix, FilterVerb string }
+
+	text yamlcheck.Text // for the lines
+	file map[string]any // all of it, for kube-scheduler
+}
+
+// Profile is one of the schedulers that a configuration makes.
+type Profile struct {
+	SchedulerName string // never empty
+	Plugins       map[string]struct{ Enabled []struct{ Name string } }
+	PluginConfig  []PluginConfig
+	index         int
+}
+
+// PluginConfig is what a profile says to one of its plugins.
+type PluginConfig struct {
+	Name string
+	Args json.RawMessage
+}
+
+// Read reads a configuration in YAML or JSON. It refuses what is no YAML or no object,
+// and a field that stands twice. [Check] finds what else is wrong.
+func Read(text []byte) (*Configuration, error) {
+	c := &Configuration{text: yamlcheck.Parse(text), file: map[string]any{}}
+	if _, root := c.text.Find(""); root != nil && root.Kind != goyaml.MappingNode {
+		return nil, errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
+	}
+	if twice := below("", c.text.Keys()); len(twice) > 0 {
+		return nil, twice.located(c)
+	}
+	if err := yaml.Unmarshal(text, &c.file); err != nil {
+		return nil, err
+	}
+	if yaml.Unmarshal(text, c) != nil {
+		c.Profiles, c.Extenders = nil, nil
+	}
+	for i := range c.Profiles {
+		p := &c.Profiles[i]
+		p.index, p.SchedulerName = i, cmp.Or(p.SchedulerName, v1.DefaultSchedulerName)
+	}
+	return c, nil
+}
+
+// IsEmpty is true where nothing is written.
+func (c *Configuration) IsEmpty() bool { return len(c.file) == 0 }
+
+// Default gives a field of the top level a value, unless it has one.
+func (c *Configuration) Default(field string, value any) {
+	if c.file[field] == nil {
+		c.file[field] = value
+	}
+}
+
+// SetURLPrefix leads to an extender under another address.
+func (c *Configuration) SetURLPrefix(extender int, url string) {
+	c.Extenders[extender].URLPrefix = url
+	c.file["extenders"].([]any)[extender].(map[string]any)["urlPrefix"] = url
+}
+
+// Effective is a configuration that [Check] has nothing against, as kube-scheduler
+// reads it: with all defaults, those of plugins' args too.
+func (c *Configuration) Effective() (*config.KubeSchedulerConfiguration, error) {
+	text, err := yaml.Marshal(c.forUs("").file)
+	if err != nil {
+		return nil, err
+	}
+	obj, _, err := scheme.Codecs.UniversalDecoder().Decode(text, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	return obj.(*config.KubeSchedulerConfiguration), nil
+}
+
+// forUs is a copy with what a scheduler in this process cannot do without.
+func (c *Configuration) forUs(kubeconfig string) *Configuration {
+	ours := *c
+	ours.file = runtime.DeepCopyJSON(c.file)
+	ours.Default("apiVersion", "kubescheduler.config.k8s.io/v1")
+	ours.Default("kind", kind)
+	ours.set("leaderElection", "leaderElect", false)
+	if kubeconfig != "" {
+		ours.set("clientConnection", "kubeconfig", kubeconfig)
+	}
+	return &ours
+}
+
+// set sets a field of a section. What is no section is left for check to find.
+func (c *Configuration) set(section, field string, value any) {
+	c.Default(section, map[string]any{})
+	if fields, ok := c.file[section].(map[string]any); ok {
+		fields[field] = value
+	}
+}
+
+// Guest is the guest of a plugin that has a guestURL, in whatever capitals.
+func (c PluginConfig) Guest() (url, config string, ok bool) {
+	var args struct{ GuestURL, GuestConfig any }
+	if json.Unmarshal(c.Args, &args) != nil {
+		return "", "", false
+	}
+	url, _ = args.GuestURL.(string)
+	config, _ = args.GuestConfig.(string)
+	return url, config, args.GuestURL != nil
+}
