@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,8 +41,9 @@ func (c *Configuration) check(compiledIn sets.Set[string]) (guests []guest, m Mi
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
 		p.checkOnce(&m)
-		p.checkArgs(&m)
-		guests = append(guests, p.guests(compiledIn, misfits, &m)...)
+		known := compiledIn.Clone()
+		guests = append(guests, p.checkConfig(c.text, known, &m)...)
+		p.checkKnown(known, misfits, &m)
 	}
 	c.checkExtenders(&m)
 	return guests, append(m, c.validate(len(m) > 0)...)
@@ -161,42 +161,21 @@ func (p *Profile) checkOnce(m *Mistakes) {
 	}
 }
 
-// checkArgs compares the args of plugins that are no guests with their types.
-func (p *Profile) checkArgs(m *Mistakes) {
-	for i, c := range p.PluginConfig {
-		path := p.path("pluginConfig[%d].args", i)
-		t, ok := argsOf(c.Name)
-		_, _, guest := c.Guest()
-		switch {
-		case !isObject(c.Args):
-			m.add(path, `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`)
-		case !ok || guest:
-		case len(yamlcheck.Parse(c.Args).Check(t)) > 0:
-			*m = append(*m, below(path, yamlcheck.Parse(c.Args).Check(t))...)
-		case c.Name == plugin.Name:
-			if _, err := plugin.New(context.Background(), &runtime.Unknown{Raw: c.Args}, nil); err != nil {
-				m.addNamed(path, "%w", err)
-			}
-		}
-	}
-}
-
 // isObject is true of args with fields, or without anything.
 func isObject(args []byte) bool {
 	args = bytes.TrimSpace(args)
 	return len(args) == 0 || args[0] == '{' || string(args) == "null"
 }
 
-// argsOf is the type of the args of a plugin that is compiled in.
-func argsOf(name string) (reflect.Type, bool) {
+// argsOf is the type of the args of a plugin that is compiled in, or nil.
+func argsOf(name string) reflect.Type {
 	if name == plugin.Name {
 		return reflect.TypeFor[struct {
 			Annotation        string `json:"annotation"`
 			ExcludeAnnotation string `json:"excludeAnnotation"`
-		}](), true
+		}]()
 	}
-	obj, err := scheme.Scheme.New(configv1.SchemeGroupVersion.WithKind(name + "Args"))
-	return reflect.TypeOf(obj), err == nil
+	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
 }
 
 // path is that of a field of the profile.

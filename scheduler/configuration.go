@@ -42,14 +42,18 @@ type PluginConfig struct {
 }
 
 // Read reads a configuration in YAML or JSON. It refuses what is no YAML or no object,
-// and a field that stands twice. [Check] finds what else is wrong.
+// a field that stands twice, and a second document. [Check] finds what else is wrong.
 func Read(text []byte) (*Configuration, error) {
 	c := &Configuration{text: yamlcheck.Parse(text), file: map[string]any{}}
 	if _, root := c.text.Find(""); root != nil && root.Kind != goyaml.MappingNode {
 		return nil, errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
 	}
-	if twice := below("", c.text.Keys()); len(twice) > 0 {
-		return nil, twice.located(c)
+	mistakes := below("", c.text.Keys())
+	if second := yamlcheck.Second(string(text)); second > 0 {
+		mistakes = append(mistakes, &FieldError{Line: second, Err: errors.New("a configuration is one document: take this line out, and what is below it if that is another one")})
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes.located(c)
 	}
 	if err := yaml.Unmarshal(text, &c.file); err != nil {
 		return nil, err

@@ -59,13 +59,13 @@ func (m *Mistakes) addNamed(field, format string, args ...any) {
 	*m = append(*m, &FieldError{Field: field, Err: fmt.Errorf(format, args...), named: true})
 }
 
-// addGuest adds what is wrong with the args of a guest, or with itself: then it is
-// about a field of the args, too.
-func (m *Mistakes) addGuest(g guest, field string, err error) {
+// addArgs adds an error of the args at a path, or of their guest. It is about a field
+// of them, which it knows, or else about the one named.
+func (m *Mistakes) addArgs(path, field string, err error) {
 	if about := (*wasmhost.ArgsError)(nil); errors.As(err, &about) {
 		field = about.Field
 	}
-	m.addNamed(strings.TrimSuffix(g.path+"."+field, "."), "%w", err)
+	m.addNamed(strings.TrimSuffix(path+"."+field, "."), "%w", err)
 }
 
 // below are problems with a part of a configuration.

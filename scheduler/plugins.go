@@ -1,14 +1,17 @@
 package scheduler
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -24,43 +27,75 @@ type guest struct {
 // known by itself alone.
 const multiPoint = "multiPoint"
 
-func (p *Profile) guests(compiledIn sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) (found []guest) {
-	enabled, known := p.enabled(), compiledIn.Clone()
+// checkConfig checks the args of all plugins, and returns those that are guests. It
+// adds their names to those that are known.
+func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mistakes) (guests []guest) {
+	enabled, compiledIn := p.enabled(), known.Clone()
 	for i, c := range p.PluginConfig {
-		if _, _, ok := c.Guest(); !ok {
+		path := p.path("pluginConfig[%d].args", i)
+		_, _, isGuest := c.Guest()
+		if !isObject(c.Args) {
+			m.add(path, `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`)
 			continue
 		}
-		known.Insert(c.Name)
-		points := enabled[c.Name]
-		switch {
-		case compiledIn.Has(c.Name):
-			m.addNamed(p.path("pluginConfig[%d].name", i), "plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-				c.Name, p.SchedulerName)
-			continue
-		case points == nil:
-			continue
-		case !points.Has(multiPoint):
-			m.addNamed(p.pathOf(c.Name, points), "plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
-				c.Name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint)
-			continue
+		if isGuest {
+			known.Insert(c.Name)
+			if !p.mayBeGuest(i, enabled[c.Name], compiledIn, m) {
+				continue
+			}
+		} else if t := argsOf(c.Name); t != nil {
+			if misfits := text.At(path).Check(t); len(misfits) > 0 {
+				*m = append(*m, below(path, misfits)...)
+				continue
+			}
 		}
-		g := guest{profilePlugin: profilePlugin{p.SchedulerName, c.Name}, path: p.path("pluginConfig[%d].args", i)}
-		var err error
-		if g.args, err = wasmhost.ParseArgs(c.Args); err == nil {
-			found = append(found, g)
-			continue
+		args, errs := c.readArgs(isGuest)
+		for _, err := range errs {
+			m.addArgs(path, "", err)
 		}
-		for _, err := range flat(err) {
-			m.addGuest(g, "", fmt.Errorf("plugin %s: %w", c.Name, err))
+		if isGuest && errs == nil {
+			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, args, path})
 		}
 	}
-	p.checkKnown(enabled, known, misfits, m)
-	return found
+	return guests
+}
+
+// readArgs reads the args of a guest, and makes the native plugin once for the sake of its
+// errors.
+func (c PluginConfig) readArgs(isGuest bool) (args wasmhost.Args, errs []error) {
+	if isGuest {
+		args, err := wasmhost.ParseArgs(c.Args)
+		for _, err := range flat(err) {
+			errs = append(errs, fmt.Errorf("plugin %s: %w", c.Name, err))
+		}
+		return args, errs
+	}
+	if c.Name == plugin.Name {
+		_, err := plugin.New(context.Background(), &runtime.Unknown{Raw: c.Args}, nil)
+		return args, flat(err)
+	}
+	return args, nil
+}
+
+// mayBeGuest checks what a guest is called, and where it is enabled, if it is.
+func (p *Profile) mayBeGuest(i int, points, compiledIn sets.Set[string], m *Mistakes) bool {
+	switch name := p.PluginConfig[i].Name; {
+	case compiledIn.Has(name):
+		m.addNamed(p.path("pluginConfig[%d].name", i),
+			"plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name", name, p.SchedulerName)
+	case points != nil && !points.Has(multiPoint):
+		m.addNamed(p.pathOf(name, points), "plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
+			name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint)
+	default:
+		return points != nil
+	}
+	return false
 }
 
 // checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler would
 // only say that it does not exist.
-func (p *Profile) checkKnown(enabled map[string]sets.Set[string], known sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) {
+func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) {
+	enabled := p.enabled()
 	for _, name := range slices.Sorted(maps.Keys(enabled)) {
 		if known.Has(name) || p.misread(name, misfits) {
 			continue

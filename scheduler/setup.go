@@ -37,7 +37,7 @@ func (s *setup) read(ctx context.Context, c *Configuration) error {
 	for _, g := range guests {
 		started, err := s.host.Start(ctx, g.plugin, g.args)
 		if err != nil {
-			mistakes.addGuest(g, "guestURL", err)
+			mistakes.addArgs(g.path, "guestURL", err)
 		}
 		s.started[g.profilePlugin] = started
 	}

@@ -1,6 +1,7 @@
 package yamlcheck
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,32 @@ func Split(text string) []Part {
 		lines.WriteString(line + "\n")
 	}
 	return append(parts, Part{lines.String(), first})
+}
+
+// Second is the line that begins a second document of a text, or 0. Those with nothing
+// in them do not count.
+func Second(text string) int {
+	parts := slices.DeleteFunc(Split(text), func(p Part) bool { return p.Parse().root == nil })
+	if len(parts) < 2 {
+		return 0
+	}
+	return parts[1].First - 1
+}
+
+// Parse reads the part. Its lines are those of the whole text.
+func (p Part) Parse() Text {
+	t := Parse([]byte(p.Text))
+	if t.root != nil {
+		shift(t.root, p.First-1)
+	}
+	return t
+}
+
+func shift(n *yaml.Node, lines int) {
+	n.Line += lines
+	for _, child := range n.Content {
+		shift(child, lines)
+	}
 }
 
 // Line is the line, from 1, that a field path is about. What is not there is

@@ -1,12 +1,12 @@
 package yamlcheck
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
 	"strings"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,41 +39,32 @@ func valueOf(n *goyaml.Node) any {
 }
 
 var (
-	quantity    = reflect.TypeFor[resource.Quantity]()
-	duration    = reflect.TypeFor[metav1.Duration]()
 	raw         = reflect.TypeFor[runtime.RawExtension]()
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// special knows the types that read themselves, and says what is wrong with a
-// value for one, or nothing.
-func special(n *goyaml.Node, t reflect.Type) (ok bool, message string) {
-	switch {
-	case t == raw: // what is in it is for others to say
-		return true, ""
-	case t == quantity:
-		if _, err := resource.ParseQuantity(n.Value); n.Kind != goyaml.ScalarNode || err != nil {
-			return true, "is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi"
-		}
-		return true, ""
-	case t == duration:
-		if _, err := time.ParseDuration(n.Value); n.Kind != goyaml.ScalarNode || err != nil {
-			return true, "is no duration: write a number with a unit directly after it, such as 500ms, 5s or 1m"
-		}
-		return true, ""
-	case !reflect.PointerTo(t).Implements(unmarshaler):
-		return false, ""
+// forms are for types whose own errors are not for people.
+var forms = map[reflect.Type]string{
+	reflect.TypeFor[resource.Quantity](): "is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi",
+	reflect.TypeFor[metav1.Duration]():   "is no duration: write a number with a unit directly after it, such as 500ms, 5s or 1m",
+}
+
+// readsItself knows the types that decode themselves, and says what is wrong with a
+// value for one, or nothing. What a plugin's args must be is for others to say.
+func readsItself(n *goyaml.Node, t reflect.Type) (ok bool, message string) {
+	if t == raw || !reflect.PointerTo(t).Implements(unmarshaler) {
+		return t == raw, ""
 	}
 	var value any
 	if n.Decode(&value) != nil {
 		return true, ""
 	}
-	typed, err := json.Marshal(value)
+	text, err := json.Marshal(value)
 	if err != nil {
 		return true, ""
 	}
-	if err := json.Unmarshal(typed, reflect.New(t).Interface()); err != nil {
-		return true, err.Error()
+	if err := json.Unmarshal(text, reflect.New(t).Interface()); err != nil {
+		return true, cmp.Or(forms[t], err.Error())
 	}
 	return true, ""
 }
@@ -87,17 +78,14 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		return fields.(map[string]reflect.Type)
 	}
 	fields := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "-" || !field.IsExported():
 		case name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
 			maps.Copy(fields, fieldsOf(field.Type))
-		case name == "":
-			fields[field.Name] = field.Type
 		default:
-			fields[name] = field.Type
+			fields[cmp.Or(name, field.Name)] = field.Type
 		}
 	}
 	known.Store(t, fields)

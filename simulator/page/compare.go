@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
@@ -23,8 +24,8 @@ import (
 func (p *page) compare(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
 	text, pods := r.FormValue("text"), r.FormValue("pods")
-	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		p.outcome(w, r, "", problems)
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		p.outcome(w, r, "", typed.ConfigRefusal(text, err))
 		return
 	}
 	snapshot, err := p.sim.Export(r.Context())

@@ -44,8 +44,8 @@ func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxText)
 	text := r.FormValue("text")
-	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		p.outcome(w, r, "", stillRuns(problems))
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		p.outcome(w, r, "", stillRuns(typed.ConfigRefusal(text, err)))
 		return
 	}
 	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {

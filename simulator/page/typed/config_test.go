@@ -112,15 +112,11 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"carriage returns", replace(top+"  plugin: {}\n", "\n", "\r\n"), "5 profiles[0].plugin | unknown field: do you mean \"plugins\"?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			problems := ConfigMistakes(tt.text)
-			if len(problems) == 0 {
-				config, err := scheduler.Read([]byte(tt.text))
-				if err == nil {
-					err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
-				}
-				problems = ConfigRefusal(tt.text, err)
+			config, err := scheduler.Read([]byte(tt.text))
+			if err == nil {
+				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			if got := told(problems); got != tt.want {
+			if got := told(ConfigRefusal(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})

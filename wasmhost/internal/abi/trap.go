@@ -1,8 +1,8 @@
 package abi
 
 import (
-	"errors"
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 
