@@ -71,7 +71,7 @@ func (m *Mistakes) addArgs(path, field string, err error) {
 // below are problems with a part of a configuration.
 func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	for _, p := range problems {
-		m.add(strings.Trim(path+"."+p.Field, "."), "%s", p.Message)
+		m = append(m, &FieldError{Field: strings.Trim(path+"."+p.Field, "."), Line: p.Line, Err: errors.New(p.Message)})
 	}
 	return m
 }
@@ -82,7 +82,7 @@ func (m Mistakes) located(in *Configuration) error {
 		return nil
 	}
 	for _, e := range m {
-		if e.Field != "" {
+		if e.Field != "" && e.Line == 0 {
 			e.Line = in.text.Line(e.Field)
 		}
 	}

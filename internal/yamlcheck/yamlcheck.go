@@ -44,7 +44,15 @@ type Text struct{ root *yaml.Node } // nil: nothing is in it
 // Parse reads a text of one document. In what is no YAML no problems are found.
 func Parse(text []byte) Text {
 	var document yaml.Node
-	if yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+	if yaml.Unmarshal(text, &document) != nil {
+		return Text{}
+	}
+	return Of(&document)
+}
+
+// Of is a document that is parsed.
+func Of(document *yaml.Node) Text {
+	if len(document.Content) == 0 {
 		return Text{}
 	}
 	return Text{document.Content[0]}
@@ -116,9 +124,7 @@ func once(value *yaml.Node) string {
 
 // check compares a value with a type. A null fits all.
 func (c *checker) check(n *yaml.Node, t reflect.Type, path string) {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = resolve(n)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
