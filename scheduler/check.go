@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
@@ -59,9 +57,6 @@ func (m *Mistakes) must(field string, is any, be string) {
 	}
 }
 
-// lenient passes over unknown fields, which check has found.
-var lenient = serializer.NewCodecFactory(scheme.Scheme)
-
 // validate asks kube-scheduler's own validation. Beside other mistakes, what keeps the
 // configuration from being read is no news; nor are plugins, of which the defaults
 // would write a log.
@@ -74,11 +69,7 @@ func (c *Configuration) validate(others bool) (m Mistakes) {
 			}
 		}
 	}
-	text, err := yaml.Marshal(file)
-	if err != nil {
-		return nil
-	}
-	obj, _, err := lenient.UniversalDecoder().Decode(text, nil, nil)
+	obj, err := decode(file)
 	if err != nil && !others {
 		m.add("", "%w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"sigs.k8s.io/yaml"
@@ -81,21 +82,31 @@ func (c *Configuration) Default(field string, value any) {
 // SetURLPrefix leads to an extender under another address.
 func (c *Configuration) SetURLPrefix(extender int, url string) {
 	c.Extenders[extender].URLPrefix = url
-	c.file["extenders"].([]any)[extender].(map[string]any)["urlPrefix"] = url
+	if all, _ := c.file["extenders"].([]any); extender < len(all) { // else check finds the misspelling
+		all[extender].(map[string]any)["urlPrefix"] = url
+	}
 }
 
 // Effective is a configuration that [Check] has nothing against, as kube-scheduler
 // reads it: with all defaults, those of plugins' args too.
 func (c *Configuration) Effective() (*config.KubeSchedulerConfiguration, error) {
-	text, err := yaml.Marshal(c.forUs("").file)
-	if err != nil {
-		return nil, err
-	}
-	obj, _, err := scheme.Codecs.UniversalDecoder().Decode(text, nil, nil)
+	obj, err := decode(c.forUs("").file)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	return obj.(*config.KubeSchedulerConfiguration), nil
+}
+
+// lenient passes over unknown fields, which check finds.
+var lenient = serializer.NewCodecFactory(scheme.Scheme).UniversalDecoder()
+
+func decode(file map[string]any) (runtime.Object, error) {
+	text, err := yaml.Marshal(file)
+	if err != nil {
+		return nil, err
+	}
+	obj, _, err := lenient.Decode(text, nil, nil)
+	return obj, err
 }
 
 // forUs is a copy with what a scheduler in this process cannot do without.
@@ -105,9 +116,7 @@ func (c *Configuration) forUs(kubeconfig string) *Configuration {
 	ours.Default("apiVersion", "kubescheduler.config.k8s.io/v1")
 	ours.Default("kind", kind)
 	ours.set("leaderElection", "leaderElect", false)
-	if kubeconfig != "" {
-		ours.set("clientConnection", "kubeconfig", kubeconfig)
-	}
+	ours.set("clientConnection", "kubeconfig", kubeconfig)
 	return &ours
 }
 

@@ -41,14 +41,6 @@ func (m Mistakes) Error() string {
 	return strings.Join(all, "; ")
 }
 
-func (m Mistakes) Unwrap() []error {
-	all := make([]error, len(m))
-	for i, e := range m {
-		all[i] = e
-	}
-	return all
-}
-
 // add is for a message that does not name the field.
 func (m *Mistakes) add(field, format string, args ...any) {
 	*m = append(*m, &FieldError{Field: field, Err: fmt.Errorf(format, args...)})

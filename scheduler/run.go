@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	s := o.newSetup()
 	defer s.host.Close()
-	cc, sched, err := o.setup(ctx, s)
+	cc, sched, err := o.setup(ctx, s, "")
 	if err == nil && o.Prepare != nil {
 		err = o.Prepare(sched)
 	}
@@ -61,29 +61,16 @@ func Run(ctx context.Context, o Options) error {
 	return serve(ctx, cancel, cc, sched, o.Ready)
 }
 
-// nowhere is a kubeconfig of a cluster that nobody asks anything.
-const nowhere = `
-apiVersion: v1
-kind: Config
-current-context: nowhere
-contexts: [{name: nowhere, context: {cluster: nowhere}}]
-clusters: [{name: nowhere, cluster: {server: "https://127.0.0.1:1"}}]
-`
-
 // Check returns the error of the configuration or of its guests with which [Run]
 // would end. It makes a scheduler, guests and all, and does not run it, so it needs no
 // cluster and contacts none.
 func Check(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var err error
-	if o.Kubeconfig, err = writeTemp([]byte(nowhere)); err != nil {
-		return err
-	}
-	defer os.Remove(o.Kubeconfig)
 	s := o.newSetup()
 	defer s.host.Close()
-	cc, _, err := o.setup(ctx, s)
+	o.Kubeconfig = ""
+	cc, _, err := o.setup(ctx, s, "http://127.0.0.1:1") // which nobody asks anything
 	if err != nil {
 		return err
 	}
@@ -95,7 +82,8 @@ func (o Options) newSetup() *setup {
 	return &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout, NoCache: true}, extra: o.Plugins}
 }
 
-func (o Options) setup(ctx context.Context, s *setup) (*schedulerconfig.CompletedConfig, *scheduler.Scheduler, error) {
+// setup makes a scheduler for the API server of the kubeconfig, or for another one.
+func (o Options) setup(ctx context.Context, s *setup, server string) (*schedulerconfig.CompletedConfig, *scheduler.Scheduler, error) {
 	c := o.Config.forUs(o.Kubeconfig)
 	if err := s.read(ctx, c); err != nil {
 		return nil, nil, err
@@ -111,6 +99,7 @@ func (o Options) setup(ctx context.Context, s *setup) (*schedulerconfig.Complete
 	defer os.Remove(path)
 	opts := options.NewOptions()
 	opts.ConfigFile = path
+	opts.Master = server
 	opts.SecureServing.BindPort = 0
 	cc, sched, err := app.Setup(ctx, opts, s.register)
 	if err != nil {

@@ -66,22 +66,19 @@ const (
 	MaxMemory     = 4 << 30
 )
 
-// What the host remembers unless told otherwise: how many bytes of answers, and of
-// how many of them one is asked again.
+// What fields that are left out stand for.
 const (
-	DefaultAnswers = 64 << 20
-	DefaultRecheck = 1000
+	DefaultAnswers     = 64 << 20 // bytes
+	DefaultRecheck     = 1000
+	DefaultCallTimeout = time.Second
 )
+
+// NoCallTimeout is what [Args.CallTimeout] is where a configuration says none.
+var NoCallTimeout = metav1.Duration{Duration: -1}
 
 func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
 
 func (a Args) recheckEvery() uint32 { return uint32(cmp.Or(a.RecheckEvery, DefaultRecheck)) }
-
-// DefaultCallTimeout is how long a call of a guest may last, unless told otherwise.
-const DefaultCallTimeout = time.Second
-
-// NoCallTimeout is what [Args.CallTimeout] is where a configuration says none.
-var NoCallTimeout = metav1.Duration{Duration: -1}
 
 // callTimeout is zero where calls are not bounded.
 func (a Args) callTimeout() time.Duration {

@@ -14,8 +14,7 @@ const few = 12
 
 // hint guesses what is meant by a field that a struct does not have: another one of
 // its fields, or the same one elsewhere.
-func (c *checker) hint(t reflect.Type, path, name string) string {
-	fields := fieldsOf(t)
+func (c *checker) hint(fields map[string]reflect.Type, path, name string) string {
 	names := slices.Sorted(maps.Keys(fields))
 	if meant := Closest(name, names); meant != "" {
 		return fmt.Sprintf(": do you mean %q?", meant)

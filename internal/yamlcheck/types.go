@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,14 +68,8 @@ func readsItself(n *goyaml.Node, t reflect.Type) (ok bool, message string) {
 	return true, ""
 }
 
-// known are the fields of the structs that were asked for before.
-var known sync.Map // of map[string]reflect.Type, by reflect.Type
-
 // fieldsOf are the fields of a struct by the names that they have in JSON.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	if fields, ok := known.Load(t); ok {
-		return fields.(map[string]reflect.Type)
-	}
 	fields := map[string]reflect.Type{}
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -88,6 +81,5 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 			fields[cmp.Or(name, field.Name)] = field.Type
 		}
 	}
-	known.Store(t, fields)
 	return fields
 }

@@ -161,14 +161,18 @@ func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
 		c.add(n, path, "is "+what(n)+", but must have fields: "+mend)
 		return
 	}
+	var fields map[string]reflect.Type
+	if t.Kind() == reflect.Struct {
+		fields = fieldsOf(t)
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if t.Kind() == reflect.Map {
 			c.check(value, t.Elem(), path+"["+key.Value+"]")
-		} else if field, ok := fieldsOf(t)[key.Value]; ok {
+		} else if field, ok := fields[key.Value]; ok {
 			c.check(value, field, join(path, key.Value))
 		} else if key.Value != "<<" {
-			c.add(key, join(path, key.Value), "unknown field"+c.hint(t, path, key.Value))
+			c.add(key, join(path, key.Value), "unknown field"+c.hint(fields, path, key.Value))
 		}
 	}
 }
