@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -140,14 +139,10 @@ func (c *Configuration) checkExtenders(m *Mistakes) {
 
 // checkOnce catches the plugin that is enabled twice under an extension point.
 func (p *Profile) checkOnce(m *Mistakes) {
-	for _, point := range slices.Sorted(maps.Keys(p.Plugins)) {
-		seen := sets.New[string]()
-		for i, enabled := range p.Plugins[point].Enabled {
-			if seen.Has(enabled.Name) {
-				m.addNamed(p.path("plugins.%s.enabled[%d].name", point, i),
-					"plugin %s: profile %s enables it twice under %s; take one of the two away", enabled.Name, p.SchedulerName, point)
-			}
-			seen.Insert(enabled.Name)
+	for i, e := range p.enabled {
+		same := func(other enabled) bool { return other.name == e.name && other.point == e.point }
+		if slices.ContainsFunc(p.enabled[:i], same) {
+			m.addNamed(e.path, "plugin %s: profile %s enables it twice under %s; take one of the two away", e.name, p.SchedulerName, e.point)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,8 +35,13 @@ type Profile struct {
 	SchedulerName string // never empty
 	Plugins       map[string]struct{ Enabled []struct{ Name string } }
 	PluginConfig  []PluginConfig
-	index         int
+
+	index   int
+	enabled []enabled
 }
+
+// enabled is a plugin that a profile enables under an extension point.
+type enabled struct{ name, point, path string }
 
 // PluginConfig is what a profile says to one of its plugins.
 type PluginConfig struct {
@@ -65,6 +72,11 @@ func Read(text []byte) (*Configuration, error) {
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
 		p.index, p.SchedulerName = i, cmp.Or(p.SchedulerName, v1.DefaultSchedulerName)
+		for _, point := range slices.Sorted(maps.Keys(p.Plugins)) {
+			for j, one := range p.Plugins[point].Enabled {
+				p.enabled = append(p.enabled, enabled{one.Name, point, p.path("plugins.%s.enabled[%d].name", point, j)})
+			}
+		}
 	}
 	return c, nil
 }

@@ -1,9 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +30,7 @@ const multiPoint = "multiPoint"
 // checkConfig checks the args of all plugins, and returns those that are guests. It
 // adds their names to those that are known.
 func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mistakes) (guests []guest) {
-	enabled, compiledIn := p.enabled(), known.Clone()
+	compiledIn := known.Clone()
 	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
 		_, _, isGuest := c.Guest()
@@ -40,7 +40,7 @@ func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mi
 		}
 		if isGuest {
 			known.Insert(c.Name)
-			if !p.mayBeGuest(i, enabled[c.Name], compiledIn, m) {
+			if !p.mayBeGuest(i, compiledIn, m) {
 				continue
 			}
 		} else if t := argsOf(c.Name); t != nil {
@@ -78,16 +78,22 @@ func (c PluginConfig) readArgs(isGuest bool) (args wasmhost.Args, errs []error) 
 }
 
 // mayBeGuest checks what a guest is called, and where it is enabled, if it is.
-func (p *Profile) mayBeGuest(i int, points, compiledIn sets.Set[string], m *Mistakes) bool {
-	switch name := p.PluginConfig[i].Name; {
+func (p *Profile) mayBeGuest(i int, compiledIn sets.Set[string], m *Mistakes) bool {
+	name, path, points := p.PluginConfig[i].Name, "", []string{}
+	for _, e := range p.enabled {
+		if e.name == name {
+			path, points = cmp.Or(path, e.path), append(points, e.point)
+		}
+	}
+	switch {
 	case compiledIn.Has(name):
 		m.addNamed(p.path("pluginConfig[%d].name", i),
 			"plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name", name, p.SchedulerName)
-	case points != nil && !points.Has(multiPoint):
-		m.addNamed(p.pathOf(name, points), "plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
-			name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint)
+	case len(points) > 0 && !slices.Contains(points, multiPoint):
+		m.addNamed(path, "plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
+			name, p.SchedulerName, strings.Join(points, " and "), multiPoint)
 	default:
-		return points != nil
+		return len(points) > 0
 	}
 	return false
 }
@@ -95,17 +101,18 @@ func (p *Profile) mayBeGuest(i int, points, compiledIn sets.Set[string], m *Mist
 // checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler would
 // only say that it does not exist.
 func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) {
-	enabled := p.enabled()
-	for _, name := range slices.Sorted(maps.Keys(enabled)) {
-		if known.Has(name) || p.misread(name, misfits) {
+	once := sets.New[string]()
+	for _, e := range p.enabled {
+		if known.Has(e.name) || once.Has(e.name) || p.misread(e.name, misfits) {
 			continue
 		}
-		meant := yamlcheck.Closest(name, sets.List(known))
+		once.Insert(e.name)
+		meant := yamlcheck.Closest(e.name, sets.List(known))
 		if meant != "" {
 			meant = "; do you mean " + meant + "?"
 		}
-		m.addNamed(p.pathOf(name, enabled[name]), "plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL%s",
-			name, p.SchedulerName, meant)
+		m.addNamed(e.path, "plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL%s",
+			e.name, p.SchedulerName, meant)
 	}
 }
 
@@ -121,25 +128,4 @@ func (p *Profile) misread(name string, misfits yamlcheck.Problems) bool {
 	return slices.ContainsFunc(misfits, func(m yamlcheck.Problem) bool {
 		return yamlcheck.Closest(m.Field[strings.LastIndexByte(m.Field, '.')+1:], []string{"pluginConfig"}) != ""
 	})
-}
-
-// enabled are the extension points under which each plugin is enabled.
-func (p *Profile) enabled() map[string]sets.Set[string] {
-	points := map[string]sets.Set[string]{}
-	for point, set := range p.Plugins {
-		for _, enabled := range set.Enabled {
-			if points[enabled.Name] == nil {
-				points[enabled.Name] = sets.New[string]()
-			}
-			points[enabled.Name].Insert(point)
-		}
-	}
-	return points
-}
-
-// pathOf is where a plugin is enabled, under the first of some points.
-func (p *Profile) pathOf(plugin string, points sets.Set[string]) string {
-	point := sets.List(points)[0]
-	i := slices.IndexFunc(p.Plugins[point].Enabled, func(enabled struct{ Name string }) bool { return enabled.Name == plugin })
-	return p.path("plugins.%s.enabled[%d].name", point, i)
 }

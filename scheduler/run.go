@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"time"
 
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
@@ -27,8 +26,6 @@ type Options struct {
 	Config *Configuration
 	// Transport carries the requests for guests. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
-	// Timeout bounds each fetch of a guest. Zero is wasmhost.DefaultTimeout.
-	Timeout time.Duration
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
 	// Prepare, if set, gets the scheduler before it runs.
@@ -79,7 +76,7 @@ func Check(ctx context.Context, o Options) error {
 }
 
 func (o Options) newSetup() *setup {
-	return &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout, NoCache: true}, extra: o.Plugins}
+	return &setup{host: &wasmhost.Host{Transport: o.Transport, NoCache: true}, extra: o.Plugins}
 }
 
 // setup makes a scheduler for the API server of the kubeconfig, or for another one.
