@@ -8,6 +8,8 @@
 package yamlcheck
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -128,21 +130,14 @@ func (c *checker) check(n *yaml.Node, t reflect.Type, path string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if valueOf(n) == nil {
-		return
-	}
-	if known, message := readsItself(n, t); known {
-		if message != "" {
-			c.add(n, path, message)
-		}
-		return
-	}
-	switch kind := t.Kind(); {
-	case kind == reflect.Interface || kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8: // the latter is in base64
+	kind, readsItself := t.Kind(), reflect.PointerTo(t).Implements(unmarshaler)
+	switch {
+	case t == raw || kind == reflect.Interface || n.Kind == yaml.ScalarNode && string(jsonOf(n)) == "null":
+	case readsItself || kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice && kind != reflect.Array:
+		c.leaf(n, t, path)
 	case kind == reflect.Struct || kind == reflect.Map:
 		c.object(n, t, path)
-	case kind != reflect.Slice && kind != reflect.Array:
-		c.scalar(n, t, path)
+	case t.Elem().Kind() == reflect.Uint8: // bytes, in base64
 	case n.Kind != yaml.SequenceNode:
 		c.add(n, path, "is "+what(n)+", but must be a list: "+inStyle(n, "put it into [ ]", `begin each item with "- "`))
 	default:
@@ -177,42 +172,29 @@ func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
 	}
 }
 
-func (c *checker) scalar(n *yaml.Node, t reflect.Type, path string) {
-	is := what(n)
-	switch value := valueOf(n).(type) {
-	case string:
-		if t.Kind() == reflect.String {
-			return
-		}
-	case bool:
-		if t.Kind() == reflect.Bool {
-			return
-		}
-		if isTruth(n) { // which a decoder of YAML, before this one, may have made of these
-			is += ", as y, n, yes, no, on and off are"
-		}
-	case float64:
-		if t.Kind() != reflect.String && t.Kind() != reflect.Bool {
-			if message := misfit(value, t); message != "" {
-				c.add(n, path, message)
-			}
-			return
-		}
-	}
-	c.add(n, path, "is "+is+", but must be "+called(t)+remedy(n, t))
-}
-
-// misfit says what is wrong with a number for a type of numbers, or nothing.
-func misfit(value float64, t reflect.Type) string {
+// leaf compares a value with a type in which there are no fields and items.
+func (c *checker) leaf(n *yaml.Node, t reflect.Type, path string) {
+	err := json.Unmarshal(jsonOf(n), reflect.New(t).Interface())
+	var wrong *json.UnmarshalTypeError
 	switch {
-	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
-		return ""
-	case value != float64(int64(value)):
-		return "must be a whole number"
-	case t.Bits() < 64 && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(int64(value)):
-		return fmt.Sprintf("is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1)
+	case err == nil:
+	case forms[t] != "":
+		c.add(n, path, forms[t])
+	case !errors.As(err, &wrong):
+		c.add(n, path, err.Error())
+	case strings.HasPrefix(wrong.Value, "number ") && strings.Contains(wrong.Value, "."):
+		c.add(n, path, "must be a whole number")
+	case strings.HasPrefix(wrong.Value, "number -"):
+		c.add(n, path, "is too small")
+	case strings.HasPrefix(wrong.Value, "number "):
+		c.add(n, path, fmt.Sprintf("is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1))
+	default:
+		also := ""
+		if isTruth(n) { // which a decoder of YAML, before this one, may have made of these
+			also = ", as y, n, yes, no, on and off are"
+		}
+		c.add(n, path, "is "+what(n)+also+", but must be "+called(t)+remedy(n, t))
 	}
-	return ""
 }
 
 // remedy tells how a value becomes text, or text what is in it.
@@ -230,7 +212,7 @@ func remedy(n *yaml.Node, t reflect.Type) string {
 	return ": put it in quotes, '" + n.Value + "'"
 }
 
-func isTruth(n *yaml.Node) bool { return n.Value == "true" || n.Value == "false" }
+func isTruth(n *yaml.Node) bool { return n.Style == 0 && (n.Value == "true" || n.Value == "false") }
 
 // inStyle chooses between what is for { } and [ ] and what is for lines.
 func inStyle(n *yaml.Node, flow, block string) string {
@@ -248,13 +230,13 @@ func what(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	switch valueOf(n).(type) {
-	case bool:
+	switch jsonOf(n)[0] {
+	case '"':
+		return "text"
+	case 't', 'f':
 		return "true or false to YAML"
-	case float64:
-		return "a number"
 	}
-	return "text"
+	return "a number"
 }
 
 func called(t reflect.Type) string {
