@@ -109,25 +109,24 @@ func (o *options) lint(ctx context.Context, l *linter, files []string, strict bo
 // look lints one object.
 func (l *linter) look(m *manifest) {
 	for _, e := range m.entries {
-		if e.isLabel {
-			l.label(m, e)
-		} else {
-			l.annotation(m, e)
-		}
+		l.entry(m, e)
 	}
 }
 
-func (l *linter) annotation(m *manifest, e entry) {
-	keys := l.keys()
-	switch {
-	case !slices.Contains(keys, e.key):
-		i := slices.IndexFunc(keys, func(key string) bool {
-			_, name, _ := strings.Cut(key, "/")
-			return closest(e.key, keys) == key || e.ofPod && strings.EqualFold(e.key, name)
-		})
-		if i >= 0 {
-			l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, keys[i])
+func (l *linter) entry(m *manifest, e entry) {
+	keys := []string{l.policy.Annotation, l.policy.ExcludeAnnotation}
+	meant := yamlcheck.Closest(e.key, keys)
+	for _, key := range keys {
+		if _, name, _ := strings.Cut(key, "/"); meant == "" && e.ofPod && !e.isLabel && strings.EqualFold(e.key, name) {
+			meant = key
 		}
+	}
+	switch {
+	case meant == "":
+	case e.isLabel:
+		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", e.key, meant)
+	case meant != e.key:
+		l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, meant)
 	case !e.ofPod:
 		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", e.key, m.wanted())
 	case e.at.ShortTag() != "!!str":
@@ -136,15 +135,6 @@ func (l *linter) annotation(m *manifest, e entry) {
 		l.pattern(m, e)
 	}
 }
-
-func (l *linter) label(m *manifest, e entry) {
-	if key := closest(e.key, l.keys()); key != "" {
-		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", e.key, key)
-	}
-}
-
-// keys are those that are read.
-func (l *linter) keys() []string { return []string{l.policy.Annotation, l.policy.ExcludeAnnotation} }
 
 func (l *linter) pattern(m *manifest, e entry) {
 	l.looked++
@@ -196,13 +186,4 @@ func (o *options) printFindings(l *linter) error {
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.looked, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
 	return nil
-}
-
-// closest is that of the wanted keys which a key is, but for a few letters or for
-// case, or "".
-func closest(key string, wanted []string) string {
-	if slices.Contains(wanted, key) {
-		return key
-	}
-	return yamlcheck.Closest(key, wanted)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -18,7 +19,8 @@ func ConfigRefusal(text string, err error) (problems []Problem) {
 		if wrong := syntax(d.Part); wrong != nil {
 			return wrong
 		}
-		return []Problem{{Line: d.mentioned(err.Error()), Message: err.Error()}}
+		message := strings.TrimPrefix(err.Error(), "scheduler: ")
+		return []Problem{{Line: d.mentioned(message), Message: message}}
 	}
 	for _, e := range mistakes {
 		line := e.Line
