@@ -27,7 +27,7 @@ const (
 	exitFailed   = 2
 )
 
-// errMistakes means that what was looked at is wrong, and that this was said.
+// errMistakes means that what was looked at is wrong, and that this was printed.
 var errMistakes = errors.New("there are mistakes")
 
 // options are what the commands have in common.

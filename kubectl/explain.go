@@ -86,7 +86,7 @@ func (o *options) explain(ctx context.Context, name string) error {
 	return nil
 }
 
-// schedulerSays is the last that a scheduler said of a pod that waits: in its
+// schedulerSays is the last message of a scheduler about a pod that waits: in its
 // condition, which outlives events, or else in an event.
 func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (string, error) {
 	for _, c := range pod.Status.Conditions {

@@ -116,8 +116,8 @@ func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems,
 	}
 }
 
-// misread reports whether a misfit, which is told, keeps the configuration of a plugin
-// from being read: it may have a guestURL.
+// misread reports whether a misfit keeps the configuration of a plugin from being read:
+// it may have a guestURL.
 func (p *Profile) misread(name string, misfits yamlcheck.Problems) bool {
 	for i, c := range p.PluginConfig {
 		misfit := func(m yamlcheck.Problem) bool { return strings.HasPrefix(m.Field, p.path("pluginConfig[%d]", i)) }

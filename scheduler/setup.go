@@ -1,7 +1,7 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
 // command, [NewCommand], and as functions for a process that does more: [Read],
-// [Check] and [Run].
+// [Check] and [Run]. It is no API.
 package scheduler
 
 import (
@@ -29,8 +29,8 @@ type setup struct {
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
 type profilePlugin struct{ profile, plugin string }
 
-// read finds what is wrong with a configuration, and starts its guests, so that a bad
-// one is told of before anything else happens.
+// read finds what is wrong with a configuration, and starts its guests: nothing else
+// begins with a bad one.
 func (s *setup) read(ctx context.Context, c *Configuration) error {
 	guests, mistakes := c.check(s.compiledIn())
 	s.started = map[profilePlugin]*wasmhost.Started{}

@@ -47,7 +47,7 @@ func (d Document) taken(name string) string {
 	return fmt.Sprintf("a %s called %s is there already%s: choose another name, or delete that one first", d.GetKind(), name, where)
 }
 
-// causes are told once, however often the API server says them.
+// causes are the problems of a refusal. The API server repeats some.
 func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 	for _, cause := range all {
 		field := cause.Field
@@ -72,11 +72,11 @@ func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 
 // The API server sends what is wrong as text. This is its form.
 var (
-	// forbidden begins what an admission plugin says.
+	// forbidden is before the message of an admission plugin.
 	forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
-	// notPlain begins what is said of a value that is null, JSON, or as Go prints it.
+	// notPlain is before the message about a value that is null, JSON, or as Go prints it.
 	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]): `)
-	// unchangeable is in what is said of a field that an update must leave as it is.
+	// unchangeable is in the message about a field that an update must leave as it is.
 	unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
 )
 
