@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -30,7 +31,7 @@ func ofGuest(name string, r role, wasm []byte) *door {
 
 // askedAgain is a guest that is asked each time, as about a pod that is the first of
 // its kind, whatever the host remembers.
-func askedAgain(name string, wasm []byte, timeout wasmhost.Duration) *door {
+func askedAgain(name string, wasm []byte, timeout metav1.Duration) *door {
 	return &door{name: name, open: func(c *cluster) (session, error) {
 		return openGuest(c, wasm, wasmhost.Args{RecheckEvery: 1, CallTimeout: timeout})
 	}}

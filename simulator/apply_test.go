@@ -39,7 +39,7 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 		{"no field", "{}", "the configuration is empty"},
 		{"another kind", "apiVersion: v1\nkind: Pod\n", "Pod"},
 		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `profile: unknown field: do you mean "profiles"?`},
-		{"two unknown fields", "profile: []\nextender: []\n", `; profile: unknown field`},
+		{"two unknown fields", "profile: []\nextender: []\n", `; extender: unknown field`},
 		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
 		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort(t)+"/guest.wasm"), "connection refused"},
 		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},

@@ -113,7 +113,7 @@ func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
 
 // startScheduler starts a scheduler that takes over from the one that runs. Until
 // it does, the end of ctx ends it.
-func (s *Simulator) startScheduler(ctx context.Context, config []byte, typed func(string) string) *instance {
+func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Configuration, typed func(string) string) *instance {
 	running, cancel := context.WithCancel(s.running)
 	next := &instance{cancel: cancel, ready: make(chan struct{}), done: make(chan struct{})}
 	keep := context.AfterFunc(ctx, cancel)

@@ -371,7 +371,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		names = append(names, fmt.Sprintf("node-%d", i))
 	}
 	const limit = 256 << 10
-	r := openRemembering(t, "decides_by", Args{AnswersLimit: limit}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, nodesNamed(names...)...)
 	for i := range 2000 {
 		r.cycle(t, about("web", fmt.Sprint(i)))
 		if bytes := r.p.answers.bytes; bytes > limit {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 // programKey is what is compiled once.
 type programKey struct {
 	sum           [sha256.Size]byte
-	memory        Quantity
+	memory        int64 // bytes
 	interruptible bool
 	cache         string
 }
@@ -45,7 +46,7 @@ func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) (fetched
 		f := fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
 		wasm, err := f.Fetch(ctx, from, limit)
 		if err != nil {
-			return fetched{}, err
+			return fetched{}, aboutSize(err)
 		}
 		if h.fetched == nil {
 			h.fetched = map[string]fetched{}
@@ -54,19 +55,27 @@ func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) (fetched
 		h.fetched[args.GuestURL] = guest
 	}
 	if err := fetch.CheckSize(int64(len(guest.wasm)), limit); err != nil { // another plugin's limit was higher
-		return fetched{}, err
+		return fetched{}, aboutSize(err)
 	}
 	// The error may have the digest because fetch has found a Wasm module. The digest of
 	// anything else that a URL leads to is a secret.
 	if is, want := hex.EncodeToString(guest.sum[:]), args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
-		return fetched{}, fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))
+		return fetched{}, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
 	return guest, nil
 }
 
+// aboutSize names the field of an error about a guest that is too large.
+func aboutSize(err error) error {
+	if errors.Is(err, fetch.ErrTooLarge) {
+		return &ArgsError{"guestSizeLimit", err}
+	}
+	return err
+}
+
 // sizeLimit bounds the size of a guest, in bytes.
 func (h *Host) sizeLimit(args Args) int64 {
-	return cmp.Or(int64(args.GuestSizeLimit), h.MaxBytes, DefaultMaxBytes)
+	return cmp.Or(args.GuestSizeLimit.Value(), h.MaxBytes, DefaultMaxBytes)
 }
 
 // compile returns a guest, which release takes back.
@@ -76,19 +85,22 @@ func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled
 	if h.NoCache {
 		args.CompilationCache = ""
 	}
-	key := programKey{guest.sum, args.MemoryLimit, args.callTimeout() > 0, args.CompilationCache}
+	memory := cmp.Or(args.MemoryLimit.Value(), DefaultMemory)
+	key := programKey{guest.sum, memory, args.callTimeout() > 0, args.CompilationCache}
 	if c, ok := h.compiled[key]; ok {
 		c.users++
 		return c, nil
 	}
-	options := abi.Options{MemoryLimit: cmp.Or(int64(args.MemoryLimit), DefaultMemory), Interruptible: key.interruptible}
+	options := abi.Options{MemoryLimit: memory, Interruptible: key.interruptible}
 	c := &compiled{key: key, users: 1}
 	err := h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
 		options.Cache = cache
 		c.Guest, err = abi.Compile(ctx, guest.wasm, options)
 		return err
 	})
-	if err != nil {
+	if errors.Is(err, abi.ErrMemoryLimit) {
+		return nil, &ArgsError{"memoryLimit", err}
+	} else if err != nil {
 		return nil, err
 	}
 	if h.compiled == nil {

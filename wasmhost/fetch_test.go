@@ -59,7 +59,7 @@ func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: 10})
+	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
 	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want …%s…", err, want)
 	}

@@ -86,7 +86,11 @@ func (p *plugin) startFirst() error {
 	s := p.pool.lock()
 	defer p.pool.unlock(s)
 	if err := p.provide(s); err != nil {
-		return fmt.Errorf("failed to create a guest pool: %w", err)
+		err = fmt.Errorf("failed to create a guest pool: %w", err)
+		if trap := (*abi.Trap)(nil); errors.As(err, &trap) && trap.ExitCode == 1 {
+			return &ArgsError{"guestConfig", err} // what a guest refuses by itself
+		}
+		return err
 	}
 	var err error
 	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {

@@ -6,28 +6,22 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// sharing is how the instances of a guest are shared among cycles.
-//
-// What counts is what a guest exports and imports: it cannot be asked. A hook
-// whose whole body is a constant does not count. Guests on the SDK export every
-// hook, and those that they do not implement are such.
+// sharing is how the instances of a guest are shared among cycles. What counts is
+// what a guest exports and imports: it cannot be asked. A hook whose whole body is a
+// constant does not count, as those of the SDK that a guest does not implement.
 type sharing int
 
 const (
 	// parallel guests have instances for all processors. A call may get any of
 	// them; PreFilter, PreScore and the pods added or removed are repeated for one
-	// that has not seen them. Whatever else a guest keeps from one call to the next
-	// must not matter.
+	// that has not seen them. Nothing else that a guest keeps may matter.
 	parallel sharing = iota
-	// single guests have one instance, so that what one call leaves in its memory
-	// is there for the next: those that filter and score, since scores may count
-	// what Filter has seen; those that reserve; those that act on the scheduler
-	// through its handle, where who acts twice has acted wrongly; and those whose
-	// args ask for it.
+	// single guests have one instance, so that what one call leaves in its memory is
+	// there for the next: scores may count what Filter has seen, and who acts twice
+	// through the scheduler's handle has acted wrongly.
 	single
-	// perPod guests take part in permit or binding. As single, but once a pod's
-	// Permit is over, its instance stays with it until it is bound or given back,
-	// while other pods are scheduled with another one.
+	// perPod guests take part in permit or binding. As single, but after a pod's
+	// Permit its instance stays with it until it is bound or given back.
 	perPod
 )
 

@@ -32,7 +32,11 @@ const (
 )
 
 func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]setup, error) {
-	file, err := scheduler.Effective(text)
+	config, err := scheduler.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Effective()
 	if err != nil {
 		return nil, err
 	}

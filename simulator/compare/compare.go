@@ -13,6 +13,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -24,7 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -173,13 +173,12 @@ type SideError struct {
 
 // Error begins with the side's label, and gives the line of each field that is wrong.
 func (e SideError) Error() string {
-	fields, text := scheduler.FieldErrors(e.Err), yamlcheck.Parse(e.config.Config)
-	slices.SortStableFunc(fields, func(a, b *scheduler.FieldError) int {
-		return cmp.Compare(text.Line(a.Field), text.Line(b.Field))
-	})
 	var lines []string
-	for _, field := range fields {
-		lines = append(lines, fmt.Sprintf("line %d: %v", text.Line(field.Field), field))
+	if mistakes := (scheduler.Mistakes)(nil); errors.As(e.Err, &mistakes) {
+		slices.SortStableFunc(mistakes, func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) })
+		for _, m := range mistakes {
+			lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
+		}
 	}
 	if len(lines) == 0 {
 		lines = []string{e.Err.Error()}

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -133,16 +133,12 @@ func clone(of *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 
 // schedulerNames are those of the profiles of a configuration, as far as it can
 // be read: what is wrong with it is said at its start.
-func schedulerNames(config []byte) sets.Set[string] {
-	var file struct {
-		Profiles []struct {
-			SchedulerName string `json:"schedulerName"`
-		} `json:"profiles"`
-	}
-	_ = yaml.Unmarshal(config, &file)
+func schedulerNames(text []byte) sets.Set[string] {
 	names := sets.New[string]()
-	for _, profile := range file.Profiles {
-		names.Insert(cmp.Or(profile.SchedulerName, v1.DefaultSchedulerName))
+	if config, err := scheduler.Read(text); err == nil {
+		for _, profile := range config.Profiles {
+			names.Insert(profile.SchedulerName)
+		}
 	}
 	if len(names) == 0 {
 		names.Insert(v1.DefaultSchedulerName)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
@@ -138,8 +139,8 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 // under what was typed, in clusters of their own.
 func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	text, pods := r.FormValue("text"), r.FormValue("pods")
-	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		return finish(w, r, "", problems)
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		return finish(w, r, "", typed.ConfigRefusal(text, err))
 	}
 	snapshot, err := p.sim.Export(r.Context())
 	if err != nil {

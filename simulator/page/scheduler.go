@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
@@ -37,8 +36,8 @@ func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
 
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
-	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		return finish(w, r, "", stillRuns(problems))
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		return finish(w, r, "", stillRuns(typed.ConfigRefusal(text, err)))
 	}
 	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) outcome {
 		began := time.Now()
@@ -66,28 +65,19 @@ func configTitle(config []byte) string {
 
 // ownTitle names what a configuration that is none of the ready-made ones is
 // about: its guests and extenders.
-func ownTitle(config []byte) string {
-	var typed struct {
-		Profiles []struct {
-			PluginConfig []struct {
-				Args struct{ GuestURL string }
-			}
-		}
-		Extenders []struct{ URLPrefix string }
-	}
-	if yaml.Unmarshal(config, &typed) != nil {
-		return "own configuration"
-	}
+func ownTitle(text []byte) string {
 	var parts []string
-	for _, profile := range typed.Profiles {
-		for _, plugin := range profile.PluginConfig {
-			if plugin.Args.GuestURL != "" {
-				parts = append(parts, path.Base(plugin.Args.GuestURL))
+	if config, err := scheduler.Read(text); err == nil {
+		for _, profile := range config.Profiles {
+			for _, plugin := range profile.PluginConfig {
+				if guest, _, ok := plugin.Guest(); ok {
+					parts = append(parts, path.Base(guest))
+				}
 			}
 		}
-	}
-	for _, e := range typed.Extenders {
-		parts = append(parts, e.URLPrefix)
+		for _, e := range config.Extenders {
+			parts = append(parts, e.URLPrefix)
+		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "own configuration")
 }

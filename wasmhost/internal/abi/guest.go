@@ -42,6 +42,9 @@ type Guest struct {
 	filtersNames      bool
 }
 
+// ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
+var ErrMemoryLimit = errors.New("memoryLimit")
+
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	pages := o.MemoryLimit / pageSize
@@ -67,7 +70,7 @@ func (g *Guest) compile(ctx context.Context, wasm []byte) (err error) {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
 	if needs := uint64(memory.Min()) * pageSize; needs > g.allocator.limit {
-		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but memoryLimit is %d", needs, g.allocator.limit)
+		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", needs, ErrMemoryLimit, g.allocator.limit)
 	}
 	if err := g.findHooks(wasm); err != nil {
 		return err

@@ -2,8 +2,11 @@ package abi
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tetratelabs/wazero/sys"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
@@ -13,7 +16,9 @@ import (
 type Trap struct {
 	// Hook is the name of the export, or "instantiate" before any was called.
 	Hook string
-	text string
+	// ExitCode is that of a guest that has ended by itself.
+	ExitCode uint32
+	text     string
 }
 
 // Error says on one line what happened, what the guest has printed, and where: it
@@ -40,7 +45,11 @@ func (i *Instance) trap(hook string, err error) *Trap {
 	if len(stack) > 0 {
 		text += " (in " + strings.Join(stack[:min(len(stack), shownFrames)], " < ") + ")"
 	}
-	return &Trap{hook, printable.Line(fmt.Sprintf("wasm: %s error: %s", hook, text), maxTrap)}
+	trap := &Trap{Hook: hook, text: printable.Line(fmt.Sprintf("wasm: %s error: %s", hook, text), maxTrap)}
+	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) {
+		trap.ExitCode = exit.ExitCode()
+	}
+	return trap
 }
 
 // frames are the functions of a trace, without their module and signature.

@@ -122,17 +122,24 @@ func read(r io.Reader, size, limit int64) ([]byte, error) {
 // CheckSize refuses a guest that has more bytes than the limit.
 func CheckSize(size, limit int64) error {
 	if size > limit {
-		return failure(fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size))
+		return tooLarge{failure(fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size))}
 	}
 	return nil
 }
 
-func errTooLarge(limit int64) failure {
+// ErrTooLarge is in the errors of guests that are over the limit.
+var ErrTooLarge = errors.New("over guestSizeLimit")
+
+func errTooLarge(limit int64) tooLarge {
 	if limit%(1<<20) != 0 {
-		return failure(fmt.Sprintf("over guestSizeLimit, %d bytes", limit))
+		return tooLarge{failure(fmt.Sprintf("%v, %d bytes", ErrTooLarge, limit))}
 	}
-	return failure(fmt.Sprintf("over guestSizeLimit, %d MiB", limit>>20))
+	return tooLarge{failure(fmt.Sprintf("%v, %d MiB", ErrTooLarge, limit>>20))}
 }
+
+type tooLarge struct{ failure }
+
+func (tooLarge) Unwrap() error { return ErrTooLarge }
 
 // failure is an error that quotes no answer.
 type failure string
@@ -158,7 +165,11 @@ func explain(err error, stage string) error {
 		return nil
 	}
 	var ours failure
-	if errors.As(err, &ours) {
+	var large tooLarge
+	switch {
+	case errors.As(err, &large):
+		return large
+	case errors.As(err, &ours):
 		return ours
 	}
 	shown := err

@@ -20,11 +20,11 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
 		"parallelism: 0": "parallelism: ",
 		"extenders: [{urlPrefix: there, filterVerb: f}]":                           "extenders[0].urlPrefix: ",
-		string(profileWith("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}")):     "no such host",
+		withPlugin("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"):              "no such host",
 		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                 "profiles[0]: at least one bind plugin is needed",
 		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]": "profiles[0]: plugin \"NodeName\" does not extend ScorePlugin",
 	} {
-		o := Options{Config: []byte(config), Transport: inProcess{}}
+		o := Options{Config: configuration(t, config), Transport: inProcess{}}
 		found := Check(t.Context(), o)
 		if found == nil || !strings.Contains(found.Error(), want) {
 			t.Errorf("%s:\n  %v, want %s", config, found, want)
@@ -42,7 +42,7 @@ func TestACheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	goroutines.Mark(t.Context(), t.Name(), func(ctx context.Context) {
 		err := Check(ctx, Options{
-			Config:    profileWith("Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+			Config:    profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 			Transport: inProcess{},
 		})
 		if err != nil {

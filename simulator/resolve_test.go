@@ -26,8 +26,8 @@ func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(resolved), "urlPrefix: "+want+"\n") || typed(want) != prefix {
-			t.Errorf("%s: got %s, and back %s", prefix, resolved, typed(want))
+		if got := resolved.Extenders[0].URLPrefix; got != want || typed(want) != prefix {
+			t.Errorf("%s: got %s, and back %s", prefix, got, typed(want))
 		}
 	}
 }
