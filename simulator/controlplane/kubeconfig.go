@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/kubeconfig"
@@ -65,7 +66,11 @@ func (c *Cluster) WriteKubeconfig(file, user string, groups ...string) error {
 }
 
 func writeKubeconfig(file string, cfg *rest.Config, user string) error {
-	data, err := clientcmd.Write(*kubeconfig.CreateWithCerts(cfg.Host, "regex-scheduling", user, cfg.CAData, cfg.KeyData, cfg.CertData))
+	const name = "regex-scheduling" // of the cluster and of the context
+	config := kubeconfig.CreateWithCerts(cfg.Host, name, user, cfg.CAData, cfg.KeyData, cfg.CertData)
+	config.Contexts = map[string]*api.Context{name: config.Contexts[config.CurrentContext]}
+	config.CurrentContext = name
+	data, err := clientcmd.Write(*config)
 	if err == nil {
 		err = atomicfile.WriteBytes(file, data)
 	}
