@@ -63,7 +63,8 @@ func (m *Mistakes) addArgs(path, field string, err error) {
 // below are problems with a part of a configuration.
 func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	for _, p := range problems {
-		m = append(m, &FieldError{Field: strings.Trim(path+"."+p.Field, "."), Line: p.Line, Err: errors.New(p.Message)})
+		m.add(strings.Trim(path+"."+p.Field, "."), "%s", p.Message)
+		m[len(m)-1].Line = p.Line
 	}
 	return m
 }
