@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -58,15 +56,12 @@ func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
 		return nil, err
 	}
 	args.GuestURL = "file://" + file.Name()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
-	}
 	g := &guest{host: &wasmhost.Host{}, name: fmt.Sprintf("Wasm%d", opened.Add(1))}
-	pl, err := g.host.Factory(g.name)(background, &runtime.Unknown{Raw: raw}, c.Handle)
+	started, err := g.host.Start(background, g.name, args)
 	if err != nil {
 		return nil, err
 	}
+	pl := started.Plugin(background, c.Handle)
 	if _, ok := pl.(fwk.FilterPlugin); !ok {
 		return nil, errors.Join(errors.New("the guest has no filter"), g.host.Close())
 	}
