@@ -88,6 +88,10 @@ build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex ## bin/schedul
 bin/%: FORCE
 	go build $(LDFLAGS) -o $@ ./cmd/$*
 
+.PHONY: kwok
+kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-stages, for --kwok-config
+	@tools/kwok.sh
+
 bin/scheduler: FORCE
 	go build $(call minor,$(KUBERNETES)) -o $@ ./cmd/scheduler
 
@@ -136,7 +140,7 @@ check: lint verify-guests test test-minors verify-upstream ## lint, verify-guest
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus ## every test but the upstream host's, in a real browser and against a real Prometheus too
+test: chromium prometheus kwok ## every test but the upstream host's, with a real browser, Prometheus and KWOK too
 	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
 		(cd $$module && go test $(LDFLAGS) -timeout 20m ./...) || exit; done
 

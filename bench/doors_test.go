@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
@@ -66,7 +67,7 @@ func allDoors(tb testing.TB) []*door {
 		{name: "none", serve: func(testing.TB) service { return service{config: configuration} }},
 		ofGuest("v1", ours, read(tb, static.Files.ReadFile, "regex_v1.wasm")),
 		ofGuest("v2", ours, v2),
-		askedAgain("v2-asked", v2, 0),
+		askedAgain("v2-asked", v2, metav1.Duration{}),
 		askedAgain("v2-asked-trusted", v2, wasmhost.NoCallTimeout),
 		ofPlugin("native", plugin.Name, plugin.New),
 		ofExtender("extender", false),

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -30,7 +29,7 @@ func ofGuest(name string, r role, wasm []byte) *door {
 
 // askedAgain is a guest that is asked each time, as about a pod that is the first of
 // its kind, whatever the host remembers.
-func askedAgain(name string, wasm []byte, timeout wasmhost.Duration) *door {
+func askedAgain(name string, wasm []byte, timeout metav1.Duration) *door {
 	return &door{name: name, open: func(c *cluster) (session, error) {
 		return openGuest(c, wasm, wasmhost.Args{RecheckEvery: 1, CallTimeout: timeout})
 	}}
@@ -57,15 +56,12 @@ func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
 		return nil, err
 	}
 	args.GuestURL = "file://" + file.Name()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
-	}
 	g := &guest{host: &wasmhost.Host{}, name: fmt.Sprintf("Wasm%d", opened.Add(1))}
-	pl, err := g.host.Factory(g.name)(background, &runtime.Unknown{Raw: raw}, c.Handle)
+	started, err := g.host.Start(background, g.name, args)
 	if err != nil {
 		return nil, err
 	}
+	pl := started.Plugin(background, c.Handle)
 	if _, ok := pl.(fwk.FilterPlugin); !ok {
 		return nil, errors.Join(errors.New("the guest has no filter"), g.host.Close())
 	}

@@ -151,12 +151,16 @@ func (c *wholeCluster) schedule(b *testing.B, d *door, all []*v1.Pod) {
 		b.Fatal(err)
 	}
 	defer events.Stop()
+	config, err := kubescheduler.Read([]byte(service.config))
+	if err != nil {
+		b.Fatal(err)
+	}
 	clock, ended := &clock{tries: map[string]int{}}, make(chan error, 1)
 	ctx, stop := context.WithCancel(b.Context())
 	runtime.GC()
 	go func() {
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
-			Kubeconfig: c.kubeconfig, Config: []byte(service.config), Plugins: service.plugins, Prepare: clock.attach,
+			Kubeconfig: c.kubeconfig, Config: config, Plugins: service.plugins, Prepare: clock.attach,
 		})
 	}()
 	bound, last, err := awaitBound(events, ended)

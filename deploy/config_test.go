@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,15 +40,12 @@ func configOf(t *testing.T, rendered []*unstructured.Unstructured) string {
 // those arguments does.
 func extenderConfig(t *testing.T, text string, args ...string) *config.Config {
 	t.Helper()
-	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
-	flags := config.NewFlags(set)
-	must(t, set.Parse(args))
 	path := ""
 	if text != "" {
 		path = filepath.Join(t.TempDir(), "config.yaml")
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	c, err := config.Load(path, flags)
+	c, err := config.Load(path, args...)
 	must(t, err)
 	return c
 }

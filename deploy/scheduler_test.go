@@ -44,13 +44,17 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 			t.Fatalf("no %s in\n%s", replace[i], text)
 		}
 	}
+	config, err := scheduler.Read([]byte(strings.NewReplacer(replace...).Replace(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		ended <- scheduler.Run(ctx, scheduler.Options{
 			Kubeconfig: kubeconfig,
-			Config:     []byte(strings.NewReplacer(replace...).Replace(text)),
+			Config:     config,
 			Transport:  guestserver.Names(names),
 			Ready:      func() { close(ready) },
 		})

@@ -1,27 +1,31 @@
 // Package extender is the scheduler extender as a whole: it takes a
-// configuration, makes the algorithms, and serves them until it is told to
-// stop. cmd/extender runs it as a program; the simulator runs it in-process.
+// configuration, makes the algorithms, and serves them until it is stopped.
+// cmd/extender runs it as a program; the simulator runs it in-process. It is no API.
 //
-// The rooms: command (the command line), config (what it can be told), server
-// (HTTP), wire (the requests and answers), body (their memory), algorithm (what
-// it can decide), certs, logging and metrics.
+// It speaks HTTP itself: it receives requests within limits, has them answered by
+// the algorithms, isolates what goes wrong, and shuts down without losing a request.
+// Its packages: command (the command line), config (what can be set), wire (the
+// requests and answers), body (their memory), algorithm (what it can decide), certs
+// and logging.
 package extender
 
 import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
-	"os"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/server"
 )
 
 // Options are what an Extender is made of.
@@ -31,91 +35,137 @@ type Options struct {
 	Logger logr.Logger
 	// Version is shown to who asks.
 	Version string
-	// OwnsProcess makes the memory limit of the process, unless GOMEMLIMIT sets
-	// it, follow from limits.buffers.
-	OwnsProcess bool
 }
 
 // An Extender answers a scheduler. Make one with New.
 type Extender struct {
-	config     *config.Config
-	logger     logr.Logger
-	server     *server.Server
+	Options
+	logger     logr.Logger // of requests
+	nodeLogger logr.Logger // of their nodes
+	metrics    *metrics
 	certs      certs.Source
-	algorithms *algorithms
+
+	algorithms map[string]algorithm.Algorithm // those in use, by name
+	panicked   sync.Map                       // name to what, of those that work in the background
+	cancel     context.CancelFunc             // ends that work
+	working    sync.WaitGroup
+
+	bodies *body.Limits
+	// inFlight are all requests; those that have arrived and have no answer yet
+	// are answering.
+	inFlight, answering atomic.Int64
+	turns               turns
+	draining            atomic.Bool
+	unknownLog          rate.Sometimes // about requests for what is not there
+
+	// after is time.After, but in tests.
+	after func(time.Duration) <-chan time.Time
 }
 
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
-	c := o.Config
-	all, err := newAlgorithms(c, o.Logger)
-	if err != nil {
-		return nil, err
+	c, log := o.Config, o.Logger.WithName("server")
+	e := &Extender{
+		Options: o, logger: log, nodeLogger: log.WithName("nodes"), turns: newTurns(), after: time.After,
+		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
+		algorithms: make(map[string]algorithm.Algorithm),
+		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 	}
-	e := &Extender{config: c, logger: o.Logger, algorithms: all}
+	for _, name := range c.InUse() {
+		entry := c.Algorithms[name]
+		one, err := algorithm.New(entry.Kind, entry.Config, o.Logger.WithName("algorithm").WithName(name))
+		if err != nil {
+			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
+		}
+		e.algorithms[name] = one
+	}
 	if c.TLS.Enabled() {
 		if err := e.certs.Load(c.TLS); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
-	e.server = server.New(server.Options{
-		Config: c, Logger: o.Logger.WithName("server"), Version: o.Version, CertificateExpiry: e.certs.NotAfter,
-		Filter: all.chain(c.Filter), Prioritize: all.chain(c.Prioritize), Health: all.health,
-	})
-	if o.OwnsProcess && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(c.Limits.Buffers.Value() + besides)
+	e.metrics = newMetrics(e)
+	ctx, cancel := context.WithCancel(context.Background())
+	e.cancel = cancel
+	for name, one := range e.algorithms {
+		if worker, ok := one.(algorithm.Worker); ok {
+			e.working.Go(func() { e.work(ctx, name, worker) })
+		}
 	}
-	all.start(e.panicked)
 	return e, nil
 }
 
-// Config is the configuration. It must not be changed.
-func (e *Extender) Config() *config.Config { return e.config }
+// chain is that of the algorithms with these names.
+func (e *Extender) chain(names []string) (links algorithm.Chain) {
+	for _, name := range names {
+		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: e.Config.Algorithms[name].Weight})
+	}
+	return links
+}
 
-// Handler answers as Serve does, without limits to time and without TLS.
-func (e *Extender) Handler() http.Handler { return e.server.Handler() }
+// work is that of an algorithm in the background. A panic ends it, and nothing else.
+func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worker) {
+	defer func() {
+		if what := recover(); what != nil {
+			e.panicked.Store(name, what)
+			e.countPanic(name, what, "An algorithm panicked in the background and has stopped there")
+		}
+	}()
+	worker.Run(ctx)
+}
+
+// countPanic counts and logs a panic of an algorithm. It must be called while that
+// unwinds.
+func (e *Extender) countPanic(algorithm string, what any, message string, keysAndValues ...any) {
+	e.metrics.panics.WithLabelValues(algorithm).Inc()
+	e.logger.Error(fmt.Errorf("panic: %v", what), message, append(keysAndValues, "algorithm", algorithm, "stack", string(debug.Stack()))...)
+}
+
+// health is that of all algorithms in use, by name.
+func (e *Extender) health() map[string]algorithm.Health {
+	all := make(map[string]algorithm.Health)
+	for name, one := range e.algorithms {
+		all[name] = algorithm.Health{OK: true, Detail: "ok"}
+		if worker, ok := one.(algorithm.Worker); ok {
+			all[name] = worker.Health()
+		}
+		if what, panicked := e.panicked.Load(name); panicked {
+			all[name] = algorithm.Health{Detail: fmt.Sprint("panicked in the background: ", what)}
+		}
+	}
+	return all
+}
 
 // Serve answers on l until ctx is done, then shuts down gracefully. l need not
 // be what the configuration says. Certificates that change are read again. The error
 // is nil if no request was lost.
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
-	if e.config.TLS.Enabled() {
-		go e.certs.Watch(ctx, e.config.TLS, e.renewed)
-		return e.server.Serve(ctx, l, e.certs.Config())
+	if e.Config.TLS.Enabled() {
+		go e.certs.Watch(ctx, e.Config.TLS, e.reloaded)
+		return e.serve(ctx, l, e.certs.Config())
 	}
-	if !isLoopback(l.Addr()) {
-		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
-	return e.server.Serve(ctx, l, nil)
+	return e.serve(ctx, l, nil)
 }
 
-// renewed tells what became of certificates that have changed.
-func (e *Extender) renewed(err error) {
-	e.server.Metrics().CertificateReload(err)
-	log := e.logger.WithName("tls")
+// reloaded tells what became of certificates that have changed.
+func (e *Extender) reloaded(err error) {
+	log := e.Logger.WithName("tls")
 	if err != nil {
+		e.metrics.reloads.WithLabelValues("refused").Inc()
 		log.Error(err, "The new certificates are refused, the old ones go on")
 		return
 	}
+	e.metrics.reloads.WithLabelValues("success").Inc()
 	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
 }
 
-func isLoopback(address net.Addr) bool {
-	tcp, ok := address.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
+// Close ends the work of the algorithms in the background, and waits for that.
+func (e *Extender) Close() {
+	e.cancel()
+	e.working.Wait()
 }
-
-// Close ends the work of the algorithms in the background.
-func (e *Extender) Close() { e.algorithms.stop() }
-
-func (e *Extender) panicked(name string, what any, stack []byte) {
-	e.server.Metrics().Panic(name)
-	e.logger.Error(fmt.Errorf("panic: %v", what), "An algorithm panicked in the background and has stopped there", "algorithm", name, "stack", string(stack))
-}
-
-// besides is what the runtime may have in memory beside what limits.buffers
-// counts: connections, compiled patterns, garbage. Where that gets scarce it
-// collects more often.
-const besides = 64 << 20

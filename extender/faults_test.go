@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-logr/logr"
+
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
 // The algorithms below misbehave, each in one way, for the tests of the server.
 func init() {
-	register("test-panics", func(context.Context) error { panic("as configured") })
-	register("test-fails", func(context.Context) error { return errors.New("failed as configured") })
-	register("test-waits", func(context.Context) error {
+	register("test-panics", fault(func(context.Context) error { panic("as configured") }))
+	register("test-fails", fault(func(context.Context) error { return errors.New("failed as configured") }))
+	register("test-waits", fault(func(context.Context) error {
 		waiting.Add(1)
 		defer waiting.Add(-1)
 		<-*release.Load()
 		return nil
-	})
-	algorithm.Register("test-panics-in-background", func() none { return none{} }, func(none, algorithm.Env) (algorithm.Algorithm, error) {
-		return panicsInBackground{}, nil
-	})
+	}))
+	register("test-panics-in-background", panicsInBackground{})
 }
 
 // Requests to test-waits wait until the current channel is closed.
@@ -39,15 +39,18 @@ func hold(t testing.TB) (letGo func()) {
 	return func() { close(c) }
 }
 
-type none struct{}
+// none is a config with nothing to set.
+type none struct{ makes algorithm.Algorithm }
 
 func (none) Validate() error { return nil }
 
-type fault func(context.Context) error
+func (n none) New(logr.Logger) (algorithm.Algorithm, error) { return n.makes, nil }
 
-func register(kind string, f fault) {
-	algorithm.Register(kind, func() none { return none{} }, func(none, algorithm.Env) (algorithm.Algorithm, error) { return f, nil })
+func register(kind string, makes algorithm.Algorithm) {
+	algorithm.Register(kind, func() algorithm.Config { return &none{makes} })
 }
+
+type fault func(context.Context) error
 
 func (f fault) Filter(ctx context.Context, _ *algorithm.Args) ([]*algorithm.Failure, error) {
 	return nil, f(ctx)

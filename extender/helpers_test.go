@@ -29,7 +29,7 @@ func must(t testing.TB, err error) {
 
 func loadConfig(t testing.TB, path string) *config.Config {
 	t.Helper()
-	c, err := config.Load(path, nil)
+	c, err := config.Load(path)
 	must(t, err)
 	c.Timeouts.Unready.Duration = 0
 	return c

@@ -116,7 +116,7 @@ func slowly(t *testing.T, address, beginning string) net.Conn {
 const header = "POST /filter HTTP/1.1\r\nHost: extender\r\nContent-Type: application/json\r\n"
 
 func TestWhoTakesTooLongWithABodyIsTold(t *testing.T) {
-	e := start(t, configure(t, "timeouts: {header: 1s, read: 1200ms}"))
+	e := start(t, configure(t, "timeouts: {read: 1200ms}"))
 	clients := map[string]net.Conn{}
 	for what, beginning := range map[string]string{
 		"body":       header + "Content-Length: 100\r\n\r\n{",
@@ -140,7 +140,7 @@ func TestWhoTakesTooLongWithABodyIsTold(t *testing.T) {
 }
 
 func TestWhoTakesTooLongWithAHeaderIsCutOff(t *testing.T) {
-	e := start(t, configure(t, "timeouts: {header: 100ms}"))
+	e := start(t, configure(t, "timeouts: {read: 100ms}"))
 	for _, beginning := range []string{"", "POST /fil", header} {
 		answer, err := io.ReadAll(slowly(t, e.Address, beginning))
 		if err != nil || len(answer) > 0 && !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {

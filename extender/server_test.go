@@ -14,7 +14,7 @@ import (
 func TestThePagesSayWhatThisIs(t *testing.T) {
 	handler := newExtender(t, configure(t, "filter: [regex, lucky]\nprioritize: [load]\nalgorithms: {load: {config: {url: 'http://127.0.0.1:1'}}}")).Handler()
 	for path, want := range map[string]string{
-		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, mode: auto, filter: regex,lucky, prioritize: load\n",
+		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, filter: regex,lucky, prioritize: load\n",
 		"/healthz": "ok\n",
 		"/readyz":  "ok\n[-] load: no data yet",
 		"/version": `"version":"v0.0.0-test"`,

@@ -9,7 +9,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// Running is an extender that serves in this process, beside what asks it.
+// Running is an extender that serves in this process.
 type Running struct {
 	*Extender
 	// Address is where it serves: a host and a port.

@@ -1,3 +1,9 @@
+// Package kubectl is kubectl's plugin `kubectl regex`: it finds a bad pattern
+// before the scheduler sees it, and says what patterns come to on a cluster's nodes.
+// It is no API.
+//
+// It reads, and never writes. What a pattern means and which are refused is
+// package regex's to say, in the words that the scheduler uses.
 package kubectl
 
 import (
@@ -10,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -22,7 +27,7 @@ const (
 	exitFailed   = 2
 )
 
-// errMistakes means that what was looked at is wrong, and that this was said.
+// errMistakes means that what was looked at is wrong, and that this was printed.
 var errMistakes = errors.New("there are mistakes")
 
 // options are what the commands have in common.
@@ -91,19 +96,4 @@ func (o *options) addOutput(cmd *cobra.Command, formats ...string) {
 		}
 		return run(cmd, args)
 	}
-}
-
-// client connects to the cluster that the flags and the kubeconfig name.
-func (o *options) client() (kubernetes.Interface, error) {
-	config, err := o.cluster.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	return kubernetes.NewForConfig(config)
-}
-
-// namespace is the one that the flags or the kubeconfig name.
-func (o *options) namespace() (string, error) {
-	namespace, _, err := o.cluster.ToRawKubeConfigLoader().Namespace()
-	return namespace, err
 }

@@ -25,10 +25,8 @@ type explanation struct {
 	// Annotation is the key that is read, ExcludeAnnotation that of nodes to exclude.
 	Annotation        string `json:"annotation"`
 	ExcludeAnnotation string `json:"excludeAnnotation"`
-	// Pattern is nil where the pod has no annotation, and so is Exclude.
-	Pattern *string `json:"pattern,omitempty"`
-	Exclude *string `json:"exclude,omitempty"`
-	Problem string  `json:"problem,omitempty"`
+	patterns
+	Problem string `json:"problem,omitempty"`
 	// Node is where the pod is, or "".
 	Node string `json:"node,omitempty"`
 	// Matches are the nodes that the pattern matches, of Nodes.
@@ -72,17 +70,15 @@ func (o *options) explain(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := listNodes(ctx, client, "")
+	nodes, err := o.nodes(ctx, "")
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(nodes, func(a, b *v1.Node) int { return cmp.Compare(a.Name, b.Name) })
-	said, err := schedulerSays(ctx, client, pod)
-	if err != nil {
+	e := explain(o.policy, pod, nodes)
+	if e.Scheduler, err = schedulerSays(ctx, client, pod); err != nil {
 		return err
 	}
-	e := explain(o.policy, pod, nodes)
-	e.Scheduler = said
 	if o.output != "text" {
 		return o.print(e)
 	}
@@ -90,7 +86,7 @@ func (o *options) explain(ctx context.Context, name string) error {
 	return nil
 }
 
-// schedulerSays is the last that a scheduler said of a pod that waits: in its
+// schedulerSays is the last message of a scheduler about a pod that waits: in its
 // condition, which outlives events, or else in an event.
 func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (string, error) {
 	for _, c := range pod.Status.Conditions {
@@ -115,18 +111,14 @@ func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod
 
 // explain looks at a pod and at all nodes, in order.
 func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
-	e := &explanation{Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(nodes), Matches: []string{}}
-	e.Annotation, e.ExcludeAnnotation = policy.Annotation, policy.ExcludeAnnotation
+	e := &explanation{
+		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(nodes), Matches: []string{},
+		Annotation: policy.Annotation, ExcludeAnnotation: policy.ExcludeAnnotation, patterns: patternsOf(policy, pod.Annotations),
+	}
 	selector, err := policy.Selector(pod.Annotations)
 	if selector == nil && err == nil {
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so every node's name is good"
 		return e
-	}
-	if pattern, ok := pod.Annotations[policy.Annotation]; ok {
-		e.Pattern = &pattern
-	}
-	if pattern, ok := pod.Annotations[policy.ExcludeAnnotation]; ok {
-		e.Exclude = &pattern
 	}
 	if err != nil {
 		e.Problem = err.Error()
@@ -236,7 +228,7 @@ func (e *explanation) write(out io.Writer) {
 	if e.Exclude != nil {
 		fmt.Fprintf(out, "Excludes: %s\n", shown(*e.Exclude))
 	}
-	if e.Pattern != nil || e.Exclude != nil {
+	if e.patterns != (patterns{}) {
 		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), count(e.Nodes, "node", "nodes"), some(e.Matches))
 	}
 	fmt.Fprintf(out, "Verdict:  %s\n", e.Verdict)
@@ -266,22 +258,17 @@ func writeList[T any](out io.Writer, head string, lines []T) {
 }
 
 // completePods offers the names of the namespace's pods.
-func (o *options) completePods(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (o *options) completePods(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 	namespace, err := o.namespace()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	client, err := o.client()
+	pods, err := o.pods(cmd.Context(), namespace)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	pods, err := listPods(cmd.Context(), client, namespace)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	names := make([]string, len(pods))
-	for i, pod := range pods {
-		names[i] = pod.Name
+	for _, pod := range pods {
+		names = append(names, pod.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

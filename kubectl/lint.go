@@ -95,7 +95,7 @@ func (o *options) lint(ctx context.Context, l *linter, files []string, strict bo
 		}
 	}
 	slices.SortStableFunc(l.findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
 	})
 	if err := o.printFindings(l); err != nil {
 		return err
@@ -107,73 +107,71 @@ func (o *options) lint(ctx context.Context, l *linter, files []string, strict bo
 }
 
 // look lints one object.
-func (l *linter) look(m manifest) {
-	for _, at := range m.metadata {
-		for _, entry := range at.annotations {
-			l.annotation(m, at, entry)
-		}
-		for _, entry := range at.labels {
-			l.label(m, entry)
-		}
+func (l *linter) look(m *manifest) {
+	for _, e := range m.entries {
+		l.entry(m, e)
 	}
 }
 
-func (l *linter) annotation(m manifest, at metadata, entry entry) {
-	keys := l.keys()
+func (l *linter) entry(m *manifest, e entry) {
+	keys := []string{l.policy.Annotation, l.policy.ExcludeAnnotation}
+	meant := yamlcheck.Closest(e.key, keys)
+	for _, key := range keys {
+		if _, name, _ := strings.Cut(key, "/"); meant == "" && e.ofPod && !e.isLabel && strings.EqualFold(e.key, name) {
+			meant = key
+		}
+	}
 	switch {
-	case !slices.Contains(keys, entry.key):
-		for _, key := range keys {
-			if closest(entry.key, keys) == key || at.ofPod && isNameOf(entry.key, key) {
-				l.report(m, entry, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", entry.key, key)
-				break
-			}
-		}
-	case !at.ofPod:
-		l.report(m, entry, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", entry.key, m.wanted())
-	case !entry.isString:
-		l.report(m, entry, ruleNotString, "annotation %s: %s is not a string in YAML; put it in quotes", entry.key, entry.value)
+	case meant == "":
+	case e.isLabel:
+		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", e.key, meant)
+	case meant != e.key:
+		l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, meant)
+	case !e.ofPod:
+		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", e.key, m.wanted())
+	case e.at.ShortTag() != "!!str":
+		l.report(m, e, ruleNotString, "annotation %s: %s is not a string in YAML; put it in quotes", e.key, e.at.Value)
 	default:
-		l.pattern(m, entry)
+		l.pattern(m, e)
 	}
 }
 
-func (l *linter) label(m manifest, entry entry) {
-	if key := closest(entry.key, l.keys()); key != "" {
-		l.report(m, entry, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", entry.key, key)
-	}
-}
-
-// keys are those that are read.
-func (l *linter) keys() []string { return []string{l.policy.Annotation, l.policy.ExcludeAnnotation} }
-
-func (l *linter) pattern(m manifest, entry entry) {
+func (l *linter) pattern(m *manifest, e entry) {
 	l.looked++
-	selector, err := l.policy.Selector(map[string]string{entry.key: entry.value})
+	pattern := e.at.Value
+	selector, err := l.policy.Selector(map[string]string{e.key: pattern})
 	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
 		problem := "matches none of"
-		if entry.key == l.policy.ExcludeAnnotation {
+		if e.key == l.policy.ExcludeAnnotation {
 			problem = "matches all of"
 		}
-		l.report(m, entry, ruleNoNode, "annotation %s: %s %s: %s", entry.key, problem, count(len(l.nodes), "node", "nodes"), shown(entry.value))
+		l.report(m, e, ruleNoNode, "annotation %s: %s %s: %s", e.key, problem, count(len(l.nodes), "node", "nodes"), shown(pattern))
 	}
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
-		l.report(m, entry, ruleInvalid, "%s", wrong)
+		l.report(m, e, ruleInvalid, "%s", wrong)
 		return
 	}
-	for _, difference := range dialect.Python(entry.value) {
-		l.report(m, entry, ruleDialect, "annotation %s: %s: %s", entry.key, difference, shown(entry.value))
+	for _, difference := range dialect.Python(pattern) {
+		l.report(m, e, ruleDialect, "annotation %s: %s: %s", e.key, difference, shown(pattern))
 	}
 }
 
 // warnings are the rules whose findings may be meant.
 var warnings = []string{ruleDialect, ruleNoNode}
 
-func (l *linter) report(m manifest, at entry, rule, format string, args ...any) {
+func (l *linter) report(m *manifest, e entry, rule, format string, args ...any) {
 	l.findings = append(l.findings, finding{
-		File: m.file, Line: at.line, Column: at.column, Object: m.String(),
+		File: m.file, Line: e.at.Line, Column: e.at.Column, Object: m.String(),
 		Rule: rule, Warning: slices.Contains(warnings, rule), Message: fmt.Sprintf(format, args...),
 	})
+}
+
+func (f finding) severity() string {
+	if f.Warning {
+		return "warning"
+	}
+	return "error"
 }
 
 func (o *options) printFindings(l *linter) error {
@@ -184,27 +182,8 @@ func (o *options) printFindings(l *linter) error {
 		return o.print(slices.Concat([]finding{}, l.findings)) // [], not null
 	}
 	for _, f := range l.findings {
-		severity := "error"
-		if f.Warning {
-			severity = "warning"
-		}
-		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s: %s (%s)\n", f.File, f.Line, f.Column, severity, f.Object, f.Message, f.Rule)
+		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s: %s (%s)\n", f.File, f.Line, f.Column, f.severity(), f.Object, f.Message, f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.looked, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
 	return nil
-}
-
-// closest is that of the wanted keys which a key is, but for a few letters or for
-// case, or "".
-func closest(key string, wanted []string) string {
-	if slices.Contains(wanted, key) {
-		return key
-	}
-	return yamlcheck.Closest(key, wanted)
-}
-
-// isNameOf reports whether a key is what stands behind the slash of another one.
-func isNameOf(key, wanted string) bool {
-	_, name, _ := strings.Cut(wanted, "/")
-	return strings.EqualFold(key, name)
 }

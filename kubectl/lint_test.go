@@ -28,33 +28,32 @@ func pod(annotations string) string {
 
 func TestLintFinds(t *testing.T) {
 	for name, tt := range map[string]struct{ manifest, want string }{
-		"a good pattern":            {pod(key + ": 'kubecon-.*'"), ""},
-		"no annotation":             {pod(""), ""},
-		"another one":               {pod("nginx.ingress.kubernetes.io/use-regex: 'true'"), ""},
-		"an empty file":             {"", ""},
-		"Helm's values":             {"image: x\nkind: none\nannotations: {" + key + ": '('}\n", ""},
-		"not RE2":                   {pod(key + ": 'a(?!b)'"), `5:54: error: Pod p: annotation ` + key + `: invalid or unsupported Perl syntax "(?!": "a(?!b)" (invalid-pattern)`},
-		"too costly":                {pod(key + ": '(a{1000}){1000}'"), "(invalid-pattern)"},
-		"an exclusion":              {pod(key + "-exclude: 'gpu-.*'"), ""},
-		"a bad exclusion":           {pod(key + "-exclude: 'a(?!b)'"), "annotation " + key + `-exclude: invalid or unsupported Perl syntax "(?!"`},
-		"an exclusion misspelt":     {pod(key + "-exlude: a"), "did you mean " + key + "-exclude? (misspelt)"},
-		"a number":                  {pod(key + ": 12"), "12 is not a string in YAML; put it in quotes (not-a-string)"},
-		"a letter missing":          {pod("scheduler.wasmkwokwizardy.io/regex: x"), "did you mean " + key + "? (misspelt)"},
-		"another case":              {pod("scheduler.WasmKwokWizardry.io/Regex: x"), "(misspelt)"},
-		"without its prefix":        {pod("regex: x"), "(misspelt)"},
-		"Python's way to repeat":    {pod(key + ": 'n{,3}'"), "warning: Pod p: annotation " + key + ": in RE2 {,3} is these characters"},
-		"JSON":                      {`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": {"` + key + `": "("}}}`, "(invalid-pattern)"},
-		"a label":                   {"apiVersion: v1\nkind: Pod\nmetadata: {labels: {" + key + ": x}}\n", "it must be an annotation"},
-		"a pod's name by halves":    {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-, namespace: n, annotations: {" + key + ": '('}}\n", "Pod n/p-:"},
-		"on a service":              {"apiVersion: v1\nkind: Service\nmetadata: {annotations: {" + key + ": x}}\n", "move it to the metadata.annotations of a pod or of a pod template (misplaced)"},
-		"on a claim's template":     {"apiVersion: apps/v1\nkind: StatefulSet\nspec: {volumeClaimTemplates: [{metadata: {annotations: {" + key + ": x}}}]}\n", "move it to spec.template.metadata.annotations (misplaced)"},
-		"a kind of somebody's":      {"apiVersion: example.com/v1\nkind: Rollout\nspec: {template: {metadata: {annotations: {" + key + ": '('}}, spec: {containers: []}}}\n", "(invalid-pattern)"},
-		"in a list":                 {"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod, metadata: {annotations: {" + key + ": '('}}}]\n", "3:99"},
-		"in the second document":    {pod("") + "---\n" + pod(key+": '('"), "11:54: error"},
-		"merged":                    {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\nmetadata: {annotations: {<<: *x}}\n", "3:45: error"},
-		"merged from two":           {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\ny: &y {}\nmetadata: {annotations: {<<: [*y, *x]}}\n", "3:45: error"},
-		"an alias of a template":    {"apiVersion: apps/v1\nkind: Deployment\nx: &x {metadata: {annotations: {" + key + ": '('}}}\nspec: {template: *x}\n", "error"},
-		"an anchor that has itself": {"apiVersion: v1\nkind: Pod\nx: &x {<<: *x, y: *x}\nmetadata: {annotations: {" + key + ": '('}}\n", "(invalid-pattern)"},
+		"a good pattern":         {pod(key + ": 'kubecon-.*'"), ""},
+		"no annotation":          {pod(""), ""},
+		"another one":            {pod("nginx.ingress.kubernetes.io/use-regex: 'true'"), ""},
+		"an empty file":          {"", ""},
+		"Helm's values":          {"image: x\nkind: none\nannotations: {" + key + ": '('}\n", ""},
+		"not RE2":                {pod(key + ": 'a(?!b)'"), `5:54: error: Pod p: annotation ` + key + `: invalid or unsupported Perl syntax "(?!": "a(?!b)" (invalid-pattern)`},
+		"too costly":             {pod(key + ": '(a{1000}){1000}'"), "(invalid-pattern)"},
+		"an exclusion":           {pod(key + "-exclude: 'gpu-.*'"), ""},
+		"a bad exclusion":        {pod(key + "-exclude: 'a(?!b)'"), "annotation " + key + `-exclude: invalid or unsupported Perl syntax "(?!"`},
+		"an exclusion misspelt":  {pod(key + "-exlude: a"), "did you mean " + key + "-exclude? (misspelt)"},
+		"a number":               {pod(key + ": 12"), "12 is not a string in YAML; put it in quotes (not-a-string)"},
+		"a letter missing":       {pod("scheduler.wasmkwokwizardy.io/regex: x"), "did you mean " + key + "? (misspelt)"},
+		"another case":           {pod("scheduler.WasmKwokWizardry.io/Regex: x"), "(misspelt)"},
+		"without its prefix":     {pod("regex: x"), "(misspelt)"},
+		"Python's way to repeat": {pod(key + ": 'n{,3}'"), "warning: Pod p: annotation " + key + ": in RE2 {,3} is these characters"},
+		"JSON":                   {`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": {"` + key + `": "("}}}`, "(invalid-pattern)"},
+		"a label":                {"apiVersion: v1\nkind: Pod\nmetadata: {labels: {" + key + ": x}}\n", "it must be an annotation"},
+		"a pod's name by halves": {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-, namespace: n, annotations: {" + key + ": '('}}\n", "Pod n/p-:"},
+		"on a service":           {"apiVersion: v1\nkind: Service\nmetadata: {annotations: {" + key + ": x}}\n", "move it to the metadata.annotations of a pod or of a pod template (misplaced)"},
+		"on a claim's template":  {"apiVersion: apps/v1\nkind: StatefulSet\nspec: {volumeClaimTemplates: [{metadata: {annotations: {" + key + ": x}}}]}\n", "move it to spec.template.metadata.annotations (misplaced)"},
+		"a kind of somebody's":   {"apiVersion: example.com/v1\nkind: Rollout\nspec: {template: {metadata: {annotations: {" + key + ": '('}}, spec: {containers: []}}}\n", "(invalid-pattern)"},
+		"in a list":              {"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod, metadata: {annotations: {" + key + ": '('}}}]\n", "3:99"},
+		"in the second document": {pod("") + "---\n" + pod(key+": '('"), "11:54: error"},
+		"merged":                 {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\nmetadata: {annotations: {<<: *x}}\n", "3:45: error"},
+		"merged from two":        {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\ny: &y {}\nmetadata: {annotations: {<<: [*y, *x]}}\n", "3:45: error"},
+		"an alias of a template": {"apiVersion: apps/v1\nkind: Deployment\nx: &x {metadata: {annotations: {" + key + ": '('}}}\nspec: {template: *x}\n", "error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, tt.manifest, "lint", "--strict", "-")
@@ -72,7 +71,7 @@ func TestEveryKindsPodTemplateIsLinted(t *testing.T) {
 	for kind, path := range templates {
 		bad := key + ": '('"
 		before, after := "", ""
-		for _, field := range path {
+		for field := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' }) {
 			before, after = before+field+": {", after+"}"
 		}
 		manifest := "apiVersion: v1\nkind: " + kind + "\n" + strings.Replace(before+"metadata: {annotations: {"+bad+"}}"+after, "{", "{ ", 1) + "\n"
@@ -153,6 +152,7 @@ func TestBadInputIsToldOnOneLine(t *testing.T) {
 	}{
 		"a file that is not there": {args: []string{"lint", "nope.yaml"}, want: "error: lstat nope.yaml: no such file or directory", status: exitFailed},
 		"no YAML":                  {args: []string{"lint", "-"}, stdin: "{{- if .Values.x }}\na: b\n", want: "error: stdin: yaml: ", status: exitFailed},
+		"an anchor with itself":    {args: []string{"lint", "-"}, stdin: "x: &x {y: *x}\n", want: "error: stdin: yaml: anchor 'x' value contains itself", status: exitFailed},
 		"half a file":              {args: []string{"lint", "-"}, stdin: "kind: [", want: "error: stdin: yaml: line 1: did not find expected node content", status: exitFailed},
 		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: "error: --output xml: give one of text, json, yaml, sarif", status: exitFailed},
 		"no such key":              {args: []string{"lint", "--annotation", "a b", "-"}, want: `error: annotation key "a b" must have`, status: exitFailed},

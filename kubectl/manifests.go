@@ -1,67 +1,67 @@
 package kubectl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // templates are where the kinds of Kubernetes have their pod template. Other kinds,
 // such as those of custom resources, have one wherever something has containers.
-var templates = map[string][]string{
-	"Pod":                   {},
-	"PodTemplate":           {"template"},
-	"Deployment":            {"spec", "template"},
-	"ReplicaSet":            {"spec", "template"},
-	"ReplicationController": {"spec", "template"},
-	"StatefulSet":           {"spec", "template"},
-	"DaemonSet":             {"spec", "template"},
-	"Job":                   {"spec", "template"},
-	"CronJob":               {"spec", "jobTemplate", "spec", "template"},
+var templates = map[string]string{
+	"Pod":                   "",
+	"PodTemplate":           "template",
+	"Deployment":            "spec.template",
+	"ReplicaSet":            "spec.template",
+	"ReplicationController": "spec.template",
+	"StatefulSet":           "spec.template",
+	"DaemonSet":             "spec.template",
+	"Job":                   "spec.template",
+	"CronJob":               "spec.jobTemplate.spec.template",
 }
 
 // manifest is an object in a file.
 type manifest struct {
-	file                  string
-	kind, namespace, name string
-	metadata              []metadata
-	seen                  sets.Set[*yaml.Node]
+	unstructured.Unstructured
+	file    string
+	text    yamlcheck.Text // of the object alone
+	entries []entry
 }
 
-// metadata is that of the object, or of a template in it.
-type metadata struct {
-	ofPod               bool
-	annotations, labels []entry
-}
-
-// entry is one annotation or label.
+// entry is an annotation or a label of the object or of a template in it.
 type entry struct {
-	key, value   string
-	isString     bool
-	line, column int // of the value, from 1
+	key     string
+	at      *yaml.Node // its value
+	isLabel bool
+	ofPod   bool
 }
 
-func (m manifest) String() string {
-	name := m.name
-	if m.namespace != "" {
-		name = m.namespace + "/" + name
+func (m *manifest) String() string {
+	name := m.GetName()
+	if name == "" {
+		name = m.GetGenerateName()
 	}
-	return strings.TrimSpace(m.kind + " " + name)
+	if m.GetNamespace() != "" {
+		name = m.GetNamespace() + "/" + name
+	}
+	return strings.TrimSpace(m.GetKind() + " " + name)
 }
 
 // wanted is where the annotation belongs.
-func (m manifest) wanted() string {
-	if path, ok := templates[m.kind]; ok {
-		return strings.Join(slices.Concat(path, []string{"metadata", "annotations"}), ".")
+func (m *manifest) wanted() string {
+	if path, ok := templates[m.GetKind()]; ok {
+		return strings.TrimPrefix(path+".metadata.annotations", ".")
 	}
 	return "the metadata.annotations of a pod or of a pod template"
 }
@@ -71,170 +71,98 @@ var extensions = []string{".yaml", ".yml", ".json"}
 
 // eachManifest calls look with each object in a file, in the files of a folder, or
 // for - in standard input.
-func (o *options) eachManifest(ctx context.Context, path string, look func(manifest)) error {
+func (o *options) eachManifest(ctx context.Context, path string, look func(*manifest)) error {
 	if path == "-" {
-		return readManifests("stdin", o.In, look)
+		return o.readManifests(path, "stdin", look)
 	}
 	return filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
 		if entry.IsDir() || file != path && !slices.Contains(extensions, filepath.Ext(file)) {
 			return nil
 		}
-		in, closing, err := o.open(file)
-		if err != nil {
-			return err
-		}
-		defer closing()
-		return readManifests(file, in, look)
+		return o.readManifests(file, file, look)
 	})
 }
 
-func readManifests(file string, in io.Reader, look func(manifest)) error {
-	documents := yaml.NewDecoder(in)
+func (o *options) readManifests(file, shown string, look func(*manifest)) error {
+	text, err := o.readFile(file)
+	if err != nil {
+		return err
+	}
+	documents := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var document yaml.Node
+		var value any
 		err := documents.Decode(&document)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if err == nil {
+			err = document.Decode(&value)
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w; what a template engine has to fill in first cannot be read", file, err)
+			return fmt.Errorf("%s: %w; what a template engine has to fill in first cannot be read", shown, err)
 		}
-		if len(document.Content) > 0 {
-			readObject(file, document.Content[0], look)
-		}
+		readObject(shown, yamlcheck.Of(&document), value, look)
 	}
 }
 
 // readObject reads an object, or those of a List. What is no object of Kubernetes,
 // such as a file of Helm values, is passed over.
-func readObject(file string, object *yaml.Node, look func(manifest)) {
-	kind := text(object, "kind")
-	if kind == "" || text(object, "apiVersion") == "" {
+func readObject(file string, text yamlcheck.Text, value any, look func(*manifest)) {
+	m := &manifest{file: file, text: text}
+	m.Object, _ = value.(map[string]any)
+	if m.GetKind() == "" || m.GetAPIVersion() == "" {
 		return
 	}
-	if items := field(object, "items"); strings.HasSuffix(kind, "List") && items != nil {
-		for _, item := range items.Content {
-			readObject(file, resolve(item), look)
+	if items, ok := m.Object["items"].([]any); ok && strings.HasSuffix(m.GetKind(), "List") {
+		for i, item := range items {
+			readObject(file, text.At(fmt.Sprintf("items[%d]", i)), item, look)
 		}
 		return
 	}
-	m := manifest{file: file, kind: kind, seen: sets.New[*yaml.Node]()}
-	if meta := field(object, "metadata"); meta != nil {
-		m.namespace, m.name = text(meta, "namespace"), text(meta, "name")
-		if m.name == "" {
-			m.name = text(meta, "generateName")
-		}
-	}
-	m.collect(object, []string{})
+	m.collect(value, "")
 	look(m)
 }
 
-// collect finds the metadata of an object and of the templates in it. What an alias
-// stands for is looked at once, wherever it stands.
-func (m *manifest) collect(node *yaml.Node, path []string) {
-	if m.seen.Has(node) {
-		return
+// collect finds the annotations and labels of an object and of the templates in it.
+func (m *manifest) collect(value any, path string) {
+	if items, ok := value.([]any); ok {
+		for i, item := range items {
+			m.collect(item, fmt.Sprintf("%s[%d]", path, i))
+		}
 	}
-	m.seen.Insert(node)
-	if meta := field(node, "metadata"); meta != nil {
-		m.metadata = append(m.metadata, metadata{
-			ofPod: m.isPod(node, path), annotations: entries(field(meta, "annotations")), labels: entries(field(meta, "labels")),
-		})
+	fields, _ := value.(map[string]any)
+	for key, child := range fields {
+		m.collect(child, strings.TrimPrefix(path+"."+key, "."))
 	}
-	for key, value := range pairs(node) {
-		m.collect(value, slices.Concat(path, []string{key.Value}))
-	}
-	if node.Kind == yaml.SequenceNode {
-		for _, item := range node.Content {
-			m.collect(resolve(item), slices.Concat(path, []string{"[]"}))
+	for _, kind := range []string{"annotations", "labels"} {
+		keys, _, _ := unstructured.NestedFieldNoCopy(fields, "metadata", kind)
+		named, _ := keys.(map[string]any)
+		for key := range named {
+			_, at := m.text.Find(fmt.Sprintf("%s.metadata.%s[%s]", path, kind, key))
+			m.add(entry{key: key, at: at, isLabel: kind == "labels", ofPod: m.isPod(fields, path)})
 		}
 	}
 }
 
-// isPod reports whether a mapping is a pod or a pod template.
-func (m *manifest) isPod(node *yaml.Node, path []string) bool {
-	if known, ok := templates[m.kind]; ok {
-		return slices.Equal(path, known)
-	}
-	spec := field(node, "spec")
-	return spec != nil && field(spec, "containers") != nil
-}
-
-// entries are those of a map of strings.
-func entries(node *yaml.Node) []entry {
-	var all []entry
-	for key, value := range pairs(node) {
-		all = append(all, entry{
-			key: key.Value, value: value.Value, isString: value.ShortTag() == "!!str", line: value.Line, column: value.Column,
-		})
-	}
-	return all
-}
-
-// pairs are the keys and values of a mapping, and of those that are merged into it.
-func pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
-	return func(yield func(key, value *yaml.Node) bool) {
-		eachPair(node, maxMerges, yield)
+// add takes an entry once, however many aliases stand for it: on a pod, if it is on one.
+func (m *manifest) add(e entry) {
+	i := slices.IndexFunc(m.entries, func(other entry) bool { return other.at == e.at })
+	if i < 0 {
+		m.entries = append(m.entries, e)
+	} else if e.ofPod {
+		m.entries[i] = e
 	}
 }
 
-// maxMerges is how deep mappings may be merged into one another: an anchor can name
-// a mapping that has it inside.
-const maxMerges = 8
-
-func eachPair(node *yaml.Node, merges int, yield func(key, value *yaml.Node) bool) bool {
-	if node == nil || node.Kind != yaml.MappingNode || merges == 0 {
-		return true
+// isPod reports whether a part of the object is a pod or a pod template.
+func (m *manifest) isPod(fields map[string]any, path string) bool {
+	if known, ok := templates[m.GetKind()]; ok {
+		return path == known
 	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], resolve(node.Content[i+1])
-		if key.ShortTag() != "!!merge" {
-			if !yield(key, value) {
-				return false
-			}
-			continue
-		}
-		merged := []*yaml.Node{value}
-		if value.Kind == yaml.SequenceNode {
-			merged = value.Content
-		}
-		for _, m := range merged {
-			if !eachPair(resolve(m), merges-1, yield) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// field is a value of a mapping, or nil.
-func field(node *yaml.Node, name string) *yaml.Node {
-	for key, value := range pairs(node) {
-		if key.Value == name {
-			return value
-		}
-	}
-	return nil
-}
-
-// text is a field that is a scalar, or "".
-func text(node *yaml.Node, name string) string {
-	if value := field(node, name); value != nil && value.Kind == yaml.ScalarNode {
-		return value.Value
-	}
-	return ""
-}
-
-// resolve follows an alias.
-func resolve(node *yaml.Node) *yaml.Node {
-	if node.Kind == yaml.AliasNode {
-		return node.Alias
-	}
-	return node
+	_, found, _ := unstructured.NestedFieldNoCopy(fields, "spec", "containers")
+	return found
 }

@@ -1,7 +1,6 @@
 package kubectl
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -77,15 +76,9 @@ func (o *options) printMatched(result matched) error {
 	return nil
 }
 
-// matching are the names of nodes that qualify.
+// matching are the names of nodes that qualify: none is [], for JSON.
 func matching(selector *regex.Selector, names []string) []string {
-	matches := []string{}
-	for _, name := range names {
-		if selector.Match(name) {
-			matches = append(matches, name)
-		}
-	}
-	return matches
+	return slices.DeleteFunc(append([]string{}, names...), func(name string) bool { return !selector.Match(name) })
 }
 
 // nodeNames are those of a file, or else of the cluster's nodes with some labels,
@@ -94,11 +87,7 @@ func (o *options) nodeNames(ctx context.Context, file, selector string) ([]strin
 	if file != "" {
 		return o.readNames(file)
 	}
-	client, err := o.client()
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := listNodes(ctx, client, selector)
+	nodes, err := o.nodes(ctx, selector)
 	if err != nil {
 		return nil, err
 	}
@@ -116,31 +105,27 @@ func namesOf(nodes []*v1.Node) []string {
 
 // readNames reads a file of names, one a line, or what `kubectl get nodes -o name`
 // prints.
-func (o *options) readNames(file string) ([]string, error) {
-	in, closing, err := o.open(file)
+func (o *options) readNames(file string) (names []string, err error) {
+	text, err := o.readFile(file)
 	if err != nil {
 		return nil, err
 	}
-	defer closing()
-	var names []string
-	lines := bufio.NewScanner(in)
-	for n := 1; lines.Scan(); n++ {
-		name := strings.TrimPrefix(strings.TrimSpace(lines.Text()), "node/")
+	for i, line := range strings.Split(string(text), "\n") {
+		name := strings.TrimPrefix(strings.TrimSpace(line), "node/")
 		if strings.ContainsAny(name, " \t:") {
-			return nil, fmt.Errorf("%s:%d: want the name of a node and nothing else, as `kubectl get nodes -o name` prints it: %q", file, n, name)
+			return nil, fmt.Errorf("%s:%d: want the name of a node and nothing else, as `kubectl get nodes -o name` prints it: %q", file, i+1, name)
 		}
 		if name != "" {
 			names = append(names, name)
 		}
 	}
-	return names, lines.Err()
+	return names, nil
 }
 
-// open opens a file, or standard input for -.
-func (o *options) open(file string) (io.Reader, func(), error) {
+// readFile reads a file, or standard input for -.
+func (o *options) readFile(file string) ([]byte, error) {
 	if file == "-" {
-		return o.In, func() {}, nil
+		return io.ReadAll(o.In)
 	}
-	f, err := os.Open(file)
-	return f, func() { f.Close() }, err
+	return os.ReadFile(file)
 }

@@ -26,73 +26,61 @@ func (o obstacle) String() string { return o.Node + ": " + o.Reason }
 // themselves: cordons, taints, selectors, affinity to nodes, and requests that even
 // an empty node has no room for. What depends on other pods, such as free resources,
 // is the scheduler's to say.
-func obstacles(pod *v1.Pod, nodes []*v1.Node, names []string) []obstacle {
-	var all []obstacle
+func obstacles(pod *v1.Pod, nodes []*v1.Node, names []string) (all []obstacle) {
 	for _, node := range nodes {
 		if _, found := slices.BinarySearch(names, node.Name); !found {
 			continue
 		}
-		for _, o := range []*obstacle{cordon(pod, node), taint(pod, node), affinity(pod, node), size(pod, node)} {
-			if o != nil {
-				all = append(all, *o)
+		for _, look := range []func(*v1.Pod, *v1.Node) (reason, help string){cordon, taint, affinity, size} {
+			if reason, help := look(pod, node); reason != "" {
+				all = append(all, obstacle{node.Name, reason, help})
 			}
 		}
 	}
 	return all
 }
 
-func cordon(pod *v1.Pod, node *v1.Node) *obstacle {
-	tolerated := corev1.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations,
-		&v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule}, false)
-	if !node.Spec.Unschedulable || tolerated {
-		return nil
+func cordon(pod *v1.Pod, node *v1.Node) (reason, help string) {
+	cordoned := &v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule}
+	if !node.Spec.Unschedulable || corev1.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations, cordoned, false) {
+		return "", ""
 	}
-	return &obstacle{node.Name, "it is cordoned", "kubectl uncordon " + node.Name}
+	return "it is cordoned", "kubectl uncordon " + node.Name
 }
 
 // taint is the first that is in the way. The one of a cordon says nothing more.
-func taint(pod *v1.Pod, node *v1.Node) *obstacle {
+func taint(pod *v1.Pod, node *v1.Node) (reason, help string) {
 	t, found := corev1.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations, func(t *v1.Taint) bool {
 		return t.Key != v1.TaintNodeUnschedulable && t.Effect != v1.TaintEffectPreferNoSchedule
 	}, false)
 	if !found {
-		return nil
+		return "", ""
 	}
-	return &obstacle{
-		node.Name, "it has the taint " + t.ToString() + ", which the pod does not tolerate",
-		fmt.Sprintf("give the pod a toleration of %s, or kubectl taint node %s %s-", t.ToString(), node.Name, t.ToString()),
-	}
+	return "it has the taint " + t.ToString() + ", which the pod does not tolerate",
+		fmt.Sprintf("give the pod a toleration of %s, or kubectl taint node %s %s-", t.ToString(), node.Name, t.ToString())
 }
 
-func affinity(pod *v1.Pod, node *v1.Node) *obstacle {
-	ok, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node)
-	switch {
+func affinity(pod *v1.Pod, node *v1.Node) (reason, help string) {
+	switch ok, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node); {
 	case err != nil:
-		return &obstacle{node.Name, "the pod's affinity to nodes: " + err.Error(), "mend the pod's affinity"}
+		return "the pod's affinity to nodes: " + err.Error(), "mend the pod's affinity"
 	case !ok:
-		return &obstacle{
-			node.Name, "its labels are not those that the pod's nodeSelector or affinity wants",
-			"label the node, or drop the pod's nodeSelector or affinity",
-		}
+		return "its labels are not those that the pod's nodeSelector or affinity wants", "label the node, or drop the pod's nodeSelector or affinity"
 	}
-	return nil
+	return "", ""
 }
 
 // size compares what a pod asks for with all that a node has.
-func size(pod *v1.Pod, node *v1.Node) *obstacle {
+func size(pod *v1.Pod, node *v1.Node) (reason, help string) {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	var short []string
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		asked, has := requests[name], node.Status.Allocatable[name]
-		if asked.Cmp(has) > 0 {
+		if asked, has := requests[name], node.Status.Allocatable[name]; asked.Cmp(has) > 0 {
 			short = append(short, fmt.Sprintf("%s of %s %s", &asked, &has, name))
 		}
 	}
 	if short == nil {
-		return nil
+		return "", ""
 	}
-	return &obstacle{
-		node.Name, "the pod asks for more than it has in all: " + strings.Join(short, ", "),
-		"let the pod ask for less, or let the pattern match a larger node",
-	}
+	return "the pod asks for more than it has in all: " + strings.Join(short, ", "), "let the pod ask for less, or let the pattern match a larger node"
 }

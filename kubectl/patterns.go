@@ -11,21 +11,47 @@ import (
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// inUse is a pattern that pods carry, or two that they carry together.
-type inUse struct {
+// patterns are those that a pod carries. What it has no annotation for is nil.
+type patterns struct {
 	Pattern *string `json:"pattern,omitempty"`
 	Exclude *string `json:"exclude,omitempty"`
-	// Nodes is how many it matches.
+}
+
+func patternsOf(policy regex.Policy, annotations map[string]string) (p patterns) {
+	if pattern, ok := annotations[policy.Annotation]; ok {
+		p.Pattern = &pattern
+	}
+	if pattern, ok := annotations[policy.ExcludeAnnotation]; ok {
+		p.Exclude = &pattern
+	}
+	return p
+}
+
+// String is what a table shows of them.
+func (p patterns) String() string {
+	both := []string{"-", "-"}
+	for i, pattern := range []*string{p.Pattern, p.Exclude} {
+		if pattern != nil {
+			both[i] = shown(*pattern)
+		}
+	}
+	return strings.Join(both, "\t")
+}
+
+// inUse are patterns that pods carry.
+type inUse struct {
+	patterns
+	// Nodes is how many they match.
 	Nodes int `json:"nodes"`
-	// Pods carry it, and of these some wait for a node.
+	// Pods carry them, and of these some wait for a node.
 	Pods    int `json:"pods"`
 	Waiting int `json:"waiting"`
-	// Problem is why the scheduler refuses it, or why no pod can be helped.
+	// Problem is why the scheduler refuses them, or why no pod can be helped.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -50,22 +76,29 @@ func (o *options) patterns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.allNamespaces {
-		namespace = metav1.NamespaceAll
-	}
-	client, err := o.client()
+	nodes, err := o.nodes(ctx, "")
 	if err != nil {
 		return err
 	}
-	nodes, err := listNodes(ctx, client, "")
+	pods, err := o.pods(ctx, namespace)
 	if err != nil {
 		return err
 	}
-	pods, err := listPods(ctx, client, namespace)
-	if err != nil {
-		return err
+	all := usage(o.policy, pods, namesOf(nodes))
+	if o.output != "table" {
+		return o.print(all)
 	}
-	return o.printPatterns(usage(o.policy, pods, namesOf(nodes)), namespace)
+	if len(all) == 0 {
+		where := cmp.Or(namespace, "any namespace")
+		fmt.Fprintf(o.ErrOut, "No pod in %s has the annotation %s or %s.\n", where, o.policy.Annotation, o.policy.ExcludeAnnotation)
+		return nil
+	}
+	w := printers.GetNewTabWriter(o.Out)
+	fmt.Fprintln(w, "PATTERN\tEXCLUDES\tNODES\tPODS\tWAITING\tPROBLEM")
+	for _, p := range all {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", p, p.Nodes, p.Pods, p.Waiting, p.Problem)
+	}
+	return w.Flush()
 }
 
 // usage counts the pods of each pattern, those with most pods first. Pods that have
@@ -73,14 +106,14 @@ func (o *options) patterns(ctx context.Context) error {
 func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	found := map[string]*inUse{}
 	for _, pod := range pods {
-		use := usedBy(policy, pod)
-		if use.Pattern == nil && use.Exclude == nil || ended(pod) {
+		carries := patternsOf(policy, pod.Annotations)
+		if carries == (patterns{}) || ended(pod) {
 			continue
 		}
-		name := use.String()
+		name := carries.String()
 		if found[name] == nil {
-			use.measure(policy, pod, nodes)
-			found[name] = use
+			found[name] = &inUse{patterns: carries}
+			found[name].measure(policy, pod, nodes)
 		}
 		found[name].Pods++
 		if pod.Spec.NodeName == "" {
@@ -92,35 +125,13 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	})
 }
 
-// usedBy are the patterns of a pod.
-func usedBy(policy regex.Policy, pod *v1.Pod) *inUse {
-	use := &inUse{}
-	if pattern, ok := pod.Annotations[policy.Annotation]; ok {
-		use.Pattern = &pattern
-	}
-	if pattern, ok := pod.Annotations[policy.ExcludeAnnotation]; ok {
-		use.Exclude = &pattern
-	}
-	return use
-}
-
-// String is what a table shows of the patterns.
-func (use *inUse) String() string {
-	both := []string{"-", "-"}
-	for i, pattern := range []*string{use.Pattern, use.Exclude} {
-		if pattern != nil {
-			both[i] = shown(*pattern)
-		}
-	}
-	return strings.Join(both, "\t")
+func ended(pod *v1.Pod) bool {
+	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
 // measure finds the nodes of a pod's patterns.
 func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
 	selector, err := policy.Selector(pod.Annotations)
-	if err == nil {
-		use.Nodes = len(matching(selector, nodes))
-	}
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):
@@ -128,27 +139,9 @@ func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
 		if wrong.Annotation == policy.ExcludeAnnotation {
 			use.Problem = "what to exclude: " + wrong.Problem
 		}
-	case use.Nodes == 0:
-		use.Problem = "matches no node"
+	case err == nil:
+		if use.Nodes = len(matching(selector, nodes)); use.Nodes == 0 {
+			use.Problem = "matches no node"
+		}
 	}
-}
-
-func ended(pod *v1.Pod) bool {
-	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
-}
-
-func (o *options) printPatterns(patterns []*inUse, namespace string) error {
-	if o.output != "table" {
-		return o.print(patterns)
-	}
-	if len(patterns) == 0 {
-		where := cmp.Or(namespace, "any namespace")
-		fmt.Fprintf(o.ErrOut, "No pod in %s has the annotation %s or %s.\n", where, o.policy.Annotation, o.policy.ExcludeAnnotation)
-		return nil
-	}
-	rows := make([]string, len(patterns))
-	for i, p := range patterns {
-		rows[i] = fmt.Sprintf("%s\t%d\t%d\t%d\t%s", p, p.Nodes, p.Pods, p.Waiting, p.Problem)
-	}
-	return o.table("PATTERN\tEXCLUDES\tNODES\tPODS\tWAITING\tPROBLEM", rows...)
 }

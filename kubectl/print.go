@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 )
 
@@ -29,16 +28,6 @@ func printJSON(out io.Writer, value any) error {
 	encoder.SetIndent("", "    ")
 	encoder.SetEscapeHTML(false) // patterns are to be read
 	return encoder.Encode(value)
-}
-
-// table writes rows below a head, in columns as kubectl's.
-func (o *options) table(head string, rows ...string) error {
-	w := printers.GetNewTabWriter(o.Out)
-	fmt.Fprintln(w, head)
-	for _, row := range rows {
-		fmt.Fprintln(w, row)
-	}
-	return w.Flush()
 }
 
 // count is a number and what it counts.

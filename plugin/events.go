@@ -9,17 +9,17 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util"
 )
 
-// EventsToRegister implements framework.EnqueueExtensions: what may make a pod
-// schedulable that this plugin has turned away. The name of a node never
-// changes, so that is a new node, and the pod's own annotation.
+// EventsToRegister implements framework.EnqueueExtensions. It lists what may make a pod
+// schedulable that this plugin has rejected: a new node, and a change of the pod's own
+// annotations. The name of a node never changes.
 //
-// An annotation has no ActionType of its own. A change of nothing else arrives as
-// the general Update, and one that goes with a new label as UpdatePodLabel alone;
-// who registers Update hears of all.
+// An annotation has no ActionType of its own. A change of an annotation alone arrives
+// as Update, and one together with a label as UpdatePodLabel. A plugin that registers
+// Update gets both.
 //
-// Without UpdateNodeTaint the scheduler would register it for every plugin that
-// wants to hear of new nodes, without a hint, and so wake all pods by it: once it
-// stood in for new nodes that were held back. afterNode ignores it.
+// UpdateNodeTaint is here with a hint that ignores it. Without it, the scheduler would
+// register it for every plugin that waits for new nodes, without a hint, and so wake
+// all pods by it.
 func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWithHint, error) {
 	return []framework.ClusterEventWithHint{
 		{Event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add | framework.UpdateNodeTaint}, QueueingHintFn: p.afterNode},

@@ -3,7 +3,6 @@ package plugin
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/lru"
 
@@ -11,18 +10,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// matching are the nodes of a list that qualify by a selector.
-type matching struct {
-	nodes  int                        // how many they are
-	result *framework.PreFilterResult // names them, where that is worth it
-	others string                     // says in words how many do not qualify, and why
-}
-
-// matchings remembers them, as long as the nodes are the same.
+// matchings keeps which nodes of a list qualify, as long as the list is the same.
 type matchings struct {
 	mu    sync.Mutex
 	list  []framework.NodeInfo
-	known *lru.Cache // of *matching, by regex.Selector
+	known *lru.Cache // of *naming.Named, by regex.Selector
 }
 
 // maxMatchings is how many selectors have their names kept: those of 3,000 nodes
@@ -32,7 +24,7 @@ const maxMatchings = 500
 func newMatchings() *matchings { return &matchings{known: lru.New(maxMatchings)} }
 
 // of finds what qualifies of a list, which is not empty.
-func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *matching {
+func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *naming.Named {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !naming.Same(m.list, list) {
@@ -40,27 +32,9 @@ func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *mat
 		m.known.Clear()
 	}
 	if known, ok := m.known.Get(*selector); ok {
-		return known.(*matching)
+		return known.(*naming.Named)
 	}
-	found := match(selector, list)
+	found := naming.Divide(list, func(i int) string { return selector.Reason(selector.Judge(list[i].Node().Name)) })
 	m.known.Add(*selector, found)
 	return found
-}
-
-func match(selector *regex.Selector, list []framework.NodeInfo) *matching {
-	names := make([]string, 0, len(list))
-	rejected := map[string]int{}
-	for _, node := range list {
-		name := node.Node().Name
-		if verdict := selector.Judge(name); verdict == regex.Qualifies {
-			names = append(names, name)
-		} else {
-			rejected[selector.Reason(verdict)]++
-		}
-	}
-	m := &matching{nodes: len(names), others: naming.Rejected(rejected)}
-	if naming.Worth(len(names), len(list)) {
-		m.result = &framework.PreFilterResult{NodeNames: sets.New(names...)}
-	}
-	return m
 }

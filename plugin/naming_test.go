@@ -8,6 +8,7 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -62,7 +63,7 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 // each pod that has it.
 func TestNodesAreMatchedOnceForEachPattern(t *testing.T) {
 	pl, nodes := newPlugin(t, ""), nodesNamed("a1", "b1")
-	matched := func(annotations ...string) *matching {
+	matched := func(annotations ...string) *naming.Named {
 		selector, err := pl.selectors.Selector(pod(annotations...).Annotations)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,9 @@
-// Package plugin is the policy as a plugin compiled into the scheduler: the
-// baseline that the Wasm guests and the extender are measured against. It decides
-// exactly as guest v2 does, in the words of package regex.
+// Package plugin is the policy of package regex as a plugin that is compiled into the
+// scheduler:
+//
+//	app.NewSchedulerCommand(app.WithPlugin(plugin.Name, plugin.New))
+//
+// It decides as guest v2 does, with the same reasons.
 package plugin
 
 import (
@@ -37,8 +40,8 @@ var (
 	_ framework.SignPlugin        = (*Plugin)(nil)
 )
 
-// New makes the plugin. Its args are optional: {"annotation": "example.com/key"}
-// reads another annotation, "excludeAnnotation" another one of what to exclude.
+// New makes the plugin. Its args are optional: {"annotation": "example.com/key"} names
+// another annotation to read, and "excludeAnnotation" another one for what to exclude.
 func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.Plugin, error) {
 	policy, err := decodePolicy(args)
 	if err != nil {
@@ -50,7 +53,7 @@ func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.
 // Name implements framework.Plugin.
 func (*Plugin) Name() string { return Name }
 
-// state is what a scheduling cycle knows of its pod.
+// state is what PreFilter leaves for the other hooks of a cycle.
 type state struct {
 	selector *regex.Selector
 	reasons  [regex.Excluded + 1][]string // by verdict
@@ -64,8 +67,8 @@ func (s *state) LeftOut() string { return s.leftOut }
 // and pods that preemption tries out, so its copies share it.
 func (s *state) Clone() framework.StateData { return s }
 
-// PreFilter implements framework.PreFilterPlugin. The nodes that qualify are the
-// only ones that the scheduler looks at, unless they are most of them.
+// PreFilter implements framework.PreFilterPlugin. It names the nodes that qualify, and
+// the scheduler looks at no others. It names none if most nodes qualify.
 func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	selector, err := p.selectors.Selector(pod.Annotations)
 	if err != nil {
@@ -82,19 +85,18 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	matching := p.matchings.of(selector, nodes)
-	if matching.nodes == 0 {
-		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, matching.others)
+	named := p.matchings.of(selector, nodes)
+	if named.Nodes == 0 {
+		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, named.Rejected)
 	}
-	if matching.result != nil {
-		s.leftOut = matching.others
+	if named.Result != nil {
+		s.leftOut = named.Rejected
 	}
-	return matching.result, nil
+	return named.Result, nil
 }
 
 // SignPod implements framework.SignPlugin: pods with equal annotations get equal
-// verdicts. Without it the scheduler would find out about each pod of a profile
-// anew, where it could go on in the list of nodes that it made for an equal one.
+// verdicts, so the scheduler may use for one pod what it found out for an equal one.
 func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragment, *framework.Status) {
 	var fragments []framework.SignFragment
 	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
@@ -111,11 +113,11 @@ func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragme
 // don't change its name.
 func (*Plugin) PreFilterExtensions() framework.PreFilterExtensions { return nil }
 
-// Filter implements framework.FilterPlugin. A node that does not qualify will
-// not do so when pods are evicted from it either, hence UnschedulableAndUnresolvable.
+// Filter implements framework.FilterPlugin. To evict pods from a node does not change
+// whether it qualifies, hence UnschedulableAndUnresolvable.
 //
-// For a node that qualifies it allocates nothing; for another one the status,
-// which can't be shared because the framework writes into it.
+// For a node that qualifies it allocates nothing. For others it allocates the status,
+// which cannot be shared because the framework writes into it.
 func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
 	data, err := cycle.Read(stateKey)
 	if err != nil {
@@ -128,9 +130,8 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 	return nil
 }
 
-// PostFilter implements framework.PostFilterPlugin. It tells the pod's author of
-// the regex where the scheduler, which was given names, has no reason for the
-// nodes that it did not look at.
+// PostFilter implements framework.PostFilterPlugin. It says why nodes were not named:
+// the scheduler did not look at them, so it has no reason for them.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	data, err := cycle.Read(stateKey)
 	if err != nil { // this pod has no regex

@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// The budget of a pattern. RATIONALE.md, "Why are patterns bounded?", has the
-// measurements behind each number.
+// The budget of a pattern. RATIONALE.md has the measurements behind each number.
 //
-// All but the last are checked on the text: syntax.Parse panics inside itself on
-// patterns that it finds too large and recovers, which TinyGo cannot do on
-// Wasm, and its recursion must fit the guest's stack. What is within all of them
-// must be within those of internal/dfa, too.
+// All but the last are checked on the text. For patterns that it finds too large,
+// syntax.Parse panics and recovers, which TinyGo cannot do on Wasm; and its recursion
+// must fit the guest's stack.
 const (
 	// maxPattern bounds the pattern's length, in bytes.
 	maxPattern = 2048

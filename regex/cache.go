@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// A Cache keeps what patterns compile to across scheduling cycles, refusals
-// too, within a bound of memory. It is safe for concurrent use.
+// A Cache keeps compiled patterns, and refused ones, from one scheduling cycle to the
+// next, within a bound of memory. It is safe for concurrent use.
 //
-// It has two generations: when the young one has grown to half of the bound it
-// becomes the old one, and the old one is forgotten. What is used moves to the
-// young one, so what goes is what was not used for longest, roughly.
+// It has two generations. When the young one has grown to half of the bound, it becomes
+// the old one, and the old one is dropped. A pattern that is used moves to the young
+// one. So roughly those go that were not used for longest.
 type Cache struct {
 	policy Policy
 	half   int // bound of a generation, in bytes
@@ -33,7 +33,7 @@ func NewCache(policy Policy, bytes int) *Cache {
 	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}}}
 }
 
-// Selector is [Policy.Selector], from the cache where that's possible.
+// Selector is [Policy.Selector], but takes patterns from the cache.
 func (c *Cache) Selector(annotations map[string]string) (*Selector, error) {
 	return c.Select(c.policy.find(annotations))
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ParseConfig reads the configuration of a plugin, such as a guest's
-// guestConfig: a JSON object with the optional fields "annotation" and
-// "excludeAnnotation", the keys that carry the patterns. Empty data is [Default].
-// Unknown or repeated fields, and keys that Kubernetes refuses, are errors.
+// ParseConfig reads the configuration of a plugin, such as a guest's guestConfig. It is
+// a JSON object with the optional fields "annotation" and "excludeAnnotation", the keys
+// that carry the patterns. Empty data is [Default]. An unknown or repeated field is an
+// error, and so is a key that Kubernetes refuses.
 func ParseConfig(data []byte) (Policy, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Default, nil
@@ -81,8 +81,8 @@ func notAnObject(cause error) error {
 	return errors.New(example + ": " + cause.Error())
 }
 
-// checkKey returns what makes key impossible as an annotation's key, or "". The
-// rules are those of IsQualifiedName in k8s.io/apimachinery/pkg/util/validation.
+// checkKey says why key cannot be the key of an annotation, or returns "". The rules are
+// those of IsQualifiedName in k8s.io/apimachinery/pkg/util/validation.
 func checkKey(key string) string {
 	prefix, name, prefixed := strings.Cut(key, "/")
 	if !prefixed {

@@ -17,13 +17,13 @@ type PatternError struct {
 	// Problem is what is wrong with it.
 	Problem string
 
-	text string // all of it, put together once: v1 says it for each node
+	text string // the whole message, made once: v1 gives it for each node
 }
 
 func (e *PatternError) Error() string { return e.text }
 
-// problem puts an error of syntax.Parse into words. The fragment at fault is
-// shown unless it is the whole pattern, which every PatternError shows anyway.
+// problem puts an error of syntax.Parse into words. It shows the fragment at fault,
+// unless that is the whole pattern, which every PatternError shows.
 func problem(pattern string, err error) string {
 	at, ok := err.(*syntax.Error)
 	if !ok {
@@ -56,9 +56,9 @@ func shorten(text string) string {
 	return text[:head] + "…" + text[tail:]
 }
 
-// quote puts text between double quotes as it stands, because a regex is
-// hard enough to read without doubled backslashes. Only what would blur where
-// it ends, or break the line, is escaped.
+// quote puts text between double quotes as it is, because a regex is hard enough to
+// read without doubled backslashes. It escapes a text that has a quote in it, or what
+// cannot be printed.
 func quote(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r == '"' || !strconv.IsPrint(r) }) {
 		return `"` + text + `"`

@@ -2,12 +2,13 @@
 // regular expressions in its annotations. A node's name must match the one, if
 // there is one, and must not match the other, if there is one.
 //
-// It is pure: no I/O, no Kubernetes types, no package of ours. Go and TinyGo
-// compile the same code, so a pattern means the same at every door into the
-// scheduler: what matches, what is refused, and in which words.
+// The package is pure: it has no I/O and no Kubernetes types. Go and TinyGo compile
+// the same code. So a pattern means the same on every way into the scheduler: the same
+// names match, the same patterns are refused, and in the same words.
 //
-// [Policy.Selector] makes a [Selector] of a pod's annotations, or refuses what
-// could be too costly (budget.go). The automaton behind it is in internal/dfa.
+// [Policy.Selector] makes a [Selector] of a pod's annotations. It refuses a pattern
+// that could take too long to compile or to match: one of more than 2,048 bytes, for
+// example, or one whose automaton has more than 4,096 states.
 package regex
 
 // The keys under which a pod carries its patterns, unless a plugin is configured
@@ -51,7 +52,7 @@ func (p Policy) find(annotations map[string]string) (include, exclude *string) {
 	return include, exclude
 }
 
-// role is what a pattern is for.
+// role says what a pattern is for.
 type role int
 
 const (
@@ -60,7 +61,7 @@ const (
 	roles // how many there are
 )
 
-// refuse blames a pattern for a problem.
+// refuse makes the error of a pattern that has a problem.
 func (p Policy) refuse(r role, pattern, problem string) *PatternError {
 	e := &PatternError{Annotation: p.Annotation, Pattern: shorten(pattern), Problem: problem}
 	if r == excluding {

@@ -8,13 +8,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex/internal/dfa"
 )
 
-// A Selector decides by its name whether a node qualifies. It never changes. Two
-// that a Cache has made of the same patterns are equal, as long as it keeps these.
+// A Selector decides by a node's name whether the node qualifies. It never changes.
+// Two selectors that a [Cache] has made of the same patterns are equal, as long as the
+// cache keeps these.
 type Selector struct {
 	include, exclude *pattern // nil where there is none
 }
 
-// pattern is one that was compiled.
+// pattern is a compiled pattern.
 type pattern struct {
 	reason    string // of nodes that are rejected by it
 	automaton *dfa.Automaton
@@ -29,7 +30,7 @@ const (
 	Excluded          // the name matches the pattern that it must not match
 )
 
-// newSelector makes a selector of patterns, nil for one that is not there.
+// newSelector makes a selector of patterns. A pattern that is not there is nil.
 func newSelector(include, exclude *string, compile func(role, string) (*pattern, error)) (*Selector, error) {
 	var s Selector
 	var err error
@@ -49,9 +50,9 @@ func newSelector(include, exclude *string, compile func(role, string) (*pattern,
 	return &s, nil
 }
 
-// compile compiles the pattern of a role. It refuses, with a [*PatternError], one
-// that is not RE2 syntax, and one that exceeds the budget and so could cost too
-// much to compile. The pattern's memory may be reused afterwards.
+// compile compiles the pattern of a role. It refuses, with a [*PatternError], a
+// pattern that is not RE2 syntax, and one that exceeds the budget. The pattern's memory
+// may be reused afterwards.
 func (p Policy) compile(r role, text string) (*pattern, error) {
 	automaton, problem := compile(text)
 	if automaton == nil {
@@ -64,8 +65,7 @@ func (p Policy) compile(r role, text string) (*pattern, error) {
 	return &pattern{reason + quote(shorten(text)), automaton}, nil
 }
 
-// compile makes the automaton of a pattern, or words for a person what is wrong
-// with it.
+// compile makes the automaton of a pattern, or says what is wrong with the pattern.
 func compile(text string) (automaton *dfa.Automaton, wrong string) {
 	if wrong := checkText(text); wrong != "" {
 		return nil, wrong
@@ -89,9 +89,9 @@ func compile(text string) (automaton *dfa.Automaton, wrong string) {
 	return automaton, ""
 }
 
-// Judge decides on a node. A pattern matches a name if it matches anywhere in it,
-// exactly as Go's regexp.MatchString says. Judge looks at each byte once for each
-// pattern, and allocates nothing.
+// Judge decides on a node by its name. A pattern matches a name if it matches anywhere
+// in it, as Go's regexp.MatchString does. Judge reads each byte once for each pattern,
+// and allocates nothing.
 func (s *Selector) Judge(name string) Verdict {
 	if s.include != nil && !s.include.automaton.Match(name) {
 		return Mismatch
@@ -105,8 +105,8 @@ func (s *Selector) Judge(name string) Verdict {
 // Match reports whether a node qualifies.
 func (s *Selector) Match(name string) bool { return s.Judge(name) == Qualifies }
 
-// Reason is why a node with that verdict does not qualify. It never contains the
-// node's name, so that the scheduler adds equal reasons up.
+// Reason says why a node with that verdict does not qualify. It never contains the
+// node's name, so that the scheduler can count the nodes that have the same reason.
 func (s *Selector) Reason(v Verdict) string {
 	switch {
 	case v == Mismatch && s.include != nil:

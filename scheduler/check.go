@@ -6,115 +6,90 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
-	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 )
 
 // kind is what every configuration is.
 const kind = "KubeSchedulerConfiguration"
 
-// readable checks that a configuration is an object whose keys no decoder would
-// stumble over.
-func readable(configuration []byte) error {
-	var file map[string]any
-	switch err := yaml.Unmarshal(configuration, &file); {
-	case err != nil && strings.Contains(err.Error(), "cannot unmarshal"):
-		return errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
-	case err != nil:
-		return err
+// check finds all mistakes that can be found without the guests, which it returns,
+// those that nothing is wrong with. compiledIn are the names that no guest may have.
+func (c *Configuration) check(compiledIn sets.Set[string]) (guests []guest, m Mistakes) {
+	m.must("kind", c.file["kind"], kind)
+	m.must("apiVersion", c.file["apiVersion"], configv1.SchemeGroupVersion.String())
+	var misfits yamlcheck.Problems
+	if is, ok := c.file["kind"].(string); !ok || yamlcheck.Closest(is, []string{kind}) != "" { // else all else is another's
+		misfits = c.text.Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]())
 	}
-	return below("", yamlcheck.Parse(configuration).Keys())
+	m = append(m, below("", misfits)...)
+	for i := range c.Profiles {
+		p := &c.Profiles[i]
+		p.checkOnce(&m)
+		known := compiledIn.Clone()
+		guests = append(guests, p.checkConfig(c.text, known, &m)...)
+		p.checkKnown(known, misfits, &m)
+	}
+	c.checkExtenders(&m)
+	return guests, append(m, c.validate(len(m) > 0)...)
 }
 
-// checkFields finds what is misspelt, at the wrong place or of the wrong type, all
-// of it at once. Decoders tell of the first alone, and not where it is.
-func checkFields(configuration []byte) error {
-	var is struct{ APIVersion, Kind any }
-	if err := yaml.Unmarshal(configuration, &is); err != nil {
-		return err
-	}
-	header := together(
-		must("kind", is.Kind, kind),
-		must("apiVersion", is.APIVersion, configv1.SchemeGroupVersion.String()),
-	)
-	if name, ok := is.Kind.(string); ok && yamlcheck.Closest(name, []string{kind}) == "" {
-		return header // something else altogether
-	}
-	return together(header, below("", misfits(configuration)))
-}
-
-func misfits(configuration []byte) yamlcheck.Problems {
-	return yamlcheck.Parse(configuration).Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]())
-}
-
-func must(field string, is any, be string) error {
+func (m *Mistakes) must(field string, is any, be string) {
 	switch is {
 	case be:
-		return nil
 	case nil:
-		return &FieldError{Field: field, Message: "is missing: it must be " + be}
+		m.add(field, "is missing: it must be %s", be)
+	default:
+		m.add(field, "is %v, but must be %s", is, be)
 	}
-	return &FieldError{Field: field, Message: fmt.Sprintf("is %v, but must be %s", is, be)}
 }
 
-// decode reads a configuration as strictly as kube-scheduler will.
-func decode(configuration []byte) error {
-	obj, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
-	if err != nil {
-		return err
-	}
-	return validate(obj)
-}
-
-// lenient passes over unknown fields.
-var lenient = serializer.NewCodecFactory(scheme.Scheme)
-
-// decodeRest finds what is wrong beside what is told already. What keeps that from
-// being read is no news; nor are plugins, of which the defaults would write a log.
-func decodeRest(configuration []byte) error {
-	var file map[string]any
-	if yaml.Unmarshal(configuration, &file) != nil {
-		return nil
-	}
-	profiles, _ := file["profiles"].([]any)
-	for _, profile := range profiles {
-		if fields, ok := profile.(map[string]any); ok {
-			delete(fields, "plugins")
+// validate asks kube-scheduler's own validation. Beside other mistakes, what keeps the
+// configuration from being read is no news; nor are plugins, of which the defaults
+// would write a log.
+func (c *Configuration) validate(others bool) (m Mistakes) {
+	file := runtime.DeepCopyJSON(c.file)
+	if profiles, _ := file["profiles"].([]any); others {
+		for _, profile := range profiles {
+			if fields, ok := profile.(map[string]any); ok {
+				delete(fields, "plugins")
+			}
 		}
 	}
-	rest, err := yaml.Marshal(file)
-	if err != nil {
-		return nil
+	obj, err := decode(file)
+	if err != nil && !others {
+		m.add("", "%w", err)
 	}
-	obj, _, err := lenient.UniversalDecoder().Decode(rest, nil, nil)
-	if err != nil {
-		return nil
+	typed, ok := obj.(*config.KubeSchedulerConfiguration)
+	if err != nil || !ok {
+		return m
 	}
-	return validate(obj)
+	for _, err := range append(invalidFits(typed), flat(validation.ValidateKubeSchedulerConfiguration(typed))...) {
+		if wrong := (*field.Error)(nil); errors.As(err, &wrong) {
+			m.add(wrong.Field, "%s", words(wrong))
+		} else {
+			m.add("", "%w", err)
+		}
+	}
+	return m
 }
 
-// validate asks kube-scheduler's own validation.
-func validate(obj runtime.Object) error {
-	typed, ok := obj.(*config.KubeSchedulerConfiguration)
-	if !ok {
-		return nil // which is told
-	}
-	found := append(invalidFits(typed), validation.ValidateKubeSchedulerConfiguration(typed))
-	if all := utilerrors.Flatten(utilerrors.NewAggregate(found)); all != nil {
-		return invalid(all.Errors())
+// flat are the errors that one is made of.
+func flat(err error) []error {
+	if all := utilerrors.Flatten(utilerrors.NewAggregate([]error{err})); all != nil {
+		return all.Errors()
 	}
 	return nil
 }
@@ -126,27 +101,50 @@ func invalidFits(typed *config.KubeSchedulerConfiguration) (found []error) {
 		for j, plugin := range typed.Profiles[i].PluginConfig {
 			if args, ok := plugin.Args.(*config.NodeResourcesFitArgs); ok {
 				path := field.NewPath("profiles").Index(i).Child("pluginConfig").Index(j).Child("args")
-				found = append(found, validation.ValidateNodeResourcesFitArgs(path, args))
+				found = append(found, flat(validation.ValidateNodeResourcesFitArgs(path, args))...)
 			}
 		}
 	}
 	return found
 }
 
-// checkArgs compares the args of kube-scheduler's own plugins with their types.
-func (p profile) checkArgs() error {
-	var errs []error
-	for i, c := range p.PluginConfig {
-		path := p.path("pluginConfig[%d].args", i)
-		if !isObject(c.Args) {
-			errs = append(errs, &FieldError{Field: path, Message: `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`})
-			continue
+// words leaves out the values that Kubernetes prints as Go does, but for plain ones.
+func words(wrong *field.Error) string {
+	if path, ok := wrong.BadValue.(*field.Path); ok && wrong.Type == field.ErrorTypeDuplicate {
+		return fmt.Sprintf("is the same as %s: give each its own", path)
+	}
+	if wrong.Type == field.ErrorTypeDuplicate {
+		return fmt.Sprintf("%v stands here twice: take one of the two away", wrong.BadValue)
+	}
+	switch reflect.ValueOf(wrong.BadValue).Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice:
+		if wrong.Detail != "" {
+			return wrong.Detail
 		}
-		if t, ok := argsOf(c.Name); ok && !c.wasm {
-			errs = append(errs, below(path, yamlcheck.Parse(c.Args).Check(t)))
+		return wrong.Type.String()
+	}
+	return wrong.ErrorBody()
+}
+
+// checkExtenders catches an address that no request can be sent to; kube-scheduler
+// would say so of each pod.
+func (c *Configuration) checkExtenders(m *Mistakes) {
+	for i, extender := range c.Extenders {
+		u, err := url.Parse(extender.URLPrefix)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			m.add(fmt.Sprintf("extenders[%d].urlPrefix", i), "must begin with http:// or https:// and a host, as in http://localhost:8000/")
 		}
 	}
-	return together(errs...)
+}
+
+// checkOnce catches the plugin that is enabled twice under an extension point.
+func (p *Profile) checkOnce(m *Mistakes) {
+	for i, e := range p.enabled {
+		same := func(other enabled) bool { return other.name == e.name && other.point == e.point }
+		if slices.ContainsFunc(p.enabled[:i], same) {
+			m.addNamed(e.path, "plugin %s: profile %s enables it twice under %s; take one of the two away", e.name, p.SchedulerName, e.point)
+		}
+	}
 }
 
 // isObject is true of args with fields, or without anything.
@@ -155,79 +153,40 @@ func isObject(args []byte) bool {
 	return len(args) == 0 || args[0] == '{' || string(args) == "null"
 }
 
-// argsOf is the type of the args of one of kube-scheduler's own plugins.
-func argsOf(plugin string) (reflect.Type, bool) {
-	obj, err := scheme.Scheme.New(schema.GroupVersionKind{
-		Group: configv1.GroupName, Version: configv1.SchemeGroupVersion.Version, Kind: plugin + "Args",
-	})
-	if err != nil {
-		return nil, false
+// argsOf is the type of the args of a plugin that is compiled in, or nil.
+func argsOf(name string) reflect.Type {
+	if name == plugin.Name {
+		return reflect.TypeFor[struct {
+			Annotation        string `json:"annotation"`
+			ExcludeAnnotation string `json:"excludeAnnotation"`
+		}]()
 	}
-	return reflect.TypeOf(obj), true
+	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
 }
 
-// checkExtenders catches an address that no request can be sent to; kube-scheduler
-// would say so of each pod.
-func checkExtenders(configuration []byte) error {
-	var file struct{ Extenders []struct{ URLPrefix string } }
-	if err := yaml.Unmarshal(configuration, &file); err != nil {
-		return err
-	}
-	var errs []error
-	for i, extender := range file.Extenders {
-		u, err := url.Parse(extender.URLPrefix)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			errs = append(errs, &FieldError{
-				Field:   fmt.Sprintf("extenders[%d].urlPrefix", i),
-				Message: "must begin with http:// or https:// and a host, as in http://localhost:8000/",
-			})
-		}
-	}
-	return together(errs...)
+// path is that of a field of the profile.
+func (p *Profile) path(format string, args ...any) string {
+	return fmt.Sprintf("profiles[%d].", p.index) + fmt.Sprintf(format, args...)
 }
 
-// inProfile is how kube-scheduler begins an error about a profile, or about the
-// args of a plugin in it.
-var inProfile = regexp.MustCompile(`^initializing profiles: creating profile for scheduler name (\S+): (?:initializing plugin "([^"]+)": (?:([a-z]\w*(?:[.\[][\w.\]]+)?): )?)?`)
-
-// locate finds the field that an error of kube-scheduler's set-up is about.
-func locate(configuration []byte, err error) error {
-	found := inProfile.FindStringSubmatch(err.Error())
-	profiles, unread := profilesOf(configuration)
-	if found == nil || unread != nil {
-		return err
-	}
-	for _, p := range profiles {
-		if p.SchedulerName != found[1] {
+// locate finds the field that an error of kube-scheduler's set-up is about, of which
+// only the text names the profile and the plugin.
+func (c *Configuration) locate(err error) error {
+	var m Mistakes
+	for i := range c.Profiles {
+		p := &c.Profiles[i]
+		ofProfile, found := strings.CutPrefix(err.Error(), fmt.Sprintf("initializing profiles: creating profile for scheduler name %s: ", p.SchedulerName))
+		if !found {
 			continue
 		}
-		path, message := p.path(""), strings.TrimPrefix(err.Error(), found[0])
-		for i, c := range p.PluginConfig {
-			if found[2] != "" && c.Name == found[2] {
-				path = strings.TrimSuffix(p.path("pluginConfig[%d].args.%s", i, found[3]), ".")
-				message = fmt.Sprintf("plugin %s: %s", found[2], message)
+		for j, plugin := range p.PluginConfig {
+			if ofPlugin, found := strings.CutPrefix(ofProfile, fmt.Sprintf("initializing plugin %q: ", plugin.Name)); found {
+				m.add(p.path("pluginConfig[%d].args", j), "plugin %s: %s", plugin.Name, ofPlugin)
+				return m.located(c)
 			}
 		}
-		return &FieldError{Field: path, Message: message}
+		m.add(fmt.Sprintf("profiles[%d]", i), "%s", ofProfile)
+		return m.located(c)
 	}
 	return err
-}
-
-// profilesOf reads as much of the profiles as concerns plugins.
-func profilesOf(configuration []byte) ([]profile, error) {
-	var file struct{ Profiles []profile }
-	if err := yaml.Unmarshal(configuration, &file); err != nil {
-		return nil, err
-	}
-	for i := range file.Profiles {
-		p := &file.Profiles[i]
-		p.index = i
-		if p.SchedulerName == "" {
-			p.SchedulerName = "default-scheduler"
-		}
-		for c := range p.PluginConfig {
-			p.PluginConfig[c].wasm = hasGuest(p.PluginConfig[c].Args)
-		}
-	}
-	return file.Profiles, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/cli"
-	"k8s.io/component-base/version"
+	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -22,9 +22,7 @@ func NewCommand(host *wasmhost.Host) *cobra.Command {
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling."
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if printVersion(cmd) {
-			return nil
-		}
+		verflag.PrintAndExitIfRequested() // before a configuration is looked at
 		if err := s.readFile(cmd.Context(), cmd.Flags().Lookup("config").Value.String()); err != nil {
 			return err
 		}
@@ -51,22 +49,12 @@ func (s *setup) readFile(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	if err := s.read(ctx, configuration); err != nil {
+	c, err := Read(configuration)
+	if err == nil {
+		err = s.read(ctx, c)
+	}
+	if err != nil {
 		return fmt.Errorf("config %s: %w", path, err)
 	}
 	return nil
-}
-
-// printVersion answers --version, as kube-scheduler would, but to the command's
-// own output, and before a configuration is looked at.
-func printVersion(cmd *cobra.Command) bool {
-	switch cmd.Flags().Lookup("version").Value.String() {
-	case "true":
-		fmt.Fprintf(cmd.OutOrStdout(), "Kubernetes %s\n", version.Get())
-	case "raw":
-		fmt.Fprintf(cmd.OutOrStdout(), "%#v\n", version.Get())
-	default:
-		return false
-	}
-	return true
 }

@@ -1,170 +1,131 @@
 package scheduler
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// WasmPlugin is a plugin whose pluginConfig carries a guestURL, in a profile
-// that enables it.
-type WasmPlugin struct {
-	Profile string
-	Name    string
-	Args    wasmhost.Args
-	path    string // of its args in the configuration
+// guest is a plugin whose pluginConfig carries a guestURL, in a profile that enables
+// it. A guestURL of a plugin that its profile does not enable is left alone.
+type guest struct {
+	profilePlugin
+	args wasmhost.Args
+	path string // of args in the configuration
 }
 
-// aboutGuest are the fields that an error of a guest is about, by what it says.
-var aboutGuest = map[string]*regexp.Regexp{
-	"guestConfig": regexp.MustCompile(`guestConfig: `),
-	"guestSHA256": regexp.MustCompile(`guestSHA256 asks for `),
-	"memoryLimit": regexp.MustCompile(`but memoryLimit is `),
-
-	"guestSizeLimit": regexp.MustCompile(`over guestSizeLimit`),
-}
-
-// field is the one of the args that an error of the guest is about.
-func (w WasmPlugin) field(err error) string {
-	for field, says := range aboutGuest {
-		if says.MatchString(err.Error()) {
-			return w.path + "." + field
-		}
-	}
-	return w.path + ".guestURL"
-}
-
-// named finds the field of the args that an error names.
-var named = regexp.MustCompile(`args: (?:(guestURL|guestConfig|logSeverity|guestSHA256|guestSizeLimit|memoryLimit|callTimeout|answersLimit|recheckEvery|instances|compilationCache) |.*unknown field "([^"]+)")`)
-
-// argsField is the field that an error of the args is about.
-func argsField(path string, err error) string {
-	if found := named.FindStringSubmatch(err.Error()); found != nil {
-		return path + "." + found[1] + found[2]
-	}
-	return path
-}
-
-// multiPoint is where a Wasm plugin has to be enabled: which extension points it
-// has is known by its guest alone.
+// multiPoint is where a guest has to be enabled: which extension points it has is
+// known by itself alone.
 const multiPoint = "multiPoint"
 
-// WasmPlugins finds the Wasm plugins in a KubeSchedulerConfiguration, in YAML or
-// JSON: beside an error, those that nothing is wrong with. extra are the names of
-// further plugins that are compiled in. A guestURL of a plugin that its profile does
-// not enable is left alone.
-//
-// The args of the native plugin are checked on the way.
-func WasmPlugins(config []byte, extra ...string) (found []WasmPlugin, err error) {
-	told := misfits(config)
-	profiles, err := profilesOf(config)
-	if err != nil && len(told) > 0 {
-		return nil, nil // one of these is why
-	} else if err != nil {
-		return nil, err
-	}
-	taken := compiledIn(extra)
-	var errs []error
-	for _, p := range profiles {
-		inProfile, err := p.wasmPlugins(taken, told)
-		errs = append(errs, p.checkOnce(), p.checkArgs(), err, p.checkNative())
-		found = append(found, inProfile...)
-	}
-	return found, together(errs...)
-}
-
-// compiledIn are the names that no guest may have.
-func compiledIn(extra []string) sets.Set[string] {
-	return sets.KeySet(plugins.NewInTreeRegistry()).Insert(plugin.Name).Insert(extra...)
-}
-
-func (p profile) wasmPlugins(taken sets.Set[string], told yamlcheck.Problems) ([]WasmPlugin, error) {
-	enabled := p.enabled()
-	known := taken.Clone()
-	var found []WasmPlugin
-	var errs []error
-	for i, config := range p.PluginConfig {
-		if !config.wasm {
-			continue
-		}
-		known.Insert(config.Name)
-		points := enabled[config.Name]
-		if err := p.checkName(i, points, taken); err != nil || points == nil {
-			errs = append(errs, err)
-			continue
-		}
+// checkConfig checks the args of all plugins, and returns those that are guests. It
+// adds their names to those that are known.
+func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mistakes) (guests []guest) {
+	compiledIn := known.Clone()
+	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
-		args, err := wasmhost.ParseArgs(config.Args)
-		if err != nil {
-			errs = append(errs, about(argsField(path, err), fmt.Errorf("plugin %s: %w", config.Name, err)))
+		_, _, isGuest := c.Guest()
+		if !isObject(c.Args) {
+			m.add(path, `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`)
 			continue
 		}
-		found = append(found, WasmPlugin{Profile: p.SchedulerName, Name: config.Name, Args: args, path: path})
-	}
-	for name := range enabled {
-		if p.misplaced(name, told) {
-			known.Insert(name)
+		if isGuest {
+			known.Insert(c.Name)
+			if !p.mayBeGuest(i, compiledIn, m) {
+				continue
+			}
+		} else if t := argsOf(c.Name); t != nil {
+			if misfits := text.At(path).Check(t); len(misfits) > 0 {
+				*m = append(*m, below(path, misfits)...)
+				continue
+			}
+		}
+		args, errs := c.readArgs(isGuest)
+		for _, err := range errs {
+			m.addArgs(path, "", err)
+		}
+		if isGuest && errs == nil {
+			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, args, path})
 		}
 	}
-	return found, together(append(errs, p.checkKnown(enabled, known))...)
+	return guests
 }
 
-// misplaced reports whether what the profile configures of a plugin is not read,
-// for a reason that is told: it may have a guestURL.
-func (p profile) misplaced(plugin string, told yamlcheck.Problems) bool {
-	for i, config := range p.PluginConfig {
-		if config.Name == plugin && !isObject(config.Args) {
-			return true
+// readArgs reads the args of a guest, and makes the native plugin once for the sake of its
+// errors.
+func (c PluginConfig) readArgs(isGuest bool) (args wasmhost.Args, errs []error) {
+	if isGuest {
+		args, err := wasmhost.ParseArgs(c.Args)
+		for _, err := range flat(err) {
+			errs = append(errs, fmt.Errorf("plugin %s: %w", c.Name, err))
 		}
-		here := p.path("pluginConfig[%d]", i)
-		if slices.ContainsFunc(told, func(t yamlcheck.Problem) bool { return strings.HasPrefix(t.Field, here) }) && (config.Name == plugin || config.Name == "") {
+		return args, errs
+	}
+	if c.Name == plugin.Name {
+		_, err := plugin.New(context.Background(), &runtime.Unknown{Raw: c.Args}, nil)
+		return args, flat(err)
+	}
+	return args, nil
+}
+
+// mayBeGuest checks what a guest is called, and where it is enabled, if it is.
+func (p *Profile) mayBeGuest(i int, compiledIn sets.Set[string], m *Mistakes) bool {
+	name, path, points := p.PluginConfig[i].Name, "", []string{}
+	for _, e := range p.enabled {
+		if e.name == name {
+			path, points = cmp.Or(path, e.path), append(points, e.point)
+		}
+	}
+	switch {
+	case compiledIn.Has(name):
+		m.addNamed(p.path("pluginConfig[%d].name", i),
+			"plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name", name, p.SchedulerName)
+	case len(points) > 0 && !slices.Contains(points, multiPoint):
+		m.addNamed(path, "plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
+			name, p.SchedulerName, strings.Join(points, " and "), multiPoint)
+	default:
+		return len(points) > 0
+	}
+	return false
+}
+
+// checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler would
+// only say that it does not exist.
+func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) {
+	once := sets.New[string]()
+	for _, e := range p.enabled {
+		if known.Has(e.name) || once.Has(e.name) || p.misread(e.name, misfits) {
+			continue
+		}
+		once.Insert(e.name)
+		meant := yamlcheck.Closest(e.name, sets.List(known))
+		if meant != "" {
+			meant = "; do you mean " + meant + "?"
+		}
+		m.addNamed(e.path, "plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL%s",
+			e.name, p.SchedulerName, meant)
+	}
+}
+
+// misread reports whether a misfit keeps the configuration of a plugin from being read:
+// it may have a guestURL.
+func (p *Profile) misread(name string, misfits yamlcheck.Problems) bool {
+	for i, c := range p.PluginConfig {
+		misfit := func(m yamlcheck.Problem) bool { return strings.HasPrefix(m.Field, p.path("pluginConfig[%d]", i)) }
+		if (c.Name == name || c.Name == "") && (!isObject(c.Args) || slices.ContainsFunc(misfits, misfit)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(told, func(t yamlcheck.Problem) bool {
-		field := t.Field[strings.LastIndexByte(t.Field, '.')+1:]
-		return yamlcheck.Closest(field, []string{"pluginConfig"}) != ""
+	return slices.ContainsFunc(misfits, func(m yamlcheck.Problem) bool {
+		return yamlcheck.Closest(m.Field[strings.LastIndexByte(m.Field, '.')+1:], []string{"pluginConfig"}) != ""
 	})
-}
-
-// checkName checks what a guest is called, and where that is enabled, if it is.
-func (p profile) checkName(i int, points, taken sets.Set[string]) error {
-	name := p.PluginConfig[i].Name
-	if taken.Has(name) {
-		return about(p.path("pluginConfig[%d].name", i),
-			fmt.Errorf("plugin %s: profile %s gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-				name, p.SchedulerName))
-	}
-	if points != nil && !points.Has(multiPoint) {
-		return about(p.pathOf(name, points),
-			fmt.Errorf("plugin %s: profile %s enables it under %s; a Wasm plugin must be enabled under %s",
-				name, p.SchedulerName, strings.Join(sets.List(points), " and "), multiPoint))
-	}
-	return nil
-}
-
-// checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler
-// would only say that it does not exist.
-func (p profile) checkKnown(enabled map[string]sets.Set[string], known sets.Set[string]) error {
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(enabled)) {
-		if known.Has(name) {
-			continue
-		}
-		err := fmt.Errorf("plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL", name, p.SchedulerName)
-		if meant := yamlcheck.Closest(name, sets.List(known)); meant != "" {
-			err = fmt.Errorf("%w; do you mean %s?", err, meant)
-		}
-		errs = append(errs, about(p.pathOf(name, enabled[name]), err))
-	}
-	return together(errs...)
 }

@@ -1,11 +1,13 @@
 package scheduler
 
 import (
+	"errors"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/informers"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -14,36 +16,41 @@ import (
 
 const configs = "../testdata/scheduler/"
 
+func read(t *testing.T, file string) *Configuration {
+	t.Helper()
+	text, err := os.ReadFile(configs + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return configuration(t, string(text))
+}
+
 func TestWasmPluginsOfAConfiguration(t *testing.T) {
 	const folder = "file://../testdata/guests/"
 	tests := []struct {
 		name, file string
-		want       []WasmPlugin
+		want       []guest
 	}{
 		{name: "none", file: "good/no_plugins.json"},
 		{name: "the native plugin is none", file: "good/native.yaml"},
 		{
 			name: "one, in the profile without a name", file: "good/one_guest.yaml",
-			want: []WasmPlugin{{"default-scheduler", "WasmRegexScheduling", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"}},
+			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"}},
 		},
 		{
 			name: "those of each profile, but not those that are not enabled", file: "good/many_guests.yaml",
-			want: []WasmPlugin{
-				{"default-scheduler", "First", wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"},
-				{"default-scheduler", "Second", wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args"},
-				{"other", "First", wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args"},
+			want: []guest{
+				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"},
+				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args"},
+				{profilePlugin{"other", "First"}, wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args"},
 			},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			config, err := os.ReadFile(configs + tt.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := WasmPlugins(config)
-			if err != nil {
-				t.Fatal(err)
+			got, mistakes := read(t, tt.file).check((&setup{}).compiledIn())
+			if mistakes != nil {
+				t.Fatal(mistakes)
 			}
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
@@ -54,13 +61,9 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 
 // Two profiles call different guests First, and each gets its own.
 func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
-	config, err := os.ReadFile(configs + "good/many_guests.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &setup{host: &wasmhost.Host{}}
 	defer s.host.Close()
-	if err := s.read(t.Context(), config); err != nil {
+	if err := s.read(t.Context(), read(t, "good/many_guests.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	made := func(profile string) (fwk.Plugin, error) {
@@ -93,11 +96,7 @@ func (h profileHandle) SharedInformerFactory() informers.SharedInformerFactory {
 }
 
 func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
-	config, err := os.ReadFile(configs + "good/one_guest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := WasmPlugins(config, "WasmRegexScheduling"); err == nil {
+	if _, mistakes := read(t, "good/one_guest.yaml").check(sets.New("WasmRegexScheduling")); mistakes == nil {
 		t.Error("it may")
 	}
 }
@@ -117,9 +116,9 @@ func TestAnErrorPointsAtItsArg(t *testing.T) {
 		"compilationCache": guest + "compilationCache: 1",
 		"guestSHA265":      guest + "guestSHA265: ''",
 	} {
-		err := Run(t.Context(), Options{Config: profileWith("Wasm", "{"+args+"}"), Transport: inProcess{}})
-		found := FieldErrors(err)
-		if len(found) != 1 || found[0].Field != "profiles[0].pluginConfig[0].args."+field {
+		err := Run(t.Context(), Options{Config: profileWith(t, "Wasm", "{"+args+"}"), Transport: inProcess{}})
+		var found Mistakes
+		if !errors.As(err, &found) || len(found) != 1 || found[0].Field != "profiles[0].pluginConfig[0].args."+field {
 			t.Errorf("%s: %v points at %+v", field, err, found)
 		}
 	}

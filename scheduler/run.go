@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"time"
 
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
@@ -23,13 +22,10 @@ type Options struct {
 	// Kubeconfig is the path of a kubeconfig. It takes the place of the one
 	// that Config may name.
 	Kubeconfig string
-	// Config is a KubeSchedulerConfiguration in YAML or JSON. Empty is
-	// kube-scheduler's default. Its leader election is switched off.
-	Config []byte
+	// Config is what [Read] has read. Leader election is switched off.
+	Config *Configuration
 	// Transport carries the requests for guests. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
-	// Timeout bounds each fetch of a guest. Zero is wasmhost.DefaultTimeout.
-	Timeout time.Duration
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
 	// Prepare, if set, gets the scheduler before it runs.
@@ -41,7 +37,7 @@ type Options struct {
 
 // Run runs a scheduler until ctx is done, and returns nil then. Every other end
 // is an error; those of the configuration and of the guests come before the API
-// server is contacted.
+// server is contacted, and those of fields are [Mistakes].
 //
 // It serves no port, elects no leader, keeps no compiled guest in a directory,
 // leaves flags and the set-up of klog to the process (and logs to the logger in
@@ -52,73 +48,61 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	s := o.newSetup()
 	defer s.host.Close()
-	cc, sched, err := o.setup(ctx, s)
+	cc, sched, err := o.setup(ctx, s, "")
+	if err == nil && o.Prepare != nil {
+		err = o.Prepare(sched)
+	}
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
-	}
-	if o.Prepare != nil {
-		if err := o.Prepare(sched); err != nil {
-			return fmt.Errorf("scheduler: %w", err)
-		}
 	}
 	return serve(ctx, cancel, cc, sched, o.Ready)
 }
 
-func (o Options) newSetup() *setup {
-	return &setup{host: &wasmhost.Host{Transport: o.Transport, Timeout: o.Timeout, NoCache: true}, extra: o.Plugins}
+// Check returns the error of the configuration or of its guests with which [Run]
+// would end. It makes a scheduler, guests and all, and does not run it, so it needs no
+// cluster and contacts none.
+func Check(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := o.newSetup()
+	defer s.host.Close()
+	o.Kubeconfig = ""
+	cc, _, err := o.setup(ctx, s, "http://127.0.0.1:1") // which nobody asks anything
+	if err != nil {
+		return err
+	}
+	cc.EventBroadcaster.Shutdown()
+	return nil
 }
 
-func (o Options) setup(ctx context.Context, s *setup) (*schedulerconfig.CompletedConfig, *scheduler.Scheduler, error) {
-	configuration, err := o.configuration()
+func (o Options) newSetup() *setup {
+	return &setup{host: &wasmhost.Host{Transport: o.Transport, NoCache: true}, extra: o.Plugins}
+}
+
+// setup makes a scheduler for the API server of the kubeconfig, or for another one.
+func (o Options) setup(ctx context.Context, s *setup, server string) (*schedulerconfig.CompletedConfig, *scheduler.Scheduler, error) {
+	c := o.Config.forUs(o.Kubeconfig)
+	if err := s.read(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	text, err := yaml.Marshal(c.file)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.read(ctx, configuration); err != nil {
-		return nil, nil, err
-	}
-	path, err := writeTemp(configuration)
+	path, err := writeTemp(text)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer os.Remove(path)
 	opts := options.NewOptions()
 	opts.ConfigFile = path
+	opts.Master = server
 	opts.SecureServing.BindPort = 0
 	cc, sched, err := app.Setup(ctx, opts, s.register)
 	if err != nil {
-		return nil, nil, locate(configuration, err)
+		return nil, nil, c.locate(err)
 	}
 	return cc, sched, nil
-}
-
-// configuration is Config with what a scheduler in here can't do without.
-func (o Options) configuration() ([]byte, error) {
-	file := map[string]any{
-		"apiVersion": "kubescheduler.config.k8s.io/v1",
-		"kind":       "KubeSchedulerConfiguration",
-	}
-	if err := readable(o.Config); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	if err := yaml.Unmarshal(o.Config, &file); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	set(file, "leaderElection", "leaderElect", false)
-	if o.Kubeconfig != "" {
-		set(file, "clientConnection", "kubeconfig", o.Kubeconfig)
-	}
-	return yaml.Marshal(file)
-}
-
-// set sets a field of one of the file's sections. What is no section is left for
-// checkFields to tell of.
-func set(file map[string]any, section, field string, value any) {
-	if file[section] == nil {
-		file[section] = map[string]any{}
-	}
-	if fields, ok := file[section].(map[string]any); ok {
-		fields[field] = value
-	}
 }
 
 // writeTemp writes the configuration to a private file, because kube-scheduler

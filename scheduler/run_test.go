@@ -47,15 +47,28 @@ func (inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: f, ContentLength: -1, Request: req}, nil
 }
 
-// profileWith is a configuration with one plugin in it.
-func profileWith(plugin, args string) []byte {
-	return fmt.Appendf(nil, `
+// withPlugin is a configuration with one plugin in it.
+func withPlugin(plugin, args string) string {
+	return fmt.Sprintf(`
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 profiles:
   - plugins: {multiPoint: {enabled: [{name: %[1]s}]}}
     pluginConfig: [{name: %[1]s, args: %[2]s}]
 `, plugin, args)
+}
+
+func profileWith(t *testing.T, plugin, args string) *Configuration {
+	return configuration(t, withPlugin(plugin, args))
+}
+
+func configuration(t *testing.T, text string) *Configuration {
+	t.Helper()
+	c, err := Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // start runs a scheduler until the test ends, and waits until it schedules.
@@ -84,7 +97,7 @@ func start(t *testing.T, o Options) {
 func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
 	err := Run(t.Context(), Options{
 		Kubeconfig: "no/such/file",
-		Config:     profileWith("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"),
+		Config:     profileWith(t, "Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"),
 		Transport:  inProcess{},
 	})
 	if want := "scheduler: plugin Wasm: guest http://nowhere/guest.wasm: lookup nowhere: no such host"; err == nil || err.Error() != want {
@@ -98,7 +111,7 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := Run(ctx, Options{
 		Kubeconfig: kubeconfigOfNobody(t),
-		Config:     profileWith("Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+		Config:     profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 		Transport:  inProcess{},
 		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
 	})
@@ -123,7 +136,7 @@ contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {ser
 
 func TestTwoSchedulersInOneProcess(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
-		config := fmt.Appendf(profileWith("RegexScheduling", "{}"), "    schedulerName: %s\n", name)
+		config := configuration(t, withPlugin("RegexScheduling", "{}")+"    schedulerName: "+name+"\n")
 		start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: config})
 	}
 	addNode(t, "shared")

@@ -1,7 +1,7 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
-// command (command.go), and as a function for a process that runs more than a
-// scheduler (run.go).
+// command, [NewCommand], and as functions for a process that does more: [Read],
+// [Check] and [Run]. It is no API.
 package scheduler
 
 import (
@@ -9,8 +9,10 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
@@ -27,30 +29,24 @@ type setup struct {
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
 type profilePlugin struct{ profile, plugin string }
 
-// read finds the Wasm plugins of a configuration and starts their guests, so that
-// a bad one is told of before anything else happens. All that is wrong is told at
-// once, as far as what is wrong lets the rest be read.
-func (s *setup) read(ctx context.Context, configuration []byte) error {
-	if err := readable(configuration); err != nil {
-		return err
-	}
-	misspelt := checkFields(configuration)
-	wasm, unusable := WasmPlugins(configuration, names(s.extra)...)
-	errs := []error{misspelt, unusable, checkExtenders(configuration)}
-	if together(errs...) == nil {
-		errs = append(errs, decode(configuration))
-	} else {
-		errs = append(errs, decodeRest(configuration))
-	}
+// read finds what is wrong with a configuration, and starts its guests: nothing else
+// begins with a bad one.
+func (s *setup) read(ctx context.Context, c *Configuration) error {
+	guests, mistakes := c.check(s.compiledIn())
 	s.started = map[profilePlugin]*wasmhost.Started{}
-	for _, guest := range wasm {
-		started, err := s.host.Start(ctx, guest.Name, guest.Args)
+	for _, g := range guests {
+		started, err := s.host.Start(ctx, g.plugin, g.args)
 		if err != nil {
-			errs = append(errs, about(guest.field(err), err))
+			mistakes.addArgs(g.path, "guestURL", err)
 		}
-		s.started[profilePlugin{guest.Profile, guest.Name}] = started
+		s.started[g.profilePlugin] = started
 	}
-	return together(errs...)
+	return mistakes.located(c)
+}
+
+// compiledIn are the names that no guest may have.
+func (s *setup) compiledIn() sets.Set[string] {
+	return sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(s.extra)).Insert(plugin.Name)
 }
 
 // register is an app.Option.
@@ -77,12 +73,4 @@ func (s *setup) factory(name string) frameworkruntime.PluginFactory {
 		}
 		return started.Plugin(ctx, handle), nil
 	}
-}
-
-func names(registry frameworkruntime.Registry) []string {
-	all := make([]string, 0, len(registry))
-	for name := range registry {
-		all = append(all, name)
-	}
-	return all
 }

@@ -41,9 +41,9 @@ var mendings = map[string]struct {
 // registers: of the native one's, and of the guests' numbers, which the host
 // translates into those of this Kubernetes.
 func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
-	doors := map[string]Options{"native": {Config: profileWith("RegexScheduling", "{}")}}
+	doors := map[string]Options{"native": {Config: profileWith(t, "RegexScheduling", "{}")}}
 	for _, guest := range []string{"regex_v1", "regex_v2", "patient"} {
-		doors[guest] = Options{Config: profileWith("Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}
+		doors[guest] = Options{Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}
 	}
 	for door, o := range doors {
 		t.Run(door, func(t *testing.T) {

@@ -1,31 +1,16 @@
 package simulator
 
 import (
-	"encoding/json"
 	"net/url"
 	"path"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
-
-// regexReaders is as much of a scheduler's configuration as decides under which
-// annotations a pod's regex is read.
-type regexReaders struct {
-	Profiles []struct {
-		SchedulerName string
-		Plugins       map[string]struct{ Enabled []struct{ Name string } }
-		PluginConfig  []struct {
-			Name string
-			Args json.RawMessage
-		}
-	}
-	Extenders []struct{ URLPrefix, FilterVerb string }
-}
 
 // Annotations are the keys under which the scheduler that runs, under the given
 // name, reads a pod's regex, and those of what to exclude. There is none if it has
@@ -35,62 +20,60 @@ func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 	return annotations(s.SchedulerConfig(), scheduler)
 }
 
-func annotations(config []byte, scheduler string) (keys, excluding []string) {
-	var file regexReaders
+func annotations(text []byte, scheduler string) (keys, excluding []string) {
 	keys, excluding = []string{}, []string{}
-	if yaml.Unmarshal(config, &file) != nil {
+	config, err := kubescheduler.Read(text)
+	if err != nil {
 		return keys, excluding // it would not run
 	}
-	read := func(policy *regex.Policy) {
-		if policy != nil {
-			keys, excluding = append(keys, policy.Annotation), append(excluding, policy.ExcludeAnnotation)
+	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
+	var policies []regex.Policy
+	for _, p := range config.Profiles {
+		if p.SchedulerName == scheduler {
+			known = true
+			policies = append(policies, policiesOf(p)...)
 		}
 	}
-	known := len(file.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
-	for _, p := range file.Profiles {
-		if p.SchedulerName != scheduler && (p.SchedulerName != "" || scheduler != v1.DefaultSchedulerName) {
-			continue
-		}
-		known = true
-		args := map[string]json.RawMessage{}
-		for _, config := range p.PluginConfig {
-			args[config.Name] = config.Args
-		}
-		for _, set := range p.Plugins {
-			for _, enabled := range set.Enabled {
-				read(policyOf(enabled.Name, args[enabled.Name]))
-			}
-		}
-	}
-	for _, e := range file.Extenders {
+	for _, e := range config.Extenders {
 		if known && e.FilterVerb != "" {
-			read(&regex.Default)
+			policies = append(policies, regex.Default)
 		}
+	}
+	for _, policy := range policies {
+		keys, excluding = append(keys, policy.Annotation), append(excluding, policy.ExcludeAnnotation)
 	}
 	slices.Sort(keys)
 	slices.Sort(excluding)
 	return slices.Compact(keys), slices.Compact(excluding)
 }
 
-// policyOf is what a plugin with these args reads, or nil.
-func policyOf(name string, args json.RawMessage) *regex.Policy {
-	if name == plugin.Name {
-		return policyIn(args)
+// policiesOf are what the plugins that a profile enables read.
+func policiesOf(p kubescheduler.Profile) (all []regex.Policy) {
+	args := map[string]kubescheduler.PluginConfig{}
+	for _, config := range p.PluginConfig {
+		args[config.Name] = config
 	}
-	var guest struct{ GuestURL, GuestConfig string }
-	if json.Unmarshal(args, &guest) != nil || guest.GuestURL == "" {
-		return nil // a plugin of kube-scheduler's own
+	for _, set := range p.Plugins {
+		for _, enabled := range set.Enabled {
+			guest, config, ok := args[enabled.Name].Guest()
+			switch u, err := url.Parse(guest); {
+			case enabled.Name == plugin.Name:
+				all = append(all, policyIn(args[enabled.Name].Args))
+			case !ok: // a plugin of kube-scheduler's own
+			case err == nil && path.Base(u.Path) == "regex_v1.wasm":
+				all = append(all, regex.Default) // it has no configuration
+			default:
+				all = append(all, policyIn([]byte(config)))
+			}
+		}
 	}
-	if u, err := url.Parse(guest.GuestURL); err == nil && path.Base(u.Path) == "regex_v1.wasm" {
-		return &regex.Default // it has no configuration
-	}
-	return policyIn([]byte(guest.GuestConfig))
+	return all
 }
 
-func policyIn(config []byte) *regex.Policy {
+func policyIn(config []byte) regex.Policy {
 	policy, err := regex.ParseConfig(config)
 	if err != nil {
-		return &regex.Default
+		return regex.Default
 	}
-	return &policy
+	return policy
 }

@@ -39,7 +39,7 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 		{"no field", "{}", "the configuration is empty"},
 		{"another kind", "apiVersion: v1\nkind: Pod\n", "Pod"},
 		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `profile: unknown field: do you mean "profiles"?`},
-		{"two unknown fields", "profile: []\nextender: []\n", `; profile: unknown field`},
+		{"two unknown fields", "profile: []\nextender: []\n", `; extender: unknown field`},
 		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
 		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort(t)+"/guest.wasm"), "connection refused"},
 		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},
@@ -70,7 +70,7 @@ func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {
 	if err := sim.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(sim.Recorder().Attempts("default", "p")) > 0 || !bytes.Equal(sim.SchedulerConfig(), sim.initial) {
+	if len(sim.Recorder().Attempts("default", "p")) > 0 || !bytes.Equal(sim.SchedulerConfig(), sim.baseline.config) {
 		t.Error("not everything was reset")
 	}
 	addNodes(t, "other")

@@ -9,7 +9,7 @@ import (
 type Configuration struct {
 	// Door is its short name: what --door takes.
 	Door string
-	// Title says in a few words what it does.
+	// Title is what it does, in a few words.
 	Title string
 }
 

@@ -115,7 +115,7 @@ func serveExtender(t *testing.T, yaml string) string {
 	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(file, nil)
+	c, err := config.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,11 +13,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -59,7 +60,7 @@ var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespace
 // a workload anew before its turn to be deleted comes.
 func (s *Simulator) Reset(ctx context.Context) error {
 	var wrong error // with the configuration, which keeps no object from being made
-	err := s.held(func() (err error) {
+	err := s.paused(func() (err error) {
 		wrong, err = s.reset(ctx)
 		return err
 	})
@@ -77,14 +78,17 @@ func (s *Simulator) reset(ctx context.Context) (wrong, err error) {
 		return nil, err
 	}
 	s.recorder.Reset()
-	if !bytes.Equal(s.SchedulerConfig(), s.initial) {
-		if err := s.ApplySchedulerConfig(ctx, s.initial); err != nil {
+	if !bytes.Equal(s.SchedulerConfig(), s.baseline.config) {
+		if err := s.ApplySchedulerConfig(ctx, s.baseline.config); err != nil {
 			wrong = fmt.Errorf("scheduler configuration: %w", err)
 		}
 	}
 	return wrong, s.goBack(ctx)
 }
 
+// deleteAll deletes what users have made: namespaces but those that the cluster needs
+// or that were there at the start, and what is in any. In the cluster's own namespaces
+// only pods are the user's.
 func (s *Simulator) deleteAll(ctx context.Context) error {
 	client, err := metadata.NewForConfig(s.cluster.AdminConfig())
 	if err != nil {
@@ -94,48 +98,37 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spaces, err := s.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	spaces := s.client.CoreV1().Namespaces()
+	all, err := spaces.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, ns := range spaces.Items {
-		errs = append(errs, s.clearNamespace(ctx, client, kinds, ns))
+	made := slices.DeleteFunc(all.Items, func(ns v1.Namespace) bool { return s.stays(&ns) })
+	for _, ns := range made {
+		if err := spaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			errs = append(errs, err)
+		}
 	}
-	for _, kind := range clusterWide {
+	for _, kind := range slices.Concat(kinds, clusterWide) {
 		errs = append(errs, s.clear(ctx, client.Resource(kind), kind))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, ns := range made {
+		// The namespace controller would come to the same end after five seconds.
+		final := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}
+		if _, err := spaces.Finalize(ctx, final, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// clearNamespace deletes what is in a namespace, and the namespace itself unless
-// the cluster needs it, or it was there at the start. In the cluster's own
-// namespaces only pods are the user's.
-func (s *Simulator) clearNamespace(ctx context.Context, client metadata.Interface, kinds []schema.GroupVersionResource, ns v1.Namespace) error {
-	namespaces, system := s.client.CoreV1().Namespaces(), snapshot.IsSystemNamespace(ns.Name)
-	own := !system && !s.beginning.stays[ns.UID]
-	if own {
-		if err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	for _, kind := range kinds {
-		if system && ns.Name != metav1.NamespaceDefault && kind.Resource != "pods" {
-			continue
-		}
-		if err := s.clear(ctx, client.Resource(kind).Namespace(ns.Name), kind); err != nil {
-			return err
-		}
-	}
-	if !own {
-		return nil
-	}
-	// The namespace controller would come to the same end after five seconds.
-	final := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}
-	if _, err := namespaces.Finalize(ctx, final, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
-	return nil
+// stays is true of namespaces that a reset leaves.
+func (s *Simulator) stays(ns *v1.Namespace) bool {
+	return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID]
 }
 
 // deletedAtOnce is how many objects are under way.
@@ -144,8 +137,8 @@ const deletedAtOnce = 16
 // clear deletes all objects of a kind that do not stay, at once and for good. A
 // single request for all of them would run into the API server's timeout at some
 // thousand pods.
-func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface, kind schema.GroupVersionResource) error {
-	list, err := client.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
+func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.GroupVersionResource) error {
+	list, err := all.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
 	if err != nil {
 		return fmt.Errorf("list %s: %w", kind.Resource, err)
 	}
@@ -153,10 +146,12 @@ func (s *Simulator) clear(ctx context.Context, client metadata.ResourceInterface
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Items {
-		if s.beginning.stays[object.UID] {
+		ofCluster := snapshot.IsSystemNamespace(object.Namespace) && object.Namespace != metav1.NamespaceDefault && kind.Resource != "pods"
+		if ofCluster || s.baseline.stays[object.UID] {
 			continue
 		}
 		group.Go(func() error {
+			client := all.Namespace(object.Namespace)
 			err := client.Delete(ctx, object.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
 			if err == nil && len(object.Finalizers) > 0 { // nobody else would take them away now
 				_, err = client.Patch(ctx, object.Name, types.MergePatchType, withoutFinalizers, metav1.PatchOptions{})
@@ -184,17 +179,17 @@ func (s *Simulator) namespaced() ([]schema.GroupVersionResource, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := make([]schema.GroupVersionResource, 0, len(found))
-	for kind := range found {
-		kinds = append(kinds, kind)
-	}
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionResource) int {
-		if (a.Resource == "pods") != (b.Resource == "pods") {
-			return map[bool]int{true: -1, false: 1}[a.Resource == "pods"]
+	return slices.SortedFunc(maps.Keys(found), func(a, b schema.GroupVersionResource) int {
+		switch {
+		case a.Resource == b.Resource:
+			return strings.Compare(a.Group, b.Group)
+		case a.Resource == "pods":
+			return -1
+		case b.Resource == "pods":
+			return 1
 		}
-		return strings.Compare(a.String(), b.String())
-	})
-	return kinds, nil
+		return strings.Compare(a.Resource, b.Resource)
+	}), nil
 }
 
 // waitEmpty waits until the caches show that everything is gone.
@@ -218,22 +213,19 @@ func (s *Simulator) waitEmpty(ctx context.Context) error {
 }
 
 // left counts what users have made, by kind.
-func (s *Simulator) left() []string {
-	core, all := s.informers.Core().V1(), labels.Everything()
-	pods, _ := core.Pods().Lister().List(all)
-	nodes, _ := core.Nodes().Lister().List(all)
-	volumes, _ := core.PersistentVolumes().Lister().List(all)
-	claims, _ := core.PersistentVolumeClaims().Lister().List(all)
-	classes, _ := s.informers.Storage().V1().StorageClasses().Lister().List(all)
-	spaces, _ := core.Namespaces().Lister().List(all)
-	spaces = slices.DeleteFunc(spaces, func(ns *v1.Namespace) bool { return snapshot.IsSystemNamespace(ns.Name) || s.beginning.stays[ns.UID] })
-	var left []string
-	for kind, n := range map[string]int{
-		"pods": len(pods), "nodes": len(nodes), "persistent volumes": len(volumes),
-		"persistent volume claims": len(claims), "storage classes": len(classes), "namespaces": len(spaces),
+func (s *Simulator) left() (left []string) {
+	core := s.informers.Core().V1()
+	for kind, informer := range map[string]cache.SharedIndexInformer{
+		"pods": core.Pods().Informer(), "nodes": core.Nodes().Informer(), "namespaces": core.Namespaces().Informer(),
+		"persistent volumes": core.PersistentVolumes().Informer(), "persistent volume claims": core.PersistentVolumeClaims().Informer(),
+		"storage classes": s.informers.Storage().V1().StorageClasses().Informer(),
 	} {
-		if n > 0 {
-			left = append(left, fmt.Sprintf("%d %s", n, kind))
+		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool {
+			ns, ok := object.(*v1.Namespace)
+			return ok && s.stays(ns)
+		})
+		if len(there) > 0 {
+			left = append(left, fmt.Sprintf("%d %s", len(there), kind))
 		}
 	}
 	slices.Sort(left)

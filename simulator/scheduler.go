@@ -5,12 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
+
+// schedulers are the one that runs, and what all that follow it have in common.
+type schedulers struct {
+	recorder   *recorder.Recorder
+	prepare    func(*scheduler.Scheduler)
+	kubeconfig string
+
+	applying sync.Mutex // while another takes over
+	mu       sync.Mutex // guards the rest
+	config   []byte
+	current  *instance
+}
 
 // instance is one scheduler, from its start to its end.
 type instance struct {
@@ -21,8 +35,11 @@ type instance struct {
 	took   bool  // over from the one before; read it after done or ready
 }
 
+// Recorder keeps the scheduling attempts.
+func (s *schedulers) Recorder() *recorder.Recorder { return s.recorder }
+
 // SchedulerConfig is the configuration in use, as it was typed.
-func (s *Simulator) SchedulerConfig() []byte {
+func (s *schedulers) SchedulerConfig() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.config)
@@ -33,9 +50,8 @@ func (s *Simulator) SchedulerConfig() []byte {
 func CheckSchedulerConfig(ctx context.Context, config []byte) (err error) {
 	controlplane.TakeLoggers()
 	s := &Simulator{}
-	s.running, s.cancel = context.WithCancelCause(ctx)
-	defer func() { err = errors.Join(err, s.Stop()) }()
-	if err := s.startServers(Config{}); err != nil {
+	defer func() { err = errors.Join(err, s.stopServers()) }()
+	if s.servers, err = startServers(0); err != nil {
 		return err
 	}
 	resolved, _, err := s.resolve(config)
@@ -55,11 +71,11 @@ func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) err
 	if err := s.apply(ctx, config); err != nil {
 		return err
 	}
-	s.keep(config)
+	s.saved.write(config)
 	return nil
 }
 
-// apply does so without keeping the configuration. It needs applying held.
+// apply does so without keeping the configuration. The caller has locked applying.
 func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	if s.running.Err() != nil {
 		return context.Cause(s.running)
@@ -75,13 +91,13 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 		return s.notStarted(ctx, next)
 	}
 	s.mu.Lock()
-	s.scheduler, s.config = next, bytes.Clone(config)
+	s.current, s.config = next, bytes.Clone(config)
 	s.mu.Unlock()
 	s.changes.send()
 	return nil
 }
 
-// notStarted says why a scheduler ended before it was ready. If it had taken over
+// notStarted is why a scheduler ended before it was ready. If it had taken over
 // already there is none now, and so no simulator.
 func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
 	switch {
@@ -97,7 +113,7 @@ func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
 
 // startScheduler starts a scheduler that takes over from the one that runs. Until
 // it does, the end of ctx ends it.
-func (s *Simulator) startScheduler(ctx context.Context, config []byte, typed func(string) string) *instance {
+func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Configuration, typed func(string) string) *instance {
 	running, cancel := context.WithCancel(s.running)
 	next := &instance{cancel: cancel, ready: make(chan struct{}), done: make(chan struct{})}
 	keep := context.AfterFunc(ctx, cancel)
@@ -126,24 +142,24 @@ func (s *Simulator) startScheduler(ctx context.Context, config []byte, typed fun
 		})
 		keep()
 		detach()
-		if next.err != nil && next.isCurrent(s) {
+		if next.err != nil && s.isCurrent(next) {
 			s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
 		}
 	}()
 	return next
 }
 
-func (i *instance) isCurrent(s *Simulator) bool {
+func (s *schedulers) isCurrent(i *instance) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.scheduler == i
+	return s.current == i
 }
 
 // stopScheduler stops the scheduler, if one runs, and waits until it has ended.
-func (s *Simulator) stopScheduler() {
+func (s *schedulers) stopScheduler() {
 	s.mu.Lock()
-	current := s.scheduler
-	s.scheduler = nil
+	current := s.current
+	s.current = nil
 	s.mu.Unlock()
 	if current != nil {
 		current.cancel()

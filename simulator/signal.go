@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// signal tells any number of subscribers that something has changed, and leaves it
-// to them to find out what. It never waits for them. The zero value is ready to use.
+// signal wakes any number of subscribers when something has changed. What has, they
+// find out. It never waits for them. The zero value is ready to use.
 type signal struct {
 	mu   sync.Mutex
 	subs map[chan struct{}]struct{}
@@ -31,7 +31,7 @@ func (s *signal) subscribe(ctx context.Context) <-chan struct{} {
 	return c
 }
 
-// send tells all subscribers.
+// send wakes all subscribers.
 func (s *signal) send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

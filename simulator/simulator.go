@@ -2,130 +2,57 @@
 // fake kubelets, the web server of the guests, and a kube-scheduler that uses one
 // of the doors, whose configuration can be changed while everything else goes on.
 //
-// It wires what the packages beside it do. It has no page and no HTTP API: those
-// stand on it.
+// It wires what the packages below it do. It has no page and no HTTP API: those
+// stand on it. Nothing but its command imports it: it is no API.
 package simulator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/kubernetes/pkg/scheduler"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kubelets"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/resultannotations"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages/player"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/volumes"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
-
-// Config says how to run a simulator. Its zero value needs a Door or a
-// SchedulerConfig.
-type Config struct {
-	// Door is one of Doors.
-	Door string
-	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
-	// the place of that of Door.
-	SchedulerConfig []byte
-	// DataDir keeps the cluster, and the configuration that was applied last.
-	// Empty: a temporary one, removed at the end.
-	DataDir string
-	// Importing says that ImportFirst comes next: no controller acts before it is
-	// done, not even on what is in DataDir.
-	Importing bool
-	// Resume starts with the configuration that DataDir keeps, if there is one
-	// that can be used.
-	Resume bool
-	// APIPort and WebPort are where the API server and the web server of the
-	// guests listen on 127.0.0.1. Zero: any free port.
-	APIPort, WebPort int
-	// Prepare, which may be nil, gets each scheduler before it runs, with the
-	// recorder attached.
-	Prepare func(*scheduler.Scheduler)
-	// NoWorkloads leaves out the controllers of Deployments and all else that makes
-	// pods.
-	NoWorkloads bool
-	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
-	// the annotations of kube-scheduler-simulator.
-	ResultAnnotations bool
-	// Stages are what objects do, in the place of what the kubelets would have their
-	// kind do. Nil: none.
-	Stages *stages.Set
-	// Progress is told each step as it begins. It may be nil.
-	Progress func(step string)
-	// Warnings gets a line for each thing that a person should know, such as what
-	// the kubelets warn of, few at a time. Nil drops them.
-	Warnings io.Writer
-}
 
 // Simulator is a running cluster.
 type Simulator struct {
-	cluster   *controlplane.Cluster
-	web       *guestserver.Server
-	extender  *extender.Running
-	transport *http.Transport // for the names of our own servers
-	client    kubernetes.Interface
-	informers informers.SharedInformerFactory
-	recorder  *recorder.Recorder
-	prepare   func(*scheduler.Scheduler)
-	changes   signal
-	volumes   func() // waits for the end of those who make volumes
+	servers
+	caches
+	schedulers
+	cluster  *controlplane.Cluster
+	baseline baseline
+	pause    *pause
+	saved    savedConfig
+	warnings *warnings
 
-	cancel  context.CancelCauseFunc // ends the kubelets and the scheduler
+	cancel  context.CancelCauseFunc // ends all but the control plane and the servers
 	running context.Context         // done when any part has ended
-
-	stopping sync.Once
-	stopped  error // what came of it
-
-	warnings   *warnings
-	dataDir    string // that is kept, or empty
-	unfinished unfinished
-	importing  bool // controllers are held until ImportFirst is done
-
-	initial    []byte     // the configuration that Reset restores
-	beginning  beginning  // the objects that it does
-	kubeconfig string     // of the scheduler
-	applying   sync.Mutex // held while the scheduler is changed
-	mu         sync.Mutex // guards the rest
-	config     []byte
-	scheduler  *instance
+	waits   []func()                // for the end of those who change objects
+	stop    func() error            // the first time; then it returns the same
 }
 
 // Start brings everything up, and returns once pods are being scheduled. ctx
 // bounds the start only; call Stop to end the simulator. On an error nothing is
 // left running.
 func Start(ctx context.Context, cfg Config) (*Simulator, error) {
-	if cfg.Progress == nil {
-		cfg.Progress = func(string) {}
+	if err := cfg.complete(); err != nil {
+		return nil, err
 	}
-	s := &Simulator{
-		initial: bytes.Clone(cfg.SchedulerConfig), dataDir: cfg.DataDir, importing: cfg.Importing, prepare: cfg.Prepare,
-		warnings: &warnings{to: cfg.Warnings, now: time.Now},
-	}
+	s := &Simulator{warnings: &warnings{to: cfg.Warnings, now: time.Now}}
+	s.saved = savedConfig{cfg.DataDir, s.warnings}
+	s.baseline.config, s.prepare = cfg.SchedulerConfig, cfg.Prepare
 	s.recorder = recorder.New(s.changes.send)
-	if s.initial == nil {
-		var err error
-		if s.initial, err = SchedulerConfig(cfg.Door); err != nil {
-			return nil, err
-		}
-	}
 	s.running, s.cancel = context.WithCancelCause(context.Background())
+	s.stop = sync.OnceValue(s.end)
 	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
@@ -133,34 +60,33 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 }
 
 func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
-	if err := s.startServers(cfg); err != nil {
+	if s.servers, err = startServers(cfg.WebPort); err != nil {
 		return err
 	}
-	s.unfinished.file = unfinishedIn(cfg.DataDir)
-	if err := s.unfinished.check(); err != nil && !s.importing {
+	if s.pause, err = newPause(cfg); err != nil {
 		return err
 	}
-	if _, _, err := s.resolve(s.initial); err != nil {
+	if _, _, err := s.resolve(s.baseline.config); err != nil {
 		return err // before the control plane takes its seconds
 	}
 	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
-		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Held: s.importing, Progress: cfg.Progress,
+		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Paused: cfg.Importing, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return err
 	}
 	go s.endWithCluster()
-	if err := s.startKubelets(cfg); err != nil {
+	if err := s.startCaches(ctx, s.running, s.cluster.AdminConfig(), warningsOf{"caches", s.warnings}); err != nil {
 		return err
 	}
-	if err := s.startCaches(ctx); err != nil {
+	if err := s.startNodes(cfg); err != nil {
 		return err
 	}
 	if cfg.ResultAnnotations {
 		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
 	}
-	if s.volumes, err = volumes.Start(s.running, s.client, s.informers, cfg.Stages, warningsOf{"fake volumes", s.warnings}); err != nil {
+	if err := s.keep(volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
 		return err
 	}
 	if cfg.DataDir != "" { // else nothing is there
@@ -168,23 +94,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 			return err
 		}
 	}
-	// The scheduler runs under the identity, and so with the rights, that it has
-	// in any cluster.
-	s.kubeconfig = filepath.Join(s.cluster.DataDir(), "scheduler.kubeconfig")
-	if err := s.cluster.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
-		return err
-	}
 	return s.firstScheduler(ctx, cfg)
-}
-
-// startServers starts the servers that configurations refer to by name.
-func (s *Simulator) startServers(cfg Config) (err error) {
-	if s.web, err = guestserver.Start(fmt.Sprintf("127.0.0.1:%d", cfg.WebPort)); err != nil {
-		return fmt.Errorf("web server: %w", err)
-	}
-	s.transport = guestserver.Names(map[string]string{"static-webserver": s.web.Address()})
-	s.extender, err = startExtender()
-	return err
 }
 
 // endWithCluster makes an end of the control plane the end of everything.
@@ -193,36 +103,25 @@ func (s *Simulator) endWithCluster() {
 	s.cancel(fmt.Errorf("the control plane has ended: %w", s.cluster.Err()))
 }
 
-// startKubelets starts what has nodes, pods, and whatever there are stages of, go
-// on. Stages may do everything, since they may be of any kind, and in any name.
-func (s *Simulator) startKubelets(cfg Config) error {
-	cfg.Progress("fake kubelets: " + doing(cfg.Stages))
-	config, err := s.cluster.ClientConfig("kubelets", "system:masters")
-	if err != nil {
-		return err
+// startNodes starts what makes nodes Ready and bound pods Running.
+func (s *Simulator) startNodes(cfg Config) error {
+	switch {
+	case cfg.Kwok.Path != "":
+		cfg.Progress("kwok (" + cfg.Kwok.Path + ") for nodes and pods")
+		return s.keep(kwok.Start(s.running, cfg.Kwok, s.Kubeconfig(), s.cluster.Log(), s.cancel))
+	case cfg.Kubelets == NoKubelets:
+		return nil
 	}
-	if err := kubelets.Start(s.running, config, cfg.Stages, warningsOf{"fake kubelets", s.warnings}); err != nil {
-		return err
-	}
-	return player.Start(s.running, config, cfg.Stages, log.New(warningsOf{"stages", s.warnings}, "", 0))
+	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
+	return s.keep(kubelets.Start(s.running, s.client, s.informers, warningsOf{"fake kubelets", s.warnings}))
 }
 
-// doing tells what nodes and pods do, and what stages there are.
-func doing(set *stages.Set) string {
-	if len(set.Kinds()) == 0 {
-		return "nodes become Ready, bound pods Running"
+// keep keeps the wait for the end of something that was started.
+func (s *Simulator) keep(wait func(), err error) error {
+	if err == nil {
+		s.waits = append(s.waits, wait)
 	}
-	var all []string
-	if set.Of(stages.Nodes) == nil {
-		all = append(all, "nodes become Ready")
-	}
-	if set.Of(stages.Pods) == nil {
-		all = append(all, "bound pods Running")
-	}
-	for _, kind := range set.Kinds() {
-		all = append(all, fmt.Sprintf("stages of %s: %d", kind, len(set.Of(kind))))
-	}
-	return strings.Join(all, ", ")
+	return err
 }
 
 // AdminConfig is a client configuration that may do everything.
@@ -234,11 +133,7 @@ func (s *Simulator) Host() string { return s.cluster.Host() }
 // Kubeconfig is the path of a kubeconfig that may do everything.
 func (s *Simulator) Kubeconfig() string { return s.cluster.Kubeconfig() }
 
-// WebServer is the address of the web server of the guests: http://127.0.0.1:port.
-func (s *Simulator) WebServer() string { return "http://" + s.web.Address() }
-
-// Done is closed when any part of the simulator has ended; Err says which, and
-// why.
+// Done is closed when any part of the simulator has ended; Err is the reason.
 func (s *Simulator) Done() <-chan struct{} { return s.running.Done() }
 
 // Context is done when Done is closed.
@@ -252,32 +147,20 @@ var errStopped = errors.New("the simulator was stopped")
 
 // Stop ends everything, the clients of the API before the API, and waits until
 // it has. It may be called again.
-func (s *Simulator) Stop() error {
-	s.stopping.Do(func() { s.stopped = s.stop() })
-	return s.stopped
-}
+func (s *Simulator) Stop() error { return s.stop() }
 
-func (s *Simulator) stop() error {
+func (s *Simulator) end() error {
 	s.cancel(errStopped)
 	s.applying.Lock() // a change that is under way has seen the end coming
 	defer s.applying.Unlock()
 	s.stopScheduler()
-	if s.volumes != nil {
-		s.volumes()
+	for _, wait := range s.waits {
+		wait()
 	}
-	if s.informers != nil {
-		s.informers.Shutdown()
-	}
-	var errs []error
+	s.stopCaches()
+	var err error
 	if s.cluster != nil {
-		errs = append(errs, s.cluster.Stop())
+		err = s.cluster.Stop()
 	}
-	if s.extender != nil {
-		errs = append(errs, s.extender.Stop())
-	}
-	if s.web != nil {
-		errs = append(errs, s.web.Close())
-		s.transport.CloseIdleConnections()
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, s.stopServers())
 }

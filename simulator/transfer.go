@@ -26,7 +26,7 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 
 // Import applies a snapshot to what is there: first the scheduler's
 // configuration, then the objects, as [snapshot.Importer] does. progress, which may be
-// nil, is told how many of how many objects are done, from several goroutines.
+// nil, gets how many of how many objects are done, from several goroutines.
 //
 // A configuration that is no good stops it before anything is done. Objects that
 // the API server refuses do not stop it: the error is then a [snapshot.NotImported].
@@ -46,7 +46,7 @@ type Importer struct {
 
 // Importer begins an import.
 func (s *Simulator) Importer() *Importer {
-	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.beginning.stays}, s}
+	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.baseline.stays}, s}
 }
 
 // Import is as that of a Simulator.
@@ -56,5 +56,5 @@ func (i *Importer) Import(ctx context.Context, in *snapshot.Snapshot, progress f
 			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
 		}
 	}
-	return i.sim.held(func() error { return i.Importer.Import(ctx, in, progress) })
+	return i.sim.paused(func() error { return i.Importer.Import(ctx, in, progress) })
 }

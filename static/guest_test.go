@@ -106,13 +106,16 @@ func (g *guest) StackUsed(stackSize int) int {
 type memory struct{ bytes []byte }
 
 // Allocate implements experimental.MemoryAllocator.
-func (m *memory) Allocate(_, limit uint64) experimental.LinearMemory {
-	m.bytes = make([]byte, 0, min(limit, 1<<30)) // address space, paid for when touched
+func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory {
+	m.bytes = make([]byte, 0, wasmhost.DefaultMemory) // address space, paid for when touched
 	return m
 }
 
 // Reallocate implements experimental.LinearMemory.
 func (m *memory) Reallocate(size uint64) []byte {
+	if size > uint64(cap(m.bytes)) {
+		return nil
+	}
 	m.bytes = m.bytes[:size]
 	return m.bytes
 }

@@ -14,8 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// maxSelectors bounds what compiled patterns are kept, in bytes: some hundreds
-// that are as people write them.
+// maxSelectors bounds the compiled patterns that are kept, in bytes: some hundreds of
+// those that people write.
 const maxSelectors = 512 << 10
 
 func init() {

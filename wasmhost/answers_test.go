@@ -219,7 +219,7 @@ func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
 			r.cycle(t, pod("web"))
 		}
 	})
-	for _, want := range []string{"decides by more than it declares", t.Name(), `pod="web"`, `node="n2"`, "0x0", "0x2", "node.metadata.name"} {
+	for _, want := range []string{"decides by more than it declares", t.Name(), `pod="web"`, `node="n2"`, "Success", "Unschedulable", "node.metadata.name"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q: %s", want, log)
 		}
@@ -265,7 +265,7 @@ func TestAPodThatIsSkippedIsDoubtedToo(t *testing.T) {
 	doubted := answers.metrics.doubted
 	before, _ := testutil.GetCounterMetricValue(doubted)
 	for range 400 {
-		answers.sure.Store(0)
+		answers.sureUntil.Store(0)
 		preFilter(t.Context(), pl, framework.NewCycleState(), p)
 	}
 	if after, err := testutil.GetCounterMetricValue(doubted); after-before < 100 || after-before > 300 || err != nil {
@@ -280,12 +280,12 @@ func TestDoubtsTakeAHundredthOfTheTime(t *testing.T) {
 	for range 1000 {
 		if answers.doubt() {
 			doubts++
-			answers.asked.Add(-int64(time.Minute)) // so long ago was the question
+			answers.askedAt.Add(-int64(time.Minute)) // so long ago was the question
 			answers.doubted()
 		}
 	}
-	if doubts != 1 || time.Until(time.Unix(0, answers.sure.Load())) < 99*time.Minute {
-		t.Errorf("%d doubts, the next one after %v", doubts, time.Unix(0, answers.sure.Load()))
+	if doubts != 1 || time.Until(time.Unix(0, answers.sureUntil.Load())) < 99*time.Minute {
+		t.Errorf("%d doubts, the next one after %v", doubts, time.Unix(0, answers.sureUntil.Load()))
 	}
 }
 
@@ -295,16 +295,16 @@ func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
 		v    verdict
 		want bool
 	}{
-		{abi.Filter, verdict{uint64(fwk.Success), nil}, true},
-		{abi.Filter, verdict{uint64(fwk.Unschedulable), []string{"no"}}, true},
-		{abi.Filter, verdict{uint64(fwk.UnschedulableAndUnresolvable), []string{"no"}}, true},
-		{abi.Filter, verdict{uint64(fwk.UnschedulableAndUnresolvable), []string{abi.OutOfReasons}}, false},
-		{abi.Filter, verdict{uint64(fwk.Error), nil}, false},
-		{abi.Filter, verdict{uint64(fwk.Pending), nil}, false},
-		{abi.Filter, verdict{uint64(fwk.Wait), nil}, false},
-		{abi.Filter, verdict{uint64(fwk.Skip), nil}, false},
-		{abi.PreFilter, verdict{uint64(fwk.Skip), nil}, true},
-		{abi.Filter, verdict{99, nil}, false},
+		{abi.Filter, verdict{int32(fwk.Success), 0, nil}, true},
+		{abi.Filter, verdict{int32(fwk.Unschedulable), 0, []string{"no"}}, true},
+		{abi.Filter, verdict{int32(fwk.UnschedulableAndUnresolvable), 0, []string{"no"}}, true},
+		{abi.Filter, verdict{int32(fwk.UnschedulableAndUnresolvable), 0, []string{abi.OutOfReasons}}, false},
+		{abi.Filter, verdict{int32(fwk.Error), 0, nil}, false},
+		{abi.Filter, verdict{int32(fwk.Pending), 0, nil}, false},
+		{abi.Filter, verdict{int32(fwk.Wait), 0, nil}, false},
+		{abi.Filter, verdict{int32(fwk.Skip), 0, nil}, false},
+		{abi.PreFilter, verdict{int32(fwk.Skip), 0, nil}, true},
+		{abi.Filter, verdict{99, 0, nil}, false},
 	} {
 		if got := worthKeeping(tt.hook, tt.v); got != tt.want {
 			t.Errorf("%v, %v: %v", tt.hook, tt.v, got)
@@ -371,7 +371,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		names = append(names, fmt.Sprintf("node-%d", i))
 	}
 	const limit = 256 << 10
-	r := openRemembering(t, "decides_by", Args{AnswersLimit: limit}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, nodesNamed(names...)...)
 	for i := range 2000 {
 		r.cycle(t, about("web", fmt.Sprint(i)))
 		if bytes := r.p.answers.bytes; bytes > limit {
@@ -421,9 +421,9 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 	}
 }
 
-// A guest that is slow is asked about the rest of the nodes beside the cycles, once
-// there is a second pod like the first.
-func TestTheRestOfTheNodesAreAskedAboutBesideTheCycles(t *testing.T) {
+// A guest that is slow is asked about the rest of the nodes outside of the cycles,
+// once there is a second pod like the first.
+func TestTheRestOfTheNodesAreAskedAboutInTheBackground(t *testing.T) {
 	var names []string
 	for i := range 100 {
 		names = append(names, fmt.Sprintf("%c-%d", "nmm"[i%3], i))
@@ -448,9 +448,9 @@ func TestTheRestOfTheNodesAreAskedAboutBesideTheCycles(t *testing.T) {
 
 func TestErrorsAreNotRemembered(t *testing.T) {
 	a := &podAnswers{cache: newAnswerCache(nil, 1000, never, answerMetricsOf(t.Name()))}
-	for value, want := range map[uint64]bool{0: true, 2: true, 3: true, 1: false, 77: false} {
-		if got := worthKeeping(0, verdict{value: value}); got != want {
-			t.Errorf("code %d: %v", value, got)
+	for code, want := range map[int32]bool{0: true, 2: true, 3: true, 1: false, 77: false} {
+		if got := worthKeeping(0, verdict{code: code}); got != want {
+			t.Errorf("code %d: %v", code, got)
 		}
 	}
 	if v, known := a.about(&a.filter, 3); known {

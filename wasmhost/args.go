@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -30,17 +34,17 @@ type Args struct {
 	GuestSHA256 string `json:"guestSHA256,omitempty"`
 	// GuestSizeLimit bounds the size of the guest, in bytes, up to MaxGuestSize.
 	// Zero is the limit of the Host.
-	GuestSizeLimit Quantity `json:"guestSizeLimit,omitempty"`
+	GuestSizeLimit resource.Quantity `json:"guestSizeLimit,omitzero"`
 	// MemoryLimit bounds the memory of each instance of the guest, in bytes: from
 	// MinMemory to MaxMemory, in whole pages of 64 KiB. Zero is DefaultMemory.
-	MemoryLimit Quantity `json:"memoryLimit,omitempty"`
+	MemoryLimit resource.Quantity `json:"memoryLimit,omitzero"`
 	// CallTimeout bounds each call of the guest. Zero is DefaultCallTimeout. Below
-	// zero there is no bound: then the first garbage collection during a call that
-	// does not end stops the process for good.
-	CallTimeout Duration `json:"callTimeout,omitempty"`
+	// zero, in JSON "none", there is no bound: then the first garbage collection
+	// during a call that does not end stops the process for good.
+	CallTimeout metav1.Duration `json:"callTimeout,omitzero"`
 	// AnswersLimit bounds what the host remembers of the answers of a guest that
 	// declares what it decides by, in bytes. Zero is DefaultAnswers.
-	AnswersLimit Quantity `json:"answersLimit,omitempty"`
+	AnswersLimit resource.Quantity `json:"answersLimit,omitzero"`
 	// RecheckEvery is of how many remembered answers one is asked again, to find a
 	// guest that decides by more than it declares. Zero is DefaultRecheck.
 	RecheckEvery int `json:"recheckEvery,omitempty"`
@@ -62,29 +66,37 @@ const (
 	MaxMemory     = 4 << 30
 )
 
-// What the host remembers unless told otherwise: how many bytes of answers, and of
-// how many of them one is asked again.
+// What fields that are left out stand for.
 const (
-	DefaultAnswers = 64 << 20
-	DefaultRecheck = 1000
+	DefaultAnswers     = 64 << 20 // bytes
+	DefaultRecheck     = 1000
+	DefaultCallTimeout = time.Second
 )
 
-func (a Args) answersLimit() int64 { return cmp.Or(int64(a.AnswersLimit), DefaultAnswers) }
+// NoCallTimeout is what [Args.CallTimeout] is where a configuration says none.
+var NoCallTimeout = metav1.Duration{Duration: -1}
+
+func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
 
 func (a Args) recheckEvery() uint32 { return uint32(cmp.Or(a.RecheckEvery, DefaultRecheck)) }
 
-// DefaultCallTimeout is how long a call of a guest may last, unless told otherwise.
-const DefaultCallTimeout = time.Second
-
-// NoCallTimeout is what [Args.CallTimeout] is where a configuration says none.
-const NoCallTimeout Duration = -1
-
 // callTimeout is zero where calls are not bounded.
 func (a Args) callTimeout() time.Duration {
-	if a.CallTimeout < 0 {
-		return 0
-	}
-	return cmp.Or(time.Duration(a.CallTimeout), DefaultCallTimeout)
+	return max(0, cmp.Or(a.CallTimeout.Duration, DefaultCallTimeout))
+}
+
+// ArgsError is an error about the field of [Args] with that name in JSON: of
+// [ParseArgs], or of [Host.Start] where the guest does not go with the field.
+type ArgsError struct {
+	Field string
+	Err   error
+}
+
+func (e *ArgsError) Error() string { return e.Err.Error() }
+func (e *ArgsError) Unwrap() error { return e.Err }
+
+func argsErrorf(field, format string, args ...any) error {
+	return &ArgsError{field, fmt.Errorf("args: "+format, args...)}
 }
 
 // DecodeArgs reads args as the scheduler hands them to a plugin factory. Unlike
@@ -92,7 +104,7 @@ func (a Args) callTimeout() time.Duration {
 // capitalised field is an error that names it.
 func DecodeArgs(obj runtime.Object) (Args, error) {
 	if obj == nil {
-		return Args{}, errNoURL
+		return ParseArgs([]byte("{}"))
 	}
 	unknown, ok := obj.(*runtime.Unknown)
 	if !ok {
@@ -108,46 +120,79 @@ func DecodeArgs(obj runtime.Object) (Args, error) {
 	return ParseArgs(raw)
 }
 
-// ParseArgs reads args from JSON, as strictly as [DecodeArgs].
-func ParseArgs(raw []byte) (Args, error) {
-	var args Args
-	strict, err := kjson.UnmarshalStrict(raw, &args)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
-		if form, ok := forms[wrong.Type]; ok {
-			return Args{}, fmt.Errorf("args: %s is %s, but must be %s", wrong.Field, wrong.Value, form)
-		}
-		return Args{}, fmt.Errorf("args: %s is a JSON %s, but must be a %s", wrong.Field, wrong.Value, wrong.Type)
-	}
+// ParseArgs reads args from JSON, as strictly as [DecodeArgs]. An error joins those
+// of all fields, each an [ArgsError].
+func ParseArgs(raw []byte) (args Args, err error) {
+	var fields map[string]json.RawMessage
+	twice, err := kjson.UnmarshalStrict(raw, &fields)
 	if err != nil {
 		return Args{}, fmt.Errorf("args: %w", err)
 	}
-	if len(strict) > 0 {
-		return Args{}, fmt.Errorf("args: %w", errors.Join(strict...))
+	var errs []error
+	for _, err := range twice {
+		errs = append(errs, argsErrorf(err.(kjson.FieldError).FieldPath(), "%w", err))
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		errs = append(errs, args.set(field, fields[field]))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Args{}, err
 	}
 	return args, args.validate()
 }
 
-var errNoURL = errors.New("args: guestURL is required")
+// forms are what the fields look like whose types read themselves.
+var forms = map[string]string{
+	"guestSizeLimit": "a number of bytes such as 256Mi",
+	"memoryLimit":    "a number of bytes such as 256Mi",
+	"answersLimit":   "a number of bytes such as 256Mi",
+	"callTimeout":    "a duration above 0s such as 500ms, or none",
+}
 
-func (a Args) validate() error {
-	_, notHex := hex.DecodeString(a.GuestSHA256)
+// set decodes one field, so that an error is known to be about it.
+func (a *Args) set(field string, value json.RawMessage) error {
+	if text := string(value); text == "null" || text == `""` && forms[field] != "" {
+		return nil
+	} else if text == `"none"` && field == "callTimeout" {
+		a.CallTimeout = NoCallTimeout
+		return nil
+	}
+	object, err := json.Marshal(map[string]json.RawMessage{field: value})
+	if err != nil {
+		return err
+	}
+	unknown, err := kjson.UnmarshalStrict(object, a)
+	var wrong *json.UnmarshalTypeError
 	switch {
-	case a.GuestURL == "":
-		return errNoURL
-	case a.LogSeverity < 0 || a.LogSeverity > 3:
-		return fmt.Errorf("args: logSeverity is %d, but goes from 0 (info) to 3 (fatal)", a.LogSeverity)
-	case a.GuestSHA256 != "" && (notHex != nil || len(a.GuestSHA256) != 64):
-		return fmt.Errorf("args: guestSHA256 is %q, but must be 64 hexadecimal digits, as sha256sum prints them", a.GuestSHA256)
-	case a.GuestSizeLimit < 0 || a.GuestSizeLimit > MaxGuestSize:
-		return fmt.Errorf("args: guestSizeLimit is %s, but goes up to 1Gi", a.GuestSizeLimit)
-	case a.MemoryLimit != 0 && (a.MemoryLimit < MinMemory || a.MemoryLimit > MaxMemory):
-		return fmt.Errorf("args: memoryLimit is %s, but goes from 64Ki to 4Gi", a.MemoryLimit)
-	case a.AnswersLimit < 0:
-		return fmt.Errorf("args: answersLimit is %s, but must be above 0, or left out for 64Mi", a.AnswersLimit)
-	case a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32:
-		return fmt.Errorf("args: recheckEvery is %d, but must be above 0, or left out for %d", a.RecheckEvery, DefaultRecheck)
-	case a.Instances < 0 || a.Instances > 1:
-		return fmt.Errorf("args: instances is %d, but must be 1, or 0 for as many as the guest allows", a.Instances)
+	case forms[field] != "" && (err != nil || field == "callTimeout" && a.CallTimeout.Duration <= 0):
+		return argsErrorf(field, "%s is %s, but must be %s", field, value, forms[field])
+	case errors.As(err, &wrong):
+		return argsErrorf(field, "%s is a JSON %s, but must be a %s", field, wrong.Value, wrong.Type)
+	case err != nil || len(unknown) > 0:
+		return argsErrorf(field, "%w", errors.Join(append(unknown, err)...))
 	}
 	return nil
+}
+
+func (a Args) validate() error {
+	var errs []error
+	refuse := func(wrong bool, field, format string, args ...any) {
+		if wrong {
+			errs = append(errs, argsErrorf(field, field+" is "+format, args...))
+		}
+	}
+	_, notHex := hex.DecodeString(a.GuestSHA256)
+	refuse(a.GuestURL == "", "guestURL", "required")
+	refuse(a.LogSeverity < 0 || a.LogSeverity > 3, "logSeverity", "%d, but goes from 0 (info) to 3 (fatal)", a.LogSeverity)
+	refuse(a.GuestSHA256 != "" && (notHex != nil || len(a.GuestSHA256) != 64), "guestSHA256", "%q, but must be 64 hexadecimal digits, as sha256sum prints them", a.GuestSHA256)
+	refuse(!within(a.GuestSizeLimit, 0, MaxGuestSize), "guestSizeLimit", "%s, but goes up to 1Gi", &a.GuestSizeLimit)
+	refuse(!a.MemoryLimit.IsZero() && !within(a.MemoryLimit, MinMemory, MaxMemory), "memoryLimit", "%s, but goes from 64Ki to 4Gi", &a.MemoryLimit)
+	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or left out for 64Mi", &a.AnswersLimit)
+	refuse(a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32, "recheckEvery", "%d, but must be above 0, or left out for %d", a.RecheckEvery, DefaultRecheck)
+	refuse(a.Instances < 0 || a.Instances > 1, "instances", "%d, but must be 1, or 0 for as many as the guest allows", a.Instances)
+	return errors.Join(errs...)
+}
+
+func within(q resource.Quantity, least, most int64) bool {
+	return q.CmpInt64(least) >= 0 && q.CmpInt64(most) <= 0
 }

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 )
@@ -56,8 +59,8 @@ func TestDecodeArgs(t *testing.T) {
 			name: "limits and trust",
 			args: raw(`"guestSHA256":"` + digest + `","guestSizeLimit":"2Mi","memoryLimit":"64Mi","callTimeout":"1m30s","instances":1,"compilationCache":"/var/cache"`),
 			want: Args{
-				GuestURL: good, GuestSHA256: digest, GuestSizeLimit: 2 << 20, MemoryLimit: 64 << 20,
-				CallTimeout: Duration(90 * time.Second), Instances: 1, CompilationCache: "/var/cache",
+				GuestURL: good, GuestSHA256: digest, GuestSizeLimit: resource.MustParse("2Mi"), MemoryLimit: resource.MustParse("64Mi"),
+				CallTimeout: metav1.Duration{Duration: 90 * time.Second}, Instances: 1, CompilationCache: "/var/cache",
 			},
 		},
 		{
@@ -68,7 +71,7 @@ func TestDecodeArgs(t *testing.T) {
 		{
 			name: "bytes without a unit",
 			args: raw(`"memoryLimit":65536`),
-			want: Args{GuestURL: good, MemoryLimit: MinMemory},
+			want: Args{GuestURL: good, MemoryLimit: quantity(MinMemory)},
 		},
 		{
 			name: "a digest that is too short",
@@ -103,7 +106,7 @@ func TestDecodeArgs(t *testing.T) {
 		{
 			name: "more memory than can be counted",
 			args: raw(`"memoryLimit":"1e30"`),
-			err:  `args: memoryLimit is "1e30", but must be a number of bytes such as 256Mi`,
+			err:  `args: memoryLimit is 1e30, but goes from 64Ki to 4Gi`,
 		},
 		{
 			name: "a time without a unit",
@@ -141,6 +144,11 @@ func TestDecodeArgs(t *testing.T) {
 			err:  `args: compilationCache is a JSON bool, but must be a string`,
 		},
 		{
+			name: "two mistakes",
+			args: raw(`"memoryLimit":"much","guestConfg":""`),
+			err:  `args: unknown field "guestConfg"` + "\n" + `args: memoryLimit is "much", but must be a number of bytes such as 256Mi`,
+		},
+		{
 			name: "the args of a plugin that is compiled in",
 			args: &config.NodeAffinityArgs{},
 			err:  `args are a *config.NodeAffinityArgs, not the args of a Wasm plugin`,
@@ -152,7 +160,7 @@ func TestDecodeArgs(t *testing.T) {
 			if message(err) != tt.err {
 				t.Errorf("error %q, want %q", message(err), tt.err)
 			}
-			if tt.err == "" && got != tt.want {
+			if tt.err == "" && !apiequality.Semantic.DeepEqual(got, tt.want) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
@@ -165,17 +173,19 @@ const digest = "9F86D081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 func TestArgsAreReadAsTheyWereWritten(t *testing.T) {
 	for _, want := range []Args{
 		{GuestURL: "file://guest.wasm"},
-		{GuestURL: "file://guest.wasm", GuestSHA256: digest, MemoryLimit: MaxMemory, CallTimeout: Duration(time.Second), Instances: 1},
+		{GuestURL: "file://guest.wasm", GuestSHA256: digest, MemoryLimit: quantity(MaxMemory), CallTimeout: metav1.Duration{Duration: time.Second}, Instances: 1},
 	} {
 		raw, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := ParseArgs(raw); err != nil || got != want {
+		if got, err := ParseArgs(raw); err != nil || !apiequality.Semantic.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v (%v), want %+v", raw, got, err, want)
 		}
 	}
 }
+
+func quantity(n int64) resource.Quantity { return *resource.NewQuantity(n, resource.BinarySI) }
 
 func message(err error) string {
 	if err == nil {

@@ -12,18 +12,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// caches keep compiled guests in directories, for this start and the next. There
-// is one for each directory, whatever the number of plugins that share it. The
-// zero value is ready to use.
+// caches keep compiled guests in directories, for this start and the next. There is
+// one cache for each directory, and plugins share it. The zero value is ready to use.
 type caches struct {
 	mu      sync.Mutex
 	opened  map[string]wazero.CompilationCache // nil where the directory is of no use
 	renewed []wazero.CompilationCache
 }
 
-// with compiles with the cache in a directory, or with nil where there is none.
-// A cache that fails, being full, broken or not to be written, costs only time:
-// compile is called again, and must have left nothing behind.
+// with compiles with the cache in a directory, or with nil where there is none. A cache
+// that fails, because it is full, broken or read-only, costs only time: with calls
+// compile again, which must leave nothing behind when it fails.
 func (c *caches) with(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
 	cache := c.in(ctx, dir)
 	err := compile(cache)
@@ -34,14 +33,14 @@ func (c *caches) with(ctx context.Context, dir string, compile func(wazero.Compi
 		return nil
 	}
 	if without := compile(nil); without != nil {
-		return without // it was not the cache
+		return without // the guest is to blame, and not the cache
 	}
 	tell(ctx, err, dir)
 	return nil
 }
 
-// renew compiles with an empty cache, and puts the file that this leaves in place
-// of the broken one, which is called the same. Only wazero knows how.
+// renew compiles with an empty cache, and moves the file that wazero writes there over
+// the broken one, which has the same name.
 func (c *caches) renew(ctx context.Context, dir string, broken error, compile func(wazero.CompilationCache) error) error {
 	empty, err := os.MkdirTemp(dir, "renewed-")
 	if err != nil {

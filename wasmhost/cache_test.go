@@ -14,7 +14,7 @@ import (
 )
 
 // emptyModule is the least that compiles to something: a function that does nothing.
-const emptyModule = magic + "\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b"
+const emptyModule = "\x00asm" + "\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b"
 
 // compiling is what a host does with a cache; ran says with how many it did.
 func compiling(ctx context.Context, wasm string, ran *int) func(wazero.CompilationCache) error {
@@ -153,7 +153,7 @@ func TestTheCacheIsNotToBlameForABadGuest(t *testing.T) {
 	ctx := listening(t, &lines)
 	var c caches
 	ran := 0
-	err := c.with(ctx, t.TempDir(), compiling(ctx, magic+"\x02\x00\x00\x00", &ran))
+	err := c.with(ctx, t.TempDir(), compiling(ctx, "\x00asm"+"\x02\x00\x00\x00", &ran))
 	if err == nil || !strings.Contains(err.Error(), "invalid version header") || len(lines) > 0 {
 		t.Errorf("got %v, said %q", err, lines)
 	}

@@ -6,15 +6,34 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// enter locks a slot for a call in a cycle, whose instance has seen all of it.
-// scoring is true of calls that come after PreScore.
-func (p *plugin) enter(c *cycle, scoring bool) (*slot, error) {
-	s := p.slotOf(c)
-	err := c.failed() // perhaps while this call waited
-	if err == nil {
-		err = p.ready(s, c, scoring)
-	}
+// ask calls a hook in a cycle. in has what the guest may ask beside the pod. note,
+// which may be nil, notes what the instance has seen by this call.
+func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In, note func(*cycle, *seen)) (abi.Out, error) {
+	s, err := p.enter(c, hook)
 	if err != nil {
+		return abi.Out{}, err
+	}
+	defer p.pool.unlock(s)
+	out, err := p.call(s, c, hook, in)
+	if err != nil {
+		return abi.Out{}, err
+	}
+	if note != nil {
+		note(c, &s.instance.seen)
+	}
+	p.countMemory(s.instance)
+	return *out, nil
+}
+
+// enter locks a slot for a call in a cycle, whose instance has seen what comes
+// before that call.
+func (p *plugin) enter(c *cycle, hook abi.Hook) (*slot, error) {
+	s := p.slotOf(c)
+	if trapped := c.trapped.Load(); trapped != nil { // perhaps while this call waited
+		p.pool.unlock(s)
+		return nil, *trapped
+	}
+	if err := p.ready(s, c, hook); err != nil {
 		p.pool.unlock(s)
 		return nil, err
 	}
@@ -31,39 +50,43 @@ func (p *plugin) slotOf(c *cycle) *slot {
 	return p.pool.lock()
 }
 
-// ready brings the instance of a locked slot to where a cycle is.
-func (p *plugin) ready(s *slot, c *cycle, scoring bool) error {
+// ready brings the instance of a locked slot to where a cycle is. It repeats what
+// the instance has not seen: PreFilter, the changes, and PreScore before scores.
+func (p *plugin) ready(s *slot, c *cycle, hook abi.Hook) error {
 	if err := p.provide(s); err != nil {
 		return err
 	}
-	if i := s.instance; i.seen.pass != c.pass || len(i.seen.changes)+len(c.changes) > 0 {
+	i := s.instance
+	if hook == abi.PreFilter {
+		i.seen = seen{pass: c.pass}
+		return nil
+	}
+	if i.seen.pass != c.pass || len(i.seen.changes)+len(c.changes) > 0 {
 		if err := p.catchUp(s, c); err != nil {
 			return err
 		}
 	}
-	if scoring && !s.instance.seen.prescore {
-		return p.repeatPreScore(s, c)
+	nodes := c.scored.Load()
+	if hook != abi.Score && hook != abi.NormalizeScore || i.seen.prescore || nodes == nil || !p.active.Has(abi.PreScore) {
+		return nil
 	}
-	return nil
+	i.seen.prescore = true
+	return p.repeat(s, c, abi.PreScore, abi.In{FilteredNodes: func() []string { return namesOf(*nodes) }})
 }
 
-// catchUp repeats for an instance what it has not seen of a cycle. Results, logs
-// and events are dropped: they were taken where the calls were made first.
 func (p *plugin) catchUp(s *slot, c *cycle) error {
 	i := s.instance
 	missing, ok := i.seen.missing(c)
 	if !ok {
-		p.show(i, c)
-		missing = c.changes
+		i.seen, missing = seen{pass: c.pass}, c.changes
 		if p.active.Has(abi.PreFilter) {
-			if err := p.repeat(s, c, abi.PreFilter); err != nil {
+			if err := p.repeat(s, c, abi.PreFilter, abi.In{}); err != nil {
 				return err
 			}
 		}
 	}
 	for _, change := range missing {
-		i.In.Target, i.In.NodeName = change.target, change.node
-		if err := p.repeat(s, c, change.hook); err != nil {
+		if err := p.repeat(s, c, change.hook, abi.In{Target: change.target, NodeName: change.node}); err != nil {
 			return err
 		}
 		i.seen.changes = append(i.seen.changes, change)
@@ -71,102 +94,51 @@ func (p *plugin) catchUp(s *slot, c *cycle) error {
 	return nil
 }
 
-// show makes a cycle the one that an instance is asked about.
-func (p *plugin) show(i *instance, c *cycle) {
-	i.seen = seen{pass: c.pass}
-	p.blank(i, c)
-}
-
-// blank forgets what a guest could ask in the last call alone.
-func (p *plugin) blank(i *instance, c *cycle) {
-	i.In = abi.In{Scheduler: p.schedulerOf(c), Pod: &c.message, Account: &c.account}
-}
-
-func (p *plugin) schedulerOf(c *cycle) abi.Scheduler {
-	if c.apart != nil {
-		return c.apart
-	}
-	if c.binding.Load() {
-		return p.beside
-	}
-	return p.scheduler
-}
-
-func (p *plugin) repeatPreScore(s *slot, c *cycle) error {
-	nodes := c.scored.Load()
-	if nodes == nil || !p.active.Has(abi.PreScore) {
-		return nil
-	}
-	i := s.instance
-	i.In.NodeName, i.In.FilteredNodes = "", func() []string { return namesOf(*nodes) }
-	if err := p.repeat(s, c, abi.PreScore); err != nil {
-		return err
-	}
-	i.seen.prescore = true
-	return nil
-}
-
-func (p *plugin) repeat(s *slot, c *cycle, hook abi.Hook) error {
+// repeat drops results, logs and events: they were taken where the call was made
+// first.
+func (p *plugin) repeat(s *slot, c *cycle, hook abi.Hook, in abi.In) error {
 	i := s.instance
 	i.Quiet = true
-	_, err := p.call(s, c, hook)
-	i.Quiet = false
-	p.blank(i, c)
+	defer func() { i.Quiet = false }()
+	_, err := p.call(s, c, hook, in)
 	return err
 }
 
-// call calls a hook of the instance in a locked slot. If it traps, the slot is
-// without an instance afterwards, and the pod's pass has failed.
-func (p *plugin) call(s *slot, c *cycle, hook abi.Hook) (uint64, error) {
-	value, err := s.instance.Call(hook)
+// call calls a hook of the instance in a locked slot.
+func (p *plugin) call(s *slot, c *cycle, hook abi.Hook, in abi.In) (*abi.Out, error) {
+	p.show(s.instance, c, in)
+	out, err := s.instance.Call(hook)
 	if err != nil {
-		return 0, p.lose(s, c, hook, err)
+		return nil, p.lose(s, c, hook, err)
 	}
-	return value, nil
+	return out, nil
 }
 
-// lose is for a call that trapped.
+// show makes a cycle the one that an instance is asked about.
+func (p *plugin) show(i *instance, c *cycle, in abi.In) {
+	in.Scheduler, in.Pod, in.Account = p.viewOf(c), c.pass, &c.account
+	i.In = in
+}
+
+// viewOf is what a guest may ask of the scheduler in a cycle.
+func (p *plugin) viewOf(c *cycle) abi.Scheduler {
+	switch {
+	case c.view != nil:
+		return c.view
+	case c.binding.Load():
+		return p.bindingView
+	}
+	return p.cycleView
+}
+
+// lose is for a call that trapped. The slot is without an instance afterwards, and
+// the pod's pass has failed.
 func (p *plugin) lose(s *slot, c *cycle, hook abi.Hook, err error) error {
 	p.drop(s)
 	s.lost = true
 	p.metrics.traps.Inc()
-	t := &trapped{lineError{err}}
-	klog.FromContext(p.ctx).Error(t.err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
+	klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
 		"pod", klog.KObj(c.pod), "export", hook.String())
-	c.trapped.Store(t)
-	return t.err
-}
-
-// answer is what a guest said in a call.
-type answer struct {
-	value uint64
-	out   abi.Out
-}
-
-// ask makes a call in a cycle that is not Filter. in has what the guest may ask
-// beside the pod.
-func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In) (answer, error) {
-	if !p.active.Has(hook) {
-		return answer{value: p.guest.Constant(hook)}, nil
-	}
-	s, err := p.enter(c, hook == abi.Score || hook == abi.NormalizeScore)
-	if err != nil {
-		return answer{}, err
-	}
-	defer p.pool.unlock(s)
-	return p.askIn(s, c, hook, in)
-}
-
-// askIn is ask in a locked slot whose instance is ready.
-func (p *plugin) askIn(s *slot, c *cycle, hook abi.Hook, in abi.In) (answer, error) {
-	i := s.instance
-	in.Scheduler, in.Pod, in.Account = p.schedulerOf(c), &c.message, &c.account
-	i.In = in
-	value, err := p.call(s, c, hook)
-	if err != nil {
-		return answer{}, err
-	}
-	p.blank(i, c)
-	p.countMemory(i)
-	return answer{value, *i.Out()}, nil
+	c.trapped.Store(&err)
+	return err
 }

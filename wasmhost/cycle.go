@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
@@ -10,43 +11,40 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// pass is one pod's way through the scheduler: what all instances must agree on.
+// pass is one pod's way through the scheduler. All instances share it.
 type pass struct {
 	pod     *v1.Pod
-	message podMessage
 	account abi.Account
-	trapped atomic.Pointer[trapped] // nil while all is well
-	binding atomic.Bool             // the scheduling cycle is over
+	trapped atomic.Pointer[error] // what all further calls return after a trap
+	binding atomic.Bool           // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 
-	// answers are what is remembered about pods like this one, by the nodes of a
-	// table. Nil is of a guest of which nothing is.
+	// answers are what is remembered about pods like this one, by the numbers of nodes
+	// in a table. They are nil for a guest of which nothing is remembered.
 	answers *podAnswers
 	nodes   *nodeTable
 	// leftOut says why nodes were not named to the scheduler, where some were.
 	leftOut string
 	// turnedDown is true of a pod that PreFilter has turned down for all nodes.
 	turnedDown bool
-	// apart is what a guest may ask that is asked outside of a scheduling cycle.
-	apart abi.Scheduler
+	// view is what the guest may ask outside of a scheduling cycle; else it is nil.
+	view abi.Scheduler
+
+	once      sync.Once // encodes the pod, for all instances that ask for it
+	encoded   []byte
+	encodeErr error
 }
 
-// trapped is what a pass ends with whose guest trapped: all its further calls
-// get the same error.
-type trapped struct{ err error }
-
-// failed is that error, or nil.
-func (p *pass) failed() error {
-	if t := p.trapped.Load(); t != nil {
-		return t.err
-	}
-	return nil
+// Marshal implements abi.Message.
+func (p *pass) Marshal() ([]byte, error) {
+	p.once.Do(func() { p.encoded, p.encodeErr = p.pod.Marshal() })
+	return p.encoded, p.encodeErr
 }
 
-// cycle is what the plugin keeps in a CycleState: a pass, and the pods that were
-// added to nodes or removed from them to try something out. A cloned CycleState
-// has a cycle of its own, in which other pods come and go.
+// cycle is what the plugin keeps in a CycleState: a pass, and the pods that were added
+// to nodes or removed from them to try something out. A cloned CycleState has a cycle
+// of its own, with other changes.
 type cycle struct {
 	*pass
 	changes []*change
@@ -64,6 +62,9 @@ func (c *cycle) Clone() fwk.StateData {
 	return &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
 }
 
+// LeftOut implements naming.LeftOut.
+func (c *cycle) LeftOut() string { return c.leftOut }
+
 // seen is what an instance has seen.
 type seen struct {
 	pass     *pass
@@ -74,15 +75,11 @@ type seen struct {
 // missing are the changes that a cycle has beyond what was seen. ok is false
 // where more was seen than that: changes cannot be taken back.
 func (s *seen) missing(c *cycle) (missing []*change, ok bool) {
-	if s.pass != c.pass || len(s.changes) > len(c.changes) {
+	n := len(s.changes)
+	if s.pass != c.pass || n > len(c.changes) || !slices.Equal(s.changes, c.changes[:n]) {
 		return nil, false
 	}
-	for i, change := range s.changes {
-		if c.changes[i] != change {
-			return nil, false
-		}
-	}
-	return c.changes[len(s.changes):], true
+	return c.changes[n:], true
 }
 
 // begun is the cycle that was begun last. Nearly every call is for it, and to
@@ -95,16 +92,12 @@ type begun struct {
 // begin makes a new cycle, which may be for no state in tests.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	c := &cycle{pass: &pass{pod: pod}}
-	c.message = podMessage{pod, &p.encoder}
 	p.last.Store(&begun{state, c})
 	return c
 }
 
-// LeftOut implements naming.LeftOut.
-func (c *cycle) LeftOut() string { return c.leftOut }
-
-// remember leaves a cycle in its state, for when another one has begun.
-func (p *plugin) remember(state fwk.CycleState, c *cycle) {
+// leave leaves a cycle in its state, for when another one has begun.
+func (p *plugin) leave(state fwk.CycleState, c *cycle) {
 	if state != nil {
 		state.Write(p.key, c)
 	}
@@ -136,6 +129,6 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 		return c // another goroutine has begun it
 	}
 	c := p.begin(state, pod)
-	p.remember(state, c)
+	p.leave(state, c)
 	return c
 }

@@ -14,10 +14,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// resources are what guests call by number.
+// resources are the kinds of objects, by the numbers that guests use.
 var resources = [...]fwk.EventResource{
 	fwk.Pod, fwk.Node, fwk.PersistentVolume, fwk.PersistentVolumeClaim,
-	"", // PodSchedulingContext, which no cluster has any more: its events never come
+	"", // PodSchedulingContext, which no cluster has any more
 	fwk.ResourceClaim, fwk.StorageClass, fwk.CSINode, fwk.CSIDriver, fwk.CSIStorageCapacity, fwk.WildCard,
 }
 
@@ -36,16 +36,16 @@ var actions = [...]fwk.ActionType{
 	fwk.UpdatePodToleration,
 	fwk.UpdatePodSchedulingGatesEliminated,
 	fwk.UpdatePodGeneratedResourceClaim,
-	fwk.Update, // of what has no bit of its own: the framework sends it as Update
+	fwk.Update, // of a field that has no bit of its own
 }
 
 const (
 	guestAll    = 1<<len(actions) - 1
-	guestUpdate = guestAll &^ (1<<0 | 1<<1) // but Add and Delete
+	guestUpdate = guestAll &^ (1<<0 | 1<<1) // all but Add and Delete
 )
 
-// translate makes an event of the framework of a guest's. It fails for what is
-// not in the ABI, and so never comes.
+// translate makes an event of the framework of a guest's event. It fails for an event
+// that is not in the ABI, and so never comes.
 func translate(resource, action uint32) (fwk.ClusterEvent, error) {
 	if int(resource) >= len(resources) {
 		return fwk.ClusterEvent{}, fmt.Errorf("resource %d does not exist", resource)
@@ -59,8 +59,7 @@ func translate(resource, action uint32) (fwk.ClusterEvent, error) {
 		event.ActionType = fwk.All
 		return event, nil
 	case event.Resource != fwk.Pod && event.Resource != fwk.Node && action&guestUpdate != 0:
-		// Of other resources there are no updates but those of anything. The
-		// framework asked for one bit in common there once, and now for all.
+		// For other resources the framework does not tell one update from another.
 		event.ActionType = fwk.Update
 	}
 	for bit, translated := range actions {
@@ -71,7 +70,7 @@ func translate(resource, action uint32) (fwk.ClusterEvent, error) {
 	return event, nil
 }
 
-// allEvents are for guests that name none.
+// allEvents are for a guest that names none.
 var allEvents = []fwk.ClusterEvent{
 	{Resource: fwk.Pod, ActionType: fwk.All},
 	{Resource: fwk.Node, ActionType: fwk.All},
@@ -81,8 +80,8 @@ var allEvents = []fwk.ClusterEvent{
 	{Resource: fwk.StorageClass, ActionType: fwk.All},
 }
 
-// decodeEvents reads pairs of little-endian numbers: resource and action type.
-// unknown says which of them are left out.
+// decodeEvents reads pairs of little-endian numbers: resource and action type. unknown
+// says which pairs are left out.
 func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 	var left []error
 	for ; len(encoded) >= 8; encoded = encoded[8:] {
@@ -101,17 +100,18 @@ func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 
 // eventsOf asks a guest for the events that may help its pods.
 //
-// A guest can't give hints. Without any, the scheduler's own note in a pod's
-// status, that it found no node, would count as an update of the pod and have it
-// tried again at once, with its backoff doubled. So updates of pods get a hint.
+// A guest cannot give hints. Without one, what the scheduler writes into a pod's status
+// when it finds no node would count as an update of the pod: the pod would be tried
+// again at once, with its backoff doubled. So updates of pods get a hint.
 func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
 	if p.active.Has(abi.Enqueue) {
 		i.In = abi.In{}
-		if _, err := i.Call(abi.Enqueue); err != nil {
+		out, err := i.Call(abi.Enqueue)
+		if err != nil {
 			return nil, err
 		}
-		encoded = i.Out().ClusterEvents
+		encoded = out.ClusterEvents
 	}
 	events, unknown := decodeEvents(encoded)
 	if unknown != nil {
@@ -130,8 +130,8 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	return hinted, nil
 }
 
-// unlessItsStatus wakes a pod by all events of pods but a change of its own
-// status alone, which the scheduler ignores too where it works without hints.
+// unlessItsStatus wakes a pod by all events of pods, but not by a change of its own
+// status alone. The scheduler ignores that too where it works without hints.
 func unlessItsStatus(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Pod](oldObj, newObj)
 	if err != nil {
@@ -143,8 +143,8 @@ func unlessItsStatus(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.Queuei
 	return fwk.QueueSkip, nil
 }
 
-// substance is a pod without what no scheduling depends on, as isPodUpdated in
-// the scheduler's queue sees it.
+// substance is a pod without the fields that scheduling does not depend on. They are
+// those of isPodUpdated in the scheduler's queue.
 func substance(pod *v1.Pod) v1.Pod {
 	s := *pod
 	s.ResourceVersion, s.Generation, s.ManagedFields, s.Finalizers = "", 0, nil, nil

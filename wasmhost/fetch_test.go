@@ -2,225 +2,37 @@ package wasmhost
 
 import (
 	"bytes"
-	"net"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-// serve answers at /guest.wasm with what a test wants.
+// serve answers with what a test wants.
 func serve(t *testing.T, handler http.HandlerFunc) (guestURL string) {
 	t.Helper()
-	mux := http.NewServeMux()
-	mux.HandleFunc("/guest.wasm", handler)
-	server := httptest.NewServer(mux)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL + "/guest.wasm"
 }
 
-func TestGuestsThatCannotBeFetched(t *testing.T) {
-	tests := []struct {
-		name    string
+func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
+	for _, tt := range []struct {
 		handler http.HandlerFunc
-		want    string // after plugin and URL
+		want    string
 	}{
-		{
-			name:    "the server does not have it",
-			handler: http.NotFound,
-			want:    "the server answered 404 Not Found",
-		},
-		{
-			name:    "the server never answers",
-			handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			want:    "not fetched within 200ms: context deadline exceeded",
-		},
-		{
-			name: "the server stops in the middle",
-			handler: func(w http.ResponseWriter, r *http.Request) {
-				_, _ = w.Write([]byte(magic))
-				_ = http.NewResponseController(w).Flush()
-				<-r.Context().Done()
-			},
-			want: "not fetched within 200ms: context deadline exceeded",
-		},
-		{
-			name: "the server hangs up in the middle",
-			handler: func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Length", "100")
-				_, _ = w.Write([]byte(magic))
-			},
-			want: "unexpected EOF",
-		},
-		{
-			name: "it announces to be too large",
-			handler: func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Length", "1048577")
-				_, _ = w.Write([]byte(magic))
-			},
-			want: "over guestSizeLimit, 1 MiB: 1048577 bytes",
-		},
-		{
-			name: "it turns out to be too large",
-			handler: func(w http.ResponseWriter, _ *http.Request) {
-				for block := make([]byte, 64<<10); ; {
-					if _, err := w.Write(block); err != nil {
-						return
-					}
-				}
-			},
-			want: "over guestSizeLimit, 1 MiB",
-		},
-		{
-			name:    "it is a web page",
-			handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<!DOCTYPE html><html>")) },
-			want:    "not a Wasm module",
-		},
-		{
-			name:    "it is empty",
-			handler: func(http.ResponseWriter, *http.Request) {},
-			want:    "not a Wasm module",
-		},
-		{
-			name:    "it is half a Wasm module",
-			handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(magic)) },
-			want:    "wasm: error compiling guest: invalid version header",
-		},
-		{
-			name:    "the server sends the fetch round in circles",
-			handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/guest.wasm", http.StatusFound) },
-			want:    "redirected more than 5 times",
-		},
-		{
-			name: "the server sends the fetch to a file",
-			handler: func(w http.ResponseWriter, r *http.Request) {
-				http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
-			},
-			want: "redirected to what is neither http nor https",
-		},
-		{
-			name: "the server sends the fetch to an address with a secret in it",
-			handler: func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Location", "http://%zz/"+secret)
-				w.WriteHeader(http.StatusFound)
-			},
-			want: "the answer is not proper HTTP",
-		},
-		{
-			name:    "the server has words of its own for a status",
-			handler: verbatim("HTTP/1.1 500 " + secret + "\r\nContent-Length: 0\r\n\r\n"),
-			want:    "the server answered 500 Internal Server Error",
-		},
-		{
-			name:    "the server has a status of its own",
-			handler: verbatim("HTTP/1.1 299 " + secret + "\r\nContent-Length: 0\r\n\r\n"),
-			want:    "the server answered 299",
-		},
-		{
-			name:    "it is no web server",
-			handler: verbatim(secret + "\r\n"),
-			want:    "the answer is not proper HTTP",
-		},
-		{
-			name:    "it is hardly a web server",
-			handler: verbatim("HTTP/1.1 200 OK\r\n" + secret + "\r\n\r\n"),
-			want:    "the answer is not proper HTTP",
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			guestURL := serve(t, tt.handler)
-			h := &Host{Timeout: 200 * time.Millisecond, MaxBytes: 1 << 20}
-			_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL})
-			if want := "plugin Wasm: guest " + guestURL + ": " + tt.want; message(err) != want {
-				t.Errorf("got\n%v\nwant\n%s", err, want)
-			}
-		})
-	}
-}
-
-// secret is what must be in no error: whoever may name a guest may not read, by
-// its errors, what this process can reach.
-const secret = "SSH-2.0-secret"
-
-// verbatim answers with a text as it stands.
-func verbatim(answer string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			panic(err)
-		}
-		defer conn.Close()
-		_, _ = conn.Write([]byte(answer))
-	}
-}
-
-func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
-	for _, content := range []string{"", "s", secret, "\x00as", "\x00" + secret} {
-		file := filepath.Join(t.TempDir(), "guest.wasm")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + file})
-		if want := "plugin Wasm: guest file://" + file + ": not a Wasm module"; message(err) != want {
-			t.Errorf("%q: got %v, want %s", content, err, want)
-		}
-	}
-}
-
-func TestAServerThatIsNotThere(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	_, err = new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "http://me:secret@" + address})
-	if want := "plugin Wasm: guest http://me:xxxxx@" + address + ": dial tcp " + address + ": connect: connection refused"; message(err) != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestWhatAURLIsShownAs(t *testing.T) {
-	for guestURL, want := range map[string]string{
-		"https://example.com/guest.wasm":                      "https://example.com/guest.wasm",
-		"https://me:secret@example.com/guest.wasm":            "https://me:xxxxx@example.com/guest.wasm",
-		"https://example.com/guest.wasm?token=secret&a=b":     "https://example.com/guest.wasm?xxxxx",
-		"https://example.com/guest.wasm#secret":               "https://example.com/guest.wasm#xxxxx",
-		"https://me:secret@example.com:a/g.wasm?token=secret": "https://…",
-		"file://a folder/what?.wasm":                          "file://a folder/what?.wasm",
-		"oci://ghcr.io/example/regex:v2":                      "oci://ghcr.io/example/regex:v2",
+		{http.NotFound, "the server answered 404 Not Found"},
+		{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00asm")) }, "wasm: error compiling guest: invalid version header"},
 	} {
-		if got := parseSource(guestURL).shown; got != want {
-			t.Errorf("%s is shown as %s, want %s", guestURL, got, want)
+		guestURL := serve(t, tt.handler)
+		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
+		if want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want; message(err) != want {
+			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-	}
-}
-
-func TestATokenInAURLIsPrintedNowhere(t *testing.T) {
-	for _, guestURL := range []string{
-		serve(t, http.NotFound) + "?token=secret",
-		strings.Replace(serve(t, http.NotFound), "http://", "http://secret@", 1) + "#secret",
-		"http://127.0.0.1:a/guest.wasm?token=secret",
-	} {
-		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: guestURL})
-		if err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
-	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
-	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
-	defer server.Close()
-	h := &Host{Transport: server.Client().Transport}
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: server.URL})
-	if want := ": redirected from https to http"; !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
@@ -247,7 +59,7 @@ func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: 10})
+	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
 	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want …%s…", err, want)
 	}
@@ -280,5 +92,23 @@ func TestNoFileStaysBehind(t *testing.T) {
 	left, err := os.ReadDir(tmp)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+func TestTheDigestOfAGuest(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	sum := sha256.Sum256(readGuest(t, "empty_filter"))
+	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)
+	args := Args{GuestURL: "file://" + guests + "empty_filter.wasm"}
+	for _, args.GuestSHA256 = range []string{"", is, strings.ToUpper(is)} {
+		if _, err := h.Start(t.Context(), "Wasm", args); err != nil {
+			t.Errorf("%q: %v", args.GuestSHA256, err)
+		}
+	}
+	args.GuestSHA256 = other
+	_, err := h.Start(t.Context(), "Wasm", args)
+	if want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other; !strings.HasSuffix(message(err), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -3,25 +3,32 @@
 //
 //	app.NewSchedulerCommand(app.WithPlugin(name, wasmhost.PluginFactory(name)))
 //
-// Guests are fetched with a timeout, a size limit and any transport, their args
-// decoded strictly, and whatever is wrong with one is told on a single line that
-// names plugin, URL and cause.
+// [PluginFactory] makes what the scheduler's registry needs. [Host.Start] starts a
+// guest before there is a scheduler, to find out whether it can be used. [Args] are
+// what a configuration says of a guest.
 //
-// A guest has as many instances as it can use, but no more than there are
-// processors (see rule.go), each of which has seen the cycle that it is called
-// for (see cycle.go). One that traps costs the pod that met the trap an Error; the
-// instance is dropped, and the next call gets another.
+// A guest is fetched with a timeout, a size limit and any transport, and its args are
+// decoded strictly. An error is one line that names plugin, URL and cause.
 //
-// The package is a thin adapter between the framework of the scheduler and
-// internal/abi, which runs the guests. It knows nothing of what they decide.
+// A guest runs in parallel on as many instances as there are processors, if nothing
+// that it exports or imports speaks against it: a guest that reserves, binds, or acts
+// on the scheduler has one instance for scheduling cycles, and so has one that both
+// filters and scores. [Args.Instances] asks for one instance. Each instance has seen
+// the scheduling cycle that it is called for: the host repeats PreFilter, PreScore,
+// AddPod and RemovePod for one that has not.
+//
+// A guest that declares the fields by which it decides is asked once for each
+// combination of their values. A call that traps, or that lasts longer than
+// [Args.CallTimeout], costs its pod an Error. The host drops the instance, and the
+// next call gets another.
 package wasmhost
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,18 +36,19 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// What a [Host] does unless told otherwise.
+// The defaults of a [Host].
 const (
 	DefaultTimeout  = 10 * time.Second
 	DefaultMaxBytes = 64 << 20
 )
 
 // Host fetches guests and makes plugins of them. The zero value is ready to use.
-// A Host fetches each URL once and remembers the bytes, and compiles them once,
-// so that all profiles run the same program; use a new Host for each start of a
-// scheduler.
+// A Host fetches each URL once, remembers the bytes, and compiles them once, so that
+// all profiles run the same program. Use a new Host for each start of a scheduler.
 type Host struct {
 	// Transport carries http and https. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -64,28 +72,10 @@ type Host struct {
 // of this name from its args, by a Host of its own.
 func PluginFactory(name string) frameworkruntime.PluginFactory { return new(Host).Factory(name) }
 
-// New makes a plugin of this name, whose args are a *runtime.Unknown with JSON
-// or YAML in it, as in [Args]. It is an io.Closer too.
+// New makes a plugin of this name. Its args are a *runtime.Unknown that holds [Args]
+// in JSON or YAML. The plugin is an io.Closer too.
 func New(ctx context.Context, name string, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 	return PluginFactory(name)(ctx, args, handle)
-}
-
-func (h *Host) timeout() time.Duration {
-	if h.Timeout == 0 {
-		return DefaultTimeout
-	}
-	return h.Timeout
-}
-
-// sizeLimit bounds the size of a guest, in bytes.
-func (h *Host) sizeLimit(args Args) int64 {
-	switch {
-	case args.GuestSizeLimit != 0:
-		return int64(args.GuestSizeLimit)
-	case h.MaxBytes != 0:
-		return h.MaxBytes
-	}
-	return DefaultMaxBytes
 }
 
 // Factory returns what the scheduler's registry needs to make the plugin of
@@ -111,13 +101,13 @@ func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Hand
 // Started is a guest that waits to become a plugin.
 type Started struct{ p *plugin }
 
-// Start fetches a guest and starts it, for who wants to know that it can be used
-// before there is a scheduler.
+// Start fetches a guest and starts it. It is for those who want to know whether a
+// guest can be used before there is a scheduler.
 func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, error) {
-	from := parseSource(args.GuestURL)
+	from := fetch.Parse(args.GuestURL)
 	p, err := h.newPlugin(ctx, name, from, args)
 	if err != nil {
-		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from.shown, lineError{err})
+		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from, lineError{err})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,17 +118,57 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 	return &Started{p}, nil
 }
 
-// Plugin makes the guest the plugin of a scheduler. It is for one scheduler, once.
-// The plugin is an io.Closer too.
+// Plugin makes the guest a plugin of a scheduler. Call it once. The plugin is an
+// io.Closer too.
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
-		p.scheduler, p.beside = &scheduler{handle: handle}, beside(handle)
+		p.cycleView, p.bindingView = cycleView{handle}, bindingViewOf(handle)
 	}
-	if why := forgetful(p.guest.Guest); why != "" {
+	if why := whyForgotten(p.guest.Guest); why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)
+}
+
+// Description is what the host makes of a guest.
+type Description struct {
+	DecidesBy     []string // fields; none where the guest does not say
+	NotRemembered string   // why its answers are not; empty where they are
+	ManyNames     bool     // it is asked about many nodes in one call
+	Instances     int      // at most, for scheduling cycles
+	WhyInstances  string
+	Memory        int64 // of one instance after its start, in bytes
+}
+
+// Describe tells what there is to know about the guest before it is asked.
+func (s *Started) Describe() (d Description) {
+	p := s.p
+	if p.decidesBy != nil {
+		for _, field := range slices.Concat(p.decidesBy.Pod, p.decidesBy.Node) {
+			d.DecidesBy = append(d.DecidesBy, field.String())
+		}
+	}
+	d.NotRemembered = whyForgotten(p.guest.Guest)
+	d.ManyNames = p.answers != nil && p.guest.FiltersNames() && onlyName(p.decidesBy.Node)
+	_, d.WhyInstances = sharingOf(p.guest.Guest, p.args)
+	d.Instances = p.sharing.instances()
+	slot := p.pool.lock()
+	defer p.pool.unlock(slot)
+	if p.provide(slot) == nil {
+		d.Memory = int64(slot.instance.memory)
+	}
+	return d
+}
+
+// Fetch returns the bytes of a guest as [Host.Start] gets them, and does not start it.
+func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
+	from := fetch.Parse(args.GuestURL)
+	guest, err := h.fetch(ctx, from, args)
+	if err != nil {
+		return nil, fmt.Errorf("guest %s: %w", from, lineError{err})
+	}
+	return guest.wasm, nil
 }
 
 // Close stops all guests that the Host has started.
@@ -154,46 +184,9 @@ func (h *Host) Close() error {
 	return errors.Join(append(errs, h.caches.close(context.Background()))...)
 }
 
-var _ io.Closer = (*Host)(nil)
-
 // forget is for a plugin that was closed.
 func (h *Host) forget(p *plugin) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.plugins, p)
 }
-
-// guest returns the bytes behind a URL.
-func (h *Host) guest(ctx context.Context, from source, args Args) (fetched, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	guest, ok := h.fetched[args.GuestURL]
-	if !ok {
-		wasm, err := h.fetch(ctx, from, h.sizeLimit(args))
-		if err != nil {
-			return fetched{}, err
-		}
-		if h.fetched == nil {
-			h.fetched = map[string]fetched{}
-		}
-		guest = newFetched(wasm)
-		h.fetched[args.GuestURL] = guest
-	}
-	if err := checkSize(int64(len(guest.wasm)), h.sizeLimit(args)); err != nil { // another plugin's limit was higher
-		return fetched{}, err
-	}
-	return guest, guest.check(args)
-}
-
-// Description is what the host makes of a guest.
-type Description struct {
-	DecidesBy     []string
-	NotRemembered string
-	ManyNames     bool
-	Instances     int
-	WhyInstances  string
-	Memory        int64
-}
-
-// Describe .
-func (s *Started) Describe() Description { return Description{} }

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
 func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 	for _, guest := range []string{"hungry", "hungry_undeclared"} {
-		pl := openWith(t, guest, Args{MemoryLimit: 64 << 20, Instances: 1}, nil)
+		pl := openWith(t, guest, Args{MemoryLimit: quantity(64 << 20), Instances: 1}, nil)
 		got := schedule(t.Context(), pl, pod("hungry"), "m", "m", "m", "m", "m")
 		for i, want := range []fwk.Code{fwk.Success, fwk.Success, fwk.Success, fwk.Error, fwk.Error} {
 			if got[i].Code() != want {
@@ -26,7 +27,7 @@ func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: 128 << 10})
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: quantity(128 << 10)})
 	if want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
@@ -36,14 +37,14 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: 1 << 20})
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: quantity(1 << 20)})
 	if want := "but memoryLimit is 1048576"; !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want …%s", err, want)
 	}
 }
 
 func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
-	pl := openWith(t, "endless", Args{CallTimeout: Duration(50 * time.Millisecond)}, nil)
+	pl := openWith(t, "endless", Args{CallTimeout: metav1.Duration{Duration: 50 * time.Millisecond}}, nil)
 	got := schedule(t.Context(), pl, pod("endless"), "quick", "endless")
 	if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 50ms" {
 		t.Errorf("got %v", got)

@@ -6,7 +6,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// What a guest decides on before a pod is bound.
+// What hooks a guest may have before those of the binding cycle.
 type (
 	filtering struct {
 		*plugin
@@ -23,9 +23,9 @@ type (
 	}
 )
 
-// mask gives p the interfaces that its guest has: the framework finds out by
-// type assertion where to call a plugin, and the page shows it there. Embedding
-// cannot be put together at run time, so what goes together stands here.
+// mask gives p the interfaces of the hooks that its guest has: the framework finds out
+// by type assertion where to call a plugin. A type cannot be put together at run time,
+// so each combination stands here.
 func mask(p *plugin) fwk.Plugin {
 	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
 	exports := p.guest.Exports()

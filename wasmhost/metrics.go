@@ -1,6 +1,8 @@
 package wasmhost
 
 import (
+	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/component-base/metrics"
@@ -10,43 +12,42 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// These stand on /metrics beside the scheduler's own series, with scheduler_
-// before their names.
+// The metrics stand at /metrics of the scheduler, with scheduler_ before their
+// names.
 var (
-	callSeconds = metrics.NewHistogramVec(&metrics.HistogramOpts{
+	callSeconds = registered(metrics.NewHistogramVec(&metrics.HistogramOpts{
 		Subsystem:      "scheduler",
 		Name:           "wasm_call_duration_seconds",
 		Help:           "Time that calls of a Wasm guest took, by the hook that was called and the code that it answered, of the cycles whose plugins the scheduler measures. It includes the wait for an instance.",
 		Buckets:        metrics.ExponentialBuckets(250e-9, 4, 12),
 		StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin", "hook", "code"})
-	instances = metrics.NewGaugeVec(&metrics.GaugeOpts{
-		Subsystem:      "scheduler",
-		Name:           "wasm_guest_instances",
-		Help:           "Number of instances of a Wasm guest.",
-		StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin"})
-	memory = metrics.NewGaugeVec(&metrics.GaugeOpts{
-		Subsystem:      "scheduler",
-		Name:           "wasm_guest_memory_bytes",
-		Help:           "Memory of all instances of a Wasm guest.",
-		StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin"})
-	traps = metrics.NewCounterVec(&metrics.CounterOpts{
-		Subsystem:      "scheduler",
-		Name:           "wasm_guest_traps_total",
-		Help:           "Number of calls of a Wasm guest that trapped, each of which cost it an instance.",
-		StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin"})
-	replacements = metrics.NewCounterVec(&metrics.CounterOpts{
-		Subsystem:      "scheduler",
-		Name:           "wasm_guest_replacements_total",
-		Help:           "Number of instances of a Wasm guest that were made in place of one that trapped.",
-		StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin"})
+	}, []string{"plugin", "hook", "code"}))
+	instances       = newGauge("wasm_guest_instances", "Number of instances of a Wasm guest.")
+	memory          = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
+	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
+	replacements    = newCounter("wasm_guest_replacements_total", "Number of instances of a Wasm guest that were made in place of one that trapped.")
+	answersTotal    = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, remembered, or doubted, which is remembered and asked again.", "from")
+	broken          = newCounter("wasm_broken_promises_total", "Number of times that a Wasm guest answered the same question in another way, after which nothing is remembered of it.")
+	rememberedPods  = newGauge("wasm_remembered_entries", "Number of combinations of values of pods' fields for which answers of a Wasm guest are remembered.")
+	rememberedBytes = newGauge("wasm_remembered_bytes", "Memory that remembered answers of a Wasm guest take.")
 )
 
-func init() { legacyregistry.MustRegister(callSeconds, instances, memory, traps, replacements) }
+func newGauge(name, help string) *metrics.GaugeVec {
+	return registered(metrics.NewGaugeVec(&metrics.GaugeOpts{
+		Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA,
+	}, []string{"plugin"}))
+}
+
+func newCounter(name, help string, labels ...string) *metrics.CounterVec {
+	return registered(metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA,
+	}, append([]string{"plugin"}, labels...)))
+}
+
+func registered[M metrics.Registerable](metric M) M {
+	legacyregistry.MustRegister(metric)
+	return metric
+}
 
 // pluginMetrics are the series of one plugin, which are there from the start.
 type pluginMetrics struct {
@@ -82,5 +83,56 @@ func (p *plugin) measure(state fwk.CycleState) measured {
 func (m measured) done(hook abi.Hook, status *fwk.Status) {
 	if m.plugin != nil {
 		callSeconds.WithLabelValues(m.plugin.name, hook.String(), status.Code().String()).Observe(time.Since(m.began).Seconds())
+	}
+}
+
+// answerMetrics are the series of one plugin's answers.
+type answerMetrics struct {
+	asked, remembered, doubted, broken metrics.CounterMetric
+	entries, bytes                     metrics.GaugeMetric
+	had                                struct{ entries, bytes float64 }
+
+	// recalled counts remembered answers, of which there are many at a time, until
+	// flush adds them to the metric. Goroutines that count at the same time mostly
+	// have cells of their own.
+	recalled [16]cell
+}
+
+type cell struct {
+	n atomic.Uint64
+	_ [120]byte // keeps what another processor writes to off this cache line
+}
+
+func answerMetricsOf(plugin string) *answerMetrics {
+	return &answerMetrics{
+		asked:      answersTotal.WithLabelValues(plugin, "asked"),
+		remembered: answersTotal.WithLabelValues(plugin, "remembered"),
+		doubted:    answersTotal.WithLabelValues(plugin, "doubted"),
+		broken:     broken.WithLabelValues(plugin),
+		entries:    rememberedPods.WithLabelValues(plugin),
+		bytes:      rememberedBytes.WithLabelValues(plugin),
+	}
+}
+
+// size tells by how much the cache differs from before: several profiles may have
+// a plugin of the name. The cache must be locked.
+func (m *answerMetrics) size(entries int, bytes int64) {
+	m.entries.Add(float64(entries) - m.had.entries)
+	m.bytes.Add(float64(bytes) - m.had.bytes)
+	m.had.entries, m.had.bytes = float64(entries), float64(bytes)
+}
+
+func (m *answerMetrics) recall() { m.recalled[rand.Uint32()%uint32(len(m.recalled))].n.Add(1) }
+
+// flush is for once a cycle.
+func (m *answerMetrics) flush() {
+	var n uint64
+	for i := range m.recalled {
+		if cell := &m.recalled[i].n; cell.Load() != 0 { // it mostly is 0, and to read takes less than to swap
+			n += cell.Swap(0)
+		}
+	}
+	if n != 0 {
+		m.remembered.Add(float64(n))
 	}
 }

@@ -1,23 +1,69 @@
 package wasmhost
 
 import (
-	"math/bits"
+	"cmp"
+	"math/rand/v2"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// passingNodes are the nodes of a table that a guest lets a pod run on.
+// narrow names to the scheduler the nodes that the guest lets the pod run on, if these
+// are known. result is what the guest itself has answered.
+func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.answers == nil || !p.active.Has(abi.Filter) || len(c.nodes.listed) == 0 {
+		return result, nil
+	}
+	passing := c.answers.passingOf(c.nodes)
+	if passing != nil {
+		p.doubtRejected(c, passing)
+	} else {
+		p.askAboutUnknown(c)
+		passing = c.answers.passingOf(c.nodes)
+	}
+	switch {
+	case passing == nil || p.answers.off.Load():
+		return result, nil
+	case passing.Nodes == 0:
+		c.turnedDown = true
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.Rejected)
+	case passing.Result == nil:
+		return result, nil
+	}
+	c.leftOut = passing.Rejected
+	if result.AllNodes() {
+		return passing.Result, nil
+	}
+	return result.Merge(passing.Result), nil
+}
+
+// doubtRejected asks again about one of the nodes that are left out: no Filter is called
+// for them. It does so about as often as Filter would for all of them. For a pod that is
+// turned down, it is the only way to find a broken promise, so it does so whenever it may.
+func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
+	nodes := len(c.nodes.listed)
+	switch left := nodes - passing.Nodes; {
+	case left == 0 || passing.Nodes > 0 && passing.Result == nil: // each has its Filter
+		return
+	case passing.Nodes == 0 && !p.answers.mayDoubt(), passing.Nodes > 0 && !p.answers.doubtOneOf(left):
+		return
+	}
+	first := rand.IntN(nodes)
+	for i := range nodes {
+		at := (first + i) % nodes
+		if v, _ := c.answers.about(&c.answers.filter, c.nodes.listed[at]); !v.passes() {
+			p.filter(c, c.nodes.nodes[at])
+			return
+		}
+	}
+}
+
+// passingNodes says which nodes of a table pass.
 type passingNodes struct {
 	table uint64 // its number
-	nodes int    // how many they are
-	// result names them, where that is worth it.
-	result *fwk.PreFilterResult
-	// rejected says in words how many of the others there are, and why. It is
-	// empty where there are none.
-	rejected string
+	naming.Named
 }
 
 // passingOf finds which nodes of a table pass, where the answers about all of them
@@ -27,95 +73,35 @@ func (a *podAnswers) passingOf(t *nodeTable) *passingNodes {
 	if before != nil && before.table == t.number {
 		return before
 	}
-	p := &passingNodes{table: t.number}
-	counts := a.countVerdicts(t)
-	if counts == nil {
-		return nil
-	}
-	reasons := map[string]int{}
-	for number, nodes := range counts {
-		if v := (*a.verdicts.Load())[number]; v.passes() {
-			p.nodes += nodes
-		} else if nodes > 0 {
-			reasons[v.reason()] += nodes
+	for _, id := range t.listed {
+		if a.filter.get(id) == 0 {
+			return nil
 		}
 	}
-	p.rejected = naming.Rejected(reasons)
-	if naming.Worth(p.nodes, len(t.listed)) {
-		p.result = &fwk.PreFilterResult{NodeNames: a.names(t, p.nodes)}
-	}
+	p := &passingNodes{t.number, *naming.Divide(t.list, func(i int) string {
+		v, _ := a.about(&a.filter, t.listed[i])
+		return v.whyNot()
+	})}
 	a.passing.Store(p)
 	a.cache.grew(a, p.bytes()-before.bytes())
 	return p
 }
 
-// countVerdicts counts the nodes of each verdict. It is nil where the verdict on
-// one is not known.
-func (a *podAnswers) countVerdicts(t *nodeTable) []int {
-	known := a.verdicts.Load()
-	if known == nil {
-		return nil
+// whyNot is the reason that a person sees for a node that does not pass.
+func (v verdict) whyNot() string {
+	if v.passes() {
+		return ""
 	}
-	counts := make([]int, len(*known))
-	for _, id := range t.listed {
-		number := a.filter.get(id)
-		if number == 0 || int(number) > len(counts) {
-			return nil
-		}
-		counts[number-1]++
-	}
-	return counts
+	return cmp.Or(v.reason(), "node(s) rejected without a reason")
 }
 
-// names are those of the nodes of a table that pass, whose number is known.
-func (a *podAnswers) names(t *nodeTable, passing int) sets.Set[string] {
-	names := make(sets.Set[string], passing)
-	for i, id := range t.listed {
-		if v, _ := a.about(&a.filter, id); v.passes() {
-			names.Insert(t.nodes[i].Name)
-		}
-	}
-	return names
-}
-
-func (v verdict) passes() bool { return int32(v.value) == int32(fwk.Success) }
-
-// bytes is about what the words and the names take, whose text is the nodes'.
+// bytes is about what the words and the set take. The text of the names is the nodes'.
 func (p *passingNodes) bytes() int64 {
 	switch {
 	case p == nil:
 		return 0
-	case p.result == nil:
-		return int64(len(p.rejected))
+	case p.Result == nil:
+		return int64(len(p.Rejected))
 	}
-	return int64(len(p.rejected)) + setBytes(len(p.result.NodeNames))
-}
-
-// setBytes is about what a set of so many names takes beside their text: Go's maps
-// have a power of two of slots, at most 7/8 of which are taken.
-func setBytes(names int) int64 { return slotBytes << bits.Len(uint(names*8/7)) }
-
-// slotBytes is a name, what Go adds for the value that has no size, a byte of
-// control, and what the allocator rounds up.
-const slotBytes = 16 + 8 + 1 + 2
-
-// reason is what a person is told of a node that does not pass.
-func (v verdict) reason() string {
-	if len(v.reasons) > 0 && v.reasons[0] != "" {
-		return v.reasons[0]
-	}
-	return "node(s) rejected without a reason"
-}
-
-// unknown are the places, in a table, of nodes that stand for all those about which
-// there is no answer yet.
-func (a *podAnswers) unknown(t *nodeTable) (places []int) {
-	seen := make([]bool, len(t.ids))
-	for i, id := range t.listed {
-		if !seen[id] && a.filter.get(id) == 0 {
-			seen[id] = true
-			places = append(places, i)
-		}
-	}
-	return places
+	return int64(len(p.Rejected)) + setBytes(len(p.Result.NodeNames))
 }

@@ -13,44 +13,46 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// plugin is a guest as the framework sees it. What of it shows is decided by
-// mask.
+// plugin is a guest as the framework sees it. mask decides which of its interfaces
+// the framework finds.
 type plugin struct {
-	name      string
-	url       string // as it may be shown
-	host      *Host
-	guest     *compiled
-	active    abi.Set
-	sharing   sharing
-	settings  abi.Settings
-	args      Args
-	ctx       context.Context // of the start, for the values in it
-	key       fwk.StateKey
-	scheduler abi.Scheduler // as scheduling cycles see it; nil while the guest is only checked
-	beside    abi.Scheduler // as binding cycles do, which run beside those
-	events    []fwk.ClusterEventWithHint
-	metrics   pluginMetrics
+	name     string
+	url      string // as it may be shown
+	host     *Host
+	guest    *compiled
+	active   abi.Set
+	sharing  sharing
+	settings abi.Settings
+	args     Args
+	ctx      context.Context // of the start, for the values in it
+	key      fwk.StateKey
+	events   []fwk.ClusterEventWithHint
+	metrics  pluginMetrics
 
-	decidesBy *abi.Fields  // nil for a guest that does not say
-	answers   *answerCache // nil for a guest of which nothing is remembered
-	asking    atomic.Bool  // beside the scheduling cycles
+	// What the guest may ask in a scheduling cycle, and in a binding cycle. They are
+	// nil while the guest is only checked.
+	cycleView, bindingView abi.Scheduler
 
-	failedApart atomic.Int64 // when a call outside of the cycles has failed, in ns
+	decidesBy    *abi.Fields  // nil for a guest that does not say
+	answers      *answerCache // nil for a guest of which nothing is remembered
+	inBackground atomic.Bool  // the guest is asked outside of the scheduling cycles
+	eventFailed  atomic.Int64 // when a call for an event has failed, in ns
 
 	pool      *pool
-	encoder   encoder
+	watchdog  watchdog
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
-	watchdog  watchdog
+	stop      context.CancelFunc // ends the watch
 }
 
 var errClosed = errors.New("the guest is closed")
 
-func (h *Host) newPlugin(ctx context.Context, name string, from source, args Args) (*plugin, error) {
-	stored, err := h.guest(ctx, from, args)
+func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
+	stored, err := h.fetch(ctx, from, args)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +61,20 @@ func (h *Host) newPlugin(ctx context.Context, name string, from source, args Arg
 		return nil, err
 	}
 	p := &plugin{
-		name: name, url: from.shown, args: args, host: h, guest: guest, active: guest.Active(),
-		sharing: sharingOf(guest.Guest, args), ctx: context.WithoutCancel(ctx), key: naming.Key(name),
-		metrics: metricsOf(name),
+		name: name, url: from.String(), args: args, host: h, guest: guest, active: guest.Active(),
+		ctx: context.WithoutCancel(ctx), key: naming.Key(name),
+		metrics: metricsOf(name), watchdog: watchdog{running: map[*instance]seenCall{}},
 	}
 	p.settings = abi.Settings{
 		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: args.callTimeout(),
 	}
+	p.sharing, _ = sharingOf(guest.Guest, args)
 	p.pool = newPool(p.sharing.instances())
+	var watched context.Context
+	watched, p.stop = context.WithCancel(p.ctx)
+	if timeout := args.callTimeout(); timeout > 0 {
+		go p.watchdog.run(watched.Done(), timeout)
+	}
 	if err := p.startFirst(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -79,13 +87,17 @@ func (p *plugin) startFirst() error {
 	s := p.pool.lock()
 	defer p.pool.unlock(s)
 	if err := p.provide(s); err != nil {
-		return fmt.Errorf("failed to create a guest pool: %w", err)
+		err = fmt.Errorf("failed to create a guest pool: %w", err)
+		if trap := (*abi.Trap)(nil); errors.As(err, &trap) && trap.ExitCode == 1 {
+			return &ArgsError{"guestConfig", err} // what a guest refuses by itself
+		}
+		return err
 	}
 	var err error
 	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {
 		return err
 	}
-	if forgetful(p.guest.Guest) == "" {
+	if whyForgotten(p.guest.Guest) == "" {
 		p.answers = newAnswerCache(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), answerMetricsOf(p.name))
 	}
 	p.events, err = p.eventsOf(s.instance)
@@ -94,6 +106,9 @@ func (p *plugin) startFirst() error {
 
 // Name implements fwk.Plugin.
 func (p *plugin) Name() string { return p.name }
+
+// closePatience is how long Close waits for calls.
+const closePatience = 5 * time.Second
 
 // Close implements io.Closer. It ends calls that are under way. One that cannot be
 // interrupted is waited for; if it does not end, its guest is left as it is.
@@ -106,6 +121,7 @@ func (p *plugin) Close() error {
 		p.answers.stop()
 	}
 	p.watchdog.interrupt(errClosed)
+	p.stop()
 	deadline := time.Now().Add(closePatience)
 	for p.watchdog.count() > 0 { // more than once, if an instance moved meanwhile
 		if time.Now().After(deadline) {
@@ -135,9 +151,6 @@ func (p *plugin) endIdle() {
 	}
 }
 
-// closePatience is how long Close waits for calls.
-const closePatience = 5 * time.Second
-
 // provide sees to it that there is an instance in a locked slot.
 func (p *plugin) provide(s *slot) error {
 	if s.instance != nil && !s.instance.Interrupted() { // as one can be whose long call has just ended
@@ -153,10 +166,10 @@ func (p *plugin) provide(s *slot) error {
 	began := time.Now()
 	started, err := p.guest.Start(p.ctx, p.settings)
 	if err != nil {
-		return lineError{err}
+		return err
 	}
 	s.instance = &instance{Instance: started}
-	p.watchdog.add(s.instance, p.args.callTimeout())
+	p.watchdog.add(s.instance)
 	p.metrics.instances.Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // Close may have looked before the instance was there

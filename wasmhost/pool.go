@@ -10,28 +10,24 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// instance is one of a guest's.
+// instance is an instance of a guest, and what the host knows of it.
 type instance struct {
 	*abi.Instance
 	seen   seen
 	memory uint32 // as the metrics have it, in bytes
 }
 
-// slot is where an instance lives. Whoever has locked it may call the instance,
-// make it if there is none, and throw it away.
+// slot is a place for an instance. The goroutine that has locked it may call the
+// instance, make one if there is none, and drop it.
 type slot struct {
-	// turn is even while the slot is free.
-	turn     atomic.Uint64
+	busy     atomic.Bool
 	instance *instance
-	lost     bool      // an instance, to a trap
-	bound    bool      // to a pod
-	_        [128]byte // what another processor writes to is not beside it
+	lost     bool      // the last instance has trapped
+	bound    bool      // the slot is a pod's own
+	_        [128]byte // keeps what another processor writes to off this cache line
 }
 
-func (s *slot) tryLock() bool {
-	turn := s.turn.Load()
-	return turn%2 == 0 && s.turn.CompareAndSwap(turn, turn+1)
-}
+func (s *slot) tryLock() bool { return !s.busy.Load() && s.busy.CompareAndSwap(false, true) }
 
 // pool hands out instances: to scheduling cycles, any that is free; to a pod in
 // permit or binding, its own.
@@ -42,19 +38,17 @@ type pool struct {
 	freed   chan struct{} // wakes them
 
 	mu    sync.Mutex
-	bound map[types.UID]*slot // with their pods, until they are bound
-	spare []*instance         // came back from there, the oldest first
+	bound map[types.UID]*slot // of pods in permit or binding
+	spare []*instance         // that such pods no longer need, the oldest first
 }
 
 func newPool(instances int) *pool {
 	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), bound: map[types.UID]*slot{}}
 }
 
-// lock waits for a slot. To park a goroutine and wake it takes longer than a
-// call, so it first tries for a while. With one instance of v2, 1,000 nodes and
-// four busy cores there were 0.58 to 0.63 times the native plugin's pods per second
-// where goroutines were parked at once, and 0.71 to 0.77 with ten microseconds of
-// trying.
+// lock waits for a slot. To park a goroutine and wake it takes longer than a call, so
+// it first tries for some ten microseconds. With one instance of v2, 1,000 nodes and
+// four busy cores, that schedules a fifth more pods per second than parking at once.
 func (p *pool) lock() *slot {
 	if len(p.slots) > 1 {
 		if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
@@ -80,7 +74,7 @@ func (p *pool) lock() *slot {
 
 const (
 	tries = 300
-	pause = 100 // rounds of a loop that does nothing, between two tries
+	pause = 100 // rounds of an empty loop between two tries
 )
 
 func (p *pool) tryLock() *slot {
@@ -94,19 +88,15 @@ func (p *pool) tryLock() *slot {
 
 // unlock gives a slot back.
 func (p *pool) unlock(s *slot) {
-	s.turn.Add(1)
+	s.busy.Store(false)
 	if p.waiting.Load() > 0 {
-		p.wake()
+		select {
+		case p.freed <- struct{}{}:
+		default: // a goroutine is being woken already
+		}
 	}
 	if !s.bound && len(p.slots) > 1 {
 		p.hints.Put(s)
-	}
-}
-
-func (p *pool) wake() {
-	select {
-	case p.freed <- struct{}{}:
-	default: // somebody is being woken
 	}
 }
 
@@ -118,13 +108,13 @@ func (p *pool) boundTo(pod types.UID) *slot {
 	if s == nil {
 		return nil
 	}
-	for !s.tryLock() { // the calls for a pod come one after another
+	for !s.tryLock() { // hardly ever: the calls for a pod come one after another
 		time.Sleep(10 * time.Microsecond)
 	}
 	return s
 }
 
-// bind gives the instance of a locked slot to a pod, for itself.
+// bind makes the instance of a locked slot a pod's own.
 func (p *pool) bind(pod types.UID, s *slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,8 +125,8 @@ func (p *pool) bind(pod types.UID, s *slot) {
 	s.instance = nil
 }
 
-// release takes the instance back that a pod had for itself. If it is not needed,
-// it is returned.
+// release takes back the instance that was a pod's own. It returns the instance if
+// there are enough without it.
 func (p *pool) release(pod types.UID) (unneeded *instance) {
 	s := p.boundTo(pod)
 	if s == nil {
@@ -155,7 +145,7 @@ func (p *pool) release(pod types.UID) (unneeded *instance) {
 // maxSpare is how many instances are kept for pods to come.
 const maxSpare = 8
 
-// takeSpare returns nil where there is none.
+// takeSpare takes an instance that no pod needs any more, or nil.
 func (p *pool) takeSpare() *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()

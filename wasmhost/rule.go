@@ -6,45 +6,43 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// sharing is how the instances of a guest are shared among cycles.
-//
-// What counts is what a guest exports and imports: it cannot be asked. A hook
-// whose whole body is a constant does not count. Guests on the SDK export every
-// hook, and those that they do not implement are such.
+// sharing is how the instances of a guest are shared among cycles. What counts is
+// what a guest exports and imports: it cannot be asked. A hook whose whole body is a
+// constant does not count, as those of the SDK that a guest does not implement.
 type sharing int
 
 const (
 	// parallel guests have instances for all processors. A call may get any of
 	// them; PreFilter, PreScore and the pods added or removed are repeated for one
-	// that has not seen them. Whatever else a guest keeps from one call to the next
-	// must not matter.
+	// that has not seen them. Nothing else that a guest keeps may matter.
 	parallel sharing = iota
-	// single guests have one instance, so that what one call leaves in its memory
-	// is there for the next: those that filter and score, since scores may count
-	// what Filter has seen; those that reserve; those that act on the scheduler
-	// through its handle, where who acts twice has acted wrongly; and those whose
-	// args ask for it.
+	// single guests have one instance, so that what one call leaves in its memory is
+	// there for the next: scores may count what Filter has seen, and who acts twice
+	// through the scheduler's handle has acted wrongly.
 	single
-	// perPod guests take part in permit or binding. As single, but once a pod's
-	// Permit is over, its instance stays with it until it is bound or given back,
-	// while other pods are scheduled with another one.
+	// perPod guests take part in permit or binding. As single, but after a pod's
+	// Permit its instance stays with it until it is bound or given back.
 	perPod
 )
 
-// sharingOf decides on a guest.
-func sharingOf(guest *abi.Guest, args Args) sharing {
+// sharingOf decides on a guest, and says why.
+func sharingOf(guest *abi.Guest, args Args) (is sharing, why string) {
 	active := guest.Active()
 	switch {
 	case active.Has(abi.Permit, abi.PreBind, abi.Bind, abi.PostBind):
-		return perPod
-	case active.Has(abi.Reserve, abi.Unreserve), guest.UsesHandle(), args.Instances == 1:
-		return single
-	case forgetful(guest) == "":
-		return parallel // no call depends on what another has left behind
+		return perPod, "it takes part in permit or binding"
+	case active.Has(abi.Reserve, abi.Unreserve):
+		return single, "it takes part in reserve"
+	case guest.UsesHandle():
+		return single, "it acts on the scheduler through its handle"
+	case args.Instances == 1:
+		return single, "its args say so"
+	case whyForgotten(guest) == "":
+		return parallel, "what it declares is all that it decides by"
 	case active.Has(abi.Filter) && active.Has(abi.PreScore, abi.Score, abi.NormalizeScore):
-		return single
+		return single, "it filters and scores, and its scores may count what Filter has seen"
 	}
-	return parallel
+	return parallel, "nothing that it exports or imports speaks against it"
 }
 
 // instances is how many there may be for scheduling cycles.

@@ -6,59 +6,59 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// scheduler is what of the scheduler a guest may ask about, or act on.
-type scheduler struct{ handle fwk.Handle }
+// cycleView is what a guest may ask of the scheduler, or do to it, in a scheduling
+// cycle. Its nodes are those of the snapshot.
+type cycleView struct{ handle fwk.Handle }
 
-func (s *scheduler) nodes() fwk.NodeInfoLister { return s.handle.SnapshotSharedLister().NodeInfos() }
-
-func (s *scheduler) node(name string) fwk.NodeInfo {
-	info, err := s.nodes().Get(name)
-	if err != nil {
-		return nil
-	}
-	return info
-}
+func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
 // Node implements abi.Scheduler.
-func (s *scheduler) Node(name string) abi.Message {
-	if info := s.node(name); info != nil && info.Node() != nil {
+func (v cycleView) Node(name string) abi.Message {
+	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
 		return info.Node()
 	}
 	return nil
 }
 
 // Nodes implements abi.Scheduler.
-func (s *scheduler) Nodes() (abi.Message, error) {
-	infos, err := s.nodes().List()
-	if err != nil {
-		return nil, err
+func (v cycleView) Nodes() (abi.Message, error) {
+	infos, err := v.nodes().List()
+	nodes := make([]*v1.Node, len(infos))
+	for i, info := range infos {
+		nodes[i] = info.Node()
 	}
-	list := &v1.NodeList{Items: make([]v1.Node, 0, len(infos))}
-	for _, info := range infos {
-		list.Items = append(list.Items, *info.Node())
+	return listOf(nodes), err
+}
+
+func listOf(nodes []*v1.Node) *v1.NodeList {
+	list := &v1.NodeList{Items: make([]v1.Node, 0, len(nodes))}
+	for _, node := range nodes {
+		list.Items = append(list.Items, *node)
 	}
-	return list, nil
+	return list
 }
 
 // ImageStates implements abi.Scheduler.
-func (s *scheduler) ImageStates(name string) any {
+func (v cycleView) ImageStates(name string) any {
 	var states map[string]*fwk.ImageStateSummary
-	if info := s.node(name); info != nil {
+	if info, err := v.nodes().Get(name); err == nil {
 		states = info.GetImageStates()
 	}
 	return states
 }
 
 // Eventf implements abi.Scheduler.
-func (s *scheduler) Eventf(e abi.Event) {
-	s.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
+func (v cycleView) Eventf(e abi.Event) {
+	v.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
 		e.Eventtype, e.Reason, e.Action, "%s", e.Note)
 }
 
@@ -70,16 +70,100 @@ func referenceTo(r abi.Reference) *v1.ObjectReference {
 }
 
 // RejectWaitingPod implements abi.Scheduler.
-func (s *scheduler) RejectWaitingPod(uid string) bool {
-	return s.handle.RejectWaitingPod(types.UID(uid))
+func (v cycleView) RejectWaitingPod(uid string) bool {
+	return v.handle.RejectWaitingPod(types.UID(uid))
 }
 
 // WaitingPod implements abi.Scheduler.
-func (s *scheduler) WaitingPod(uid string) abi.Message {
-	if waiting := s.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
+func (v cycleView) WaitingPod(uid string) abi.Message {
+	if waiting := v.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
 		return waiting.GetPod()
 	}
 	return nil
+}
+
+// bindingView is the same in a binding cycle. Its nodes are those of the informers:
+// the next scheduling cycle renews the snapshot meanwhile, and Go ends a process that
+// reads a map while it is written.
+type bindingView struct {
+	cycleView
+	nodes corelisters.NodeLister
+}
+
+func bindingViewOf(handle fwk.Handle) abi.Scheduler {
+	if nodes := nodeLister(handle); nodes != nil {
+		return bindingView{cycleView{handle}, nodes}
+	}
+	return cycleView{handle}
+}
+
+// nodeLister is nil where there are no informers. A handle made for tests panics
+// there.
+func nodeLister(handle fwk.Handle) (nodes corelisters.NodeLister) {
+	defer func() { _ = recover() }()
+	return handle.SharedInformerFactory().Core().V1().Nodes().Lister()
+}
+
+// Node implements abi.Scheduler.
+func (v bindingView) Node(name string) abi.Message {
+	if node, err := v.nodes.Get(name); err == nil {
+		return node
+	}
+	return nil
+}
+
+// Nodes implements abi.Scheduler.
+func (v bindingView) Nodes() (abi.Message, error) {
+	nodes, err := v.nodes.List(labels.Everything())
+	return listOf(nodes), err
+}
+
+// ImageStates implements abi.Scheduler. The informers have only the nodes, so it counts
+// how many of them have each image.
+func (v bindingView) ImageStates(name string) any {
+	var states map[string]*fwk.ImageStateSummary
+	node, err := v.nodes.Get(name)
+	if err != nil {
+		return states
+	}
+	states = map[string]*fwk.ImageStateSummary{}
+	for image, size := range imagesOf(node) {
+		states[image] = &fwk.ImageStateSummary{Size: size}
+	}
+	nodes, _ := v.nodes.List(labels.Everything())
+	for _, other := range nodes {
+		for image := range imagesOf(other) {
+			if state := states[image]; state != nil {
+				state.NumNodes++
+			}
+		}
+	}
+	return states
+}
+
+// imagesOf are the names of a node's images, with their sizes.
+func imagesOf(node *v1.Node) map[string]int64 {
+	images := map[string]int64{}
+	for _, image := range node.Status.Images {
+		for _, name := range image.Names {
+			images[name] = image.SizeBytes
+		}
+	}
+	return images
+}
+
+// nodeView is a view in which one node is as it is given.
+type nodeView struct {
+	abi.Scheduler
+	node *v1.Node
+}
+
+// Node implements abi.Scheduler.
+func (v nodeView) Node(name string) abi.Message {
+	if name == v.node.Name {
+		return v.node
+	}
+	return v.Scheduler.Node(name)
 }
 
 // logGuest writes what a guest logs.
@@ -111,12 +195,4 @@ func inPairs(kvs []string) string {
 		}
 	}
 	return b.String()
-}
-
-func namesOf(nodes []fwk.NodeInfo) []string {
-	names := make([]string, len(nodes))
-	for i, node := range nodes {
-		names[i] = node.Node().Name
-	}
-	return names
 }

@@ -5,20 +5,15 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// bindingCycle are the hooks from Reserve on.
-var bindingCycle = []abi.Hook{abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind}
-
-// SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have
-// the same signature, and the scheduler may use what it found out about one for
-// the next. A plugin that does not sign turns opportunistic batching off, for all
-// pods of its profile.
+// SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have the
+// same signature, and the scheduler may use for one pod what it found out for another.
+// A plugin that does not sign turns opportunistic batching off for all pods of its
+// profile.
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	if p.answers == nil {
-		return nil, fwk.NewStatus(fwk.Unschedulable, forgetful(p.guest.Guest))
+		return nil, fwk.NewStatus(fwk.Unschedulable, whyForgotten(p.guest.Guest))
 	}
 	if p.answers.off.Load() {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the guest has broken its promise to decide by what it declares")

@@ -3,10 +3,39 @@ package wasmhost
 import (
 	"fmt"
 
+	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
+
+// decide asks a hook in the cycle of a state.
+func (p *plugin) decide(state fwk.CycleState, pod *v1.Pod, hook abi.Hook, in abi.In, note func(*cycle, *seen)) (abi.Out, *fwk.Status) {
+	return p.judge(state, hook, func() (abi.Out, error) {
+		return p.ask(p.cycleFor(state, pod), hook, in, note)
+	})
+}
+
+// judge measures what a hook answers, and puts it in the framework's words. A hook
+// that is a constant, or that the guest does not export, is not asked.
+func (p *plugin) judge(state fwk.CycleState, hook abi.Hook, ask func() (abi.Out, error)) (abi.Out, *fwk.Status) {
+	if !p.active.Has(hook) {
+		return p.guest.Constant(hook), p.constant(hook)
+	}
+	m := p.measure(state)
+	out, err := ask()
+	status := fwk.AsStatus(err)
+	if err == nil {
+		status = statusOf(hook, out.Code, out.Reasons)
+	}
+	m.done(hook, status)
+	return out, status
+}
+
+// constant is the verdict of a hook that is a constant, or is not exported.
+func (p *plugin) constant(hook abi.Hook) *fwk.Status {
+	return statusOf(hook, p.guest.Constant(hook).Code, nil)
+}
 
 // statusOf is a guest's verdict in the framework's words. Success is nil.
 func statusOf(hook abi.Hook, code int32, reasons []string) *fwk.Status {
@@ -23,29 +52,3 @@ func statusOf(hook abi.Hook, code int32, reasons []string) *fwk.Status {
 }
 
 var noReason = []string{""}
-
-// constant is the verdict of a hook that the guest has for show, or not at all.
-func (p *plugin) constant(hook abi.Hook) *fwk.Status {
-	return statusOf(hook, int32(p.guest.Constant(hook)), nil)
-}
-
-// judge makes a measured call and puts its answer in the framework's words. A
-// hook that the guest has for show is not called, and not measured.
-func (p *plugin) judge(state fwk.CycleState, hook abi.Hook, ask func() (answer, error)) (answer, *fwk.Status) {
-	if !p.active.Has(hook) {
-		return answer{value: p.guest.Constant(hook)}, p.constant(hook)
-	}
-	m := p.measure(state)
-	a, err := ask()
-	status := verdictOf(hook, a, err)
-	m.done(hook, status)
-	return a, status
-}
-
-// verdictOf is statusOf what ask returned, for hooks that return nothing but a code.
-func verdictOf(hook abi.Hook, a answer, err error) *fwk.Status {
-	if err != nil {
-		return fwk.AsStatus(err)
-	}
-	return statusOf(hook, int32(a.value), a.out.Reasons)
-}

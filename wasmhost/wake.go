@@ -1,6 +1,8 @@
 package wasmhost
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
@@ -10,8 +12,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// declaredEvents are the events that can help the pods of a guest that declares
-// what it decides by: its own ones, as far as they change a declared field.
+// declaredEvents are the events that wake the pods of a guest that declares what it
+// decides by: those of its own events that can change a declared field.
 func (p *plugin) declaredEvents(own []fwk.ClusterEvent) (events []fwk.ClusterEventWithHint) {
 	fields := p.answers.fields
 	if action := actionsOn(own, fwk.Pod) & fwk.Update; action != 0 && len(fields.Pod) > 0 {
@@ -56,33 +58,26 @@ func nodeActions(fields []abi.Field) (actions fwk.ActionType) {
 // afterPodChange wakes a pod when one of its own declared fields has changed.
 func (p *plugin) afterPodChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Pod](oldObj, newObj)
-	if err != nil || p.answers.off.Load() { // nobody knows what can help
+	if err != nil || p.answers.off.Load() { // it is not known what can help
 		return fwk.Queue, err
 	}
-	if before == nil || after == nil || after.UID != pod.UID {
+	if before == nil || after == nil || after.UID != pod.UID || !differ(p.answers.fields.Pod, &before.ObjectMeta, &after.ObjectMeta) {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(differ(p.answers.fields.Pod, &before.ObjectMeta, &after.ObjectMeta)), nil
+	return fwk.Queue, nil
 }
 
-// afterNodeChange wakes a pod when there is a node that it may run on, as far as
-// the guest is concerned, which is new, or one of whose declared fields is.
+// afterNodeChange wakes a pod when a node is new, or has a new value in a declared field,
+// and the guest lets the pod run there.
 func (p *plugin) afterNodeChange(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 	before, after, err := util.As[*v1.Node](oldObj, newObj)
 	if err != nil || p.answers.off.Load() {
 		return fwk.Queue, err
 	}
-	if after == nil || before != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) {
+	if after == nil || before != nil && !differ(p.answers.fields.Node, &before.ObjectMeta, &after.ObjectMeta) || p.rejects(pod, after) {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(!p.rejects(pod, after)), nil
-}
-
-func queueIf(helps bool) fwk.QueueingHint {
-	if helps {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
+	return fwk.Queue, nil
 }
 
 // differ reports whether one of the fields has another value.
@@ -95,4 +90,44 @@ func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 		}
 	}
 	return false
+}
+
+// afterFailure is how long nothing is asked for events after a call has failed.
+const afterFailure = 10 * time.Second
+
+// rejects reports whether a guest keeps a pod from a node. It is for events, outside of
+// the scheduling cycles.
+//
+// The scheduler's queue waits for it, once for each pod. So after a call that has failed
+// it reports false for a while, and asks nothing.
+func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
+	if time.Since(time.Unix(0, p.eventFailed.Load())) < afterFailure {
+		return false
+	}
+	c := &cycle{pass: &pass{pod: pod}}
+	c.view = nodeView{p.bindingView, node}
+	if c.answers, c.nodes = p.answers.withNode(pod, node); c.answers == nil {
+		return false
+	}
+	if p.active.Has(abi.PreFilter) {
+		a, err := p.recallPreFilter(c, p.answers.doubt())
+		if err != nil {
+			p.eventFailed.Store(time.Now().UnixNano())
+			return false
+		}
+		switch status := statusOf(abi.PreFilter, a.Code, a.Reasons); {
+		case !status.IsSuccess():
+			return status.IsRejected()
+		case !a.result.AllNodes() && !a.result.NodeNames.Has(node.Name):
+			return true
+		}
+	}
+	if !p.active.Has(abi.Filter) {
+		return p.constant(abi.Filter).IsRejected()
+	}
+	status := p.recallFilter(c, node)
+	if status.Code() == fwk.Error {
+		p.eventFailed.Store(time.Now().UnixNano())
+	}
+	return status.IsRejected()
 }

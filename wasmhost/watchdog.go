@@ -10,11 +10,9 @@ import (
 // watchdog interrupts calls of a guest that last longer than its callTimeout. It
 // looks at all instances now and then, since a timer for each call would take
 // longer than most calls do: a call ends after up to a quarter more than the time.
-// The zero value is ready to use.
 type watchdog struct {
 	mu      sync.Mutex
 	running map[*instance]seenCall
-	stop    chan struct{}
 }
 
 // seenCall is the call that an instance was seen in, and when first.
@@ -23,30 +21,16 @@ type seenCall struct {
 	since  time.Time
 }
 
-// add watches an instance. As long as there are any, a goroutine does. No timeout
-// is no watch.
-func (w *watchdog) add(i *instance, timeout time.Duration) {
+func (w *watchdog) add(i *instance) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.running == nil {
-		w.running = map[*instance]seenCall{}
-	}
 	w.running[i] = seenCall{}
-	if timeout > 0 && w.stop == nil {
-		w.stop = make(chan struct{})
-		go w.run(w.stop, timeout)
-	}
 }
 
-// remove ends the watch on an instance.
 func (w *watchdog) remove(i *instance) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, i)
-	if len(w.running) == 0 && w.stop != nil {
-		close(w.stop)
-		w.stop = nil
-	}
 }
 
 // count is how many instances there are.
@@ -65,12 +49,13 @@ func (w *watchdog) interrupt(why error) {
 	}
 }
 
-func (w *watchdog) run(stop <-chan struct{}, timeout time.Duration) {
+// run watches until the plugin is closed.
+func (w *watchdog) run(closed <-chan struct{}, timeout time.Duration) {
 	ticker := time.NewTicker(max(timeout/4, time.Millisecond))
 	defer ticker.Stop()
 	for {
 		select {
-		case <-stop:
+		case <-closed:
 			return
 		case <-ticker.C:
 			w.look(timeout)

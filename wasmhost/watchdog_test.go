@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // soon is a callTimeout for tests that wait for it.
-const soon = Duration(50 * time.Millisecond)
+var soon = metav1.Duration{Duration: 50 * time.Millisecond}
 
 func TestAGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
@@ -101,7 +102,7 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 
 // The guest would loop for an hour.
 func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
-	pl := openWith(t, "endless", Args{CallTimeout: Duration(time.Hour)}, nil)
+	pl := openWith(t, "endless", Args{CallTimeout: metav1.Duration{Duration: time.Hour}}, nil)
 	answered := make(chan *fwk.Status)
 	go func() {
 		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))

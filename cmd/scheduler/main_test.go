@@ -67,7 +67,7 @@ var badConfigs = map[string]string{
 	"missing_file.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory",
 	"misspelt.yaml":                  `profiles[0].plugin: unknown field: do you mean "plugins"?`,
 	"native_bad_key.yaml":            `plugin RegexScheduling: args: `,
-	"native_unknown_field.yaml":      `plugin RegexScheduling: args: unknown field "anotation"`,
+	"native_unknown_field.yaml":      `profiles[0].pluginConfig[0].args.anotation: unknown field: do you mean "annotation"?`,
 	"no_exports.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/no_exports.wasm: wasm: guest does not export any plugin functions",
 	"no_guest_url.yaml":              "plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
 	"no_memory.yaml":                 "plugin WasmRegexScheduling: guest file://../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",

@@ -19,13 +19,15 @@ func resetRunning(ctx context.Context, port int) error {
 	return ask(ctx, http.MethodPut, port, "reset")
 }
 
+// stopTime is how long a simulator may take to stop.
+const stopTime = 30 * time.Second
+
 // stopRunning stops a simulator that runs in another process.
 func stopRunning(ctx context.Context, port int) error {
 	if err := ask(ctx, http.MethodPost, port, "stop"); err != nil {
 		return err
 	}
-	const patience = 30 * time.Second
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, stopTime, true, func(context.Context) (bool, error) {
 		conn, err := net.Dial("tcp", address(port))
 		if err == nil {
 			conn.Close()
@@ -33,7 +35,7 @@ func stopRunning(ctx context.Context, port int) error {
 		return errors.Is(err, syscall.ECONNREFUSED), nil
 	})
 	if err != nil {
-		return fmt.Errorf("the simulator at port %d has not stopped within %s", port, patience)
+		return fmt.Errorf("the simulator at port %d has not stopped within %s", port, stopTime)
 	}
 	return nil
 }

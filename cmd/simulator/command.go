@@ -1,10 +1,9 @@
 package main
 
 import (
-	"strings"
+	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -15,7 +14,6 @@ import (
 const (
 	pagePort   = 3000
 	compatPort = 1212
-	apiPort    = 3131
 )
 
 // options are the flags.
@@ -24,29 +22,32 @@ type options struct {
 	listen           string
 	port, compatPort int
 	from, confFile   string
-	stageFiles       []string
 	cluster          capture.Options
 	objectsOnly      bool
 	notices          []snapshot.Notice // of the file of from
 	headless         bool
 }
 
-func newCommand() *cobra.Command {
-	o := &options{}
-	cmd := &cobra.Command{
-		Use:           "simulator",
-		Short:         "A whole Kubernetes cluster in one process, with a web page, to see regex scheduling at work",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
-			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
+// newCommand makes a command without arguments.
+func newCommand(use, short string, run func(context.Context, *cobra.Command) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), cmd) },
 	}
-	doorFlag(cmd, o)
-	portFlag(cmd, o, "port of the page and its API; 0 is any free one")
+}
+
+func newSimulator() *cobra.Command {
+	o := &options{}
+	cmd := newCommand("simulator", "A whole Kubernetes cluster in one process, with a web page, to see regex scheduling at work",
+		func(ctx context.Context, cmd *cobra.Command) error {
+			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
+			return serve(ctx, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	flags := cmd.Flags()
+	o.AddFlags(flags)
+	o.cluster.AddFlags(flags, "real cluster to start with a copy of; it is only read")
+	portFlag(cmd, &o.port, "port of the page and its API; 0 is any free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
 		"address that the page and its API listen on; whoever reaches it may do anything with the cluster, since there is no password")
 	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
@@ -55,70 +56,32 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
-	flags.StringArrayVar(&o.stageFiles, "stages", nil,
-		"file of KWOK's Stages, which say what pods, nodes or objects of other kinds do; may be given more than once")
-	clusterFlags(flags, &o.cluster, "real cluster to start with a copy of; it is only read")
-	flags.StringVar(&o.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
-	flags.BoolVar(&o.ResultAnnotations, "result-annotations", false,
-		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
-	flags.IntVar(&o.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
-	flags.IntVar(&o.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-	cmd.AddCommand(newWalkthrough(o), newSnapshot(), newCompare(), newReset(o), newStop(o))
+	cmd.AddCommand(newWalkthrough(), newSnapshot(), newCompare(),
+		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration", resetRunning),
+		newAsk("stop", "Stop the simulator that runs at --port, and wait until it has stopped", stopRunning))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }
 
-func doorFlag(cmd *cobra.Command, o *options) {
-	cmd.Flags().StringVar(&o.Door, "door", "v2", "way into the scheduler: "+strings.Join(simulator.Doors, ", "))
+func portFlag(cmd *cobra.Command, port *int, use string) {
+	cmd.Flags().IntVar(port, "port", pagePort, use)
 }
 
-func portFlag(cmd *cobra.Command, o *options, use string) {
-	cmd.Flags().IntVar(&o.port, "port", pagePort, use)
-}
-
-// clusterFlags say which real cluster is read, and what of it.
-func clusterFlags(flags *pflag.FlagSet, o *capture.Options, use string) {
-	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
-	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
-	flags.StringVar(&o.NodeSelector, "node-selector", "", "label selector: only these nodes, the pods on them, and pods without a node")
-	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation to keep, since a plugin reads it; may be given more than once")
-}
-
-func newWalkthrough(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "walkthrough",
-		Short: "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return walk(cmd.Context(), simulator.Config{Door: o.Door, Warnings: warnings{cmd.ErrOrStderr()}}, cmd.OutOrStdout())
-		},
-	}
-	doorFlag(cmd, o)
+func newWalkthrough() *cobra.Command {
+	cfg := simulator.Config{}
+	cmd := newCommand("walkthrough", "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
+		func(ctx context.Context, cmd *cobra.Command) error {
+			cfg.Warnings = warnings{cmd.ErrOrStderr()}
+			return walk(ctx, cfg, cmd.OutOrStdout())
+		})
+	cfg.AddDoorFlag(cmd.Flags())
 	return cmd
 }
 
-func newReset(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "reset",
-		Short: "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return resetRunning(cmd.Context(), o.port)
-		},
-	}
-	portFlag(cmd, o, "port of its page")
-	return cmd
-}
-
-func newStop(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "stop",
-		Short: "Stop the simulator that runs at --port, and wait until it has stopped",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return stopRunning(cmd.Context(), o.port)
-		},
-	}
-	portFlag(cmd, o, "port of its page")
+// newAsk makes a command that asks the simulator that runs at a port.
+func newAsk(use, short string, ask func(context.Context, int) error) *cobra.Command {
+	var port int
+	cmd := newCommand(use, short, func(ctx context.Context, _ *cobra.Command) error { return ask(ctx, port) })
+	portFlag(cmd, &port, "port of its page")
 	return cmd
 }

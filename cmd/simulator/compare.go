@@ -32,37 +32,30 @@ type comparison struct {
 	acceptUnplaced bool
 }
 
+const compareName = "compare"
+
 func newCompare() *cobra.Command {
 	c := &comparison{}
-	cmd := &cobra.Command{
-		Use:   "compare {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
-		Short: "Schedule the same pods under two configurations, and show which come out differently, and why",
-		Long: `Schedule the same pods under two configurations, and show which come out differently, and why.
+	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
+		"Schedule the same pods under two configurations, and show which come out differently, and why",
+		func(ctx context.Context, cmd *cobra.Command) error {
+			return c.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		})
+	cmd.Long = cmd.Short + `.
 
 The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none, and 2
 if there was no comparison: if no pod was there to be scheduled, too, and if pods that run in the
-cluster have no node under A, unless --accept-unplaced is given.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStatus(statusNone, c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
-		},
-	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return withStatus(statusNone, err) })
+cluster have no node under A, unless --accept-unplaced is given.`
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
 	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
-	clusterFlags(flags, &c.live, "real cluster to read, instead of --cluster; it is only read")
+	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
-	flags.StringVar(&c.Pods, "pods", compare.Pending,
-		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
+	c.AddFlags(flags)
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
-	flags.IntVar(&c.Runs, "runs", 1, "how often, with other dice each time, to see what chance does")
-	flags.Uint64Var(&c.Seed, "seed", 1, "of the dice of the first run")
-	flags.DurationVar(&c.Patience, "patience", compare.DefaultPatience, "how long nothing new may happen before a side is given up")
-	flags.BoolVar(&c.InTurn, "in-turn", false, "one side after the other, as is done by itself where memory is scarce")
 	flags.StringVarP(&c.format, "output", "o", "table", "table, json, or html: a page that is one file")
 	return cmd
 }
@@ -73,21 +66,10 @@ const (
 	statusNone = 2
 )
 
-// statusError is an error with an exit status of its own.
-type statusError struct {
-	error
-	status int
-}
+// lostError is that pods have a node under A and none under B.
+type lostError string
 
-func (e statusError) Unwrap() error { return e.error }
-
-func withStatus(status int, err error) error {
-	var has statusError
-	if err == nil || errors.As(err, &has) {
-		return err
-	}
-	return statusError{err, status}
-}
+func (e lostError) Error() string { return string(e) }
 
 func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	write := report.Formats[c.format]
@@ -97,11 +79,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := c.read(ctx, errOut); err != nil {
 		return err
 	}
-	if !c.InTurn && !compare.RoomForTwo(c.Cluster) {
-		fmt.Fprintln(errOut, "simulator: one side after the other: there is no memory for both at once")
-		c.InTurn = true
-	}
-	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now()}).say, warnings{errOut}
+	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now(), last: map[string]shown{}}).say, warnings{errOut}
 	result, err := compare.Run(ctx, c.Options)
 	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {
 		return fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
@@ -114,7 +92,7 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	return c.judge(result)
 }
 
-// judge is the end of the command by what came of the comparison.
+// judge returns the error that the comparison ends with.
 func (c *comparison) judge(result *compare.Result) error {
 	few := func(n int, one, many string) string {
 		if n == 1 {
@@ -128,7 +106,7 @@ func (c *comparison) judge(result *compare.Result) error {
 			few(len(unplaced), "runs in the cluster and has", "run in the cluster and have"), names(unplaced))
 	}
 	if lost := result.Lost(); lost > 0 {
-		return withStatus(statusLost, fmt.Errorf("%s a node under A and none under B", few(lost, "has", "have")))
+		return lostError(few(lost, "has", "have") + " a node under A and none under B")
 	}
 	return nil
 }
@@ -156,7 +134,7 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 	if c.file != "" && c.live.Kubeconfig != "" {
 		return errors.New("--cluster and --kubeconfig: choose one of the two")
 	}
-	if err := noCluster(c.live); err != nil {
+	if err := c.live.Check(); err != nil {
 		return err
 	}
 	var errA, errB, err error
@@ -174,8 +152,15 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 		if c.Cluster, err = readCluster(ctx, c.live, errOut); err != nil {
 			return fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
 		}
-		tell(errOut, "note", c.Cluster.Source.Notes)
-	} else if c.Cluster, err = readObjects(c.file, errOut); err != nil {
+		list(errOut, "note", c.Cluster.Source.Notes)
+		return nil
+	}
+	var notices []snapshot.Notice
+	c.Cluster, notices, err = readSnapshot(c.file)
+	for _, notice := range notices {
+		fmt.Fprintln(warnings{errOut}, "notice:", notice)
+	}
+	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
 	return nil
@@ -197,19 +182,6 @@ func (c *comparison) readScenario() error {
 	return nil
 }
 
-func readObjects(path string, errOut io.Writer) (*snapshot.Snapshot, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	objects, notices, err := snapshot.Read(file)
-	for _, notice := range notices {
-		fmt.Fprintln(warnings{errOut}, "notice:", notice)
-	}
-	return objects, err
-}
-
 // readSide takes a door's name, or else a file.
 func readSide(flag, value string) (compare.Side, error) {
 	side := compare.Side{Name: value, Label: flag + " " + value}
@@ -226,19 +198,19 @@ func readSide(flag, value string) (compare.Side, error) {
 	return side, nil
 }
 
-// often is how long a step goes on before it is told of again.
+// often is how long a step goes on before it is shown again.
 const often = 3 * time.Second
 
-// steps tells how far both sides are.
+// steps shows how far both sides are.
 type steps struct {
 	to    io.Writer
 	began time.Time
 
 	mu   sync.Mutex
-	told map[string]told // by side
+	last map[string]shown // by side
 }
 
-type told struct {
+type shown struct {
 	run  int
 	step string
 	at   time.Time
@@ -247,13 +219,9 @@ type told struct {
 func (s *steps) say(p compare.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told == nil {
-		s.told = map[string]told{}
-	}
-	last := s.told[p.Side]
-	if last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
+	if last := s.last[p.Side]; last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
 		return
 	}
-	s.told[p.Side] = told{p.Run, p.Step, time.Now()}
+	s.last[p.Side] = shown{p.Run, p.Step, time.Now()}
 	fmt.Fprintf(s.to, "%6.1fs  %v\n", time.Since(s.began).Seconds(), p)
 }

@@ -193,7 +193,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 
 func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
 	out := newOutput()
-	s := &steps{to: out, began: time.Now()}
+	s := &steps{to: out, began: time.Now(), last: map[string]shown{}}
 	for i := range 100 {
 		s.say(compare.Progress{Run: 1, Runs: 2, Side: "A", Step: "queues the pods", Done: i, Of: 100})
 	}

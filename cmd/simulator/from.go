@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,15 +13,21 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// readSnapshot reads the file of --from, and says what of it is left out.
-func readSnapshot(o *options) (*snapshot.Snapshot, error) {
-	file, err := os.Open(o.from)
+// readSnapshot reads a file with a cluster. The notices are what of it is left out.
+func readSnapshot(path string) (*snapshot.Snapshot, []snapshot.Notice, error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
-	objects, notices, err := snapshot.Read(file)
-	if err != nil {
+	return snapshot.Read(file)
+}
+
+// readFrom reads the file of --from.
+func (o *options) readFrom() (objects *snapshot.Snapshot, err error) {
+	if objects, o.notices, err = readSnapshot(o.from); errors.Is(err, fs.ErrNotExist) {
+		return nil, err // which names it
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)
 	}
 	if o.objectsOnly {
@@ -30,7 +37,6 @@ func readSnapshot(o *options) (*snapshot.Snapshot, error) {
 		objects.Source = &snapshot.Source{}
 	}
 	objects.Source.File = filepath.Base(o.from)
-	o.notices = notices
 	return objects, nil
 }
 
@@ -46,13 +52,13 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 		return err
 	}
 	fmt.Fprintf(out, "         this is %s\n", in.Source)
-	tell(out, "not imported", refused)
-	tell(out, "note", o.notices)
+	list(out, "not imported", refused)
+	list(out, "note", o.notices)
 	return nil
 }
 
-// tell lists notices, a line for each.
-func tell(out io.Writer, word string, notices []snapshot.Notice) {
+// list writes a line for each notice.
+func list(out io.Writer, word string, notices []snapshot.Notice) {
 	for _, notice := range notices {
 		fmt.Fprintf(out, "         %s: %s\n", word, notice)
 	}

@@ -1,6 +1,6 @@
 // Command simulator runs a whole cluster in one process, with a web page, to see
-// the regex scheduling plugin at work: etcd, kube-apiserver, fake
-// kubelets and kube-scheduler.
+// the regex scheduling plugin at work: etcd, kube-apiserver, fake kubelets and
+// kube-scheduler.
 package main
 
 import (
@@ -21,17 +21,21 @@ func main() {
 
 // run is main with everything it touches passed in. It ends when ctx does.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cmd := newCommand()
+	cmd := newSimulator()
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "simulator:", err)
-		var with statusError
-		if errors.As(err, &with) {
-			return with.status
-		}
-		return 1
+	ran, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
 	}
-	return 0
+	fmt.Fprintln(stderr, "simulator:", err)
+	var lost lostError
+	switch {
+	case ran.Name() != compareName:
+		return 1
+	case errors.As(err, &lost):
+		return statusLost
+	}
+	return statusNone
 }

@@ -15,8 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
 )
 
@@ -25,6 +23,9 @@ import (
 func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	if err := o.Check(); err != nil {
+		return err
+	}
 	objects, err := o.readFiles()
 	if err != nil {
 		return err
@@ -40,9 +41,6 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, servers.stop()) }()
 	o.Warnings = warnings{errOut}
-	for _, note := range o.Stages.Remarks() {
-		fmt.Fprintf(o.Warnings, "warning: --stages: %s\n", note)
-	}
 	if servers.page.Public() {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
@@ -88,7 +86,7 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	return nil
 }
 
-// progress tells each tenth of an import.
+// progress shows each tenth of an import.
 func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 	return func(done, of int) {
 		if done*10/of == (done-1)*10/of {
@@ -109,43 +107,13 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 		}
 		o.SchedulerConfig = config
 	}
-	if err := o.readStages(); err != nil {
-		return nil, err
-	}
 	if o.from == "" {
-		return nil, noCluster(o.cluster)
+		return nil, o.cluster.Check()
 	}
 	if o.cluster.Kubeconfig != "" {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
 	}
-	return readSnapshot(o)
-}
-
-// readStages reads the files of --stages, and says all that is wrong with them.
-func (o *options) readStages() (err error) {
-	if len(o.stageFiles) == 0 {
-		return nil
-	}
-	var sources []stages.Source
-	for _, file := range o.stageFiles {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("--stages: %w", err)
-		}
-		sources = append(sources, stages.Source{Name: file, Text: text})
-	}
-	if o.Stages, err = stages.Read(sources...); err != nil {
-		return fmt.Errorf("--stages: %w", err)
-	}
-	return nil
-}
-
-// noCluster refuses what would say something of a cluster that none is given of.
-func noCluster(c capture.Options) error {
-	if c.Kubeconfig == "" && (c.Context != "" || c.NodeSelector != "" || len(c.Annotations) > 0) {
-		return errors.New("--context, --node-selector and --annotation are about the cluster of --kubeconfig, and there is none")
-	}
-	return nil
+	return o.readFrom()
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
@@ -194,7 +162,7 @@ func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(s
 	return s, withFlag(err, cfg)
 }
 
-// withFlag says which flag changes a port that is taken.
+// withFlag names the flag that changes a port that is taken.
 func withFlag(err error, cfg simulator.Config) error {
 	var open *net.OpError
 	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &open) {
@@ -212,7 +180,7 @@ func withFlag(err error, cfg simulator.Config) error {
 	return err
 }
 
-// warnings go to the console in the way of everything that is wrong.
+// warnings are written as everything that is wrong is.
 type warnings struct{ to io.Writer }
 
 func (w warnings) Write(line []byte) (int, error) {

@@ -9,8 +9,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 )
 
-// servers are open from the first moment, so that a port that is taken is told
-// at once, and a browser sees the start.
+// servers are open from the first moment: a port that is taken is an error at once,
+// and a browser sees the start.
 type servers struct {
 	page, compat *server
 	starting     *page.Starting

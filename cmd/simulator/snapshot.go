@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
@@ -21,26 +21,23 @@ func newSnapshot() *cobra.Command {
 	var o capture.Options
 	var file string
 	var anonymous bool
-	cmd := &cobra.Command{
-		Use:   "snapshot --kubeconfig FILE",
-		Short: "Write down what is in a real cluster, as far as scheduling depends on it, for --from; the cluster is only read",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := newCommand("snapshot --kubeconfig FILE",
+		"Write down what is in a real cluster, as far as scheduling depends on it, for --from; the cluster is only read",
+		func(ctx context.Context, cmd *cobra.Command) error {
 			if o.Kubeconfig == "" {
 				return errors.New("which cluster? Give the kubeconfig of one that you may read: --kubeconfig FILE")
 			}
-			objects, err := readCluster(cmd.Context(), o, cmd.ErrOrStderr())
+			objects, err := readCluster(ctx, o, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			if anonymous {
 				anonymize.Snapshot(objects, o.Annotations)
 			}
-			tell(cmd.ErrOrStderr(), "note", objects.Source.Notes)
+			list(cmd.ErrOrStderr(), "note", objects.Source.Notes)
 			return write(objects, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	clusterFlags(cmd.Flags(), &o, "real cluster; it is only read")
+		})
+	o.AddFlags(cmd.Flags(), "real cluster; it is only read")
 	cmd.Flags().StringVarP(&file, "output", "o", "cluster.yaml", "file to write, compressed if it ends in .gz; - is standard output")
 	cmd.Flags().BoolVar(&anonymous, "anonymize", false, "replace names and label values, everywhere alike")
 	return cmd
@@ -65,30 +62,19 @@ func readCluster(ctx context.Context, o capture.Options, out io.Writer) (*snapsh
 	return objects, err
 }
 
-// writeText writes a snapshot, compressed if its file is to be.
-func writeText(s *snapshot.Snapshot, to io.Writer, compressed bool) error {
-	if !compressed {
-		return s.WriteYAML(to)
-	}
-	text := gzip.NewWriter(to)
-	return errors.Join(s.WriteYAML(text), text.Close())
-}
-
-// write writes a snapshot to a file, all of it or nothing.
+// write writes a snapshot to a file, all of it or nothing, compressed if it is to be.
 func write(s *snapshot.Snapshot, file string, stdout, errOut io.Writer) error {
 	if file == "-" {
 		return s.WriteYAML(stdout)
 	}
-	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
-	if err != nil {
-		return err
+	text := s.WriteYAML
+	if filepath.Ext(file) == ".gz" {
+		text = func(to io.Writer) error {
+			compressed := gzip.NewWriter(to)
+			return errors.Join(s.WriteYAML(compressed), compressed.Close())
+		}
 	}
-	defer os.Remove(part.Name()) // once it is renamed there is none
-	err = errors.Join(writeText(s, part, filepath.Ext(file) == ".gz"), part.Close())
-	if err == nil {
-		err = os.Rename(part.Name(), file)
-	}
-	if err != nil {
+	if err := atomicfile.Write(file, text); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
 	fmt.Fprintf(errOut, "%s: %s, %d nodes, %d pods, %d objects\n", file, s.Source, len(s.Nodes), len(s.Pods), s.Objects())

@@ -1,8 +1,8 @@
 package scenario
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -138,9 +138,8 @@ func (q Question) String() string {
 
 func pairs[V any](m map[string]V) string {
 	var text []string
-	for key, value := range m {
-		text = append(text, fmt.Sprintf("%s=%v", key, value))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		text = append(text, fmt.Sprintf("%s=%v", key, m[key]))
 	}
-	slices.SortFunc(text, cmp.Compare[string])
 	return strings.Join(text, " ")
 }

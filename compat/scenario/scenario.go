@@ -8,18 +8,13 @@
 package scenario
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -74,9 +69,9 @@ func (c Cluster) Pod(name string) *v1.Pod {
 }
 
 func (c Cluster) nodeNames() []string {
-	var names []string
-	for _, node := range c.Nodes {
-		names = append(names, node.Name)
+	names := make([]string, len(c.Nodes))
+	for i, node := range c.Nodes {
+		names[i] = node.Name
 	}
 	return names
 }
@@ -108,17 +103,9 @@ func Read(file string) ([]Scenario, error) {
 		return nil, err
 	}
 	var scenarios []Scenario
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return scenarios, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
+	for document := range strings.SplitSeq(string(data), "\n---\n") {
 		s := Scenario{Cluster: cluster}
-		if err := yaml.UnmarshalStrict(document, &s); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(document), &s); err != nil {
 			return nil, fmt.Errorf("%s, scenario %d: %w", file, len(scenarios)+1, err)
 		}
 		if err := s.check(); err != nil {
@@ -126,6 +113,7 @@ func Read(file string) ([]Scenario, error) {
 		}
 		scenarios = append(scenarios, s)
 	}
+	return scenarios, nil
 }
 
 // check fails if a call is of something that is not there.

@@ -1,5 +1,5 @@
 // Package algorithm says what an algorithm of the extender is, keeps the
-// registered ones by kind, and chains several of them.
+// registered ones by kind, and chains several of them. It is no API.
 //
 // It knows neither HTTP nor the wire format, and no algorithm in particular:
 // each has a folder of its own beside this file, and README.md is the checklist
@@ -8,6 +8,7 @@ package algorithm
 
 import (
 	"context"
+	"slices"
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
@@ -19,6 +20,24 @@ const (
 	// Neutral is what a node gets of which an algorithm knows nothing.
 	Neutral = (MinScore + MaxScore) / 2
 )
+
+// Args is a request: a pod and the nodes that are left for it. It is good
+// until the call that got it returns; the strings in it are good forever.
+type Args struct {
+	Pod Pod
+	// Names are the names of the candidate nodes, as the request orders them.
+	// A node without a name has the empty one, and names may repeat.
+	Names []string
+}
+
+// Pod is what algorithms want to know of a pod.
+type Pod struct {
+	Namespace, Name string
+	Annotations     map[string]string
+}
+
+// String is namespace/name.
+func (p *Pod) String() string { return p.Namespace + "/" + p.Name }
 
 // An Algorithm says which nodes may run a pod, and how well. Its methods are
 // called concurrently. A panic costs the request that caused it, nothing more.
@@ -66,10 +85,4 @@ type Health struct {
 }
 
 // Equal returns the same score for each of n nodes.
-func Equal(score int64, n int) []int64 {
-	scores := make([]int64, n)
-	for i := range scores {
-		scores[i] = score
-	}
-	return scores
-}
+func Equal(score int64, n int) []int64 { return slices.Repeat([]int64{score}, n) }

@@ -93,6 +93,10 @@ type config struct {
 	Size int `json:"size"`
 }
 
+func (c config) New(logr.Logger) (algorithm.Algorithm, error) {
+	return &scripted{scores: []int64{int64(c.Size)}}, nil
+}
+
 func (c config) Validate() error {
 	if c.Size < 0 {
 		return errors.New("size: must not be negative")
@@ -100,15 +104,11 @@ func (c config) Validate() error {
 	return nil
 }
 
-func init() { algorithm.Register("registry-test", func() config { return config{Size: 3} }, build) }
-
-func build(c config, _ algorithm.Env) (algorithm.Algorithm, error) {
-	return &scripted{scores: []int64{int64(c.Size)}}, nil
-}
+func init() { algorithm.Register("registry-test", func() algorithm.Config { return &config{Size: 3} }) }
 
 func TestARegisteredAlgorithmGetsItsConfig(t *testing.T) {
 	for raw, want := range map[string]int64{"": 3, "null": 3, "{}": 3, `{"size":5}`: 5} {
-		a, err := algorithm.New("registry-test", []byte(raw), algorithm.Env{Logger: logr.Discard()})
+		a, err := algorithm.New("registry-test", []byte(raw), logr.Discard())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestANameIsTakenOnce(t *testing.T) {
 					t.Errorf("%q: panic %q, want %s", name, p, want)
 				}
 			}()
-			algorithm.Register(name, func() config { return config{} }, build)
+			algorithm.Register(name, func() algorithm.Config { return &config{} })
 		}()
 	}
 }

@@ -14,8 +14,8 @@ type Link struct {
 	Weight int64
 }
 
-// A Chain asks several algorithms in turn. It is an Algorithm itself and holds
-// the others to their promises: an answer for every node, scores in range.
+// A Chain asks several algorithms in turn. It is an Algorithm itself, and checks
+// that each answers for every node, with scores in range.
 type Chain []Link
 
 // String is the names, joined by commas.
@@ -30,49 +30,41 @@ func (c Chain) String() string {
 // Filter lets every link see only the nodes that passed those before it, and
 // stops at the first error.
 func (c Chain) Filter(ctx context.Context, args *Args) ([]*Failure, error) {
-	var all []*Failure                // nil as long as all pass
-	left, indices := args, []int(nil) // the nodes that are left, and which of all they are
+	var all []*Failure // nil as long as all pass
+	var indices []int  // of the nodes that are left, nil for all of them
+	left := args
 	for k, link := range c {
-		failures, err := link.filter(ctx, left)
-		if err != nil {
+		failures, err := link.Algorithm.Filter(ctx, left)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if failures == nil {
+		case failures == nil:
 			continue
-		}
-		if indices == nil {
+		case len(failures) != len(left.Names):
+			return nil, fmt.Errorf("algorithm %s answered for %d of %d nodes: this is a mistake in the algorithm", link.Name, len(failures), len(left.Names))
+		case indices == nil:
 			all = failures
 		}
 		for i, index := range indices {
 			all[index] = failures[i]
 		}
 		if k+1 < len(c) {
-			indices = passing(all)
-			left = args.only(indices)
+			left, indices = passing(args, all)
 		}
 	}
 	return all, nil
 }
 
-func (l *Link) filter(ctx context.Context, args *Args) ([]*Failure, error) {
-	failures, err := l.Algorithm.Filter(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	if failures != nil && len(failures) != len(args.Names) {
-		return nil, fmt.Errorf("algorithm %s answered for %d of %d nodes: this is a mistake in the algorithm", l.Name, len(failures), len(args.Names))
-	}
-	return failures, nil
-}
-
-func passing(failures []*Failure) []int {
-	indices := make([]int, 0, len(failures))
+// passing is the request with just the nodes without a failure, and their indices.
+func passing(args *Args, failures []*Failure) (*Args, []int) {
+	left, indices := &Args{Pod: args.Pod}, make([]int, 0, len(failures))
 	for i, failure := range failures {
 		if failure == nil {
 			indices = append(indices, i)
+			left.Names = append(left.Names, args.Names[i])
 		}
 	}
-	return indices
+	return left, indices
 }
 
 // Prioritize returns the weighted mean of the links' scores, rounded to the

@@ -5,7 +5,7 @@
 // Memory is given only for what has arrived, so that a client that announces
 // much and sends little holds little, and where it runs short those who take
 // the longest to send, or to take their answer, make room for others. The
-// package does not look at what it reads.
+// package does not look at what it reads. It is no API.
 package body
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +43,7 @@ func (e *TooLargeError) Error() string {
 }
 
 const (
-	// overhead is about what a request takes beside its body: a connection's
+	// overhead is about what a request takes in addition to its body: a connection's
 	// goroutine and buffers, and its header.
 	overhead = 16 << 10
 	// A body begins in a buffer of the smallest size and gets one that is so many
@@ -66,16 +67,18 @@ type Limits struct {
 	each, size int64
 	all        *semaphore.Weighted // size bytes
 	used       atomic.Int64
+	tidy       *time.Timer
 
-	mu     sync.Mutex
-	moving map[*Body]struct{} // that arrive, or whose answers leave
-	tidy   *time.Timer
+	mu       sync.Mutex
+	awaiting map[*Body]struct{} // their clients, to send or to take the answer
 }
 
 // NewLimits returns limits in bytes: for the longest body, and for all requests
 // together.
 func NewLimits(each, all int64) *Limits {
-	return &Limits{each: each, size: all, all: semaphore.NewWeighted(all), moving: make(map[*Body]struct{})}
+	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	tidy.Stop()
+	return &Limits{each: each, size: all, all: semaphore.NewWeighted(all), tidy: tidy, awaiting: make(map[*Body]struct{})}
 }
 
 // Used is how many bytes requests have taken.
@@ -85,19 +88,18 @@ func (l *Limits) Used() int64 { return l.used.Load() }
 // methods are for one goroutine.
 type Body struct {
 	limits *Limits
-	held   atomic.Int64
+	taken  atomic.Int64
 	bytes  []byte
 
-	// Under the limits' lock, while it is among the moving:
+	// Under the limits' lock, while it is awaiting its client:
 	since time.Time
 	cut   func()
 	shed  bool
 }
 
-// Read reads all of source, of which announced is the length that the client
-// has announced, or -1. If it takes long and others need the memory, cut is
-// called to end it. The error is a *TooLargeError, ErrBusy, ErrShed or that of
-// source.
+// Read reads all of source. announced is the length that the client gave, or -1. If
+// it takes long and others need the memory, cut is called to end it. The error is a
+// *TooLargeError, ErrBusy, ErrShed or that of source.
 func (l *Limits) Read(source io.Reader, announced int64, cut func()) (*Body, error) {
 	b := &Body{limits: l}
 	if announced > l.each {
@@ -161,7 +163,7 @@ func (b *Body) Bytes() []byte { return b.bytes }
 // Take takes memory for something that the request needs, until Release. The
 // error is ErrBusy or a *TooLargeError.
 func (b *Body) Take(n int64) error {
-	if b.held.Load()+n > b.limits.size {
+	if b.taken.Load()+n > b.limits.size {
 		return &TooLargeError{Max: b.limits.size, Memory: true}
 	}
 	if !b.limits.all.TryAcquire(n) {
@@ -174,13 +176,13 @@ func (b *Body) Take(n int64) error {
 			return ErrBusy
 		}
 	}
-	b.held.Add(n)
+	b.taken.Add(n)
 	b.limits.used.Add(n)
 	return nil
 }
 
 func (b *Body) give(n int64) {
-	b.held.Add(-n)
+	b.taken.Add(-n)
 	b.limits.used.Add(-n)
 	b.limits.all.Release(n)
 }
@@ -188,18 +190,55 @@ func (b *Body) give(n int64) {
 // Release gives all memory back.
 func (b *Body) Release() {
 	b.Proceed()
-	if b.held.Load() > large {
-		b.limits.tidyLater()
+	if b.taken.Load() > large {
+		b.limits.tidy.Reset(tidyAfter)
 	}
 	b.bytes = nil
-	b.give(b.held.Load())
+	b.give(b.taken.Load())
 }
 
-func (l *Limits) tidyLater() {
+// AwaitClient says that the request goes on as fast as its client: that the
+// body arrives, as in Read, or the answer leaves. If that takes long and others
+// need the memory, cut is called, once and from any goroutine, to end it.
+func (b *Body) AwaitClient(cut func()) {
+	l := b.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.tidy == nil {
-		l.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	b.since, b.cut, b.shed = time.Now(), cut, false
+	l.awaiting[b] = struct{}{}
+}
+
+// Proceed says that AwaitClient is over, and reports whether it was cut.
+func (b *Body) Proceed() (wasCut bool) {
+	l := b.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.awaiting, b)
+	return b.shed
+}
+
+// makeRoom cuts those off who take the longest, until there is room for n bytes
+// more for a request, and reports whether there will be. It cuts none in vain.
+func (l *Limits) makeRoom(want *Body, n int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var slow []*Body
+	for b := range l.awaiting {
+		if b != want && !b.shed && time.Since(b.since) > grace {
+			slow = append(slow, b)
+		}
 	}
-	l.tidy.Reset(tidyAfter)
+	slices.SortFunc(slow, func(a, b *Body) int { return a.since.Compare(b.since) })
+	missing, enough := l.used.Load()+n-l.size, 0
+	for ; missing > 0 && enough < len(slow); enough++ {
+		missing -= slow[enough].taken.Load()
+	}
+	if missing > 0 {
+		return false
+	}
+	for _, b := range slow[:enough] {
+		b.shed = true
+		b.cut()
+	}
+	return true
 }

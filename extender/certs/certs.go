@@ -1,14 +1,16 @@
 // Package certs serves TLS with certificates that are renewed while the
 // program runs. New files that are no good are refused, and the old ones stay.
-//
-// It makes no certificates.
+// It is no API.
 package certs
 
 import (
+	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,19 +21,16 @@ import (
 // Load and Watch.
 type Source struct {
 	current atomic.Pointer[tls.Config]
-	leaf    atomic.Pointer[x509.Certificate]
-	tried   digest // of the files that were loaded last, good or not
+	tried   contents // what was loaded last, good or not
 }
 
 // Load reads PEM files and, if they are good, makes them current. Connections
 // that are made before keep what they have.
-func (s *Source) Load(files config.TLS) error {
-	contents, err := read(files)
-	s.tried = digestOf(contents, err)
-	if err != nil {
+func (s *Source) Load(files config.TLS) (err error) {
+	if s.tried, err = read(files); err != nil {
 		return err
 	}
-	pair, err := tls.X509KeyPair(contents.cert, contents.key)
+	pair, err := tls.X509KeyPair(s.tried[0], s.tried[1])
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", files.CertFile, files.KeyFile, err)
 	}
@@ -48,35 +47,80 @@ func (s *Source) Load(files config.TLS) error {
 	}
 	if files.ClientCAFile != "" {
 		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM(contents.clientCA) {
+		if !config.ClientCAs.AppendCertsFromPEM(s.tried[2]) {
 			return fmt.Errorf("client authorities %s: there is no PEM certificate in it", files.ClientCAFile)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	s.current.Store(config)
-	s.leaf.Store(pair.Leaf)
 	return nil
 }
 
-// Config is for a server. It asks the Source at every handshake. A client
+// Config is for a server, after Load. It asks the Source at every handshake. A client
 // certificate is verified if there is one; whether there has to be is up to
 // the server, request by request.
 func (s *Source) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			if config := s.current.Load(); config != nil {
-				return config, nil
-			}
-			return nil, errors.New("no certificate is loaded")
+			return s.current.Load(), nil
 		},
 	}
 }
 
 // NotAfter is when the current certificate expires, or zero if there is none.
 func (s *Source) NotAfter() time.Time {
-	if leaf := s.leaf.Load(); leaf != nil {
-		return leaf.NotAfter
+	if config := s.current.Load(); config != nil {
+		return config.Certificates[0].Leaf.NotAfter
 	}
 	return time.Time{}
+}
+
+// lookEvery is how often the files are looked at. It works for every file system
+// and however a file is changed, and reading a few kilobytes costs nothing.
+const lookEvery = time.Second
+
+// Watch loads the files that were loaded before when they have changed, until ctx is
+// done, and tells loaded what came of it. They are left to settle for as long as it
+// takes to look again: certificate and key are rarely written in the same instant.
+func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for last := s.tried; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, _ := read(files) // an error reads as nothing, and Load returns it
+		if now.equal(last) && !now.equal(s.tried) {
+			loaded(s.Load(files))
+		}
+		last = now
+	}
+}
+
+// contents are those of the certificate, its key, and the clients' authorities: all
+// nil where one could not be read.
+type contents [3][]byte
+
+func (c contents) equal(other contents) bool { return slices.EqualFunc(c[:], other[:], bytes.Equal) }
+
+func read(files config.TLS) (all contents, err error) {
+	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
+		if path == "" {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() { // a pipe or a device, which may never end
+			err = fmt.Errorf("%s: is no regular file", path)
+		}
+		if err == nil {
+			all[i], err = os.ReadFile(path)
+		}
+		if err != nil {
+			return contents{}, err
+		}
+	}
+	return all, nil
 }

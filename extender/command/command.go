@@ -1,5 +1,5 @@
 // Package command is the command line of cmd/extender, around an
-// extender.Extender.
+// extender.Extender. It is no API.
 package command
 
 import (
@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"runtime/debug"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
@@ -21,59 +22,50 @@ import (
 // a clean stop, 1 after a failure, 2 if the command line or the configuration is
 // at fault.
 func Main(ctx context.Context, version string, args []string, stdout, stderr io.Writer) int {
-	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
-	set.SetOutput(stderr)
-	set.Usage = func() {
-		fmt.Fprint(stderr, "A scheduler extender with pluggable algorithms. See docs/extender.md.\n\nFlags, which win over the file:\n", set.FlagUsages())
-	}
-	flags := config.NewFlags(set)
-	path := set.String("config", "", "configuration `file`")
-	print := set.Bool("print-config", false, "print the configuration with everything filled in, and exit")
-	showVersion := set.Bool("version", false, "print the version, and exit")
-	err := set.Parse(args)
+	c, options, err := config.Parse(args, stderr)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return 0
-	case err == nil && set.NArg() > 0:
-		err = fmt.Errorf("%q: takes flags only", set.Arg(0))
-	case err == nil && *showVersion:
-		fmt.Fprintln(stdout, version)
-		return 0
-	}
-	var c *config.Config
-	if err == nil {
-		c, err = config.Load(*path, flags)
-	}
-	if err != nil {
+	case err != nil:
 		fmt.Fprintf(stderr, "extender: %v\n", err)
 		return 2
-	}
-	if *print {
+	case options.Version:
+		fmt.Fprintln(stdout, version)
+		return 0
+	case options.Print:
 		text, err := c.YAML()
 		if err == nil {
 			_, err = stdout.Write(text)
 		}
-		if err != nil {
-			fmt.Fprintf(stderr, "extender: %v\n", err)
-			return 1
+		if err == nil {
+			return 0
 		}
-		return 0
+		fmt.Fprintf(stderr, "extender: %v\n", err)
+		return 1
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
 	}
 	logger := logging.New(stderr, c.LogFormat, c.Loggers)
-	if err := run(ctx, version, c, logger); err != nil {
+	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version}); err != nil {
 		logger.Error(err, "The extender ends")
 		return 1
 	}
 	return 0
 }
 
+// unaccounted is what the runtime may have in memory in addition to what
+// limits.buffers counts: connections, compiled patterns, garbage. Where that gets scarce it
+// collects more often.
+const unaccounted = 64 << 20
+
 // run serves where the configuration says.
-func run(ctx context.Context, version string, c *config.Config, logger logr.Logger) error {
-	e, err := extender.New(extender.Options{Config: c, Logger: logger, Version: version, OwnsProcess: true})
+func run(ctx context.Context, o extender.Options) error {
+	e, err := extender.New(o)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", c.Listen)
+	l, err := net.Listen("tcp", o.Config.Listen)
 	if err != nil {
 		e.Close()
 		return fmt.Errorf("listen: %w", err)

@@ -1,8 +1,6 @@
-// Package config is what the extender can be told: one file, flags that win
-// over it, defaults under it, all of it decoded strictly and validated here.
-//
-// It starts nothing. What an algorithm can be told is that algorithm's own
-// business; this package only finds it and asks it to validate.
+// Package config is the extender's configuration: one file, flags that win over it,
+// defaults under it, all of it decoded strictly and validated here. Each algorithm
+// validates its own part. It is no API.
 package config
 
 import (
@@ -11,16 +9,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // Config is the whole configuration. docs/extender.md explains it to users.
 type Config struct {
-	// Listen is the address to serve on.
-	Listen string `json:"listen"`
-	// Mode says which requests are answered.
-	Mode Mode `json:"mode"`
+	Listen string `json:"listen"` // the address to serve on
 
 	// Algorithm names one algorithm for both verbs, if Filter and Prioritize
 	// do not say otherwise.
@@ -36,32 +32,15 @@ type Config struct {
 	Timeouts Timeouts `json:"timeouts"`
 
 	// Loggers are levels by name of logger; "default" is for the others.
-	Loggers logging.Levels `json:"loggers,omitempty"`
-	// LogFormat is text or json.
-	LogFormat string `json:"logFormat"`
+	Loggers   logging.Levels `json:"loggers,omitempty"`
+	LogFormat string         `json:"logFormat"` // text or json
 }
-
-// Mode says which form of request is answered.
-type Mode string
-
-// The modes.
-const (
-	Auto      Mode = "auto" // whatever the request has
-	FullNodes Mode = "full-nodes"
-	Names     Mode = "names"
-)
-
-// formerly are the names that modes had, which are still taken.
-var formerly = map[Mode]Mode{"v1": FullNodes, "v2": Names}
 
 // Algorithm configures an algorithm, perhaps one of several of its kind.
 type Algorithm struct {
-	// Kind is the registered name; empty means the name of the entry.
-	Kind string `json:"kind,omitempty"`
-	// Weight is how much its scores count where several prioritize.
-	Weight int64 `json:"weight,omitempty"`
-	// Config is decoded by the algorithm.
-	Config json.RawMessage `json:"config,omitempty"`
+	Kind   string          `json:"kind,omitempty"`   // as registered; empty means the name of the entry
+	Weight int64           `json:"weight,omitempty"` // of its scores where several prioritize
+	Config json.RawMessage `json:"config,omitempty"` // decoded by the algorithm
 }
 
 // TLS names the files to serve TLS with. They are read again when they change.
@@ -78,49 +57,34 @@ func (t TLS) Enabled() bool { return t.CertFile != "" }
 
 // Limits bound what requests can take.
 type Limits struct {
-	// Body is the largest body of a request.
-	Body resource.Quantity `json:"body"`
-	// Buffers is the memory for all requests together: bodies, and what is
-	// made of them.
-	Buffers resource.Quantity `json:"buffers"`
-	// Requests is how many requests may have arrived and have no answer yet.
-	Requests int `json:"requests"`
-	// Header is the largest header of a request.
-	Header resource.Quantity `json:"header"`
+	Body     resource.Quantity `json:"body"`     // of one request
+	Buffers  resource.Quantity `json:"buffers"`  // memory for all requests: bodies, and what is made of them
+	Requests int               `json:"requests"` // that have arrived and have no answer yet
+	Header   resource.Quantity `json:"header"`   // of one request
 }
 
 // Timeouts bound how long things can take.
 type Timeouts struct {
-	// Header and Read are for the header of a request and for all of it.
-	Header metav1.Duration `json:"header"`
-	Read   metav1.Duration `json:"read"`
-	// Write is for algorithm and answer together.
-	Write metav1.Duration `json:"write"`
-	// Idle is how long a connection without a request is kept.
-	Idle metav1.Duration `json:"idle"`
+	Read metav1.Duration `json:"read"` // for all of a request to arrive
 	// Unready is how long requests are still answered after readiness is off,
-	// so that nobody is sent here any more when connections are refused.
+	// so that no new ones are sent when connections are refused.
 	Unready metav1.Duration `json:"unready"`
 	// Drain is how long requests in flight are waited for after that.
 	Drain metav1.Duration `json:"drain"`
 }
 
-// Default is the configuration of an extender that is told nothing. Its limits
-// suit requests with 5,000 full nodes, 31 MB each.
+// Default is the configuration if nothing is set. Its limits suit
+// requests with 5,000 full nodes, 31 MB each.
 func Default() *Config {
 	return &Config{
 		Listen: "127.0.0.1:8000",
-		Mode:   Auto,
 		Limits: Limits{
 			Body:     resource.MustParse("128Mi"),
 			Buffers:  resource.MustParse("512Mi"),
 			Requests: 1024,
 			Header:   resource.MustParse("16Ki"),
 		},
-		Timeouts: Timeouts{
-			Header: seconds(5), Read: seconds(30), Write: seconds(30), Idle: seconds(120),
-			Unready: seconds(5), Drain: seconds(30),
-		},
+		Timeouts:  Timeouts{Read: seconds(30), Unready: seconds(5), Drain: seconds(30)},
 		LogFormat: logging.Text,
 	}
 }
@@ -128,3 +92,6 @@ func Default() *Config {
 func seconds(n int) metav1.Duration {
 	return metav1.Duration{Duration: time.Duration(n) * time.Second}
 }
+
+// YAML is the configuration as a file that would give the same.
+func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }

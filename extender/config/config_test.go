@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
@@ -36,7 +34,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 				break
 			}
 			wanted++
-			if _, err := config.Load(path, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
+			if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s:\ngot  %v\nwant %s", filepath.Base(path), err, want)
 			}
 		}
@@ -44,7 +42,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 			t.Fatalf("%s: the first line does not say what to want", path)
 		}
 	}
-	if _, err := config.Load(files+"missing.yaml", nil); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+	if _, err := config.Load(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -57,14 +55,14 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := config.Load(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
+		if _, err := config.Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(path, nil)
+	c, err := config.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +74,11 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(path, []byte("mode: v3\nlisten: x\nlimits: {requests: 0}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("logFormat: xml\nlisten: x\nlimits: {requests: 0}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := config.Load(path, nil)
-	for _, field := range []string{"mode:", "listen:", "limits.requests:"} {
+	_, err := config.Load(path)
+	for _, field := range []string{"logFormat:", "listen:", "limits.requests:"} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s is missing in %v", field, err)
 		}
@@ -94,7 +92,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, path := range paths {
-		c, err := config.Load(path, nil)
+		c, err := config.Load(path)
 		if err != nil {
 			t.Errorf("%v", err)
 			continue
@@ -107,7 +105,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 		if err := os.WriteFile(printed, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := config.Load(printed, nil)
+		again, err := config.Load(printed)
 		if err != nil {
 			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
 			continue
@@ -120,12 +118,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 
 func load(t *testing.T, file string, args ...string) *config.Config {
 	t.Helper()
-	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	flags := config.NewFlags(set)
-	if err := set.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load(file, flags)
+	c, err := config.Load(file, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +129,6 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 	c := load(t, files+"good/production.yaml", "--listen=127.0.0.1:9", "--logger=tls=info", "--prioritize=lucky,nop", "-v=debug")
 	for what, ok := range map[string]bool{
 		"listen is the flag's":            c.Listen == "127.0.0.1:9",
-		"mode is the file's":              c.Mode == config.Names,
 		"filter is the default":           strings.Join(c.Filter, ",") == "regex",
 		"prioritize is the flag's":        strings.Join(c.Prioritize, ",") == "lucky,nop",
 		"a logger's level is the flag's":  c.Loggers["tls"] == logging.Info,
@@ -150,8 +142,8 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 			t.Errorf("not so: %s\n%s", what, text)
 		}
 	}
-	c = load(t, files+"good/chain.yaml", "--algorithm=nop", "--tls-cert-file=a", "--tls-private-key-file=b", "--client-ca-file=c", "--mode=v1", "--log-format=json")
-	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.Mode != config.FullNodes || c.LogFormat != "json" {
+	c = load(t, files+"good/chain.yaml", "--algorithm=nop", "--tls-cert-file=a", "--tls-private-key-file=b", "--client-ca-file=c", "--log-format=json")
+	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
 		t.Errorf("flags: %+v", c)
 	}
 	if c = load(t, "", "--filter=regex", "--logger=server=debug,tls=1", "--filter=lucky", "--logger=algorithm=2", "--algorithm=nop"); len(c.Loggers) != 3 || strings.Join(c.Filter, ",") != "regex,lucky" || c.Prioritize[0] != "nop" {
@@ -163,9 +155,7 @@ func TestFlagsAreChecked(t *testing.T) {
 	for arg, want := range map[string]string{
 		"-v=loud": `"loud" is no level`, "--logger=a=loud": `"loud" is no level`, "--logger=a": `"a": must be logger=level`,
 	} {
-		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		config.NewFlags(set)
-		if err := set.Parse([]string{arg}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := config.Load("", arg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}

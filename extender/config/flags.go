@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -9,90 +11,96 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
-// Flags are the command line's part of the configuration: the values that were
-// given, by flag. They win over the file.
-type Flags map[string][]string
+// Options are the flags that are not part of the configuration.
+type Options struct {
+	File           string // of the configuration, or empty
+	Print, Version bool
+}
 
-// flags are all that there are, in the order in which they are applied: --filter
-// and --prioritize win over --algorithm.
-var flags = []struct {
-	name, short, usage string
-	apply              func(c *Config, values []string) error
-}{
-	{"listen", "", "`address` to serve on (default 127.0.0.1:8000)", text(func(c *Config) *string { return &c.Listen })},
-	{"mode", "", "`form` of the requests to answer: auto, full-nodes or names (default auto)", text(func(c *Config) *string { return (*string)(&c.Mode) })},
-	{"algorithm", "", "`name` of the algorithm for both verbs", func(c *Config, values []string) error {
-		name := values[len(values)-1]
-		c.Filter, c.Prioritize = []string{name}, []string{name}
-		return nil
-	}},
-	{"filter", "", "`names` of the algorithms that filter, in order (default regex)", list(func(c *Config) *[]string { return &c.Filter })},
-	{"prioritize", "", "`names` of the algorithms that prioritize (default nop)", list(func(c *Config) *[]string { return &c.Prioritize })},
-	{"tls-cert-file", "", "`file` with the certificate to serve TLS with", text(func(c *Config) *string { return &c.TLS.CertFile })},
-	{"tls-private-key-file", "", "`file` with the key of the certificate", text(func(c *Config) *string { return &c.TLS.KeyFile })},
-	{"client-ca-file", "", "`file` with the authorities of the certificates that clients must show", text(func(c *Config) *string { return &c.TLS.ClientCAFile })},
-	{"log-format", "", "`format` of the log: text or json (default text)", text(func(c *Config) *string { return &c.LogFormat })},
-	{"v", "v", "`level` of all loggers: error, warning, info, debug, trace or a number (default info)", func(c *Config, values []string) error {
-		return c.setLevel(logging.Default, values[len(values)-1])
-	}},
-	{"logger", "", "`logger=level`, as in algorithm.load=debug; for several, separated by commas", func(c *Config, values []string) error {
-		for _, pair := range strings.Split(strings.Join(values, ","), ",") {
-			name, level, ok := strings.Cut(pair, "=")
-			if !ok {
-				return fmt.Errorf("%q: must be logger=level", pair)
-			}
-			if err := c.setLevel(strings.TrimSpace(name), level); err != nil {
-				return err
-			}
+// Parse reads a command line, and the file that it names. The configuration is
+// complete and valid, or nil if only the version is wanted. usage takes the help;
+// the error is pflag.ErrHelp if that was asked for.
+func Parse(args []string, usage io.Writer) (*Config, Options, error) {
+	c, o := Default(), Options{}
+	err := c.parseFlags(args, &o, usage)
+	if err != nil || o.Version {
+		return nil, o, err
+	}
+	if o.File == "" {
+		return c, o, c.Complete()
+	}
+	data, err := os.ReadFile(o.File)
+	if err != nil {
+		return nil, o, err
+	}
+	c = Default()
+	if err = c.decode(data); err == nil {
+		_ = c.parseFlags(args, &o, usage) // it was good before
+		err = c.Complete()
+	}
+	if err != nil {
+		return nil, o, fmt.Errorf("%s: %w", o.File, err)
+	}
+	return c, o, nil
+}
+
+// Load is Parse for a file, or for none if its path is empty, and flags.
+func Load(path string, flags ...string) (*Config, error) {
+	c, _, err := Parse(append([]string{"--config=" + path}, flags...), io.Discard)
+	return c, err
+}
+
+// parseFlags puts the flags that are given over c.
+func (c *Config) parseFlags(args []string, o *Options, usage io.Writer) error {
+	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
+	set.SetOutput(usage)
+	set.Usage = func() {
+		fmt.Fprint(usage, "A scheduler extender with pluggable algorithms. See docs/extender.md.\n\nFlags, which win over the file:\n", set.FlagUsages())
+	}
+	set.StringVar(&o.File, "config", "", "configuration `file`")
+	set.BoolVar(&o.Print, "print-config", false, "print the configuration with everything filled in, and exit")
+	set.BoolVar(&o.Version, "version", false, "print the version, and exit")
+	set.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on")
+	both := set.String("algorithm", "", "`name` of the algorithm for both verbs")
+	set.StringSliceVar(&c.Filter, "filter", c.Filter, "`names` of the algorithms that filter, in order (default regex)")
+	set.StringSliceVar(&c.Prioritize, "prioritize", c.Prioritize, "`names` of the algorithms that prioritize (default nop)")
+	set.StringVar(&c.TLS.CertFile, "tls-cert-file", c.TLS.CertFile, "`file` with the certificate to serve TLS with")
+	set.StringVar(&c.TLS.KeyFile, "tls-private-key-file", c.TLS.KeyFile, "`file` with the key of the certificate")
+	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities of the certificates that clients must show")
+	set.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`format` of the log: text or json")
+	set.FuncP("v", "v", "`level` of all loggers: error, warning, info, debug, trace or a number (default info)", func(level string) error {
+		return c.setLevels(logging.Default + "=" + level)
+	})
+	set.Func("logger", "`logger=level`, as in algorithm.load=debug; for several, separated by commas", c.setLevels)
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	if set.NArg() > 0 {
+		return fmt.Errorf("%q: takes flags only", set.Arg(0))
+	}
+	for verb, names := range map[string]*[]string{"filter": &c.Filter, "prioritize": &c.Prioritize} {
+		if set.Changed("algorithm") && !set.Changed(verb) {
+			*names = []string{*both}
 		}
-		return nil
-	}},
-}
-
-func text(field func(*Config) *string) func(*Config, []string) error {
-	return func(c *Config, values []string) error {
-		*field(c) = values[len(values)-1]
-		return nil
 	}
+	return nil
 }
 
-func list(field func(*Config) *[]string) func(*Config, []string) error {
-	return func(c *Config, values []string) error {
-		*field(c) = strings.Split(strings.Join(values, ","), ",")
-		return nil
-	}
-}
-
-func (c *Config) setLevel(logger, text string) error {
-	level, err := logging.ParseLevel(text)
-	if c.Loggers == nil {
-		c.Loggers = make(map[string]logging.Level)
-	}
-	c.Loggers[logger] = level
-	return err
-}
-
-// NewFlags defines the flags in set. Values that cannot be are mistakes when set
-// is parsed.
-func NewFlags(set *pflag.FlagSet) Flags {
-	given := Flags{}
-	for _, flag := range flags {
-		set.FuncP(flag.name, flag.short, flag.usage, func(value string) error {
-			given[flag.name] = append(given[flag.name], value)
-			return flag.apply(new(Config), []string{value})
-		})
-	}
-	return given
-}
-
-// apply puts the flags that were given over c.
-func (f Flags) apply(c *Config) error {
-	for _, flag := range flags {
-		if values := f[flag.name]; values != nil {
-			if err := flag.apply(c, values); err != nil {
-				return fmt.Errorf("--%s: %w", flag.name, err)
-			}
+// setLevels sets the levels of loggers: logger=level, separated by commas.
+func (c *Config) setLevels(pairs string) error {
+	for pair := range strings.SplitSeq(pairs, ",") {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok {
+			return fmt.Errorf("%q: must be logger=level", pair)
 		}
+		level, err := logging.ParseLevel(text)
+		if err != nil {
+			return err
+		}
+		if c.Loggers == nil {
+			c.Loggers = make(logging.Levels)
+		}
+		c.Loggers[strings.TrimSpace(name)] = level
 	}
 	return nil
 }

@@ -38,18 +38,14 @@ func Refusal(message string) *Answer {
 // Priorities is the answer to a prioritize request: a score for each node.
 func (r *Request) Priorities(scores []int64) *Answer {
 	return &Answer{Passed: len(r.Names), write: func(w *bufio.Writer) {
-		comma := ""
-		_ = w.WriteByte('[')
-		for i, name := range r.Names {
-			_, _ = w.WriteString(comma)
+		all := func(int) bool { return true }
+		r.writeList(w, "[]", all, func(i int) {
 			_, _ = w.WriteString(`{"Host":`)
-			writeString(w, name)
+			writeString(w, r.Names[i])
 			_, _ = w.WriteString(`,"Score":`)
 			_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), scores[i], 10))
 			_ = w.WriteByte('}')
-			comma = ","
-		}
-		_ = w.WriteByte(']')
+		})
 	}}
 }
 
@@ -57,93 +53,80 @@ func (r *Request) Priorities(scores []int64) *Answer {
 // the form and order in which they came, and the reasons for the others. No
 // failures at all stand for nil ones.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
-	a := &Answer{Passed: len(r.Names)}
-	for _, failure := range failures {
-		if failure != nil {
-			a.Passed--
+	passes := func(i int) bool { return failures == nil || failures[i] == nil }
+	passed := 0
+	for i := range r.Names {
+		if passes(i) {
+			passed++
 		}
 	}
-	a.write = func(w *bufio.Writer) {
+	return &Answer{Passed: passed, write: func(w *bufio.Writer) {
 		if r.Form == Full {
 			_, _ = w.WriteString(`{"Nodes":`)
-			r.writeNodes(w, failures)
+			r.writeNodes(w, passes, failures == nil)
 			_, _ = w.WriteString(`,"NodeNames":null`)
 		} else {
 			_, _ = w.WriteString(`{"Nodes":null,"NodeNames":`)
-			r.writeNames(w, failures)
+			r.writeList(w, "[]", passes, func(i int) { writeString(w, r.Names[i]) })
 		}
 		_, _ = w.WriteString(`,"FailedNodes":`)
 		r.writeFailed(w, failures, false)
 		_, _ = w.WriteString(`,"FailedAndUnresolvableNodes":`)
 		r.writeFailed(w, failures, true)
 		_, _ = w.WriteString(`,"Error":""}`)
-	}
-	return a
+	}}
 }
 
 // writeNodes writes the NodeList as it came, less the nodes that failed.
-func (r *Request) writeNodes(w *bufio.Writer, failures []*algorithm.Failure) {
-	if failures == nil || r.items == (span{}) {
+func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
+	if all || r.items == (span{}) {
 		_, _ = w.Write(r.bytes(r.list))
 		return
 	}
 	_, _ = w.Write(r.bytes(span{r.list.start, r.items.start}))
-	comma := ""
-	_ = w.WriteByte('[')
-	for i, node := range r.nodes {
-		if failures[i] == nil {
-			_, _ = w.WriteString(comma)
-			_, _ = w.Write(r.bytes(node))
-			comma = ","
-		}
-	}
-	_ = w.WriteByte(']')
+	r.writeList(w, "[]", passes, func(i int) { _, _ = w.Write(r.bytes(r.nodes[i])) })
 	_, _ = w.Write(r.bytes(span{r.items.end, r.list.end}))
-}
-
-// writeNames writes the list of the names that passed.
-func (r *Request) writeNames(w *bufio.Writer, failures []*algorithm.Failure) {
-	comma := ""
-	_ = w.WriteByte('[')
-	for i, name := range r.Names {
-		if failures == nil || failures[i] == nil {
-			_, _ = w.WriteString(comma)
-			writeString(w, name)
-			comma = ","
-		}
-	}
-	_ = w.WriteByte(']')
 }
 
 // writeFailed writes the map from node to reason of either kind. A name that
 // repeats is in it once, with the reason that came first.
 func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, unresolvable bool) {
-	comma := ""
-	_ = w.WriteByte('{')
 	var seen map[string]struct{}
 	var last *algorithm.Failure
 	var reason []byte // of last
-	for i, failure := range failures {
-		if failure == nil || failure.Unresolvable != unresolvable {
-			continue
+	first := func(i int) bool {
+		if failures == nil || failures[i] == nil || failures[i].Unresolvable != unresolvable {
+			return false
 		}
 		if seen == nil {
 			seen = make(map[string]struct{}, len(failures)-i)
 		}
-		if _, repeats := seen[r.Names[i]]; repeats {
-			continue
-		}
+		before := len(seen)
 		seen[r.Names[i]] = struct{}{}
-		_, _ = w.WriteString(comma)
+		return len(seen) > before
+	}
+	r.writeList(w, "{}", first, func(i int) {
 		writeString(w, r.Names[i])
-		if failure != last {
-			last, reason = failure, []byte{':'}
-			reason, _ = jsontext.AppendQuote(reason, failure.Reason)
+		if failures[i] != last {
+			last, reason = failures[i], []byte{':'}
+			reason, _ = jsontext.AppendQuote(reason, last.Reason)
 		}
 		_, _ = w.Write(reason)
-		comma = ","
+	})
+}
+
+// writeList writes something for each node that is wanted, with commas between.
+func (r *Request) writeList(w *bufio.Writer, brackets string, wanted func(i int) bool, write func(i int)) {
+	_ = w.WriteByte(brackets[0])
+	comma := ""
+	for i := range r.Names {
+		if wanted(i) {
+			_, _ = w.WriteString(comma)
+			write(i)
+			comma = ","
+		}
 	}
-	_ = w.WriteByte('}')
+	_ = w.WriteByte(brackets[1])
 }
 
 func writeString(w *bufio.Writer, s string) {

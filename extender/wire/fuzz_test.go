@@ -98,13 +98,13 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 	if want.NodeNames != nil {
 		names = append(names, *want.NodeNames...)
 	}
-	if r.Form != wire.Both && !slices.Equal(names, r.Names) {
+	if !slices.Equal(names, r.Names) {
 		t.Errorf("names %q, encoding/json reads %q", r.Names, names)
 	}
 	if r.Pod.Name != want.Pod.Metadata.Name || len(r.Pod.Annotations) != len(want.Pod.Metadata.Annotations) {
 		t.Errorf("pod %+v, encoding/json reads %+v", r.Pod, want.Pod)
 	}
-	if r.Form == wire.Full || r.Form == wire.Names {
+	if r.Form != wire.Neither {
 		for which := range 4 {
 			var text bytes.Buffer
 			_ = r.Filtered(failuresOf(len(r.Names), which)).Send(&text)

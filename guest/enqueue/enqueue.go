@@ -20,9 +20,9 @@ const (
 // ActionType holds bits of framework.ActionType as Kubernetes 1.32 numbers them.
 type ActionType uint32
 
-// An update of a pod arrives under the bits of the fields that changed, and
-// under UpdatePodOther only if it is none of those that have a bit. So who
-// waits for an annotation must list what can change together with it.
+// An update of a pod has the bits of the fields that changed. It has UpdatePodOther
+// only if no field changed that has a bit. So a guest that waits for an annotation must
+// also list what can change together with it.
 const (
 	Add                                ActionType = 1 << 0
 	Delete                             ActionType = 1 << 1

@@ -16,9 +16,9 @@ func whereNames() uint64 { return host.Pair(host.Address(namesBuffer[:]), uint32
 
 //go:wasmexport filter_names
 
-// filterNames asks the plugin about many nodes at once, and puts the codes where
-// the names were. Nodes that are rejected for another reason than the first are
-// left for another call.
+// filterNames asks the plugin about many nodes at once, and writes the codes where the
+// names were. There is one reason for each call: nodes that are rejected for another one
+// are left for the next call.
 //
 //export filter_names
 func filterNames(names uint32) uint32 {
@@ -30,7 +30,7 @@ func filterNames(names uint32) uint32 {
 		switch {
 		case status == nil:
 			namesBuffer[i] = byte(guest.Success)
-		case rejected == nil || rejected == status: // to compare reasons takes longer than to match names
+		case rejected == nil || rejected == status: // comparing reasons would take longer than matching names
 			rejected = status
 			namesBuffer[i] = byte(status.Code)
 		default:
@@ -43,5 +43,5 @@ func filterNames(names uint32) uint32 {
 	return names
 }
 
-// askedAgain is what stands for a code where there is none.
+// askedAgain stands in place of a code for a node that the host must ask about again.
 const askedAgain = 0xff

@@ -20,20 +20,20 @@ func init() { host.Register("filter", func() uint64 { return uint64(filter()) })
 
 var (
 	nodeName [256]byte // a node's name has 253 bytes at most
-	// reason is what decide has to say, in numbers.
+	// reason is where the reason of decide is.
 	reason struct{ address, size uint32 }
 )
 
 //go:wasmexport filter
 
-// filter is the hot path. TinyGo has a function that calls the host, or that
-// might allocate or trap, keep all its pointers in memory, for the collector. So
-// this one has numbers only.
+// filter is the hot path. In TinyGo, a function that calls the host, or that might
+// allocate or trap, keeps all its pointers in memory, for the garbage collector. So this
+// function has numbers only.
 //
 //export filter
 func filter() uint32 {
 	size := fetchNodeName()
-	if size > uint32(len(nodeName)) { // as no node's name is
+	if size > uint32(len(nodeName)) { // no node has so long a name
 		return filterLong(size)
 	}
 	code := decide(size)
@@ -49,8 +49,8 @@ func fetchNodeName() (size uint32) {
 	return host.CurrentNodeName(host.Address(nodeName[:]), uint32(len(nodeName)))
 }
 
-// decide asks about the node whose name was fetched. Inlined, it would bring its
-// pointers along.
+// decide asks about the node whose name was fetched. It must not be inlined: its
+// pointers would become those of filter.
 //
 //go:noinline
 func decide(size uint32) (code uint32) {

@@ -1,5 +1,5 @@
 // Package naming is what the host of Wasm guests and the native plugin share: they
-// name to the scheduler, in PreFilter, the nodes that a pod may run on.
+// name to the scheduler, in PreFilter, the nodes that a pod may run on. It is no API.
 package naming
 
 import (
@@ -7,14 +7,60 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// Worth reports whether it is worth to name so many of the nodes to the scheduler,
-// and not to have it look for as many as it needs. To name one costs it something
-// for each plugin behind, which copies the set, and to reject one on the way about
-// four times that (BenchmarkNaming).
-func Worth(named, nodes int) bool {
+// Named says which nodes of a list qualify.
+type Named struct {
+	// Nodes is how many qualify.
+	Nodes int
+	// Result names them, where that is worth it.
+	Result *fwk.PreFilterResult
+	// Rejected says in words how many of the others there are, and why, as the
+	// scheduler does in its events. It is empty where there are none.
+	Rejected string
+}
+
+// Divide asks why each node of a list, by its place, does not qualify. The reason is
+// empty for a node that does.
+func Divide(list []fwk.NodeInfo, reasonOf func(place int) string) *Named {
+	names, rejected := make([]string, 0, len(list)), map[string]*int{}
+	last, count := "", (*int)(nil) // most reasons are that of the node before
+	for i, node := range list {
+		reason := reasonOf(i)
+		if reason == "" {
+			names = append(names, node.Node().Name)
+			continue
+		}
+		if reason != last {
+			if last, count = reason, rejected[reason]; count == nil {
+				count = new(int)
+				rejected[reason] = count
+			}
+		}
+		*count++
+	}
+	n := &Named{Nodes: len(names), Rejected: inWords(rejected)}
+	if worth(len(names), len(list)) {
+		n.Result = &fwk.PreFilterResult{NodeNames: sets.New(names...)}
+	}
+	return n
+}
+
+func inWords(nodes map[string]*int) string {
+	parts := make([]string, 0, len(nodes))
+	for reason, n := range nodes {
+		parts = append(parts, fmt.Sprintf("%d %s", *n, reason))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// worth reports whether it is worth to name so many of the nodes to the scheduler, and
+// not to let it look for as many as it needs. Each further plugin copies the set, and so
+// each name has its cost. To reject a node costs about four times that (BenchmarkNaming).
+func worth(named, nodes int) bool {
 	if named == 0 {
 		return false
 	}
@@ -40,17 +86,6 @@ func Same(a, b []fwk.NodeInfo) bool {
 // Key is where a plugin that names nodes leaves a LeftOut in the CycleState.
 func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin) }
 
-// LeftOut says in words, as Rejected does, why nodes were not named. It is empty
-// where all nodes were.
+// LeftOut says in words, as [Named], why nodes were not named. It is empty where all
+// nodes were.
 type LeftOut interface{ LeftOut() string }
-
-// Rejected says in words why nodes were left out, with their numbers, as the
-// scheduler does in its events.
-func Rejected(nodes map[string]int) string {
-	parts := make([]string, 0, len(nodes))
-	for reason, n := range nodes {
-		parts = append(parts, fmt.Sprintf("%d %s", n, reason))
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
-}

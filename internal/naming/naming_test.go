@@ -8,9 +8,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
@@ -75,15 +77,24 @@ func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
 }
 
 func TestTheReasonsAreTheSchedulersWords(t *testing.T) {
-	if got := Rejected(map[string]int{"node(s) were small": 12, "node(s) had no GPU": 3}); got != "12 node(s) were small, 3 node(s) had no GPU" {
-		t.Errorf("got %q", got)
+	small, noGPU := "node(s) were small", "node(s) had no GPU"
+	reasons := []string{small, small, noGPU, small, "", noGPU, small}
+	var list []fwk.NodeInfo
+	for i := range reasons {
+		info := framework.NewNodeInfo()
+		info.SetNode(nodeNamed(fmt.Sprint("n", i)))
+		list = append(list, info)
+	}
+	n := Divide(list, func(i int) string { return reasons[i] })
+	if n.Rejected != "2 node(s) had no GPU, 4 node(s) were small" || n.Nodes != 1 || !n.Result.NodeNames.Equal(sets.New("n4")) {
+		t.Errorf("got %+v", n)
 	}
 }
 
 func TestMostNodesAreNotWorthNaming(t *testing.T) {
 	for nodes, most := range map[int]int{1: 0, 10: 8, 100: 80, 1000: 704, 5000: 2316, 15_000: 5373} {
 		for named := range nodes + 1 {
-			if got, want := Worth(named, nodes), 0 < named && named <= most; got != want {
+			if got, want := worth(named, nodes), 0 < named && named <= most; got != want {
 				t.Errorf("%d of %d: %v", named, nodes, got)
 			}
 		}

@@ -1,6 +1,7 @@
 package yamlcheck
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,19 +17,41 @@ type Part struct {
 
 // Split cuts a text at the lines that separate YAML documents.
 func Split(text string) []Part {
-	var parts []Part
-	var lines strings.Builder
-	first := 1
+	parts := []Part{{First: 1}}
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		if line == "---" || strings.HasPrefix(line, "--- ") {
-			parts = append(parts, Part{lines.String(), first})
-			lines.Reset()
-			first = i + 2
+			parts = append(parts, Part{First: i + 2})
 			continue
 		}
-		lines.WriteString(line + "\n")
+		parts[len(parts)-1].Text += line + "\n"
 	}
-	return append(parts, Part{lines.String(), first})
+	return parts
+}
+
+// Second is the line that begins a second document of a text, or 0. Those with nothing
+// in them do not count.
+func Second(text string) int {
+	parts := slices.DeleteFunc(Split(text), func(p Part) bool { return p.Parse().root == nil })
+	if len(parts) < 2 {
+		return 0
+	}
+	return parts[1].First - 1
+}
+
+// Parse reads the part. Its lines are those of the whole text.
+func (p Part) Parse() Text {
+	t := Parse([]byte(p.Text))
+	if t.root != nil {
+		shift(t.root, p.First-1)
+	}
+	return t
+}
+
+func shift(n *yaml.Node, lines int) {
+	n.Line += lines
+	for _, child := range n.Content {
+		shift(child, lines)
+	}
 }
 
 // Line is the line, from 1, that a field path is about. What is not there is
@@ -68,19 +91,17 @@ func (t Text) Find(path string) (line int, at *yaml.Node) {
 // contain dots itself, or stand in brackets.
 func step(of *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	path = strings.TrimPrefix(path, ".")
-	switch of.Kind {
-	case yaml.SequenceNode:
+	if of.Kind == yaml.SequenceNode {
 		inside, rest, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
 		if i, err := strconv.Atoi(inside); err == nil && i >= 0 && i < len(of.Content) {
-			return of.Content[i], of.Content[i], rest
+			return of.Content[i], resolve(of.Content[i]), rest
 		}
-	case yaml.MappingNode:
-		longest := -1
-		for i := 0; i+1 < len(of.Content); i += 2 {
-			name := of.Content[i].Value
-			if after, ok := cutKey(path, name); ok && len(name) > longest {
-				longest, key, value, rest = len(name), of.Content[i], of.Content[i+1], after
-			}
+	}
+	longest := -1
+	for _, pair := range pairs(of, maxMerges) {
+		name := pair[0].Value
+		if after, ok := cutKey(path, name); ok && len(name) > longest {
+			longest, key, value, rest = len(name), pair[0], pair[1], after
 		}
 	}
 	return key, value, rest
@@ -93,4 +114,39 @@ func cutKey(path, key string) (rest string, ok bool) {
 	}
 	rest, ok = strings.CutPrefix(path, key)
 	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// maxMerges is how deep mappings may be merged into one another: an anchor can name
+// a mapping that has it inside.
+const maxMerges = 8
+
+// pairs are the keys and values of a mapping, and behind them those of the ones that
+// are merged into it.
+func pairs(of *yaml.Node, merges int) (all [][2]*yaml.Node) {
+	if of.Kind != yaml.MappingNode || merges == 0 {
+		return nil
+	}
+	var merged [][2]*yaml.Node
+	for i := 0; i+1 < len(of.Content); i += 2 {
+		key, value := of.Content[i], resolve(of.Content[i+1])
+		switch {
+		case key.Tag != "!!merge":
+			all = append(all, [2]*yaml.Node{key, value})
+		case value.Kind == yaml.SequenceNode:
+			for _, one := range value.Content {
+				merged = append(merged, pairs(resolve(one), merges-1)...)
+			}
+		default:
+			merged = append(merged, pairs(value, merges-1)...)
+		}
+	}
+	return append(all, merged...)
+}
+
+// resolve follows an alias.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }

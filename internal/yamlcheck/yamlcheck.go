@@ -1,6 +1,6 @@
 // Package yamlcheck compares YAML that a person has typed with the Go type that it
 // is to become, and says of everything that does not fit where it stands and how
-// to mend it.
+// to mend it. It is no API.
 //
 // It speaks before a decoder does, which stops at the first mistake and tells of
 // it in Go's words. What fits here may still be refused: it knows types, not
@@ -8,6 +8,8 @@
 package yamlcheck
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -44,7 +46,15 @@ type Text struct{ root *yaml.Node } // nil: nothing is in it
 // Parse reads a text of one document. In what is no YAML no problems are found.
 func Parse(text []byte) Text {
 	var document yaml.Node
-	if yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+	if yaml.Unmarshal(text, &document) != nil {
+		return Text{}
+	}
+	return Of(&document)
+}
+
+// Of is a document that is parsed.
+func Of(document *yaml.Node) Text {
+	if len(document.Content) == 0 {
 		return Text{}
 	}
 	return Text{document.Content[0]}
@@ -80,95 +90,56 @@ func (c *checker) add(n *yaml.Node, field, message string) {
 }
 
 func (c *checker) keys(n *yaml.Node, path string) {
-	first := map[string]int{}
-	for i, child := range n.Content {
-		switch {
-		case n.Kind == yaml.SequenceNode:
+	if n.Kind == yaml.SequenceNode {
+		for i, child := range n.Content {
 			c.keys(child, item(path, i))
-		case n.Kind == yaml.MappingNode && i%2 == 0 && (child.Kind == yaml.MappingNode || child.Kind == yaml.SequenceNode):
-			c.add(child, path, "the name of a field must be text; a value that begins with { or [ must stand in quotes")
-		case n.Kind == yaml.MappingNode && i%2 == 1:
-			c.keys(child, join(path, n.Content[i-1].Value))
-		case n.Kind == yaml.MappingNode && first[child.Value] > 0:
-			c.add(child, join(path, child.Value), twice(child.Value, first[child.Value], n.Content[i+1]))
-		case n.Kind == yaml.MappingNode:
-			first[child.Value] = child.Line
 		}
+	}
+	if n.Kind != yaml.MappingNode {
+		return
+	}
+	first := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode:
+			c.add(key, path, "the name of a field must be text; a value that begins with { or [ must stand in quotes")
+		case first[key.Value] > 0:
+			c.add(key, join(path, key.Value), fmt.Sprintf("%q stands on line %d already, and may stand only once: %s", key.Value, first[key.Value], once(value)))
+		default:
+			first[key.Value] = key.Line
+		}
+		c.keys(value, join(path, key.Value))
 	}
 }
 
-func twice(key string, first int, value *yaml.Node) string {
-	message := fmt.Sprintf("%q stands on line %d already, and may stand only once: ", key, first)
+// once says how two values of a key become one.
+func once(value *yaml.Node) string {
 	switch value.Kind {
 	case yaml.SequenceNode:
-		return message + "leave this line out and put the items below it at the end of that list, or take the other one away"
+		return "leave this line out and put the items below it at the end of that list, or take the other one away"
 	case yaml.MappingNode:
-		return message + "move what stands below this line to there, or take one of the two away"
+		return "move what stands below this line to there, or take one of the two away"
 	}
-	return message + "take one of the two away"
+	return "take one of the two away"
 }
 
 // check compares a value with a type. A null fits all.
 func (c *checker) check(n *yaml.Node, t reflect.Type, path string) {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = resolve(n)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if n.Kind == yaml.ScalarNode && valueOf(n) == nil {
-		return
-	}
-	if known, message := special(n, t); known {
-		if message != "" {
-			c.add(n, path, message)
-		}
-		return
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		c.object(n, t, path)
-	case reflect.Map:
-		c.table(n, t, path)
-	case reflect.Slice, reflect.Array:
-		c.list(n, t, path)
-	case reflect.Interface:
-	default:
-		c.scalar(n, t, path)
-	}
-}
-
-func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
-	if n.Kind != yaml.MappingNode {
-		c.add(n, path, mustBeObject(n))
-		return
-	}
-	fields := fieldsOf(t)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if field, ok := fields[key.Value]; ok {
-			c.check(value, field, join(path, key.Value))
-		} else if key.Value != "<<" {
-			c.add(key, join(path, key.Value), "unknown field"+c.hint(t, fields, path, key.Value))
-		}
-	}
-}
-
-func (c *checker) table(n *yaml.Node, t reflect.Type, path string) {
-	if n.Kind != yaml.MappingNode {
-		c.add(n, path, mustBeObject(n))
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		c.check(n.Content[i+1], t.Elem(), path+"["+n.Content[i].Value+"]")
-	}
-}
-
-func (c *checker) list(n *yaml.Node, t reflect.Type, path string) {
+	kind, readsItself := t.Kind(), reflect.PointerTo(t).Implements(unmarshaler)
 	switch {
+	case t == raw || kind == reflect.Interface || n.Kind == yaml.ScalarNode && string(jsonOf(n)) == "null":
+	case readsItself || kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice && kind != reflect.Array:
+		c.leaf(n, t, path)
+	case kind == reflect.Struct || kind == reflect.Map:
+		c.object(n, t, path)
 	case t.Elem().Kind() == reflect.Uint8: // bytes, in base64
 	case n.Kind != yaml.SequenceNode:
-		c.add(n, path, mustBeList(n))
+		c.add(n, path, "is "+what(n)+", but must be a list: "+inStyle(n, "put it into [ ]", `begin each item with "- "`))
 	default:
 		for i, child := range n.Content {
 			c.check(child, t.Elem(), item(path, i))
@@ -176,87 +147,79 @@ func (c *checker) list(n *yaml.Node, t reflect.Type, path string) {
 	}
 }
 
-func (c *checker) scalar(n *yaml.Node, t reflect.Type, path string) {
-	switch value := valueOf(n).(type) {
-	case string:
-		if t.Kind() != reflect.String {
-			c.add(n, path, "is text, but must be "+called(t)+quoted(n))
+func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
+	if n.Kind != yaml.MappingNode {
+		mend := `lines such as "name: value" below it, indented further`
+		if n.Kind == yaml.SequenceNode {
+			mend = inStyle(n, "take the [ ] away", `take the "- " away`)
 		}
-	case bool:
-		if t.Kind() != reflect.Bool {
-			c.add(n, path, "is "+what(n)+others(n)+", but must be "+called(t)+inQuotes(n, t))
+		c.add(n, path, "is "+what(n)+", but must have fields: "+mend)
+		return
+	}
+	var fields map[string]reflect.Type
+	if t.Kind() == reflect.Struct {
+		fields = fieldsOf(t)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if t.Kind() == reflect.Map {
+			c.check(value, t.Elem(), path+"["+key.Value+"]")
+		} else if field, ok := fields[key.Value]; ok {
+			c.check(value, field, join(path, key.Value))
+		} else if key.Value != "<<" {
+			c.add(key, join(path, key.Value), "unknown field"+c.hint(fields, path, key.Value))
 		}
-	case float64:
-		if message := misfit(value, t); message != "" {
-			c.add(n, path, message+inQuotes(n, t))
-		}
+	}
+}
+
+// leaf compares a value with a type in which there are no fields and items.
+func (c *checker) leaf(n *yaml.Node, t reflect.Type, path string) {
+	err := json.Unmarshal(jsonOf(n), reflect.New(t).Interface())
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+	case forms[t] != "":
+		c.add(n, path, forms[t])
+	case !errors.As(err, &wrong):
+		c.add(n, path, err.Error())
+	case strings.HasPrefix(wrong.Value, "number ") && strings.Contains(wrong.Value, "."):
+		c.add(n, path, "must be a whole number")
+	case strings.HasPrefix(wrong.Value, "number -"):
+		c.add(n, path, "is too small")
+	case strings.HasPrefix(wrong.Value, "number "):
+		c.add(n, path, fmt.Sprintf("is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1))
 	default:
-		c.add(n, path, "is "+what(n)+", but must be "+called(t)+inQuotes(n, t))
+		also := ""
+		if isTruth(n) { // which a decoder of YAML, before this one, may have made of these
+			also = ", as y, n, yes, no, on and off are"
+		}
+		c.add(n, path, "is "+what(n)+also+", but must be "+called(t)+remedy(n, t))
 	}
 }
 
-// misfit says what is wrong with a number, or nothing.
-func misfit(value float64, t reflect.Type) string {
+// remedy tells how a value becomes text, or text what is in it.
+func remedy(n *yaml.Node, t reflect.Type) string {
 	switch {
-	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
+	case t.Kind() != reflect.String && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return ": take the quotes away"
+	case t.Kind() != reflect.String:
 		return ""
-	case t.Kind() < reflect.Int || t.Kind() > reflect.Uint64:
-		return "is a number, but must be " + called(t)
-	case value != float64(int64(value)):
-		return "must be a whole number"
-	case t.Bits() < 64 && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(int64(value)):
-		return fmt.Sprintf("is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1)
-	}
-	return ""
-}
-
-// inQuotes tells how a value becomes text, where that is asked for.
-func inQuotes(n *yaml.Node, t reflect.Type) string {
-	switch {
-	case t.Kind() != reflect.String || n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0:
-		return ""
-	case others(n) != "":
+	case n.Kind != yaml.ScalarNode:
+		return inStyle(n, ": put it in single quotes", "")
+	case isTruth(n):
 		return ": put it in quotes"
-	case n.Kind == yaml.ScalarNode:
-		return ": put it in quotes, '" + n.Value + "'"
 	}
-	return ": put it in single quotes"
+	return ": put it in quotes, '" + n.Value + "'"
 }
 
-// others names what else is a truth to YAML, where that may be what was typed: a
-// decoder of YAML, before this one, has made true or false of it.
-func others(n *yaml.Node) string {
-	if n.Kind == yaml.ScalarNode && (n.Value == "true" || n.Value == "false") {
-		return ", as y, n, yes, no, on and off are"
-	}
-	return ""
-}
+func isTruth(n *yaml.Node) bool { return n.Style == 0 && (n.Value == "true" || n.Value == "false") }
 
-// quoted tells how text becomes what is in it.
-func quoted(n *yaml.Node) string {
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
-		return ""
-	}
-	return ": take the quotes away"
-}
-
-func mustBeList(n *yaml.Node) string {
-	message := "is " + what(n) + ", but must be a list: "
+// inStyle chooses between what is for { } and [ ] and what is for lines.
+func inStyle(n *yaml.Node, flow, block string) string {
 	if n.Style&yaml.FlowStyle != 0 {
-		return message + "put it into [ ]"
+		return flow
 	}
-	return message + "begin each item with \"- \""
-}
-
-func mustBeObject(n *yaml.Node) string {
-	message := "is " + what(n) + ", but must have fields: "
-	switch {
-	case n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0:
-		return message + "take the [ ] away"
-	case n.Kind == yaml.SequenceNode:
-		return message + "take the \"- \" away"
-	}
-	return message + "lines such as \"name: value\" below it, indented further"
+	return block
 }
 
 // what names a kind of value.
@@ -267,13 +230,13 @@ func what(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	switch valueOf(n).(type) {
-	case bool:
+	switch jsonOf(n)[0] {
+	case '"':
+		return "text"
+	case 't', 'f':
 		return "true or false to YAML"
-	case float64:
-		return "a number"
 	}
-	return "text"
+	return "a number"
 }
 
 func called(t reflect.Type) string {
@@ -286,11 +249,6 @@ func called(t reflect.Type) string {
 	return "a number"
 }
 
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
+func join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
 func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -2,7 +2,8 @@
 // kube-scheduler-simulator, and the checks that every request to the simulator
 // passes before anything else looks at it. openapi.yaml describes it.
 //
-// It decides nothing about scheduling: package simulator does the work.
+// It decides nothing about scheduling: package simulator does the work. It is not for
+// other Go programs.
 package api
 
 import (

@@ -21,7 +21,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
-// contract holds a handler against openapi.yaml.
+// contract compares a handler with openapi.yaml.
 type contract struct {
 	routes routers.Router
 	open   map[string]bool // "GET /path 200": described, not yet seen

@@ -47,7 +47,7 @@ func Protect(next http.Handler, hosts ...string) http.Handler {
 func notOurs(host string, hosts []string) string {
 	use := []string{"localhost"}
 	for _, one := range hosts {
-		if address, err := netip.ParseAddr(one); one != "" && !strings.EqualFold(one, "localhost") && (err != nil || !address.IsUnspecified() && !address.IsLoopback()) {
+		if !isWildcard(one) && !isLoopback(one) {
 			use = append(use, one)
 		}
 	}
@@ -62,7 +62,7 @@ func notOurs(host string, hosts []string) string {
 // machine of that name. What others reach, they reach by that name; that it leads
 // here is for their resolver to say, and a page elsewhere cannot take it over.
 func namesFor(host, machine string) []string {
-	if address, err := netip.ParseAddr(host); err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost") {
+	if isLoopback(host) {
 		return []string{host}
 	}
 	names := []string{host}
@@ -84,18 +84,20 @@ func hostname(host string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
 }
 
-// isOurs tells names that lead here from names that someone else can point
-// here: whoever owns a name decides, moment by moment, where it leads.
+// isOurs is true of names that lead here, and false of names that someone else can
+// point here: whoever owns a name decides, moment by moment, where it leads.
 func isOurs(name string, hosts []string) bool {
 	same := func(host string) bool { return name != "" && strings.EqualFold(name, host) }
-	if same("localhost") || slices.ContainsFunc(hosts, same) {
+	if isLoopback(name) || slices.ContainsFunc(hosts, same) {
 		return true
 	}
-	address, err := netip.ParseAddr(name)
-	if err != nil {
-		return false
-	}
-	return address.IsLoopback() || slices.ContainsFunc(hosts, isWildcard)
+	_, err := netip.ParseAddr(name)
+	return err == nil && slices.ContainsFunc(hosts, isWildcard)
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
 func isWildcard(host string) bool {

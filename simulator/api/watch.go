@@ -13,31 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// watched is a kind that listwatchresources streams.
-type watched struct {
-	resource string
-	// parameter of the query names the resource version to begin at.
-	parameter string
-	client    cache.Getter
-}
-
-func (h handler) watched() []watched {
-	client := h.sim.Client()
-	core := client.CoreV1().RESTClient()
-	return []watched{
-		{"pods", "pods", core},
-		{"nodes", "nodes", core},
-		{"persistentvolumes", "pvs", core},
-		{"persistentvolumeclaims", "pvcs", core},
-		{"storageclasses", "scs", client.StorageV1().RESTClient()},
-		{"priorityclasses", "pcs", client.SchedulingV1().RESTClient()},
-		{"namespaces", "namespace", core},
-	}
+// watched are the kinds that listwatchresources streams, with the parameter of the
+// query that names the resource version to begin at.
+var watched = map[string]string{
+	"pods": "pods", "nodes": "nodes", "persistentvolumes": "pvs", "persistentvolumeclaims": "pvcs",
+	"storageclasses": "scs", "priorityclasses": "pcs", "namespaces": "namespace",
 }
 
 // event is a change, as kube-scheduler-simulator writes it.
@@ -58,11 +44,22 @@ func (h handler) watch(w http.ResponseWriter, r *http.Request) error {
 	out := &stream{encoder: json.NewEncoder(w), controller: http.NewResponseController(w)}
 	_ = out.controller.Flush()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, kind := range h.watched() {
-		group.Go(func() error { return out.follow(ctx, kind, from(r.URL.Query(), kind.parameter)) })
+	for kind, parameter := range watched {
+		group.Go(func() error { return out.follow(ctx, kind, h.getter(kind), from(r.URL.Query(), parameter)) })
 	}
 	_ = group.Wait() // the status is out already
 	return nil
+}
+
+func (h handler) getter(kind string) cache.Getter {
+	switch client := h.sim.Client(); kind {
+	case "storageclasses":
+		return client.StorageV1().RESTClient()
+	case "priorityclasses":
+		return client.SchedulingV1().RESTClient()
+	default:
+		return client.CoreV1().RESTClient()
+	}
 }
 
 // from is the value of a parameter like podsLastResourceVersion, in the spelling
@@ -83,13 +80,13 @@ type stream struct {
 	controller *http.ResponseController
 }
 
-func (s *stream) send(e event) error {
+func (s *stream) send(kind string, is watch.EventType, object runtime.Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if obj, ok := e.Obj.(metav1.Object); ok {
-		obj.SetManagedFields(nil)
+	if o, ok := object.(metav1.Object); ok {
+		o.SetManagedFields(nil)
 	}
-	if err := s.encoder.Encode(e); err != nil {
+	if err := s.encoder.Encode(event{kind, is, object}); err != nil {
 		return err
 	}
 	return s.controller.Flush()
@@ -97,51 +94,24 @@ func (s *stream) send(e event) error {
 
 // follow sends what there is, unless the client knows it already, and then what
 // changes.
-func (s *stream) follow(ctx context.Context, kind watched, version string) error {
-	lw := cache.NewListWatchFromClient(kind.client, kind.resource, metav1.NamespaceAll, fields.Everything())
+func (s *stream) follow(ctx context.Context, kind string, client cache.Getter, version string) error {
+	lw := cache.NewListWatchFromClient(client, kind, metav1.NamespaceAll, fields.Everything())
 	if version == "" {
-		var err error
-		if version, err = s.list(ctx, lw, kind.resource); err != nil {
+		list, err := lw.ListWithContext(ctx, metav1.ListOptions{})
+		if err != nil {
 			return err
 		}
-	}
-	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, version, lw)
-	if err != nil {
-		return err
-	}
-	defer watcher.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case e, ok := <-watcher.ResultChan():
-			if !ok || e.Type == watch.Error {
-				return fmt.Errorf("the watch of %s has ended", kind.resource)
-			}
-			if err := s.send(event{kind.resource, e.Type, e.Object}); err != nil {
-				return err
-			}
+		added := func(item runtime.Object) error { return s.send(kind, watch.Added, item) }
+		if err := meta.EachListItem(list, added); err != nil {
+			return err
 		}
+		version = list.(metav1.ListInterface).GetResourceVersion()
 	}
-}
-
-func (s *stream) list(ctx context.Context, lw *cache.ListWatch, resource string) (version string, err error) {
-	list, err := lw.ListWithContext(ctx, metav1.ListOptions{})
-	if err != nil {
-		return "", err
-	}
-	items, err := meta.ExtractList(list)
-	if err != nil {
-		return "", err
-	}
-	for _, item := range items {
-		if err := s.send(event{resource, watch.Added, item}); err != nil {
-			return "", err
+	_, err := watchtools.Until(ctx, version, lw, func(e watch.Event) (end bool, err error) {
+		if e.Type == watch.Error {
+			return true, fmt.Errorf("the watch of %s has ended", kind)
 		}
-	}
-	about, err := meta.ListAccessor(list)
-	if err != nil {
-		return "", err
-	}
-	return about.GetResourceVersion(), nil
+		return false, s.send(kind, e.Type, e.Object)
+	})
+	return err
 }

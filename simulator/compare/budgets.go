@@ -26,40 +26,39 @@ import (
 // countedWithin bounds that wait: somebody may be bound only when others are.
 const countedWithin = 5 * time.Second
 
-// RunPostFilterPlugins preempts when what earlier pods have brought about is over
-// and counted.
-func (f *diced) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+// RunPostFilterPlugins preempts when the changes by earlier pods are over and counted.
+func (p *seededProfile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	began := time.Now()
-	f.steering.awaitCounts(ctx, f.Framework, pod.UID)
-	f.steering.held(pod.UID, time.Since(began))
-	return f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	p.scheduler.awaitCounts(ctx, p.Framework, pod.UID)
+	p.scheduler.mu.Lock()
+	p.scheduler.busy[pod.UID] = busyPod{nameOf(pod), time.Since(began)}
+	p.scheduler.mu.Unlock()
+	return p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 }
 
-func (s *steering) awaitCounts(ctx context.Context, profile framework.Framework, pod types.UID) {
-	budgets, err := profile.SharedInformerFactory().Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
-	if err != nil || len(budgets) == 0 || !s.takeStirred() {
+func (s *pausable) awaitCounts(ctx context.Context, profile framework.Framework, pod types.UID) {
+	caches := profile.SharedInformerFactory()
+	if budgets, err := caches.Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything()); err != nil || len(budgets) == 0 {
+		return
+	}
+	s.mu.Lock()
+	changed := s.changed
+	s.changed = false
+	s.mu.Unlock()
+	if !changed {
 		return
 	}
 	looks := 0 // one more, since caches are a moment late
 	_ = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, countedWithin, true, func(ctx context.Context) (bool, error) {
-		if looks++; s.underWay(ctx, profile, pod) || uncounted(profile.SharedInformerFactory()) != nil {
+		if looks++; s.changing(ctx, profile, pod) || uncounted(caches) != nil {
 			looks = 0
 		}
 		return looks > 1, nil
 	})
 }
 
-// takeStirred is true if a pod was bound or pushed others out since it was last asked.
-func (s *steering) takeStirred() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	stirred := s.stirred
-	s.stirred = false
-	return stirred
-}
-
-// underWay is true while another pod is being bound, or pushes others out.
-func (s *steering) underWay(ctx context.Context, profile framework.Framework, but types.UID) bool {
+// changing is true while another pod is being bound, or waits for its victims to go.
+func (s *pausable) changing(ctx context.Context, profile framework.Framework, but types.UID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for uid := range s.busy {
@@ -68,13 +67,13 @@ func (s *steering) underWay(ctx context.Context, profile framework.Framework, bu
 		}
 	}
 	for _, plugin := range profile.PreEnqueuePlugins() {
-		for _, pod := range s.pushing {
+		for _, pod := range s.preemptors {
 			if plugin.Name() == pluginnames.DefaultPreemption && !plugin.PreEnqueue(ctx, pod).IsSuccess() {
 				return true
 			}
 		}
 	}
-	s.pushing = nil
+	s.preemptors = nil
 	return false
 }
 
@@ -91,10 +90,10 @@ func uncounted(caches informers.SharedInformerFactory) error {
 			continue // its controller cannot count it either
 		}
 		pods, err := caches.Core().V1().Pods().Lister().Pods(budget.Namespace).List(selector)
-		if err != nil {
-			return err
+		if err == nil {
+			err = counted(budget, pods)
 		}
-		if err := counted(budget, pods); err != nil {
+		if err != nil {
 			return fmt.Errorf("budget %s/%s: %w", budget.Namespace, budget.Name, err)
 		}
 	}

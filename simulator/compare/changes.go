@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,30 +18,25 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
-// setup is what decides for the pods of a profile, by the names of plugins, the URLs
-// of extenders and the settings below.
+// setup is what decides for the pods of a profile: all that a configuration says of
+// it, by the names of plugins, the URLs of extenders and the settings below.
 type setup struct {
-	verdicts, scores map[string]any
+	verdicts, scores map[string]string
 	preempts         sets.Set[string] // those of verdicts that make room
 }
 
-// Settings that are no plugin's.
 const (
 	percentage = "percentageOfNodesToScore"
 	backoff    = "the time between attempts"
 	queueSort  = "the order of the queue"
 )
 
-// plugin is all that a configuration says of a plugin.
-type plugin struct {
-	points []string
-	weight int32
-	args   any
-}
-
-// newSetups are those of a scheduler, by the name of the profile.
 func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]setup, error) {
-	file, err := scheduler.Effective(text)
+	config, err := scheduler.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Effective()
 	if err != nil {
 		return nil, err
 	}
@@ -55,24 +51,32 @@ func newSetups(text []byte, profiles map[string]framework.Framework) (map[string
 }
 
 func newSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSchedulerProfile, enabled *config.Plugins) setup {
-	s := setup{map[string]any{}, map[string]any{}, sets.New[string]()}
-	s.verdicts[percentage] = ptr.Deref(profile.PercentageOfNodesToScore, ptr.Deref(file.PercentageOfNodesToScore, 0))
-	s.verdicts[backoff] = [...]int64{file.PodInitialBackoffSeconds, file.PodMaxBackoffSeconds}
-	s.verdicts[queueSort] = enabled.QueueSort.Enabled
+	s := setup{preempts: sets.New[string](), scores: map[string]string{}, verdicts: map[string]string{
+		percentage: text(ptr.Deref(profile.PercentageOfNodesToScore, ptr.Deref(file.PercentageOfNodesToScore, 0))),
+		backoff:    text([]int64{file.PodInitialBackoffSeconds, file.PodMaxBackoffSeconds}),
+		queueSort:  text(enabled.QueueSort.Enabled),
+	}}
 	args := map[string]any{}
 	for _, one := range profile.PluginConfig {
 		args[one.Name] = argsOf(one.Args)
 	}
 	points := reflect.ValueOf(*enabled)
 	for i := range points.NumField() {
-		point := points.Type().Field(i).Name
 		for _, one := range points.Field(i).Interface().(config.PluginSet).Enabled {
-			s.enable(point, one, args[one.Name])
+			switch point := points.Type().Field(i).Name; point {
+			case "PreScore": // what it does there, Score tells
+			case "Score":
+				s.scores[one.Name] = text(one.Weight, args[one.Name])
+			case "PostFilter":
+				s.preempts.Insert(one.Name)
+				fallthrough
+			default:
+				s.verdicts[one.Name] += text(point, forVerdicts(args[one.Name]))
+			}
 		}
 	}
 	for _, extender := range file.Extenders {
-		same, _ := s.verdicts[extender.URLPrefix].([]config.Extender)
-		s.verdicts[extender.URLPrefix] = append(same, extender)
+		s.verdicts[extender.URLPrefix] += text(extender)
 		s.scores[extender.URLPrefix] = s.verdicts[extender.URLPrefix]
 		if extender.PreemptVerb != "" {
 			s.preempts.Insert(extender.URLPrefix)
@@ -81,19 +85,13 @@ func newSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSched
 	return s
 }
 
-// enable takes note of a plugin at one of its extension points.
-func (s *setup) enable(point string, enabled config.Plugin, args any) {
-	switch point {
-	case "PreScore":
-		return // what it does there, Score tells
-	case "Score":
-		s.scores[enabled.Name] = plugin{weight: enabled.Weight, args: args}
-		return
-	case "PostFilter":
-		s.preempts.Insert(enabled.Name)
+// text is the same for what is the same.
+func text(of ...any) string {
+	raw, err := json.Marshal(of)
+	if err != nil {
+		return fmt.Sprintf("%+v", of)
 	}
-	before, _ := s.verdicts[enabled.Name].(plugin)
-	s.verdicts[enabled.Name] = plugin{points: append(before.points, point), args: forVerdicts(args)}
+	return string(raw)
 }
 
 func argsOf(args runtime.Object) any {
@@ -137,26 +135,22 @@ func newChanges(a, b map[string]setup) map[string]changes {
 	return all
 }
 
-func differing(a, b map[string]any) sets.Set[string] {
-	names := sets.New[string]()
-	for name := range sets.KeySet(a).Union(sets.KeySet(b)) {
-		if !reflect.DeepEqual(a[name], b[name]) {
-			names.Insert(name)
-		}
-	}
+func differing(a, b map[string]string) sets.Set[string] {
+	names := sets.KeySet(a).Union(sets.KeySet(b))
+	maps.DeleteFunc(names, func(name string, _ sets.Empty) bool { return a[name] == b[name] })
 	return names
 }
 
-// part says what of the changes took part in an attempt, but for scores.
-func (c changes) part(attempt *recorder.Attempt) string {
+// tookPart says what of the changes took part in an attempt, but for scores.
+func (c changes) tookPart(attempt *recorder.Attempt) string {
 	for _, column := range attempt.Columns {
 		if column.Failed > 0 && c.verdicts.Has(column.Name) {
 			return fmt.Sprintf("%s refuses %d of %d nodes", column.Name, column.Failed, attempt.Total)
 		}
 	}
-	for _, said := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
-		if c.verdicts.Has(said.Plugin) && (said.LimitsNodes || speaks[said.Verdict]) {
-			return said.Plugin + " has a say"
+	for _, one := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
+		if c.verdicts.Has(one.Plugin) && (one.LimitsNodes || decides.Has(one.Verdict)) {
+			return one.Plugin + " has a say"
 		}
 	}
 	notRun := func(g recorder.Group) bool { return g.Verdict == recorder.NotRun }
@@ -173,8 +167,8 @@ func (c changes) part(attempt *recorder.Attempt) string {
 	return ""
 }
 
-// speaks are the verdicts by which a plugin changes what becomes of a pod.
-var speaks = map[recorder.Verdict]bool{recorder.Rejected: true, recorder.Errored: true, recorder.Waits: true}
+// decides are the verdicts by which a plugin changes what becomes of a pod.
+var decides = sets.New(recorder.Rejected, recorder.Errored, recorder.Waits)
 
 // first is what has turned most by a change, or else by anything.
 func (c changes) first(turned map[string]int64) (name string) {

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
@@ -15,14 +15,18 @@ import (
 // setupsOf are those of a scheduler in which each plugin filters and scores.
 func setupsOf(t *testing.T, text string) map[string]setup {
 	t.Helper()
-	file, err := scheduler.Effective([]byte(text))
+	config, err := scheduler.Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}
 	setups := map[string]setup{}
 	for i := range file.Profiles {
 		all := file.Profiles[i].Plugins.MultiPoint
-		setups[file.Profiles[i].SchedulerName] = newSetup(file, &file.Profiles[i], &config.Plugins{Filter: all, Score: all})
+		setups[file.Profiles[i].SchedulerName] = newSetup(file, &file.Profiles[i], &schedulerconfig.Plugins{Filter: all, Score: all})
 	}
 	return setups
 }
@@ -89,8 +93,9 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 			return &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}}}
 		}
 		a, b := side("one", recorder.Attempt{Scheduler: "s"}), side("two", test.attempt)
-		j := &judging{a: a, b: b, changes: map[string]changes{"s": changed}, differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName]()}
-		if d, _ := j.one(pod, a.outcome(pod), b.outcome(pod)); d.Follows == test.direct {
+		v := newVerdicts(&plan{}, a, b)
+		v.changes = map[string]changes{"s": changed}
+		if d := v.difference(pod); d.Follows == test.direct {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

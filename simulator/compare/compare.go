@@ -1,50 +1,56 @@
+// Package compare shows what a change of the scheduler's configuration changes:
+// it puts the same objects into two simulators, one for each configuration, lets
+// them schedule the same pods in the same order, and tells which pods came out
+// differently, and why.
+//
+// Chance is told from cause. Where kube-scheduler leaves something to chance, both
+// sides choose by the same seed, and what remains chance is counted as a tie.
+//
+// It is no API. It prints nothing and serves nothing: package report writes what
+// [Run] returns.
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // Side is one of the two configurations.
 type Side struct {
-	// Name is what it is called in the result: its file, or its door.
-	Name string
-	// Label is what errors begin with. Empty: Name.
-	Label string
-	// Config is the KubeSchedulerConfiguration.
-	Config []byte
+	Name   string // what it is called in the result: its file, or its door
+	Label  string // what errors begin with. Empty: Name
+	Config []byte // the KubeSchedulerConfiguration
 }
 
 // Options say what is compared.
 type Options struct {
-	A, B Side
-	// Cluster has the objects that both sides get. Its configuration is left alone.
-	Cluster *snapshot.Snapshot
-	// Pods is one of Modes: what of the cluster's pods is scheduled.
-	Pods string
-	// Scenario is what happens then.
-	Scenario Scenario
-	// Runs is how often it is done, with other dice each time. Less than 1 is 1.
-	Runs int
-	// Seed is that of the first run; the others follow it.
-	Seed uint64
+	A, B     Side
+	Cluster  *snapshot.Snapshot // what both sides get. Its configuration is left alone
+	Pods     string             // one of Modes: what of the cluster's pods is scheduled
+	Scenario Scenario           // what happens then
+	Runs     int                // how often, with another seed each time. Less than 1 is 1
+	Seed     uint64             // that of the first run; the others follow it
 	// Patience bounds how long nothing new may happen while something is under way.
 	// Zero is DefaultPatience.
 	Patience time.Duration
-	// InTurn runs the sides one after the other, which takes half the memory.
-	InTurn bool
-	// Progress, which may be nil, is told how far a side is, from two goroutines.
-	Progress func(Progress)
-	// Warnings gets a line for each thing that a person should know. It may be nil.
-	Warnings io.Writer
+	InTurn   bool           // run one side after the other, which takes half the memory
+	Progress func(Progress) // is told how far a side is, from two goroutines. It may be nil
+	Warnings io.Writer      // gets a line for each thing that a person should know. It may be nil
 }
 
 // Progress is how far a side is.
@@ -75,10 +81,8 @@ const DefaultPatience = 2 * time.Minute
 // Run compares. On an error, or when ctx is done, both clusters are gone when it
 // returns. Where no pod is there to be scheduled, the error is [ErrNothing].
 func Run(ctx context.Context, o Options) (*Result, error) {
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
-	}
-	o.Runs = max(o.Runs, 1)
+	o.Patience, o.Runs = cmp.Or(o.Patience, DefaultPatience), max(o.Runs, 1)
+	began := time.Now()
 	p, err := newPlan(&o)
 	if err != nil {
 		return nil, err
@@ -86,81 +90,118 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := o.check(ctx); err != nil {
 		return nil, err
 	}
-	if len(p.queue)+len(o.Scenario.Steps) == 0 {
+	if len(p.queue)+len(p.steps) == 0 {
 		return nil, p.nothing(o.Pods)
 	}
-	result := newResult(&o, p)
+	result := newResult(&o)
 	for i := range o.Runs {
-		a, b, err := o.once(ctx, p, i)
+		sides, err := o.run(ctx, p, i)
 		if err != nil {
 			return nil, err
 		}
-		if result.add(i, o.Seed+uint64(i), judge(p, a, b)); result.Asked == 0 {
+		if result.add(o.Seed+uint64(i), judge(p, sides[0], sides[1])); result.Asked == 0 {
 			return nil, result.nothing()
 		}
 		debug.FreeOSMemory() // two clusters' worth
 	}
-	result.finish()
+	result.sort()
+	result.Took = time.Since(began)
 	return result, nil
 }
 
-// once is a single run.
-func (o *Options) once(ctx context.Context, p *plan, run int) (a, b *sideResult, err error) {
+func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideResult, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if o.InTurn {
 		group.SetLimit(1)
 	}
-	for _, one := range []struct {
-		letter string
-		Side
-		into **sideResult
-	}{{"A", o.A, &a}, {"B", o.B, &b}} {
+	for i, config := range []Side{o.A, o.B} {
 		s := &side{
-			Side: one.Side, seed: o.Seed + uint64(run), patience: o.Patience, warnings: o.Warnings,
-			say: func(step string, done, of int) { o.say(run, one.letter, step, done, of) },
+			options: o, config: config.Config, plan: p, seed: o.Seed + uint64(run),
+			progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
+			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{},
 		}
 		group.Go(func() (err error) {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+			if ctx.Err() == nil {
+				results[i], err = s.run(ctx)
 			}
-			*one.into, err = s.whole(ctx, p)
-			if err != nil && ctx.Err() != nil {
-				return context.Cause(ctx) // it was told to stop, by its user or the other's end
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // stopped by its user, or by the other's end
 			}
 			if err != nil {
-				return SideErrors{{Side: one.letter, Title: s.title(), Err: err}}
+				return SideErrors{{letter(i), err, config}}
 			}
 			return nil
 		})
 	}
-	return a, b, group.Wait()
+	return results, group.Wait()
 }
 
-func (o *Options) say(run int, letter, step string, done, of int) {
+func (o *Options) say(run, side int, step string, done, of int) {
 	if o.Progress != nil {
-		o.Progress(Progress{Run: run + 1, Runs: o.Runs, Side: letter, Step: step, Done: done, Of: of})
+		o.Progress(Progress{Run: run + 1, Runs: o.Runs, Side: letter(side), Step: step, Done: done, Of: of})
 	}
 }
 
-// whole is a cluster from its start to its end.
-func (s *side) whole(ctx context.Context, p *plan) (result *sideResult, err error) {
-	defer func() { err = errors.Join(err, s.stop()) }()
-	if err := s.start(ctx, p); err != nil {
-		return nil, err
+func letter(side int) string { return "AB"[side : side+1] }
+
+// check looks at both configurations, as far as that can be done without a cluster.
+func (o *Options) check(ctx context.Context) error {
+	var wrong SideErrors
+	for i, config := range []Side{o.A, o.B} {
+		o.say(0, i, "checks the configuration", 0, 0)
+		err := simulator.CheckSchedulerConfig(ctx, config.Config)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			wrong = append(wrong, SideError{letter(i), err, config})
+		}
 	}
-	if err := s.run(ctx, p); err != nil {
-		return nil, err
+	if len(wrong) > 0 {
+		return wrong
 	}
-	s.learnVictims(ctx, p)
-	pods, err := s.pods(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read what came of it: %w", err)
+	return nil
+}
+
+// SideError is why one of the sides cannot be compared.
+type SideError struct {
+	Side string // A or B
+	Err  error
+
+	config Side
+}
+
+// Error begins with the side's label, and gives the line of each field that is wrong.
+func (e SideError) Error() string {
+	var lines []string
+	if mistakes := (scheduler.Mistakes)(nil); errors.As(e.Err, &mistakes) {
+		slices.SortStableFunc(mistakes, func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) })
+		for _, m := range mistakes {
+			lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
+		}
 	}
-	nodes, err := s.nodes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read what came of it: %w", err)
+	if len(lines) == 0 {
+		lines = []string{e.Err.Error()}
 	}
-	result = newSideResult(p, s.outcomes(), pods, nodes, s.notices)
-	result.setups, err = newSetups(s.Config, s.scheduler().sched.Profiles)
-	return result, err
+	return cmp.Or(e.config.Label, e.config.Name) + ": " + strings.Join(lines, "; ")
+}
+
+func (e SideError) Unwrap() error { return e.Err }
+
+// SideErrors are those of one side or of both.
+type SideErrors []SideError
+
+func (e SideErrors) Error() string {
+	var all []string
+	for _, one := range e {
+		all = append(all, one.Error())
+	}
+	return strings.Join(all, "; ")
+}
+
+func (e SideErrors) Unwrap() (all []error) {
+	for _, one := range e {
+		all = append(all, one)
+	}
+	return all
 }

@@ -47,7 +47,7 @@ func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
 		"pods that push others":    {Cluster: crowded()},
 		"every pod anew":           {Cluster: crowded(), Pods: All, InTurn: true},
 		"an extender":              {Cluster: cluster(130, 100), A: door(t, "extender"), B: door(t, "extender")},
-		"other dice in each run":   {Cluster: cluster(20, 60), Runs: 2},
+		"another seed in each run": {Cluster: cluster(20, 60), Runs: 2},
 		"a plugin that is not met": {Cluster: cluster(150, 200), B: door(t, "v2")},
 	} {
 		t.Run(name, func(t *testing.T) {

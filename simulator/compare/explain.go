@@ -12,116 +12,152 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
+func (v *verdicts) explain(d *Difference) {
+	d.Cause = Unknown
+	switch {
+	case d.A.PushedOutBy != "" || d.B.PushedOutBy != "":
+		v.explainVictim(d)
+	case d.Kind == OnlyA:
+		d.rejected("B", d.B, d.A.Node)
+	case d.Kind == OnlyB:
+		d.rejected("A", d.A, d.B.Node)
+	case v.sameRoom(keyOf(d.key())):
+		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
+	default:
+		d.explainElsewhere(v.changesFor(d))
+	}
+}
+
+// explainVictim is about a pod that preemption deleted on one side, or on both for
+// other pods.
+func (v *verdicts) explainVictim(d *Difference) {
+	d.Cause = Preemption
+	by, side := d.B.PushedOutBy, "B"
+	if by == "" {
+		by, side = d.A.PushedOutBy, "A"
+	}
+	d.Reason = fmt.Sprintf("under %s pod %s pushed it out", side, by)
+	if v.chance.Has(keyOf(by)) || v.sameRoom(keyOf(by)) {
+		d.Cause, d.Reason = Tie, d.Reason+", by chance"
+	}
+}
+
+// sameRoom is true if room was made for a pod on both sides, and preemption has no
+// reason to prefer those that it pushed out on either: as many, of the same
+// priorities.
+func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
+	a, b := v.a.victims[pod], v.b.victims[pod]
+	return len(a) > 0 && slices.Equal(a, b)
+}
+
 // rejected says why a side has no node for the pod: what it has against the one
 // that the other side chose.
 func (d *Difference) rejected(side string, o Outcome, node string) {
 	d.Reason = fmt.Sprintf("under %s: %s", side, cmp.Or(o.Message, "the scheduler was not asked"))
-	if row, ok := rowOf(o.Attempt, node); ok && against(row) {
-		d.Cause, d.Plugin = Verdict, pluginOf(o.Attempt, row)
-		d.Reason = fmt.Sprintf("under %s %s is refused: %s", side, node, row.Reason)
+	if on := verdictOn(node, o.Attempt); on.refused() {
+		d.Cause, d.Plugin = Verdict, on.plugin
+		d.Reason = fmt.Sprintf("under %s %s is refused: %s", side, node, on.Reason)
 	}
 }
 
 // explainElsewhere is about a pod that has a node on both sides.
 func (d *Difference) explainElsewhere(changed changes) {
-	onA, lookedA := rowOf(d.A.Attempt, d.B.Node)
-	onB, lookedB := rowOf(d.B.Attempt, d.A.Node)
-	refusedA, refusedB := lookedA && against(onA), lookedB && against(onB)
-	byChange := func(attempt *recorder.Attempt, row recorder.Group) bool {
-		return changed.verdicts.Has(pluginOf(attempt, row))
-	}
+	onA, onB := verdictOn(d.B.Node, d.A.Attempt), verdictOn(d.A.Node, d.B.Attempt)
 	switch {
-	case refusedB && (!refusedA || byChange(d.B.Attempt, onB) || !byChange(d.A.Attempt, onA)):
+	case onB.refused() && (!onA.refused() || changed.verdicts.Has(onB.plugin) || !changed.verdicts.Has(onA.plugin)):
 		d.rejected("B", d.B, d.A.Node)
-	case refusedA:
+	case onA.refused():
 		d.rejected("A", d.A, d.B.Node)
-	case d.scored(changed):
-	case made(d.A.Attempt) || made(d.B.Attempt):
+	case d.explainScores(changed):
+	case neededRoom(d.A.Attempt) || neededRoom(d.B.Attempt):
 		d.Cause, d.Reason = Preemption, fmt.Sprintf("preemption made room on %s under A, on %s under B", d.A.Node, d.B.Node)
-	case lookedA && onA.Verdict == recorder.NotRun:
+	case onA.Verdict == recorder.NotRun:
 		d.Cause, d.Reason = Order, fmt.Sprintf("under A %s was not looked at: enough other nodes were found", d.B.Node)
-	case lookedB && onB.Verdict == recorder.NotRun:
+	case onB.Verdict == recorder.NotRun:
 		d.Cause, d.Reason = Order, fmt.Sprintf("under B %s was not looked at: enough other nodes were found", d.A.Node)
 	default:
 		d.Reason = "the scheduler was asked on one side only"
 	}
 }
 
-// made is true of an attempt that needed an earlier one to make room.
-func made(attempt *recorder.Attempt) bool {
+// neededRoom is true of an attempt for which an earlier one had to make room.
+func neededRoom(attempt *recorder.Attempt) bool {
 	return attempt != nil && attempt.Number > 1 && attempt.Evaluated == 1 && attempt.Total > 1
 }
 
-// scored compares the scores of the two nodes, if both sides have both. If one has
-// not, it takes down who was for the choice of the other.
-func (d *Difference) scored(changed changes) bool {
-	nodes := []string{d.A.Node, d.B.Node}
+// explainScores compares the scores of the two nodes, if both sides have both. If one
+// has not, it takes down who was for the choice of the other.
+func (d *Difference) explainScores(changed changes) bool {
+	nodes := [2]string{d.A.Node, d.B.Node}
 	a, b := scoresOf(d.A.Attempt, nodes), scoresOf(d.B.Attempt, nodes)
-	d.turned = turned(a, b, nodes)
-	if len(a) < 2 || len(b) < 2 {
+	d.turned = turned(a, b)
+	if a == nil || b == nil {
 		return false
 	}
-	marginA, marginB := a[nodes[0]].total-a[nodes[1]].total, b[nodes[0]].total-b[nodes[1]].total
-	if marginA == 0 && marginB == 0 {
+	if a[total][0] == a[total][1] && b[total][0] == b[total][1] {
 		d.Cause, d.Reason = Tie, fmt.Sprintf("%s and %s have equal totals on both sides", nodes[0], nodes[1])
 		return true
 	}
+	four := func(name string) string {
+		return fmt.Sprintf("%d and %d under A, %d and %d under B", a[name][0], a[name][1], b[name][0], b[name][1])
+	}
 	d.Cause, d.Plugin = Score, changed.first(d.turned)
-	total := func(node *scored) int64 { return node.total }
-	d.Reason = fmt.Sprintf("totals of %s and %s: %s", nodes[0], nodes[1], compared(a, b, nodes, total))
+	d.Reason = fmt.Sprintf("totals of %s and %s: %s", nodes[0], nodes[1], four(total))
 	if d.Plugin != "" {
-		d.Reason += "; by " + d.Plugin + ": " + compared(a, b, nodes, func(node *scored) int64 { return node.by[d.Plugin] })
+		d.Reason += "; by " + d.Plugin + ": " + four(d.Plugin)
 	}
 	return true
 }
 
-// compared is what two nodes got.
-func compared(a, b map[string]*scored, nodes []string, of func(*scored) int64) string {
-	return fmt.Sprintf("%d and %d under A, %d and %d under B", of(a[nodes[0]]), of(a[nodes[1]]), of(b[nodes[0]]), of(b[nodes[1]]))
-}
+// total stands for all plugins where scores are by plugin.
+const total = ""
 
-// scored is what a node got in an attempt.
-type scored struct {
-	total int64
-	by    map[string]int64 // plugin, weighted
-}
-
-// scoresOf are those of some nodes.
-func scoresOf(attempt *recorder.Attempt, nodes []string) map[string]*scored {
+// scoresOf are those of two nodes, weighted, by plugin. They are nil unless the
+// attempt has scored both.
+func scoresOf(attempt *recorder.Attempt, nodes [2]string) map[string][2]int64 {
 	if attempt == nil {
 		return nil
 	}
-	found := map[string]*scored{}
+	found, by := 0, map[string][2]int64{}
 	for _, row := range attempt.Scores() {
-		if !slices.Contains(nodes, row.Node) {
+		i := slices.Index(nodes[:], row.Node)
+		if i < 0 {
 			continue
 		}
-		one := &scored{total: row.Total, by: map[string]int64{}}
-		for i, cell := range row.Cells {
-			one.by[attempt.ScoreColumns[i].Name] += cell.Weighted
+		found++
+		add := func(name string, score int64) {
+			both := by[name]
+			both[i] += score
+			by[name] = both
 		}
-		found[row.Node] = one
+		add(total, row.Total)
+		for column, cell := range row.Cells {
+			add(attempt.ScoreColumns[column].Name, cell.Weighted)
+		}
 	}
-	return found
+	if found < 2 {
+		return nil
+	}
+	return by
 }
 
-// turned is who was more for the first of two nodes under A than under B, and by how
-// much. A side that has not scored both is for neither.
-func turned(a, b map[string]*scored, nodes []string) map[string]int64 {
+// turned is which plugins were more for the first of two nodes under A than under B,
+// and by how much. A side that has not scored both is for neither.
+func turned(a, b map[string][2]int64) map[string]int64 {
 	by := map[string]int64{}
-	for sign, scores := range map[int64]map[string]*scored{1: a, -1: b} {
-		if len(scores) == 2 {
-			for name := range scores[nodes[0]].by {
-				by[name] += sign * (scores[nodes[0]].by[name] - scores[nodes[1]].by[name])
-			}
-		}
+	for name, scores := range a {
+		by[name] += scores[0] - scores[1]
 	}
+	for name, scores := range b {
+		by[name] -= scores[0] - scores[1]
+	}
+	delete(by, total)
 	maps.DeleteFunc(by, func(_ string, much int64) bool { return much <= 0 })
 	return by
 }
 
-// alone says why a pod has no node, and which plugin was against the most of them.
-func alone(o Outcome) (reason, plugin string) {
+// noNode says why a pod has no node, and which plugin was against the most of them.
+func noNode(o Outcome) (reason, plugin string) {
 	if o.PushedOutBy != "" {
 		return "pod " + o.PushedOutBy + " pushed it out", ""
 	}
@@ -136,27 +172,28 @@ func alone(o Outcome) (reason, plugin string) {
 	return o.Message, plugin
 }
 
-// rowOf is what an attempt has of a node.
-func rowOf(attempt *recorder.Attempt, node string) (recorder.Group, bool) {
-	if attempt != nil {
-		for _, group := range attempt.Groups {
-			if slices.Contains(group.Nodes(), node) {
-				return group, true
-			}
+// nodeVerdict is what an attempt says of a node, and the plugin that decided.
+type nodeVerdict struct {
+	recorder.Group
+	plugin string
+}
+
+// verdictOn is empty if the attempt says nothing of the node.
+func verdictOn(node string, attempt *recorder.Attempt) (v nodeVerdict) {
+	if attempt == nil {
+		return v
+	}
+	if i := slices.IndexFunc(attempt.Groups, func(g recorder.Group) bool { return slices.Contains(g.Nodes(), node) }); i >= 0 {
+		v.Group = attempt.Groups[i]
+		if v.Column >= 0 && v.Column < len(attempt.Columns) {
+			v.plugin = attempt.Columns[v.Column].Name
 		}
 	}
-	return recorder.Group{}, false
+	return v
 }
 
-func against(row recorder.Group) bool {
-	return row.Verdict == recorder.Rejected || row.Verdict == recorder.Errored || row.Verdict == recorder.LeftOut
-}
-
-func pluginOf(attempt *recorder.Attempt, row recorder.Group) string {
-	if row.Column >= 0 && row.Column < len(attempt.Columns) {
-		return attempt.Columns[row.Column].Name
-	}
-	return ""
+func (v nodeVerdict) refused() bool {
+	return v.Verdict == recorder.Rejected || v.Verdict == recorder.Errored || v.Verdict == recorder.LeftOut
 }
 
 func keyOf(name string) types.NamespacedName {

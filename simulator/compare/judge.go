@@ -2,48 +2,35 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
 // Kind is in what a pod's outcomes differ.
 type Kind string
 
 const (
-	// Elsewhere: it has a node on both sides, and not the same.
-	Elsewhere Kind = "elsewhere"
-	// OnlyA: it has a node under A alone.
-	OnlyA Kind = "onlyA"
-	// OnlyB: it has a node under B alone.
-	OnlyB Kind = "onlyB"
-	// Nowhere: it has no node on either side.
-	Nowhere Kind = "nowhere"
-	// Unplaced: it runs in the file and has no node under A.
-	Unplaced Kind = "unplaced"
+	Elsewhere Kind = "elsewhere" // it has a node on both sides, and not the same
+	OnlyA     Kind = "onlyA"     // it has a node under A alone
+	OnlyB     Kind = "onlyB"     // it has a node under B alone
+	Nowhere   Kind = "nowhere"   // it has no node on either side
+	Unplaced  Kind = "unplaced"  // it runs in the file and has no node under A
 )
 
 // Cause is what made the difference.
 type Cause string
 
 const (
-	// Verdict: a plugin was for a node on one side and against it on the other.
-	Verdict Cause = "verdict"
-	// Score: a node got a better total on one side.
-	Score Cause = "score"
-	// Preemption: room was made on one side, or elsewhere.
-	Preemption Cause = "preemption"
-	// Order: a node was not looked at on one side, as enough others were found.
-	Order Cause = "order"
+	Verdict    Cause = "verdict"    // a plugin was for a node on one side and against it on the other
+	Score      Cause = "score"      // a node got a better total on one side
+	Preemption Cause = "preemption" // room was made on one side, or elsewhere
+	Order      Cause = "order"      // a node was not looked at on one side, as enough others were found
 	// Tie: chance alone. Both nodes were as good on both sides.
-	Tie Cause = "tie"
-	// Unknown: neither verdicts nor scores tell.
-	Unknown Cause = "unknown"
+	Tie     Cause = "tie"
+	Unknown Cause = "unknown" // neither verdicts nor scores tell
 )
 
 // Difference is a pod that came out differently, or has no node on either side.
@@ -52,49 +39,54 @@ type Difference struct {
 	Name      string `json:"name"`
 	Kind      Kind   `json:"kind"`
 	Cause     Cause  `json:"cause,omitempty"`
-	// Plugin is the one that decided, where one did.
-	Plugin string `json:"plugin,omitempty"`
+	Plugin    string `json:"plugin,omitempty"` // the one that decided, where one did
 	// Reason says why, in a line.
 	Reason string `json:"reason"`
 	// Follows: nothing took part in it that differs between the configurations, but
 	// what other pods did before. Where it is false, the difference is direct.
-	Follows bool `json:"follows,omitempty"`
-	// Runs is in how many runs the pod came out like this.
-	Runs int     `json:"runs"`
-	A    Outcome `json:"a"`
-	B    Outcome `json:"b"`
+	Follows bool    `json:"follows,omitempty"`
+	Runs    int     `json:"runs"` // in how many runs the pod came out like this
+	A       Outcome `json:"a"`
+	B       Outcome `json:"b"`
 
 	turned map[string]int64 // who turned the choice, and by how much of the total
 }
 
-// verdicts are what came of a run.
+// verdicts are what came of a run: each pod is in one of the lists, or the same.
 type verdicts struct {
 	a, b        *sideResult
+	plan        *plan
 	same        int
 	differences []Difference // that are not ties
 	ties        []Difference
 	nowhere     []Difference
-	unplaced    []Difference // and in none of the lists above
+	unplaced    []Difference
+
+	changes map[string]changes             // by profile
+	differ  sets.Set[types.NamespacedName] // those that came out otherwise so far
+	chance  sets.Set[types.NamespacedName] // and by chance alone
+}
+
+func newVerdicts(p *plan, a, b *sideResult) *verdicts {
+	return &verdicts{
+		plan: p, a: a, b: b, changes: newChanges(a.setups, b.setups),
+		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
+	}
 }
 
 // judge compares the two sides, pod by pod, in the order in which A looked at
 // them, so that what follows from a difference comes after it.
 func judge(p *plan, a, b *sideResult) *verdicts {
-	j := &judging{
-		a: a, b: b, changes: newChanges(a.setups, b.setups),
-		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
-	}
-	v := &verdicts{a: a, b: b}
-	for _, name := range j.order(p) {
-		d, differs := j.one(name, a.outcome(name), b.outcome(name))
-		switch {
-		case j.unplaced(p, name):
+	v := newVerdicts(p, a, b)
+	for _, name := range v.order() {
+		switch d := v.difference(name); {
+		case v.isUnplaced(name):
 			d.Kind, d.Cause, d.Follows = Unplaced, "", false
-			d.Reason, d.Plugin = alone(d.A)
+			d.Reason, d.Plugin = noNode(d.A)
 			v.unplaced = append(v.unplaced, d)
-		case !differs && d.A.State != Gone:
+		case d.Kind == "" && d.A.State != Gone:
 			v.same++
-		case !differs:
+		case d.Kind == "":
 		case d.Kind == Nowhere:
 			v.nowhere = append(v.nowhere, d)
 		case d.Cause == Tie:
@@ -106,29 +98,22 @@ func judge(p *plan, a, b *sideResult) *verdicts {
 	return v
 }
 
-type judging struct {
-	a, b    *sideResult
-	changes map[string]changes             // by profile
-	differ  sets.Set[types.NamespacedName] // those that came out otherwise so far
-	chance  sets.Set[types.NamespacedName] // and by chance alone
-}
-
-// unplaced is true of a pod that runs in the file and has no node under A, unless the
+// isUnplaced is true of a pod that runs in the file and has no node under A, unless the
 // scenario has deleted it, or it had to make room for one that did not run.
-func (j *judging) unplaced(p *plan, name types.NamespacedName) bool {
-	o := j.a.outcome(name)
-	if p.ran[name] == nil || o.Node != "" || o.State == Gone {
+func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
+	o := v.a.outcome(name)
+	if v.plan.running[name] == nil || o.Node != "" || o.State == Gone {
 		return false
 	}
-	return o.PushedOutBy == "" || p.ran[keyOf(o.PushedOutBy)] != nil
+	return o.PushedOutBy == "" || v.plan.running[keyOf(o.PushedOutBy)] != nil
 }
 
 // order is that of the last attempts, under A or else under B, with those that were
 // pushed out after who did it; pods that nobody looked at come last, by name.
-func (j *judging) order(p *plan) []types.NamespacedName {
-	all := sets.KeySet(j.a.outcomes).Union(sets.KeySet(j.b.outcomes)).Union(sets.KeySet(p.given()))
+func (v *verdicts) order() []types.NamespacedName {
+	all := sets.KeySet(v.a.outcomes).Union(sets.KeySet(v.b.outcomes)).Union(sets.KeySet(v.plan.staying))
 	place := func(name types.NamespacedName) uint64 {
-		for _, side := range []*sideResult{j.a, j.b} {
+		for _, side := range []*sideResult{v.a, v.b} {
 			o := side.outcome(name)
 			if o.since > 0 {
 				return 2*o.since + 1
@@ -144,18 +129,19 @@ func (j *judging) order(p *plan) []types.NamespacedName {
 	})
 }
 
-// one compares the outcomes of a pod.
-func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, differs bool) {
-	d = Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
+// difference compares the outcomes of a pod. Its kind is empty if they are the same.
+func (v *verdicts) difference(name types.NamespacedName) Difference {
+	a, b := v.a.outcome(name), v.b.outcome(name)
+	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
 	switch {
 	case a.State == Gone && b.State == Gone:
-		return d, false
+		return d
 	case a.Node == "" && b.Node == "":
 		d.Kind = Nowhere
-		d.Reason, d.Plugin = alone(a)
-		return d, true
+		d.Reason, d.Plugin = noNode(a)
+		return d
 	case a.Node == b.Node:
-		return d, false
+		return d
 	case b.Node == "":
 		d.Kind = OnlyA
 	case a.Node == "":
@@ -163,47 +149,47 @@ func (j *judging) one(name types.NamespacedName, a, b Outcome) (d Difference, di
 	default:
 		d.Kind = Elsewhere
 	}
-	if j.explain(&d); d.Cause != Tie {
-		j.trace(&d)
+	if v.explain(&d); d.Cause != Tie {
+		v.trace(&d)
 	}
-	if j.differ.Insert(name); d.Cause == Tie {
-		j.chance.Insert(name)
+	if v.differ.Insert(name); d.Cause == Tie {
+		v.chance.Insert(name)
 	}
-	return d, true
+	return d
 }
 
 // trace tells a difference that the configurations differ about from one that
 // follows from other pods.
-func (j *judging) trace(d *Difference) {
-	if part := j.part(d); part != "" {
+func (v *verdicts) trace(d *Difference) {
+	if part := v.tookPart(d); part != "" {
 		if part != d.Plugin {
 			d.Reason += "; " + part
 		}
 		return
 	}
 	d.Follows = true
-	if before := j.before(d); len(before) > 0 && j.chance.IsSuperset(before) {
+	if before := v.before(d); len(before) > 0 && v.chance.IsSuperset(before) {
 		d.Cause, d.Reason = Tie, "other pods before it differ by chance"
 	}
 }
 
-// part is what differs between the configurations and took part in a difference. It
-// is the plugin that decided, if that is one, or else a few words.
-func (j *judging) part(d *Difference) string {
-	changed := j.changesFor(d)
-	turner := changed.first(d.turned)
+// tookPart is what differs between the configurations and took part in a difference.
+// It is the plugin that decided, if that is one, or else a few words.
+func (v *verdicts) tookPart(d *Difference) string {
+	changed := v.changesFor(d)
+	first := changed.first(d.turned)
 	switch {
 	case d.Cause == Verdict && changed.verdicts.Has(d.Plugin), d.Cause == Score && changed.scores.Has(d.Plugin):
 		return d.Plugin
-	case changed.scores.Has(turner):
-		return turner + " scores the two nodes otherwise"
+	case changed.scores.Has(first):
+		return first + " scores the two nodes otherwise"
 	}
 	by := []string{d.key(), d.A.PushedOutBy, d.B.PushedOutBy}
-	for i, side := range []*sideResult{j.a, j.b} {
+	for i, side := range []*sideResult{v.a, v.b} {
 		for _, pod := range by {
 			for _, attempt := range side.decisive(keyOf(pod)) {
-				if part := j.changes[attempt.Scheduler].part(attempt); part != "" {
-					return "under " + "AB"[i:i+1] + " " + part
+				if part := v.changes[attempt.Scheduler].tookPart(attempt); part != "" {
+					return "under " + letter(i) + " " + part
 				}
 			}
 		}
@@ -214,11 +200,10 @@ func (j *judging) part(d *Difference) string {
 	return ""
 }
 
-// changesFor are the changes of the profile of a pod.
-func (j *judging) changesFor(d *Difference) changes {
+func (v *verdicts) changesFor(d *Difference) changes {
 	for _, o := range []Outcome{d.A, d.B} {
 		if o.Attempt != nil {
-			return j.changes[o.Attempt.Scheduler]
+			return v.changes[o.Attempt.Scheduler]
 		}
 	}
 	return changes{}
@@ -229,69 +214,19 @@ var ofTheNode = sets.New(pluginnames.NodeResourcesFit, pluginnames.NodeResources
 
 // before are the pods that came out otherwise before this one, where the scheduler
 // would see it: on the two nodes, if only what is there has decided. Anything else
-// may count over zones, or hang on how many nodes were found.
-func (j *judging) before(d *Difference) sets.Set[types.NamespacedName] {
+// may count over zones, or depend on how many nodes were found.
+func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
 	onNodes := d.Cause == Verdict && ofTheNode.Has(d.Plugin) || d.Cause == Score && ofTheNode.IsSuperset(sets.KeySet(d.turned))
 	if !onNodes {
-		return j.differ
+		return v.differ
 	}
 	differ := sets.New[types.NamespacedName]()
 	for _, node := range []string{d.A.Node, d.B.Node} {
 		if node != "" {
-			onA, onB := j.a.placedBefore(node, d.A.Attempt), j.b.placedBefore(node, d.B.Attempt)
-			differ = differ.Union(onA.Difference(onB)).Union(onB.Difference(onA))
+			differ = differ.Union(v.a.placedBefore(node, d.A.Attempt).SymmetricDifference(v.b.placedBefore(node, d.B.Attempt)))
 		}
 	}
 	return differ
-}
-
-func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
-	pods := sets.New[types.NamespacedName]()
-	for _, one := range r.placed[node] {
-		if attempt != nil && one.attempt < attempt.ID {
-			pods.Insert(one.pod)
-		}
-	}
-	return pods
-}
-
-// explain says why a pod came out differently.
-func (j *judging) explain(d *Difference) {
-	d.Cause = Unknown
-	switch {
-	case d.A.PushedOutBy != "" || d.B.PushedOutBy != "":
-		j.explainVictim(d)
-	case d.Kind == OnlyA:
-		d.rejected("B", d.B, d.A.Node)
-	case d.Kind == OnlyB:
-		d.rejected("A", d.A, d.B.Node)
-	case j.sameRoom(keyOf(d.key())):
-		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
-	default:
-		d.explainElsewhere(j.changesFor(d))
-	}
-}
-
-// explainVictim is about a pod that preemption deleted on one side, or on both for
-// other pods.
-func (j *judging) explainVictim(d *Difference) {
-	d.Cause = Preemption
-	by, side := d.B.PushedOutBy, "B"
-	if by == "" {
-		by, side = d.A.PushedOutBy, "A"
-	}
-	d.Reason = fmt.Sprintf("under %s pod %s pushed it out", side, by)
-	if j.chance.Has(keyOf(by)) || j.sameRoom(keyOf(by)) {
-		d.Cause, d.Reason = Tie, d.Reason+", by chance"
-	}
-}
-
-// sameRoom is true if room was made for a pod on both sides, and preemption has no
-// reason to prefer those that it pushed out on either: as many, of the same
-// priorities.
-func (j *judging) sameRoom(pod types.NamespacedName) bool {
-	a, b := j.a.victims[pod], j.b.victims[pod]
-	return len(a) > 0 && slices.Equal(a, b)
 }
 
 func (d *Difference) key() string { return d.Namespace + "/" + d.Name }

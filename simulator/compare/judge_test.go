@@ -61,7 +61,7 @@ func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
 		"it has a node":                      {a: Outcome{State: "Scheduled", Node: "one"}},
 	} {
 		pods := map[types.NamespacedName]Outcome{keyOf("default/ran"): test.a, keyOf("default/new"): waits}
-		p := &plan{ran: map[types.NamespacedName]*v1.Pod{keyOf("default/ran"): {}, keyOf("default/ran-too"): {}}}
+		p := &plan{running: map[types.NamespacedName]*v1.Pod{keyOf("default/ran"): {}, keyOf("default/ran-too"): {}}}
 		v := judge(p, &sideResult{outcomes: pods}, &sideResult{outcomes: pods})
 		if test.unplaced != (len(v.unplaced) == 1) {
 			t.Errorf("%s: unplaced are %+v", name, v.unplaced)

@@ -1,13 +1,13 @@
 package compare
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -15,16 +15,11 @@ import (
 
 // Outcome is what became of a pod on a side.
 type Outcome struct {
-	// Node is where it is, or empty.
-	Node string `json:"node,omitempty"`
-	// State is Scheduled, Unschedulable, Error, or one of those below.
-	State string `json:"state"`
-	// Message is that of the last attempt.
-	Message string `json:"message,omitempty"`
-	// PushedOutBy is the pod that preemption made room for.
-	PushedOutBy string `json:"pushedOutBy,omitempty"`
-	// Attempts is how often the scheduler tried.
-	Attempts int `json:"attempts"`
+	Node        string `json:"node,omitempty"`        // where it is, or empty
+	State       string `json:"state"`                 // Scheduled, Unschedulable, Error, or one of those below
+	Message     string `json:"message,omitempty"`     // that of the last attempt
+	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that preemption made room for
+	Attempts    int    `json:"attempts"`              // how often the scheduler tried
 	// Attempt is the last one, with what each plugin said of each node; nil if the
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
@@ -35,25 +30,20 @@ type Outcome struct {
 
 // States of a pod that the scheduler's attempts don't tell.
 const (
-	// Stayed: it had a node in the file, and still has.
-	Stayed = "Stayed"
-	// Gone: it was deleted.
-	Gone = "Gone"
-	// PushedOut: preemption deleted it.
-	PushedOut = "PushedOut"
+	Stayed    = "Stayed"    // it had a node in the file, and still has
+	Gone      = "Gone"      // it was deleted
+	PushedOut = "PushedOut" // preemption deleted it
 	// NotAsked: no profile has the pod's schedulerName, or the pod is not to be
 	// scheduled yet.
 	NotAsked = "NotAsked"
-	// Refused: it had a node in the file, and the API server did not take it.
-	Refused = "Refused"
+	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-// sideResult is what came of a side.
 type sideResult struct {
 	pods     map[types.NamespacedName]*v1.Pod
 	nodes    []v1.Node
 	outcomes map[types.NamespacedName]Outcome
-	placed   map[string][]placement           // by node, in the order of the attempts
+	placed   map[string][]placement           // by node
 	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
 	took     []time.Duration                  // by pod, all its attempts together; sorted
 	attempts int
@@ -67,39 +57,31 @@ type placement struct {
 	pod     types.NamespacedName
 }
 
-func newSideResult(p *plan, attempts map[types.NamespacedName]seen, pods map[types.NamespacedName]*v1.Pod, nodes []v1.Node, notices []snapshot.Notice) *sideResult {
+func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 	r := &sideResult{
-		pods: pods, nodes: nodes, notices: notices, outcomes: map[types.NamespacedName]Outcome{},
+		pods: map[types.NamespacedName]*v1.Pod{}, nodes: nodes, notices: s.notices, outcomes: map[types.NamespacedName]Outcome{},
 		placed: map[string][]placement{}, victims: map[types.NamespacedName][]int32{},
 	}
-	for _, notice := range notices {
-		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && p.ran[keyOf(pod)] != nil {
+	for _, notice := range s.notices {
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && s.plan.running[keyOf(pod)] != nil {
 			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
 		}
 	}
-	for name, pod := range pods {
-		r.outcomes[name] = Outcome{Node: pod.Spec.NodeName, State: Stayed}
-		if pod.Spec.NodeName == "" {
-			r.outcomes[name] = Outcome{State: NotAsked, Message: notAsked(pod)}
+	for i := range pods {
+		pod := &pods[i]
+		o := Outcome{Node: pod.Spec.NodeName, State: Stayed}
+		if o.Node == "" {
+			o = Outcome{State: NotAsked, Message: notAsked(pod)}
 		}
+		r.pods[nameOf(pod)], r.outcomes[nameOf(pod)] = pod, o
 	}
+	attempts := s.outcomes()
 	for name, one := range attempts {
-		o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
-		if pod := pods[name]; pod == nil {
-			o.State = Gone
-		} else {
-			o.Node = pod.Spec.NodeName
-		}
-		r.outcomes[name] = o
-		r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
-		if one.last.Result == recorder.Scheduled {
-			r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
-		}
+		r.addTried(name, one)
 	}
 	slices.Sort(r.took)
-	r.markVictims(p, attempts)
-	for _, on := range r.placed {
-		slices.SortFunc(on, func(a, b placement) int { return cmp.Compare(a.attempt, b.attempt) })
+	for name, one := range attempts {
+		r.addVictims(name, one, s.plan.priorities)
 	}
 	return r
 }
@@ -111,21 +93,33 @@ func notAsked(pod *v1.Pod) string {
 	return "no profile is called " + pod.Spec.SchedulerName
 }
 
-// markVictims says of pods that are gone who pushed them out.
-func (r *sideResult) markVictims(p *plan, attempts map[types.NamespacedName]seen) {
-	for name, one := range attempts {
-		for _, victim := range one.victims {
-			key := keyOf(victim)
-			r.victims[name] = append(r.victims[name], p.priorities[key])
-			if o, there := r.outcomes[key]; !there || o.State == Gone {
-				o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.made()
-				r.outcomes[key] = o
-				node := one.last.Node
-				r.placed[node] = append(r.placed[node], placement{one.made(), key})
-			}
-		}
-		slices.Sort(r.victims[name])
+func (r *sideResult) addTried(name types.NamespacedName, one tried) {
+	o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
+	if pod := r.pods[name]; pod == nil {
+		o.State = Gone
+	} else {
+		o.Node = pod.Spec.NodeName
 	}
+	r.outcomes[name] = o
+	r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
+	if one.last.Result == recorder.Scheduled {
+		r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
+	}
+}
+
+// addVictims says of pods that are gone that this one pushed them out.
+func (r *sideResult) addVictims(name types.NamespacedName, one tried, priorities map[types.NamespacedName]int32) {
+	for _, victim := range one.victims {
+		key := keyOf(victim)
+		r.victims[name] = append(r.victims[name], priorities[key])
+		if o, there := r.outcomes[key]; !there || o.State == Gone {
+			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.madeRoom()
+			r.outcomes[key] = o
+			node := one.last.Node
+			r.placed[node] = append(r.placed[node], placement{one.madeRoom(), key})
+		}
+	}
+	slices.Sort(r.victims[name])
 }
 
 // decisive are the attempts by which a pod has its node, or none: with that for the
@@ -145,10 +139,21 @@ func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt
 	return all
 }
 
-// outcome of a pod that may be gone.
 func (r *sideResult) outcome(name types.NamespacedName) Outcome {
 	if o, ok := r.outcomes[name]; ok {
 		return o
 	}
 	return Outcome{State: Gone}
+}
+
+// placedBefore are the pods that were given a node, or pushed out of it, before an
+// attempt.
+func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+	pods := sets.New[types.NamespacedName]()
+	for _, one := range r.placed[node] {
+		if attempt != nil && one.attempt < attempt.ID {
+			pods.Insert(one.pod)
+		}
+	}
+	return pods
 }

@@ -66,7 +66,7 @@ profiles:
 			}
 			o := Options{A: door(t, "default"), B: Side{Name: "unspread", Config: []byte(unspread)}, Cluster: s}
 			if later {
-				o.Scenario.Steps = []ScenarioStep{{Create: []map[string]any{manifestOf(t, s.Pods[2])}}}
+				o.Scenario.Steps = []Step{{Create: []map[string]any{manifestOf(t, s.Pods[2])}}}
 				s.Pods = s.Pods[:2]
 			}
 			r := run(t, o)
@@ -135,7 +135,7 @@ func TestPreemptionRespectsBudgetsOnBothSides(t *testing.T) {
 			scenario := Scenario{}
 			if mode == All { // on which node it is, chance decides
 				s.Pods = s.Pods[:2]
-				scenario.Steps = []ScenarioStep{{Create: []map[string]any{manifestOf(t, urgent("urgent"))}}}
+				scenario.Steps = []Step{{Create: []map[string]any{manifestOf(t, urgent("urgent"))}}}
 			}
 			r := run(t, Options{A: door(t, "default"), B: door(t, "default"), Cluster: s, Pods: mode, Scenario: scenario})
 			if len(r.Differences) != 0 || len(r.Ties) != 0 {

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,37 +13,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // Which pods of the file are scheduled.
 const (
-	// Pending are those without a node.
-	Pending = "pending"
-	// All are all, on empty nodes.
-	All = "all"
+	Pending = "pending" // those without a node
+	All     = "all"     // all, on empty nodes
 )
 
 // Modes are what Options.Pods may be.
 var Modes = []string{Pending, All}
 
-// plan is what both sides get.
 type plan struct {
-	cluster snapshot.Snapshot // what is there before anything is scheduled
-	base    []byte            // the same, in JSON
-	queue   []v1.Pod          // what is scheduled first
-	steps   []step
+	cluster *snapshot.Snapshot // what is there before anything is scheduled
+	queue   []v1.Pod           // what is scheduled first
+	steps   []Step
 
-	ran        map[types.NamespacedName]*v1.Pod // the pods that have a node in the file
+	running    map[types.NamespacedName]*v1.Pod // the pods that have a node in the file
+	staying    map[types.NamespacedName]string  // the nodes of those that keep it
 	priorities map[types.NamespacedName]int32   // of the pods in the file
-}
-
-// step is something that happens in a cluster at rest.
-type step struct {
-	name string
-	do   func(context.Context, *side) error
 }
 
 // newPlan sorts what is in the file. A pod that no kube-scheduler has placed or
@@ -54,14 +44,20 @@ func newPlan(o *Options) (*plan, error) {
 	if !slices.Contains(Modes, o.Pods) {
 		return nil, fmt.Errorf("pods: %q is none of %s", o.Pods, strings.Join(Modes, ", "))
 	}
-	p := &plan{priorities: priorities(o.Cluster), ran: map[types.NamespacedName]*v1.Pod{}}
-	if err := clone(o.Cluster, &p.cluster); err != nil {
+	p := &plan{
+		steps: o.Scenario.Steps, priorities: priorities(o.Cluster),
+		running: map[types.NamespacedName]*v1.Pod{}, staying: map[types.NamespacedName]string{},
+	}
+	var err error
+	if p.cluster, err = clone(o.Cluster); err != nil {
 		return nil, err
 	}
 	p.cluster.Complete()
-	withoutJobs(&p.cluster)
 	all := p.cluster.Pods
 	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
+	// The pods of jobs would end at once. What else makes pods stays, as PodTopologySpread
+	// and budgets go by it, but makes none.
+	p.cluster.Jobs, p.cluster.CronJobs = nil, nil
 	ours := schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config))
 	for i := range all {
 		pod := all[i]
@@ -69,7 +65,7 @@ func newPlan(o *Options) (*plan, error) {
 			continue // they take no room
 		}
 		if pod.Spec.NodeName != "" {
-			p.ran[nameOf(&pod)] = &all[i]
+			p.running[nameOf(&pod)] = &all[i]
 		}
 		switch {
 		case pod.Spec.NodeName == "":
@@ -79,20 +75,13 @@ func newPlan(o *Options) (*plan, error) {
 			p.queue = append(p.queue, pod)
 		default:
 			p.cluster.Pods = append(p.cluster.Pods, pod)
+			p.staying[nameOf(&pod)] = pod.Spec.NodeName
 		}
-	}
-	var err error
-	if p.base, err = json.Marshal(&p.cluster); err != nil {
-		return nil, err
 	}
 	slices.SortStableFunc(p.queue, func(a, b v1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	p.steps = []step{{"the pods of the file", func(ctx context.Context, s *side) error { return s.enqueue(ctx, p.queue) }}}
-	for i := range o.Scenario.Steps {
-		p.steps = append(p.steps, o.Scenario.Steps[i].step(i))
-	}
 	return p, nil
 }
 
@@ -101,7 +90,7 @@ var ErrNothing = errors.New("nothing to compare")
 
 func (p *plan) nothing(mode string) error {
 	switch {
-	case len(p.ran) == 0:
+	case len(p.running) == 0:
 		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
 	case mode == All:
 		return fmt.Errorf("%w: no pod of the cluster is for a scheduler that A or B has", ErrNothing)
@@ -132,45 +121,24 @@ func priorities(in *snapshot.Snapshot) map[types.NamespacedName]int32 {
 // static is true of the mirror of a pod that a kubelet runs of its own accord.
 func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// withoutJobs takes jobs out, whose pods would end at once. What else makes pods
-// stays, as PodTopologySpread and budgets go by it, but makes none.
-func withoutJobs(s *snapshot.Snapshot) { s.Jobs, s.CronJobs = nil, nil }
-
-func clone(from, to *snapshot.Snapshot) error {
-	raw, err := json.Marshal(from)
+// clone copies a snapshot: an import changes what it is given.
+func clone(of *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	raw, err := json.Marshal(of)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return json.Unmarshal(raw, to)
-}
-
-// objects are a copy of what is there first, since an import changes what it is given.
-func (p *plan) objects() (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{}
-	return s, json.Unmarshal(p.base, s)
-}
-
-// given are the names of the pods that have a node in the file.
-func (p *plan) given() map[types.NamespacedName]string {
-	given := map[types.NamespacedName]string{}
-	for i := range p.cluster.Pods {
-		given[nameOf(&p.cluster.Pods[i])] = p.cluster.Pods[i].Spec.NodeName
-	}
-	return given
+	return s, json.Unmarshal(raw, s)
 }
 
 // schedulerNames are those of the profiles of a configuration, as far as it can
 // be read: what is wrong with it is said at its start.
-func schedulerNames(config []byte) sets.Set[string] {
-	var file struct {
-		Profiles []struct {
-			SchedulerName string `json:"schedulerName"`
-		} `json:"profiles"`
-	}
-	_ = yaml.Unmarshal(config, &file)
+func schedulerNames(text []byte) sets.Set[string] {
 	names := sets.New[string]()
-	for _, profile := range file.Profiles {
-		names.Insert(cmp.Or(profile.SchedulerName, v1.DefaultSchedulerName))
+	if config, err := scheduler.Read(text); err == nil {
+		for _, profile := range config.Profiles {
+			names.Insert(profile.SchedulerName)
+		}
 	}
 	if len(names) == 0 {
 		names.Insert(v1.DefaultSchedulerName)

@@ -3,8 +3,14 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -28,22 +34,14 @@ type Result struct {
 	// Differences are pods that came out differently, and not by chance: first those
 	// that the configurations differ about, then what follows from these; and among
 	// either, those that lost their node first.
-	Differences []Difference `json:"differences"`
-	// Ties are pods that chance alone put elsewhere.
-	Ties []Difference `json:"ties"`
-	// Nowhere are pods without a node on either side.
-	Nowhere []Difference `json:"nowhere"`
-	Load    Loads        `json:"load"`
-	TimesA  Times        `json:"timesA"`
-	TimesB  Times        `json:"timesB"`
-	// LeftOut are objects that the API server has refused, on both sides.
-	LeftOut []snapshot.Notice `json:"leftOut"`
-	// Took is how long the comparison took.
-	Took time.Duration `json:"tookNanoseconds"`
-
-	began time.Time
-	plan  *plan
-	index map[string]int // of Differences, by pod and kind
+	Differences []Difference      `json:"differences"`
+	Ties        []Difference      `json:"ties"`    // pods that chance alone put elsewhere
+	Nowhere     []Difference      `json:"nowhere"` // pods without a node on either side
+	Load        Loads             `json:"load"`
+	TimesA      Times             `json:"timesA"`
+	TimesB      Times             `json:"timesB"`
+	LeftOut     []snapshot.Notice `json:"leftOut"`         // objects that the API server has refused, on both sides
+	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
 }
 
 // Tally is a run in numbers.
@@ -56,18 +54,16 @@ type Tally struct {
 	Nowhere   int    `json:"nowhere"`
 	Ties      int    `json:"ties"`
 	Unplaced  int    `json:"unplaced"`
-	// Follows is how many of Elsewhere follow from others.
-	Follows int `json:"follows"`
+	Follows   int    `json:"follows"` // how many of Elsewhere follow from others
 	// CPUDeviation is the standard deviation of the nodes' load, in percent.
 	CPUDeviationA float64 `json:"cpuDeviationA"`
 	CPUDeviationB float64 `json:"cpuDeviationB"`
 }
 
-func newResult(o *Options, p *plan) *Result {
+func newResult(o *Options) *Result {
 	return &Result{
-		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), began: time.Now(), plan: p, index: map[string]int{},
+		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), LeftOut: []snapshot.Notice{},
 		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
-		LeftOut: []snapshot.Notice{},
 	}
 }
 
@@ -81,9 +77,8 @@ func (r *Result) Lost() int {
 	return lost
 }
 
-// add counts a run in.
-func (r *Result) add(i int, seed uint64, v *verdicts) {
-	load := newLoads(r.plan, v.a, v.b)
+func (r *Result) add(seed uint64, v *verdicts) {
+	load := newLoads(v.plan.running, v.a, v.b)
 	run := Tally{
 		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
@@ -91,39 +86,44 @@ func (r *Result) add(i int, seed uint64, v *verdicts) {
 	for _, d := range v.differences {
 		switch d.Kind {
 		case Elsewhere:
-			run.Elsewhere++
-			run.Follows += follows(d)
+			if run.Elsewhere++; d.Follows {
+				run.Follows++
+			}
 		case OnlyA:
 			run.OnlyA++
 		case OnlyB:
 			run.OnlyB++
 		}
-		r.addDifference(d)
 	}
-	for _, d := range v.unplaced {
-		if i := slices.IndexFunc(r.Unplaced, func(one Difference) bool { return one.key() == d.key() }); i >= 0 {
-			r.Unplaced[i].Runs++
-		} else {
-			r.Unplaced = append(r.Unplaced, d)
-		}
-	}
-	r.Runs = append(r.Runs, run)
-	if i == 0 {
+	if len(r.Runs) == 0 {
 		r.LeftOut = append(r.LeftOut, v.a.notices...)
 		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
 		r.Nodes, r.Asked = len(load.Nodes), max(len(v.a.took), len(v.b.took))
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
 	}
+	r.Runs = append(r.Runs, run)
+	r.Differences = addTo(r.Differences, v.differences)
+	r.Unplaced = addTo(r.Unplaced, v.unplaced)
 }
 
-func (r *Result) addDifference(d Difference) {
-	key := d.key() + " " + string(d.Kind)
-	if i, ok := r.index[key]; ok {
-		r.Differences[i].Runs++
-		return
+// addTo adds the differences of a run to those of the runs before, each once.
+func addTo(all, more []Difference) []Difference {
+	type pod struct {
+		namespace, name string
+		kind            Kind
 	}
-	r.index[key] = len(r.Differences)
-	r.Differences = append(r.Differences, d)
+	at := map[pod]int{}
+	for i, d := range all {
+		at[pod{d.Namespace, d.Name, d.Kind}] = i
+	}
+	for _, d := range more {
+		if i, ok := at[pod{d.Namespace, d.Name, d.Kind}]; ok {
+			all[i].Runs++
+		} else {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // nothing says why the scheduler was asked for no pod.
@@ -138,21 +138,152 @@ func (r *Result) nothing() error {
 	return err
 }
 
-// rank puts first what people look for.
-var rank = map[Kind]int{OnlyA: 0, OnlyB: 1, Elsewhere: 2, Nowhere: 3}
-
-func (r *Result) finish() {
-	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
-	slices.SortFunc(r.Unplaced, byKey)
-	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
-		return cmp.Or(cmp.Compare(follows(a), follows(b)), cmp.Compare(rank[a.Kind], rank[b.Kind]), byKey(a, b))
-	})
-	r.Took = time.Since(r.began)
+// rank puts first what people look for, and last what follows from other pods.
+func (d *Difference) rank() int {
+	i := slices.Index([]Kind{OnlyA, OnlyB, Elsewhere, Nowhere}, d.Kind)
+	if d.Follows {
+		i += 10
+	}
+	return i
 }
 
-func follows(d Difference) int {
-	if d.Follows {
-		return 1
+func (r *Result) sort() {
+	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
+	slices.SortFunc(r.Unplaced, byKey)
+	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
+}
+
+// Amount is what pods request, or nodes have.
+type Amount struct {
+	CPU    int64 `json:"milliCPU"`
+	Memory int64 `json:"memoryBytes"`
+	Pods   int64 `json:"pods"`
+}
+
+func (a *Amount) add(b Amount) {
+	a.CPU, a.Memory, a.Pods = a.CPU+b.CPU, a.Memory+b.Memory, a.Pods+b.Pods
+}
+
+// NodeLoad is a node, with what is requested of it.
+type NodeLoad struct {
+	Node   string `json:"node"`
+	Has    Amount `json:"allocatable"`
+	Before Amount `json:"before"`
+	A      Amount `json:"a"`
+	B      Amount `json:"b"`
+}
+
+// Spread is how uneven something is over the nodes, in percent of what each has.
+type Spread struct {
+	Min               float64 `json:"min"`
+	Max               float64 `json:"max"`
+	Mean              float64 `json:"mean"`
+	StandardDeviation float64 `json:"standardDeviation"`
+}
+
+// Load is what is requested of all nodes.
+type Load struct {
+	Requested Amount `json:"requested"`
+	// CPU, Memory and Pods are over the nodes that are there on this side.
+	CPU    Spread `json:"cpuPercent"`
+	Memory Spread `json:"memoryPercent"`
+	Pods   Spread `json:"podsPercent"`
+}
+
+// Loads are those of the cluster as it was in the file, and on each side at the end.
+type Loads struct {
+	Has    Amount     `json:"allocatable"`
+	Before Load       `json:"before"`
+	A      Load       `json:"a"`
+	B      Load       `json:"b"`
+	Nodes  []NodeLoad `json:"nodes"`
+}
+
+// requestedBy is what the pods request of each node. What has ended requests
+// nothing any more.
+func requestedBy(pods map[types.NamespacedName]*v1.Pod) map[string]Amount {
+	nodes := map[string]Amount{}
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
+			sum := nodes[pod.Spec.NodeName]
+			sum.add(newAmount(resource.PodRequests(pod, resource.PodResourcesOptions{}), 1))
+			nodes[pod.Spec.NodeName] = sum
+		}
 	}
-	return 0
+	return nodes
+}
+
+func newAmount(of v1.ResourceList, pods int64) Amount {
+	return Amount{CPU: of.Cpu().MilliValue(), Memory: of.Memory().Value(), Pods: pods}
+}
+
+// newLoads counts. A node that a scenario made or deleted on the way is there if
+// it is at the end.
+func newLoads(running map[types.NamespacedName]*v1.Pod, a, b *sideResult) Loads {
+	before, onA, onB := requestedBy(running), requestedBy(a.pods), requestedBy(b.pods)
+	var l Loads
+	for _, node := range a.nodes {
+		has := newAmount(node.Status.Allocatable, node.Status.Allocatable.Pods().Value())
+		l.Nodes = append(l.Nodes, NodeLoad{Node: node.Name, Has: has, Before: before[node.Name], A: onA[node.Name], B: onB[node.Name]})
+		l.Has.add(has)
+	}
+	slices.SortFunc(l.Nodes, func(a, b NodeLoad) int { return cmp.Compare(a.Node, b.Node) })
+	l.Before = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.Before })
+	l.A = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.A })
+	l.B = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.B })
+	return l
+}
+
+func newLoad(nodes []NodeLoad, of func(NodeLoad) Amount) Load {
+	var l Load
+	var cpu, memory, pods []float64
+	for _, node := range nodes {
+		used := of(node)
+		l.Requested.add(used)
+		cpu = append(cpu, Percent(used.CPU, node.Has.CPU))
+		memory = append(memory, Percent(used.Memory, node.Has.Memory))
+		pods = append(pods, Percent(used.Pods, node.Has.Pods))
+	}
+	l.CPU, l.Memory, l.Pods = newSpread(cpu), newSpread(memory), newSpread(pods)
+	return l
+}
+
+// Percent is 0 of nothing.
+func Percent(used, has int64) float64 {
+	if has == 0 {
+		return 0
+	}
+	return 100 * float64(used) / float64(has)
+}
+
+func newSpread(values []float64) Spread {
+	if len(values) == 0 {
+		return Spread{}
+	}
+	s := Spread{Min: slices.Min(values), Max: slices.Max(values)}
+	for _, value := range values {
+		s.Mean += value / float64(len(values))
+	}
+	for _, value := range values {
+		s.StandardDeviation += (value - s.Mean) * (value - s.Mean) / float64(len(values))
+	}
+	s.StandardDeviation = math.Sqrt(s.StandardDeviation)
+	return s
+}
+
+// Times are how long the scheduler took to find nodes, all attempts for a pod
+// together.
+type Times struct {
+	Pods     int           `json:"pods"`
+	Attempts int           `json:"attempts"`
+	P50      time.Duration `json:"p50Nanoseconds"`
+	P99      time.Duration `json:"p99Nanoseconds"`
+}
+
+func (r *sideResult) times() Times {
+	t := Times{Pods: len(r.took), Attempts: r.attempts}
+	if n := len(r.took); n > 0 {
+		t.P50, t.P99 = r.took[(n-1)*50/100], r.took[(n-1)*99/100]
+	}
+	return t
 }

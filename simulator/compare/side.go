@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"sync"
 	"time"
@@ -24,82 +23,127 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// side is a cluster under one of the configurations.
 type side struct {
-	Side
+	options  *Options
+	config   []byte
+	plan     *plan
 	seed     uint64
-	patience time.Duration
-	say      func(step string, done, of int)
-	warnings io.Writer
+	progress func(step string, done, of int)
 
 	sim     *simulator.Simulator
 	imports *simulator.Importer
 	removed sets.Set[types.NamespacedName] // pods, by the scenario
+	notices []snapshot.Notice              // what the API server has refused
+
+	scheduler *pausable // the one that runs
 
 	mu      sync.Mutex
-	current *steering
-	seen    map[types.NamespacedName]seen
-	changed time.Time // when the last pod came out otherwise than before
-	ended   int       // attempts
-	notices []snapshot.Notice
+	tried   map[types.NamespacedName]tried
+	changed time.Time // when an attempt last ended otherwise than the one before it
 }
 
-// seen is what the scheduler has made of a pod so far.
-type seen struct {
+// tried is what came of the attempts for a pod so far.
+type tried struct {
 	last    recorder.Attempt
 	took    time.Duration     // all attempts together
 	victims []string          // of preemption, in all attempts
 	room    *recorder.Attempt // the first that pushed somebody out
 }
 
-// made is the attempt that made room, or else the last.
-func (s seen) made() uint64 { return cmp.Or(s.room, &s.last).ID }
+// madeRoom is the attempt that made room, or else the last.
+func (t tried) madeRoom() uint64 { return cmp.Or(t.room, &t.last).ID }
 
-// start starts the cluster with what is there before anything is scheduled.
-func (s *side) start(ctx context.Context, p *plan) (err error) {
-	s.seen, s.removed = map[types.NamespacedName]seen{}, sets.New[types.NamespacedName]()
-	s.say("starts a cluster", 0, 0)
+// run starts a cluster, takes it through the steps, and ends it.
+func (s *side) run(ctx context.Context) (result *sideResult, err error) {
+	defer func() {
+		if s.sim != nil {
+			err = errors.Join(err, s.sim.Stop())
+		}
+	}()
+	if err := s.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.settleAfter(ctx, "the pods of the file", s.enqueue); err != nil {
+		return nil, err
+	}
+	for i := range s.plan.steps {
+		step := &s.plan.steps[i]
+		s.progress(step.title(i), i+1, len(s.plan.steps))
+		if err := s.settleAfter(ctx, step.title(i), func(ctx context.Context) error { return s.do(ctx, step) }); err != nil {
+			return nil, err
+		}
+	}
+	s.awaitVictims(ctx)
+	nodes, pods, err := s.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read what came of it: %w", err)
+	}
+	result = newSideResult(s, nodes, pods)
+	result.setups, err = newSetups(s.config, s.scheduler.Profiles)
+	return result, err
+}
+
+func (s *side) start(ctx context.Context) (err error) {
+	s.progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
-		SchedulerConfig: s.Config, Prepare: s.prepare, Warnings: s.warnings, NoWorkloads: true,
+		SchedulerConfig: s.config, Warnings: s.options.Warnings, NoWorkloads: true,
+		Prepare: func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.seed, s.attempted) },
 	})
 	if err != nil {
 		return err
 	}
-	objects, err := p.objects()
+	objects, err := clone(s.plan.cluster)
 	if err != nil {
 		return err
 	}
 	s.imports = s.sim.Importer()
-	err = s.imports.Import(ctx, objects, func(done, of int) { s.say("brings the objects in", done, of) })
-	if refused := (snapshot.NotImported)(nil); errors.As(err, &refused) {
-		s.leftOut(refused...)
-	} else if err != nil {
+	err = s.leftOut(s.imports.Import(ctx, objects, func(done, of int) { s.progress("brings the objects in", done, of) }))
+	if err != nil {
 		return err
 	}
-	if err := s.nodesReady(ctx); err != nil {
+	if err := s.until(ctx, 50*time.Millisecond, s.nodesReady); err != nil {
 		return err
 	}
 	// Another scheduler sees all of it at its start, before it is asked anything.
-	return s.sim.ApplySchedulerConfig(ctx, s.Config)
+	return s.sim.ApplySchedulerConfig(ctx, s.config)
 }
 
-// prepare takes hold of each scheduler.
-func (s *side) prepare(sched *scheduler.Scheduler) {
-	held := steer(sched, s.seed, s.attempted)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current = held
+// leftOut keeps what the API server has refused, which is no error.
+func (s *side) leftOut(err error) error {
+	if refused := (snapshot.NotImported)(nil); errors.As(err, &refused) {
+		s.notices = append(s.notices, refused...)
+		return nil
+	}
+	return err
 }
 
-func (s *side) scheduler() *steering {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
+func (s *side) nodesReady() error {
+	nodes, err := s.sim.Informers().Core().V1().Nodes().Lister().List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if len(node.Status.Allocatable) == 0 || !nodeutil.IsNodeReady(node) {
+			return fmt.Errorf("node %s is not ready", node.Name)
+		}
+	}
+	return nil
 }
 
-// attempted takes note of an attempt that has ended, and that was held for a while.
-// What it keeps of that the recorder may drop.
-func (s *side) attempted(pod types.NamespacedName, held time.Duration) {
+// enqueue makes pods, one after the other, so that they are queued in this order.
+func (s *side) enqueue(ctx context.Context) error {
+	for i, pod := range s.plan.queue {
+		if err := s.leftOut(s.imports.Pod(ctx, pod)); err != nil {
+			return err
+		}
+		s.progress("queues the pods", i+1, len(s.plan.queue))
+	}
+	return nil
+}
+
+// attempted takes note of an attempt that has ended, and that waited for a while.
+// The recorder may forget it.
+func (s *side) attempted(pod types.NamespacedName, waited time.Duration) {
 	attempts := s.sim.Recorder().Attempts(pod.Namespace, pod.Name)
 	if len(attempts) == 0 {
 		return // it was reset
@@ -107,13 +151,12 @@ func (s *side) attempted(pod types.NamespacedName, held time.Duration) {
 	last := attempts[0]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.seen[pod]
-	s.ended++
-	now := seen{last: last, took: before.took + last.Duration - held, victims: victims(attempts), room: before.room}
+	before := s.tried[pod]
+	now := tried{last: last, took: before.took + last.Duration - waited, victims: victims(attempts), room: before.room}
 	if now.room == nil && last.Preemption != nil {
 		now.room = &last
 	}
-	s.seen[pod] = now
+	s.tried[pod] = now
 	if before.last.Result != last.Result || before.last.Message != last.Message || before.last.UID != last.UID {
 		s.changed = time.Now()
 	}
@@ -130,26 +173,32 @@ func victims(attempts []recorder.Attempt) (all []string) {
 	return all
 }
 
+func (s *side) outcomes() map[types.NamespacedName]tried {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.tried)
+}
+
 // victimsWithin bounds the wait for the news of the last pods that were pushed out.
 const victimsWithin = 5 * time.Second
 
-// learnVictims waits until it is known who pushed out each of the pods that are
-// gone: of the last one preemption tells moments after it has gone.
-func (s *side) learnVictims(ctx context.Context, p *plan) {
+// awaitVictims waits until it is known who pushed out each of the pods that are
+// gone: the scheduler says so of the last one moments after it has gone.
+func (s *side) awaitVictims(ctx context.Context) {
 	_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, victimsWithin, true, func(context.Context) (bool, error) {
-		gone := s.gone(p)
+		gone := s.gone()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for name, one := range s.seen {
+		for name, one := range s.tried {
 			if one.room == nil {
 				continue
 			}
 			if now := victims(s.sim.Recorder().Attempts(name.Namespace, name.Name)); len(now) > len(one.victims) {
 				one.victims = now
-				s.seen[name] = one
+				s.tried[name] = one
 			}
 			for _, victim := range one.victims {
-				delete(gone, keyOf(victim))
+				gone.Delete(keyOf(victim))
 			}
 		}
 		return len(gone) == 0, nil
@@ -158,8 +207,8 @@ func (s *side) learnVictims(ctx context.Context, p *plan) {
 
 // gone are the pods that had a node that is there, and were not deleted by the
 // scenario.
-func (s *side) gone(p *plan) map[types.NamespacedName]string {
-	had := p.given()
+func (s *side) gone() sets.Set[types.NamespacedName] {
+	had := maps.Clone(s.plan.staying)
 	for name, one := range s.outcomes() {
 		if one.last.Result == recorder.Scheduled {
 			had[name] = one.last.Node
@@ -171,127 +220,17 @@ func (s *side) gone(p *plan) map[types.NamespacedName]string {
 		_, noNode := core.Nodes().Lister().Get(node)
 		return noPod == nil || noNode != nil || s.removed.Has(name)
 	})
-	return had
+	return sets.KeySet(had)
 }
 
-// outcomes are what became of the pods so far.
-func (s *side) outcomes() map[types.NamespacedName]seen {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.seen)
-}
-
-func (s *side) of(pod types.NamespacedName) (seen, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one, ok := s.seen[pod]
-	return one, ok
-}
-
-// nodesReady waits until every node says how much room it has.
-func (s *side) nodesReady(ctx context.Context) error {
-	return s.until(ctx, 50*time.Millisecond, func() error {
-		nodes, err := s.sim.Informers().Core().V1().Nodes().Lister().List(labels.Everything())
-		if err != nil {
-			return err
-		}
-		for _, node := range nodes {
-			if len(node.Status.Allocatable) == 0 || !nodeutil.IsNodeReady(node) {
-				return fmt.Errorf("node %s is not ready", node.Name)
-			}
-		}
-		return nil
-	})
-}
-
-// until looks again and again, until nothing is missing. Its patience is with the
-// scheduler: as long as pods come out otherwise than before, it waits.
-func (s *side) until(ctx context.Context, every time.Duration, missing func() error) error {
-	began := time.Now()
-	var last error
-	err := wait.PollUntilContextCancel(ctx, every, true, func(context.Context) (bool, error) {
-		if s.sim.Err() != nil {
-			return false, s.sim.Err()
-		}
-		if last = missing(); last == nil {
-			return true, nil
-		}
-		s.mu.Lock()
-		quiet := min(time.Since(began), time.Since(s.changed))
-		s.mu.Unlock()
-		if quiet > s.patience {
-			return false, fmt.Errorf("nothing new for %s: %w", s.patience, last)
-		}
-		return false, nil
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// run takes the cluster through the steps, and to rest after each.
-func (s *side) run(ctx context.Context, p *plan) error {
-	for i, step := range p.steps {
-		s.scheduler().hold()
-		if i > 0 {
-			s.say(step.name, i, len(p.steps)-1)
-		}
-		if err := step.do(ctx, s); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
-		}
-		if err := s.rest(ctx); err != nil {
-			return fmt.Errorf("%s: the scheduler does not come to rest: %w", step.name, err)
-		}
-	}
-	return nil
-}
-
-// leftOut keeps what the API server has refused.
-func (s *side) leftOut(notices ...snapshot.Notice) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notices = append(s.notices, notices...)
-}
-
-// enqueue makes pods, one after the other, so that they are queued in this order.
-func (s *side) enqueue(ctx context.Context, pods []v1.Pod) error {
-	for i := range pods {
-		err := s.imports.Pod(ctx, pods[i])
-		if refused := snapshot.NotImported(nil); errors.As(err, &refused) {
-			s.leftOut(refused...)
-		} else if err != nil {
-			return err
-		}
-		s.say("queues the pods", i+1, len(pods))
-	}
-	return nil
-}
-
-// pods are those that are there, by name.
-func (s *side) pods(ctx context.Context) (map[types.NamespacedName]*v1.Pod, error) {
-	list, err := s.sim.Client().CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+func (s *side) list(ctx context.Context) ([]v1.Node, []v1.Pod, error) {
+	nodes, err := s.sim.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pods := make(map[types.NamespacedName]*v1.Pod, len(list.Items))
-	for i := range list.Items {
-		pods[nameOf(&list.Items[i])] = &list.Items[i]
-	}
-	return pods, nil
-}
-
-func (s *side) nodes(ctx context.Context) ([]v1.Node, error) {
-	list, err := s.sim.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	pods, err := s.sim.Client().CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return list.Items, nil
-}
-
-func (s *side) stop() error {
-	if s.sim == nil {
-		return nil
-	}
-	return s.sim.Stop()
+	return nodes.Items, pods.Items, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,16 +33,6 @@ type apiServer struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error // why it ended; read it after done
-}
-
-// listen opens the API's port before anything else starts, so that a port that
-// is taken is told at once and by its number.
-func listen(port int) (net.Listener, error) {
-	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return nil, fmt.Errorf("open the api's port: %w", err)
-	}
-	return l, nil
 }
 
 // startAPIServer serves on the listener, which it owns from here on.
@@ -110,7 +99,7 @@ func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 		return nil, err
 	}
 	generic.EgressSelector = nowhere()
-	tellWhatIsSimulated(generic, informers.Core().V1())
+	explainSimulation(generic, informers.Core().V1())
 	kinds, services, plugins, err := app.CreateKubeAPIServerConfig(opts, generic, informers, storage)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func TestABudgetCountsThePodsOfADeployment(t *testing.T) {
 
 func TestWithoutControllersOfWorkloadsPodsAreThoseOfOthers(t *testing.T) {
 	c := startCluster(t, Config{NoWorkloads: true})
-	resume, err := c.Hold()
+	resume, err := c.Pause()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -347,7 +347,7 @@ func TestOtherProcessesOfThisMachineAreNotAskedHowTheyAre(t *testing.T) {
 // TestTheNetworkIsTakenFromWhatCallsNodesAndPods looks below the words that whoever
 // asks is answered with.
 func TestTheNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
-	listener, err := listen(0)
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,126 +2,90 @@ package controlplane
 
 import (
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math/big"
 	"net"
-	"os"
+	"path/filepath"
 	"time"
 
 	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
+	"k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
+	"k8s.io/kubernetes/cmd/kubeadm/app/util/pkiutil"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 )
 
 const leafLife = 365 * 24 * time.Hour
+
+// Names in the directory of an authority. Certificates end in .crt, keys in .key.
+const (
+	caName      = "ca"
+	servingName = "apiserver"
+	accountsKey = "service-accounts.key"
+)
 
 // authority is the cluster's certificate authority. It signs the API's serving
 // certificate and every client's; the key usages keep the two kinds apart. Only
 // it and the service-account key persist: leaves are signed anew at each start,
 // so a kept cluster never meets an expired one.
 type authority struct {
+	dir  string
 	cert *x509.Certificate
 	key  crypto.Signer
-	pem  []byte
-
-	certFile           string
-	serviceAccountFile string
-	servingCertFile    string
-	servingKeyFile     string
 }
 
-func openAuthority(dir *dataDir) (*authority, error) {
-	a := &authority{
-		certFile:           dir.path(pkiDir, "ca.crt"),
-		serviceAccountFile: dir.path(pkiDir, "service-accounts.key"),
-		servingCertFile:    dir.path(pkiDir, "apiserver.crt"),
-		servingKeyFile:     dir.path(pkiDir, "apiserver.key"),
+func openAuthority(dir string) (*authority, error) {
+	a := &authority{dir: dir}
+	if err := a.loadOrMake(); err != nil {
+		return nil, fmt.Errorf("certificate authority: %w: remove the data directory to start afresh", err)
 	}
-	var err error
-	if a.key, err = loadOrMakeKey(dir.path(pkiDir, "ca.key")); err != nil {
+	if _, _, err := keyutil.LoadOrGenerateKeyFile(a.file(accountsKey)); err != nil {
+		return nil, fmt.Errorf("key of service accounts: %w", err)
+	}
+	cert, key, err := a.sign(certutil.Config{
+		CommonName: "kube-apiserver",
+		Usages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		AltNames: certutil.AltNames{
+			DNSNames: []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"},
+			IPs:      []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		},
+	})
+	if err != nil {
 		return nil, err
 	}
-	if _, err := loadOrMakeKey(a.serviceAccountFile); err != nil {
-		return nil, err
-	}
-	if err := a.loadOrMakeCert(); err != nil {
-		return nil, err
-	}
-	return a, a.writeServing()
+	return a, a.write(servingName, cert, key)
 }
 
-func (a *authority) loadOrMakeCert() error {
-	certs, err := certutil.CertsFromFile(a.certFile)
-	switch {
-	case err == nil:
-		a.cert = certs[0]
-	case errors.Is(err, fs.ErrNotExist):
-		a.cert, err = certutil.NewSelfSignedCACert(certutil.Config{CommonName: "regex-scheduling"}, a.key)
-		if err != nil {
-			return fmt.Errorf("make certificate authority: %w", err)
-		}
-		if err := os.WriteFile(a.certFile, encodeCert(a.cert.Raw), 0o600); err != nil {
-			return fmt.Errorf("keep certificate authority: %w", err)
-		}
-	default:
-		return fmt.Errorf("read certificate authority: %w", err)
-	}
-	a.pem = encodeCert(a.cert.Raw)
-	return nil
-}
+func (a *authority) file(name string) string { return filepath.Join(a.dir, name) }
 
-// writeServing signs what the API serves with. kube-apiserver takes it as files.
-func (a *authority) writeServing() error {
-	cert, key, err := a.sign(&x509.Certificate{
-		Subject:     pkix.Name{CommonName: "kube-apiserver"},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:    []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+func (a *authority) loadOrMake() (err error) {
+	if pkiutil.CertOrKeyExist(a.dir, caName) {
+		a.cert, a.key, err = pkiutil.TryLoadCertAndKeyFromDisk(a.dir, caName)
+		return err
+	}
+	a.cert, a.key, err = pkiutil.NewCertificateAuthority(&pkiutil.CertConfig{
+		Config: certutil.Config{CommonName: "regex-scheduling"}, EncryptionAlgorithm: kubeadm.EncryptionAlgorithmECDSAP256,
 	})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(a.servingCertFile, cert, 0o600); err != nil {
-		return fmt.Errorf("write serving certificate: %w", err)
-	}
-	if err := os.WriteFile(a.servingKeyFile, key, 0o600); err != nil {
-		return fmt.Errorf("write serving key: %w", err)
-	}
-	return nil
+	return a.write(caName, a.cert, a.key)
 }
 
-// issueClient signs a client's certificate. To RBAC the common name is the user
-// and the organizations are its groups.
-func (a *authority) issueClient(user string, groups []string) (cert, key []byte, err error) {
-	return a.sign(&x509.Certificate{
-		Subject:     pkix.Name{CommonName: user, Organization: groups},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+func (a *authority) write(name string, cert *x509.Certificate, key crypto.Signer) error {
+	return errors.Join(pkiutil.WriteKey(a.dir, name, key), atomicfile.WriteBytes(a.file(name+".crt"), pkiutil.EncodeCertPEM(cert)))
+}
+
+// sign makes a certificate and its key. To RBAC the common name of a client is the
+// user and the organizations are its groups.
+func (a *authority) sign(leaf certutil.Config) (*x509.Certificate, crypto.Signer, error) {
+	cert, key, err := pkiutil.NewCertAndKey(a.cert, a.key, &pkiutil.CertConfig{
+		Config: leaf, NotAfter: time.Now().Add(leafLife), EncryptionAlgorithm: kubeadm.EncryptionAlgorithmECDSAP256,
 	})
-}
-
-func (a *authority) sign(leaf *x509.Certificate) (cert, key []byte, err error) {
-	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make key of %s: %w", leaf.Subject.CommonName, err)
+		return nil, nil, fmt.Errorf("certificate of %s: %w", leaf.CommonName, err)
 	}
-	if leaf.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
-		return nil, nil, fmt.Errorf("make serial number: %w", err)
-	}
-	leaf.NotBefore = a.cert.NotBefore // tolerates a clock that was set back
-	leaf.NotAfter = time.Now().Add(leafLife)
-	leaf.KeyUsage = x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, leaf, a.cert, signer.Public(), a.key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("sign certificate of %s: %w", leaf.Subject.CommonName, err)
-	}
-	if key, err = keyutil.MarshalPrivateKeyToPEM(signer); err != nil {
-		return nil, nil, fmt.Errorf("encode key of %s: %w", leaf.Subject.CommonName, err)
-	}
-	return encodeCert(der), key, nil
+	return cert, key, nil
 }

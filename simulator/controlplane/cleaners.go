@@ -6,13 +6,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/scale"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
+	"k8s.io/kubernetes/pkg/features"
 )
 
 const gcSyncPeriod = 30 * time.Second // for kinds that appear later, as upstream
@@ -21,43 +28,53 @@ const gcSyncPeriod = 30 * time.Second // for kinds that appear later, as upstrea
 // stays Terminating, and what a deleted object owned stays.
 var cleaners = []controller{
 	{"namespace-controller", func(ctx context.Context, r *controllers, as identity) error {
-		r.work(namespace.NewNamespaceController(ctx, as, as.metadata, as.Discovery().ServerPreferredNamespacedResources,
-			r.shared.Core().V1().Namespaces(), 0, corev1.FinalizerKubernetes).Run)
-		return nil
+		return r.work(namespace.NewNamespaceController(ctx, as, as.metadata, as.Discovery().ServerPreferredNamespacedResources,
+			r.core().Namespaces(), 0, corev1.FinalizerKubernetes), nil)
 	}},
 	{"generic-garbage-collector", func(ctx context.Context, r *controllers, as identity) error {
-		mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(as.Discovery()))
-		collector, err := garbagecollector.NewGarbageCollector(ctx, as, as.metadata, mapper,
+		collector, err := garbagecollector.NewGarbageCollector(ctx, as, as.metadata, as.mapper(),
 			garbagecollector.DefaultIgnoredResources(), metadataOnly{r.metaShared}, r.started)
 		if err != nil {
 			return err
 		}
-		r.work(func(ctx context.Context, workers int) { collector.Run(ctx, workers, gcSyncPeriod) })
-		r.run(func(ctx context.Context) { collector.Sync(ctx, as.Discovery(), gcSyncPeriod) })
+		r.loops = append(r.loops,
+			func(ctx context.Context) { collector.Run(ctx, workers, gcSyncPeriod) },
+			func(ctx context.Context) { collector.Sync(ctx, as.Discovery(), gcSyncPeriod) })
 		return nil
 	}},
 }
 
-// keepers are the controllers that delete or free what nobody needs any more:
-// pods whose node is gone, which no kubelet answers for; the devices of pods that
-// are gone; and jobs some time after their end.
+// keepers are the controllers that delete or free what nobody needs any more: pods
+// whose node is gone, which no kubelet answers for; the devices of pods that are
+// gone; and jobs some time after their end. The last counts how many pods of a
+// PodDisruptionBudget may go, which preemption asks for.
 var keepers = []controller{
 	{"pod-garbage-collector", func(_ context.Context, r *controllers, as identity) error {
-		r.run(newOrphanPods(as, r.shared.Core().V1()).run)
-		return nil
+		return r.run(newOrphanPods(as, r.core()), nil)
 	}},
 	{"resource-claim-controller", func(ctx context.Context, r *controllers, as identity) error {
-		devices, err := newDeviceClaims(ctx, as, r.shared)
+		return r.work(claimController(klog.FromContext(ctx), resourceclaim.Features{
+			AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
+			PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
+		}, as, r.shared))
+	}},
+	{"ttl-after-finished-controller", func(ctx context.Context, r *controllers, as identity) error {
+		return r.work(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
+	}},
+	{"disruption-controller", func(ctx context.Context, r *controllers, as identity) error {
+		mapper := as.mapper()
+		scales, err := scale.NewForConfig(as.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(as.Discovery()))
 		if err != nil {
 			return err
 		}
-		r.work(devices.Run)
-		return nil
+		return r.run(disruption.NewDisruptionController(ctx, r.core().Pods(), r.shared.Policy().V1().PodDisruptionBudgets(),
+			r.core().ReplicationControllers(), r.apps().ReplicaSets(), r.apps().Deployments(), r.apps().StatefulSets(),
+			as, mapper, scales, as.Discovery()), nil)
 	}},
-	{"ttl-after-finished-controller", func(ctx context.Context, r *controllers, as identity) error {
-		r.work(ttlafterfinished.New(ctx, r.shared.Batch().V1().Jobs(), as).Run)
-		return nil
-	}},
+}
+
+func (i identity) mapper() *restmapper.DeferredDiscoveryRESTMapper {
+	return restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(i.Discovery()))
 }
 
 // metadataOnly gives the garbage collector as much of each object as it needs. The

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"net"
+	"strconv"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -23,13 +24,13 @@ type Config struct {
 	// NoWorkloads leaves out the controllers that make pods: there are those that
 	// are made by others, whatever owns them.
 	NoWorkloads bool
-	// Held starts the cluster as it is after Hold, whose resume is then Resume.
-	Held bool
+	// Paused starts the cluster as it is after Pause, whose resume is then Resume.
+	Paused bool
 	// Log takes the warnings and errors of etcd and of every Kubernetes
 	// component in the process (their logger is one for all, so clusters side
 	// by side write to each other's Log). Nil: LogFile in the data directory.
 	Log io.Writer
-	// Progress is told each step of Start as it begins. It may be nil.
+	// Progress is called with each step of Start as it begins. It may be nil.
 	Progress func(step string)
 }
 
@@ -38,17 +39,16 @@ type Cluster struct {
 	dir   *dataDir
 	ca    *authority
 	host  string
-	logs  *logSink
 	etcd  *etcdServer
 	api   *apiServer
 	admin *rest.Config
 
-	manager *manager
+	manager   *manager
+	closeLogs func() error
 
-	stopOnce sync.Once
-	stopping chan struct{}
-	done     chan struct{}
-	err      error
+	stop context.CancelFunc // asks for the end
+	done chan struct{}
+	err  error // why it ended; read it after done
 }
 
 // Start brings a cluster up and returns once it serves: every check of /readyz
@@ -59,14 +59,13 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}
 	}
-	c := &Cluster{
-		stopping: make(chan struct{}),
-		done:     make(chan struct{}),
-	}
+	c := &Cluster{done: make(chan struct{})}
 	if err := c.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, c.shutdown())
 	}
-	go c.supervise()
+	var stopping context.Context
+	stopping, c.stop = context.WithCancel(context.Background())
+	go c.supervise(stopping)
 	return c, nil
 }
 
@@ -75,20 +74,21 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	if c.logs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
+	if c.closeLogs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
 		return err
 	}
 	cfg.Progress("making certificates in " + c.dir.root)
-	if c.ca, err = openAuthority(c.dir); err != nil {
+	if c.ca, err = openAuthority(c.dir.path(pkiDir)); err != nil {
 		return err
 	}
-	listener, err := listen(cfg.Port)
+	// Before anything else starts, so that a port that is taken is an error at once.
+	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(cfg.Port)))
 	if err != nil {
-		return err
+		return fmt.Errorf("open the api's port: %w", err)
 	}
 	c.host = "https://" + listener.Addr().String()
 	cfg.Progress("starting etcd on a unix socket")
-	if c.etcd, err = startEtcd(c.dir, c.logs); err != nil {
+	if c.etcd, err = startEtcd(c.dir); err != nil {
 		listener.Close()
 		return err
 	}
@@ -117,11 +117,14 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	return nil
 }
 
+// Log takes what others want to have in the log.
+func (c *Cluster) Log() io.Writer { return shared }
+
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be
 // called again, from anywhere, and returns the same as Err.
 func (c *Cluster) Stop() error {
-	c.stopOnce.Do(func() { close(c.stopping) })
+	c.stop()
 	<-c.done
 	return c.err
 }
@@ -129,7 +132,7 @@ func (c *Cluster) Stop() error {
 // Done is closed when the cluster has ended, whether asked to or not.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
-// Err says why the cluster ended, once Done is closed: nil after a clean Stop.
+// Err is why the cluster ended, once Done is closed: nil after a clean Stop.
 func (c *Cluster) Err() error {
 	select {
 	case <-c.done:
@@ -140,10 +143,10 @@ func (c *Cluster) Err() error {
 }
 
 // supervise waits for the end, asked for or not, and leaves nothing running.
-func (c *Cluster) supervise() {
+func (c *Cluster) supervise(stopping context.Context) {
 	var cause error
 	select {
-	case <-c.stopping:
+	case <-stopping.Done():
 	case <-c.api.done:
 		cause = fmt.Errorf("kube-apiserver ended on its own: %w", c.api.err)
 	case <-c.etcd.ended():
@@ -163,8 +166,8 @@ func (c *Cluster) shutdown() error {
 	if c.etcd != nil {
 		c.etcd.stop()
 	}
-	if c.logs != nil {
-		errs = append(errs, c.logs.close())
+	if c.closeLogs != nil {
+		errs = append(errs, c.closeLogs())
 	}
 	if c.dir != nil {
 		errs = append(errs, c.dir.close())

@@ -8,10 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/informers"
+	appsinformers "k8s.io/client-go/informers/apps/v1"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
 // workers is how many objects each controller looks at at once.
@@ -26,13 +31,6 @@ type controller struct {
 	make func(ctx context.Context, r *controllers, as identity) error
 }
 
-// identity is how a controller speaks to the API server.
-type identity struct {
-	kubernetes.Interface
-	metadata metadata.Interface
-	config   *rest.Config
-}
-
 // controllers are controllers that run, and what they share.
 type controllers struct {
 	shared     informers.SharedInformerFactory
@@ -44,9 +42,13 @@ type controllers struct {
 	running sync.WaitGroup
 }
 
+func (r *controllers) core() coreinformers.Interface   { return r.shared.Core().V1() }
+func (r *controllers) apps() appsinformers.Interface   { return r.shared.Apps().V1() }
+func (r *controllers) batch() batchinformers.Interface { return r.shared.Batch().V1() }
+
 // startControllers runs controllers until stop. Their informers are shared, and
 // have the identity of kube-controller-manager itself.
-func startControllers(which []controller, as func(user string, groups ...string) (identity, error)) (*controllers, error) {
+func startControllers(which []controller, as identities) (*controllers, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &controllers{started: make(chan struct{}), cancel: cancel}
 	if err := r.make(ctx, which, as); err != nil {
@@ -62,40 +64,40 @@ func startControllers(which []controller, as func(user string, groups ...string)
 	return r, nil
 }
 
-func (r *controllers) make(ctx context.Context, which []controller, as func(user string, groups ...string) (identity, error)) error {
-	manager, err := as("system:kube-controller-manager")
+func (r *controllers) make(ctx context.Context, which []controller, as identities) error {
+	manager, err := as.get("system:kube-controller-manager")
 	if err != nil {
 		return err
 	}
-	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(withoutManagedFields))
-	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(withoutManagedFields))
+	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(reconcile.StripManagedFields))
+	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(reconcile.StripManagedFields))
 	for _, one := range which {
 		// A certificate stands in for the token of the account, so that there need be no such object.
-		client, err := as(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
-		if err != nil {
-			return err
+		client, err := as.get(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
+		if err == nil {
+			err = one.make(ctx, r, client)
 		}
-		if err := one.make(ctx, r, client); err != nil {
+		if err != nil {
 			return fmt.Errorf("controller %s: %w", one.account, err)
 		}
 	}
 	return nil
 }
 
-// withoutManagedFields drops a third of each object, which no controller reads.
-func withoutManagedFields(object any) (any, error) {
-	if o, ok := object.(metav1.Object); ok {
-		o.SetManagedFields(nil)
+// run adds what runs until the end, unless making it failed.
+func (r *controllers) run(c interface{ Run(context.Context) }, err error) error {
+	if err == nil {
+		r.loops = append(r.loops, c.Run)
 	}
-	return object, nil
+	return err
 }
 
-// run adds a loop that runs until the end.
-func (r *controllers) run(loop func(context.Context)) { r.loops = append(r.loops, loop) }
-
-// work adds a loop of workers.
-func (r *controllers) work(loop func(ctx context.Context, workers int)) {
-	r.run(func(ctx context.Context) { loop(ctx, workers) })
+// work adds what runs with workers, unless making it failed.
+func (r *controllers) work(c interface{ Run(context.Context, int) }, err error) error {
+	if err == nil {
+		r.loops = append(r.loops, func(ctx context.Context) { c.Run(ctx, workers) })
+	}
+	return err
 }
 
 // stop waits until the last worker has ended.
@@ -106,11 +108,18 @@ func (r *controllers) stop() {
 	r.running.Wait()
 }
 
+// identity is how a controller speaks to the API server.
+type identity struct {
+	kubernetes.Interface
+	metadata metadata.Interface
+	config   *rest.Config
+}
+
 // identities are those that were given out, so that controllers that run again
 // keep their connections.
 type identities struct {
-	config func(user string, groups ...string) (*rest.Config, error)
-	given  map[string]identity
+	cluster *Cluster
+	given   map[string]identity
 }
 
 // get makes the identity of a user, or returns the one there is.
@@ -118,7 +127,7 @@ func (i identities) get(user string, groups ...string) (identity, error) {
 	if known, ok := i.given[user]; ok {
 		return known, nil
 	}
-	config, err := i.config(user, groups...)
+	config, err := i.cluster.ClientConfig(user, groups...)
 	if err != nil {
 		return identity{}, err
 	}

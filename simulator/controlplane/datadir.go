@@ -31,7 +31,7 @@ type dataDir struct {
 	root      string
 	temporary bool
 	lock      *fileutil.LockedFile
-	sockets   string // where sockets go; outside root when root is too long
+	sockets   string // where sockets go
 }
 
 func openDataDir(root string) (*dataDir, error) {
@@ -62,37 +62,26 @@ func (d *dataDir) open() (err error) {
 	if err != nil {
 		return fmt.Errorf("lock data directory: %w", err)
 	}
-	return d.openSockets()
-}
-
-// openSockets keeps sockets where only this user can reach them: a directory of
-// mode 0700, in the data directory where its path is short enough.
-func (d *dataDir) openSockets() (err error) {
-	d.sockets = d.path(etcdDir)
-	if err := os.Chmod(d.sockets, 0o700); err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-	if len(d.socket("etcd.sock")) <= maxSocketPath {
-		return nil
-	}
+	// Only this user can enter it. The path of the data directory may be longer than
+	// that of a socket can be.
 	if d.sockets, err = os.MkdirTemp("", "etcd-"); err != nil {
 		return fmt.Errorf("directory for etcd's socket: %w", err)
 	}
-	if n := len(d.socket("etcd.sock")); n > maxSocketPath {
+	if n := len(d.socket()); n > maxSocketPath {
 		return fmt.Errorf("etcd's socket path has %d bytes, at most %d are possible: set TMPDIR to a shorter directory", n, maxSocketPath)
 	}
 	return nil
 }
 
+func (d *dataDir) socket() string { return filepath.Join(d.sockets, "etcd.sock") }
+
 func (d *dataDir) path(elem ...string) string {
 	return filepath.Join(append([]string{d.root}, elem...)...)
 }
 
-func (d *dataDir) socket(name string) string { return filepath.Join(d.sockets, name) }
-
 func (d *dataDir) close() error {
 	var errs []error
-	if d.sockets != "" && d.sockets != d.path(etcdDir) {
+	if d.sockets != "" {
 		errs = append(errs, os.RemoveAll(d.sockets))
 	}
 	if d.lock != nil {

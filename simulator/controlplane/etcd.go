@@ -11,7 +11,7 @@ import (
 
 // revisions are how many etcd keeps, of all objects together. Without a watch cache
 // an informer of a kind that does not change goes on from the revision that it last
-// heard of, minutes later; if that is gone, it lists all anew and complains.
+// knows, minutes later; if that is gone, it lists all anew and warns.
 const revisions = 10_000
 
 // etcdServer is an etcd of one member. It listens on a unix socket in a
@@ -23,14 +23,13 @@ type etcdServer struct {
 	grpc     *grpc.Server
 }
 
-func startEtcd(dir *dataDir, logs *logSink) (*etcdServer, error) {
-	socket := dir.socket("etcd.sock")
-	s := &etcdServer{endpoint: "unix://" + socket}
+func startEtcd(dir *dataDir) (*etcdServer, error) {
+	s := &etcdServer{endpoint: "unix://" + dir.socket()}
 
 	cfg := embed.NewConfig()
 	cfg.Dir = dir.path(etcdDir)
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logs.zap("etcd"))
-	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd"))
+	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.socket()}}
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, nobody dials them.
 	cfg.ListenPeerUrls = nil

@@ -12,10 +12,6 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// shared is where the loggers that are one per process write: klog, grpc's and
-// the etcd client's. They can't tell clusters apart, so every cluster gets all.
-var shared = &fanOut{sinks: map[*logSink]struct{}{}}
-
 // etcdClientLogger is kube-apiserver's logger for its etcd clients. It is made
 // when the program starts, writes to the console, and no option reaches it.
 //
@@ -24,7 +20,7 @@ var etcdClientLogger *zap.Logger
 
 // These two may only be set before their first use.
 func init() {
-	etcdClientLogger = zapTo(shared, "etcd-client")
+	etcdClientLogger = zapLogger("etcd-client")
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, shared))
 }
 

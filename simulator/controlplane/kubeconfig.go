@@ -1,12 +1,18 @@
 package controlplane
 
 import (
+	"crypto/x509"
 	"fmt"
-	"os"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+	"k8s.io/kubernetes/cmd/kubeadm/app/util/kubeconfig"
+	"k8s.io/kubernetes/cmd/kubeadm/app/util/pkiutil"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 )
 
 // Kubeconfig is the path of the admin kubeconfig.
@@ -26,13 +32,21 @@ func (c *Cluster) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 // "system:kube-scheduler" has the roles of a scheduler, the group
 // "system:masters" may do everything.
 func (c *Cluster) ClientConfig(user string, groups ...string) (*rest.Config, error) {
-	cert, key, err := c.ca.issueClient(user, groups)
+	cert, key, err := c.ca.sign(certutil.Config{
+		CommonName: user, Organization: groups, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
 	if err != nil {
 		return nil, err
 	}
+	keyPEM, err := keyutil.MarshalPrivateKeyToPEM(key)
+	if err != nil {
+		return nil, fmt.Errorf("key of %s: %w", user, err)
+	}
 	return &rest.Config{
-		Host:            c.host,
-		TLSClientConfig: rest.TLSClientConfig{CAData: c.ca.pem, CertData: cert, KeyData: key},
+		Host: c.host,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: pkiutil.EncodeCertPEM(c.ca.cert), CertData: pkiutil.EncodeCertPEM(cert), KeyData: keyPEM,
+		},
 		// The API is ours alone: client-go's limit of 5 requests a second
 		// would only slow it down.
 		QPS: -1,
@@ -52,27 +66,15 @@ func (c *Cluster) WriteKubeconfig(file, user string, groups ...string) error {
 }
 
 func writeKubeconfig(file string, cfg *rest.Config, user string) error {
-	const name = "regex-scheduling"
-	data, err := clientcmd.Write(api.Config{
-		Clusters: map[string]*api.Cluster{name: {
-			Server:                   cfg.Host,
-			CertificateAuthorityData: cfg.CAData,
-		}},
-		AuthInfos: map[string]*api.AuthInfo{user: {
-			ClientCertificateData: cfg.CertData,
-			ClientKeyData:         cfg.KeyData,
-		}},
-		Contexts:       map[string]*api.Context{name: {Cluster: name, AuthInfo: user}},
-		CurrentContext: name,
-	})
+	const name = "regex-scheduling" // of the cluster and of the context
+	config := kubeconfig.CreateWithCerts(cfg.Host, name, user, cfg.CAData, cfg.KeyData, cfg.CertData)
+	config.Contexts = map[string]*api.Context{name: config.Contexts[config.CurrentContext]}
+	config.CurrentContext = name
+	data, err := clientcmd.Write(*config)
+	if err == nil {
+		err = atomicfile.WriteBytes(file, data)
+	}
 	if err != nil {
-		return fmt.Errorf("encode kubeconfig: %w", err)
-	}
-	// A file that was there would keep its mode, so it goes first.
-	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("replace kubeconfig: %w", err)
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
 		return fmt.Errorf("write kubeconfig: %w", err)
 	}
 	return nil

@@ -10,40 +10,25 @@ import (
 // cluster of machines.
 type manager struct {
 	identities identities
-	held       []controller // those that can be held
+	pausing    []controller // those that can
 
 	mu      sync.Mutex
 	cleaner *controllers // those that always run
-	others  *controllers // nil while they are held
-	holds   int
+	others  *controllers // nil while they pause
+	pauses  int
 	stopped bool
 }
 
 func startManager(c *Cluster, cfg Config) (*manager, error) {
-	m := &manager{
-		identities: identities{c.ClientConfig, map[string]identity{}},
-		held:       slices.Concat(keepers, volumes, budgets),
-	}
+	m := &manager{identities: identities{c, map[string]identity{}}, pausing: slices.Concat(keepers, volumes), pauses: 1}
 	if !cfg.NoWorkloads {
-		m.held = slices.Concat(m.held, workloads)
+		m.pausing = append(m.pausing, workloads...)
 	}
 	var err error
-	if m.cleaner, err = startControllers(cleaners, m.identities.get); err != nil {
-		return nil, err
+	if m.cleaner, err = startControllers(cleaners, m.identities); err != nil || cfg.Paused {
+		return m, err
 	}
-	if cfg.Held {
-		m.holds = 1
-	} else if err := m.startOthers(); err != nil {
-		m.cleaner.stop()
-		return nil, err
-	}
-	return m, nil
-}
-
-// startOthers needs mu held, but at the start.
-func (m *manager) startOthers() (err error) {
-	m.others, err = startControllers(m.held, m.identities.get)
-	return err
+	return m, m.resume()
 }
 
 // stop ends all controllers. It may be called on nil, and again.
@@ -57,28 +42,29 @@ func (m *manager) stop() {
 		return
 	}
 	m.stopped = true
-	if m.others != nil {
-		m.others.stop()
+	for _, running := range []*controllers{m.others, m.cleaner} {
+		if running != nil {
+			running.stop()
+		}
 	}
-	m.cleaner.stop()
 }
 
 var errStopped = errors.New("the control plane was stopped")
 
-// Hold stops the controllers that make and change objects, and returns when the
+// Pause stops the controllers that make and change objects, and returns when the
 // last of them has; the garbage collector and the end of namespaces go on. So many
 // objects can be made or deleted that belong together, such as a ReplicaSet and
 // its pods, without a controller acting on half of them. Call resume once, after
-// that: then controllers see the whole. Who holds while others do waits for none
-// of them; the last one to resume starts the controllers.
-func (c *Cluster) Hold() (resume func() error, err error) {
+// that: then controllers see the whole. Pauses may overlap; the last one to resume
+// starts the controllers.
+func (c *Cluster) Pause() (resume func() error, err error) {
 	m := c.manager
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped {
 		return nil, errStopped
 	}
-	m.holds++
+	m.pauses++
 	if m.others != nil {
 		m.others.stop()
 		m.others = nil
@@ -86,14 +72,14 @@ func (c *Cluster) Hold() (resume func() error, err error) {
 	return m.resume, nil
 }
 
-// Resume lets go of what a cluster holds that was started so.
+// Resume ends the pause that a cluster was started with.
 func (c *Cluster) Resume() error { return c.manager.resume() }
 
-func (m *manager) resume() error {
+func (m *manager) resume() (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.holds--; m.holds > 0 || m.stopped {
-		return nil
+	if m.pauses--; m.pauses == 0 && !m.stopped {
+		m.others, err = startControllers(m.pausing, m.identities)
 	}
-	return m.startOthers()
+	return err
 }

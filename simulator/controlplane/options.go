@@ -39,19 +39,19 @@ func apiServerOptions(ca *authority, etcd string, listener net.Listener) *option
 	loopback := net.IPv4(127, 0, 0, 1)
 	s.SecureServing.Listener = listener
 	s.SecureServing.BindAddress = loopback
-	s.SecureServing.ServerCert.CertKey.CertFile = ca.servingCertFile
-	s.SecureServing.ServerCert.CertKey.KeyFile = ca.servingKeyFile
+	s.SecureServing.ServerCert.CertKey.CertFile = ca.file(servingName + ".crt")
+	s.SecureServing.ServerCert.CertKey.KeyFile = ca.file(servingName + ".key")
 	s.GenericServerRunOptions.AdvertiseAddress = loopback
 	s.GenericServerRunOptions.ExternalHost = loopback.String()
 	s.ServiceClusterIPRanges = serviceCIDR
 	// Loopback is not a legal endpoint of the "kubernetes" service.
 	s.EndpointReconcilerType = string(reconcilers.NoneEndpointReconcilerType)
 
-	s.Authentication.ClientCert.ClientCA = ca.certFile
+	s.Authentication.ClientCert.ClientCA = ca.file(caName + ".crt")
 	s.Authentication.Anonymous.Allow = false
 	s.Authentication.ServiceAccounts.Issuers = []string{"https://kubernetes.default.svc"}
-	s.Authentication.ServiceAccounts.KeyFiles = []string{ca.serviceAccountFile}
-	s.ServiceAccountSigningKeyFile = ca.serviceAccountFile
+	s.Authentication.ServiceAccounts.KeyFiles = []string{ca.file(accountsKey)}
+	s.ServiceAccountSigningKeyFile = ca.file(accountsKey)
 	s.Authorization.Modes = []string{"Node", "RBAC"}
 	s.Admission.GenericAdmission.DisablePlugins = missingControllers
 

@@ -42,34 +42,29 @@ func newOrphanPods(client kubernetes.Interface, core coreinformers.Interface) *o
 	}
 }
 
-func (o *orphanPods) run(ctx context.Context) {
+func (o *orphanPods) Run(ctx context.Context) {
 	if cache.WaitForCacheSync(ctx.Done(), o.synced...) {
 		wait.UntilWithContext(ctx, o.round, orphanPeriod)
 	}
 }
 
 func (o *orphanPods) round(ctx context.Context) {
-	pods, err := o.pods.List(labels.Everything())
-	if err != nil {
-		return // a cache's lister has no errors
-	}
+	pods, _ := o.pods.List(labels.Everything()) // a cache's lister has no errors
 	missing := map[string]bool{}
 	for _, pod := range pods {
-		node := pod.Spec.NodeName
-		if node == "" || o.exists(node) {
+		name := pod.Spec.NodeName
+		if name == "" {
 			continue
 		}
-		missing[node] = true
-		if o.suspects[node] {
+		if _, err := o.nodes.Get(name); err == nil {
+			continue
+		}
+		missing[name] = true
+		if o.suspects[name] {
 			o.remove(ctx, pod)
 		}
 	}
 	o.suspects = missing
-}
-
-func (o *orphanPods) exists(node string) bool {
-	_, err := o.nodes.Get(node)
-	return err == nil
 }
 
 func (o *orphanPods) remove(ctx context.Context, pod *corev1.Pod) {

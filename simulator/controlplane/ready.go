@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,25 +27,15 @@ const (
 // It goes on waiting for a while when ctx is done: a kube-apiserver that is
 // stopped before its start hooks are through ends the process.
 func (s *apiServer) waitReady(ctx context.Context, admin *rest.Config) error {
-	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortTimeout, cancel) })()
-	if err := s.poll(patient, admin); err != nil {
-		return fmt.Errorf("wait for kube-apiserver: %w", err)
-	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("start kube-apiserver: %w", context.Cause(ctx))
-	}
-	return nil
-}
-
-func (s *apiServer) poll(ctx context.Context, admin *rest.Config) error {
 	client, err := kubernetes.NewForConfig(admin)
 	if err != nil {
 		return fmt.Errorf("client: %w", err)
 	}
+	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortTimeout, cancel) })()
 	var last error
-	err = wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(patient, readyPoll, true, func(ctx context.Context) (bool, error) {
 		select {
 		case <-s.done:
 			return false, fmt.Errorf("it ended: %w", s.err)
@@ -54,7 +45,10 @@ func (s *apiServer) poll(ctx context.Context, admin *rest.Config) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return errors.Join(err, last)
+		return fmt.Errorf("wait for kube-apiserver: %w", errors.Join(err, last))
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("start kube-apiserver: %w", context.Cause(ctx))
 	}
 	return nil
 }
@@ -72,13 +66,8 @@ func ready(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// failedChecks picks the lines of /readyz that say what is missing.
+// failedChecks are the lines of /readyz that name what is missing.
 func failedChecks(body string) string {
-	var failed []string
-	for line := range strings.Lines(body) {
-		if strings.HasPrefix(line, "[-]") {
-			failed = append(failed, strings.TrimSpace(line))
-		}
-	}
-	return strings.Join(failed, ", ")
+	lines := slices.DeleteFunc(strings.Split(body, "\n"), func(line string) bool { return !strings.HasPrefix(line, "[-]") })
+	return strings.Join(lines, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,26 +32,26 @@ func nowhere() *egressselector.EgressSelector {
 	})
 }
 
-// tellWhatIsSimulated puts words before an API server for requests of which nothing
-// can come, since nowhere knows no names of pods.
-func tellWhatIsSimulated(config *genericapiserver.Config, core coreinformers.Interface) {
+// explainSimulation answers, in front of an API server, requests of which nothing can
+// come. The network of nowhere knows addresses only, and no names of pods.
+func explainSimulation(config *genericapiserver.Config, core coreinformers.Interface) {
 	build := config.BuildHandlerChainFunc
 	pods, nodes, services := core.Pods().Lister(), core.Nodes().Lister(), core.Services().Lister()
 	config.BuildHandlerChainFunc = func(next http.Handler, c *genericapiserver.Config) http.Handler {
-		return build(&teller{next, pods, nodes, services}, c)
+		return build(&explainer{next, pods, nodes, services}, c)
 	}
 }
 
-// teller answers whoever wants to talk to a pod, a node or a service that it is
+// explainer answers whoever wants to talk to a pod, a node or a service that it is
 // simulated, and warns who makes webhooks.
-type teller struct {
+type explainer struct {
 	next     http.Handler
 	pods     corelisters.PodLister
 	nodes    corelisters.NodeLister
 	services corelisters.ServiceLister
 }
 
-func (t *teller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *explainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	info, ok := request.RequestInfoFrom(r.Context())
 	if !ok || !info.IsResourceRequest {
 		t.next.ServeHTTP(w, r)
@@ -73,10 +74,8 @@ func (t *teller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // wanted is which pod, node or service a request wants to talk to: empty, if it
 // wants none that is there. Who asks for what is not there is for others to answer.
-func (t *teller) wanted(r *request.RequestInfo) (what string) {
-	switch r.Subresource {
-	case "attach", "exec", "log", "portforward", "proxy":
-	default:
+func (t *explainer) wanted(r *request.RequestInfo) (what string) {
+	if !slices.Contains([]string{"attach", "exec", "log", "portforward", "proxy"}, r.Subresource) {
 		return ""
 	}
 	_, name, _, _ := utilnet.SplitSchemeNamePort(r.Name)
@@ -100,14 +99,6 @@ func (t *teller) wanted(r *request.RequestInfo) (what string) {
 
 // isWebhook is true of requests that make or change a configuration of webhooks.
 func isWebhook(r *request.RequestInfo) bool {
-	switch r.Verb {
-	case "create", "update", "patch":
-	default:
-		return false
-	}
-	switch r.Resource {
-	case "mutatingwebhookconfigurations", "validatingwebhookconfigurations":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"create", "update", "patch"}, r.Verb) &&
+		slices.Contains([]string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, r.Resource)
 }

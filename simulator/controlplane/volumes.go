@@ -17,30 +17,18 @@ const volumeResync = 2 * time.Second
 // that are compiled into Kubernetes: they would make and delete files of this machine.
 var volumes = []controller{
 	{"persistent-volume-binder", func(ctx context.Context, r *controllers, as identity) error {
-		core := r.shared.Core().V1()
-		binder, err := persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{
+		return r.run(persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{
 			KubeClient:                as,
 			SyncPeriod:                volumeResync,
-			VolumeInformer:            core.PersistentVolumes(),
-			ClaimInformer:             core.PersistentVolumeClaims(),
+			VolumeInformer:            r.core().PersistentVolumes(),
+			ClaimInformer:             r.core().PersistentVolumeClaims(),
 			ClassInformer:             r.shared.Storage().V1().StorageClasses(),
-			PodInformer:               core.Pods(),
-			NodeInformer:              core.Nodes(),
+			PodInformer:               r.core().Pods(),
+			NodeInformer:              r.core().Nodes(),
 			EnableDynamicProvisioning: true,
-		})
-		if err != nil {
-			return err
-		}
-		r.run(binder.Run)
-		return nil
+		}))
 	}},
 	{"ephemeral-volume-controller", func(ctx context.Context, r *controllers, as identity) error {
-		core := r.shared.Core().V1()
-		claims, err := ephemeral.NewController(ctx, as, core.Pods(), core.PersistentVolumeClaims())
-		if err != nil {
-			return err
-		}
-		r.work(claims.Run)
-		return nil
+		return r.work(ephemeral.NewController(ctx, as, r.core().Pods(), r.core().PersistentVolumeClaims()))
 	}},
 }

@@ -23,55 +23,26 @@ const (
 // workloads are the controllers that make pods.
 var workloads = []controller{
 	{"deployment-controller", func(ctx context.Context, r *controllers, as identity) error {
-		apps := r.shared.Apps().V1()
-		one, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), r.shared.Core().V1().Pods(), as)
-		if err != nil {
-			return err
-		}
-		r.work(one.Run)
-		return nil
+		return r.work(deployment.NewDeploymentController(ctx, r.apps().Deployments(), r.apps().ReplicaSets(), r.core().Pods(), as))
 	}},
 	{"replicaset-controller", func(ctx context.Context, r *controllers, as identity) error {
-		r.work(replicaset.NewReplicaSetController(ctx, r.shared.Apps().V1().ReplicaSets(), r.shared.Core().V1().Pods(),
-			as, replicaset.BurstReplicas).Run)
-		return nil
+		return r.work(replicaset.NewReplicaSetController(ctx, r.apps().ReplicaSets(), r.core().Pods(), as, replicaset.BurstReplicas), nil)
 	}},
 	{"replication-controller", func(ctx context.Context, r *controllers, as identity) error {
-		core := r.shared.Core().V1()
-		r.work(replication.NewReplicationManager(ctx, core.Pods(), core.ReplicationControllers(), as, replication.BurstReplicas).Run)
-		return nil
+		return r.work(replication.NewReplicationManager(ctx, r.core().Pods(), r.core().ReplicationControllers(), as, replication.BurstReplicas), nil)
 	}},
 	{"statefulset-controller", func(ctx context.Context, r *controllers, as identity) error {
-		core, apps := r.shared.Core().V1(), r.shared.Apps().V1()
-		r.work(statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(),
-			apps.ControllerRevisions(), as).Run)
-		return nil
+		return r.work(statefulset.NewStatefulSetController(ctx, r.core().Pods(), r.apps().StatefulSets(), r.core().PersistentVolumeClaims(),
+			r.apps().ControllerRevisions(), as), nil)
 	}},
 	{"daemon-set-controller", func(ctx context.Context, r *controllers, as identity) error {
-		core, apps := r.shared.Core().V1(), r.shared.Apps().V1()
-		one, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(),
-			as, flowcontrol.NewBackOff(daemonRetryAfter, daemonRetryAtMost))
-		if err != nil {
-			return err
-		}
-		r.work(one.Run)
-		return nil
+		return r.work(daemon.NewDaemonSetsController(ctx, r.apps().DaemonSets(), r.apps().ControllerRevisions(), r.core().Pods(), r.core().Nodes(),
+			as, flowcontrol.NewBackOff(daemonRetryAfter, daemonRetryAtMost)))
 	}},
 	{"job-controller", func(ctx context.Context, r *controllers, as identity) error {
-		one, err := jobController(ctx, as, r.shared)
-		if err != nil {
-			return err
-		}
-		r.work(one.Run)
-		return nil
+		return r.work(jobController(ctx, as, r.shared))
 	}},
 	{"cronjob-controller", func(ctx context.Context, r *controllers, as identity) error {
-		batch := r.shared.Batch().V1()
-		one, err := cronjob.NewControllerV2(ctx, batch.Jobs(), batch.CronJobs(), as)
-		if err != nil {
-			return err
-		}
-		r.work(one.Run)
-		return nil
+		return r.work(cronjob.NewControllerV2(ctx, r.batch().Jobs(), r.batch().CronJobs(), as))
 	}},
 }

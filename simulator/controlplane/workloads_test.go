@@ -109,11 +109,11 @@ func allowed(t *testing.T, client kubernetes.Interface, verb, resource string) b
 
 func TestWhileControllersAreHeldWhatBelongsTogetherCanBeMade(t *testing.T) {
 	client := clientOf(t, sharedCluster.AdminConfig())
-	resume, err := sharedCluster.Hold()
+	resume, err := sharedCluster.Pause()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := sharedCluster.Hold()
+	again, err := sharedCluster.Pause()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func replicaSetStatus(t *testing.T, client kubernetes.Interface, name string) ap
 
 func TestControllersThatAreHeldLeaveNothing(t *testing.T) {
 	hold := func() (resume func() error) {
-		resume, err := sharedCluster.Hold()
+		resume, err := sharedCluster.Pause()
 		if err != nil {
 			t.Fatal(err)
 		}

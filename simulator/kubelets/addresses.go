@@ -18,24 +18,12 @@ type addresses struct {
 
 	mu    sync.Mutex
 	last  map[netip.Prefix]netip.Addr
-	given map[string]holder
-	taken map[share]string // the same, the other way round
-}
-
-// share is what a pod has of a range.
-type share struct {
-	uid types.UID
-	in  netip.Prefix
-}
-
-// holder is a pod that was given an address.
-type holder struct {
-	key string
-	share
+	given map[string]*v1.Pod   // by address: as the pod was then
+	of    map[types.UID]string // the same, the other way round
 }
 
 func newAddresses(pods cache.Indexer) *addresses {
-	return &addresses{pods: pods, last: map[netip.Prefix]netip.Addr{}, given: map[string]holder{}, taken: map[share]string{}}
+	return &addresses{pods: pods, last: map[netip.Prefix]netip.Addr{}, given: map[string]*v1.Pod{}, of: map[types.UID]string{}}
 }
 
 // take finds an address in a range that no other pod has: the same one for as long
@@ -44,10 +32,10 @@ func newAddresses(pods cache.Indexer) *addresses {
 func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	in = in.Masked()
-	if ip, ok := a.taken[share{pod.UID, in}]; ok {
+	if ip, ok := a.of[pod.UID]; ok {
 		return ip, nil
 	}
+	in = in.Masked()
 	last, ok := a.last[in]
 	if !ok {
 		last = in.Addr() // names the range itself, so it comes last
@@ -56,10 +44,11 @@ func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 		if next = next.Next(); !in.Contains(next) {
 			next = in.Addr()
 		}
-		if a.isFree(next.String()) {
+		if ip := next.String(); a.isFree(ip) {
 			a.last[in] = next
-			a.give(next.String(), holder{cache.MetaObjectToName(pod).String(), share{pod.UID, in}})
-			return next.String(), nil
+			a.free(ip)
+			a.given[ip], a.of[pod.UID] = pod, ip
+			return ip, nil
 		}
 		if next == last {
 			return "", fmt.Errorf("all addresses of %s are taken: delete pods, or choose nodes with a larger spec.podCIDR", in)
@@ -67,34 +56,30 @@ func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 	}
 }
 
+// isFree is true if no pod says that it has the address, and none was given it and
+// is still there.
 func (a *addresses) isFree(ip string) bool {
-	keys, err := a.pods.IndexKeys(byAddress, ip)
-	if err != nil {
-		panic(err) // there is such an index
-	}
-	if len(keys) > 0 {
+	if keys, err := a.pods.IndexKeys(byAddress, ip); err != nil || len(keys) > 0 {
 		return false
 	}
 	given := a.given[ip]
-	object, exists, _ := a.pods.GetByKey(given.key) // a cache has no errors
-	if !exists {
+	if given == nil {
 		return true
 	}
-	pod := object.(*v1.Pod)
-	return pod.UID != given.uid || pod.Status.PodIP != ""
+	now, exists, _ := a.pods.Get(given) // a cache has no errors
+	return !exists || now.(*v1.Pod).UID != given.UID || now.(*v1.Pod).Status.PodIP != ""
 }
 
-func (a *addresses) give(ip string, to holder) {
-	delete(a.taken, a.given[ip].share)
-	a.given[ip], a.taken[to.share] = to, ip
-}
-
-// said forgets what a pod was given, now that it says so itself.
-func (a *addresses) said(pod *v1.Pod) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, ip := range ipsOf(pod) {
-		delete(a.taken, a.given[ip].share)
+func (a *addresses) free(ip string) {
+	if given := a.given[ip]; given != nil {
+		delete(a.of, given.UID)
 		delete(a.given, ip)
 	}
+}
+
+// forget forgets what a pod was given, now that it says so itself.
+func (a *addresses) forget(pod *v1.Pod) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.free(pod.Status.PodIP)
 }

@@ -29,7 +29,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q, %v", ip, err)
 	}
 	for i, ip := range given { // they say what they have
-		a.said(put(t, pods, fmt.Sprint(i), ip))
+		a.forget(put(t, pods, fmt.Sprint(i), ip))
 	}
 	if ip, err := a.take(four, fifth); err == nil {
 		t.Errorf("a fifth of four: %q", ip)
@@ -62,9 +62,8 @@ func TestAnAddressThatAPodBringsIsTaken(t *testing.T) {
 
 func TestRangesAreCountedOneByOne(t *testing.T) {
 	pods, a := noPods()
-	pod := put(t, pods, "pod", "")
 	for in, want := range map[string]string{"10.8.0.0/16": "10.8.0.1", "10.8.1.7/24": "10.8.1.1", "fd00::/64": "fd00::1"} {
-		if ip, err := a.take(netip.MustParsePrefix(in), pod); err != nil || ip != want {
+		if ip, err := a.take(netip.MustParsePrefix(in), put(t, pods, want, "")); err != nil || ip != want {
 			t.Errorf("of %s: %s, %v, want %s", in, ip, err, want)
 		}
 	}

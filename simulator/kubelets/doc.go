@@ -8,8 +8,6 @@
 // carry the resource version that was looked at, so they meet no other object and
 // undo nobody's change.
 //
-// Where there are KWOK stages of pods or of nodes, these take the place of all that.
-//
 // What it is not: it runs no container and no endpoint (no logs, no exec), places
-// no pod, and deletes none but those that somebody deleted already.
+// no pod, and deletes none but those that somebody deleted already. It is no API.
 package kubelets

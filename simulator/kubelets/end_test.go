@@ -3,6 +3,7 @@ package kubelets
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -15,17 +16,18 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	newNode(t, "kubecon-4")
 	readyNode(t, "kubecon-4")
 	for i := range 4 {
-		ctx, cancel := context.WithCancel(t.Context())
+		var stop func()
 		mark := fmt.Sprintf("%s-%d", t.Name(), i)
-		goroutines.Mark(ctx, mark, func(ctx context.Context) {
-			if err := Start(ctx, admin, nil, nil); err != nil {
+		goroutines.Mark(t.Context(), mark, func(context.Context) {
+			var err error
+			if stop, err = startWith(admin, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 		})
 		if running := goroutines.Marked(t, mark); len(running) == 0 {
 			t.Fatal("its goroutines are not found")
 		}
-		cancel()
+		stop()
 		eventually.Succeeds(t, "all of it ends", func(context.Context) error {
 			if left := goroutines.Marked(t, mark); len(left) > 0 {
 				return fmt.Errorf("left behind:\n%s", strings.Join(left, "\n"))

@@ -3,14 +3,18 @@ package kubelets
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
@@ -20,8 +24,8 @@ import (
 var (
 	admin  *rest.Config
 	client kubernetes.Interface
-	stop   context.CancelFunc // ends the kubelets that run
-	logs   testlog.Log        // what they warn of
+	stop   func()      // ends the kubelets that run
+	logs   testlog.Log // what they warn of
 )
 
 func TestMain(m *testing.M) {
@@ -50,10 +54,34 @@ func withCluster(tests func() int) int {
 	return tests()
 }
 
-func startAll(config *rest.Config) error {
-	var ctx context.Context
-	ctx, stop = context.WithCancel(context.Background())
-	return Start(ctx, config, nil, &logs)
+func startAll(config *rest.Config) (err error) {
+	stop, err = startWith(config, &logs)
+	return err
+}
+
+// startWith starts kubelets, and returns once they have begun. stop waits for their
+// end.
+func startWith(config *rest.Config, logs io.Writer) (stop func(), err error) {
+	connections := connrotation.NewDialer((&net.Dialer{}).DialContext)
+	config = rest.CopyConfig(config)
+	config.Dial = connections.DialContext
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	shared := informers.NewSharedInformerFactory(client, 0)
+	shared.Core().V1().Nodes().Informer()
+	shared.Core().V1().Pods().Informer()
+	ctx, cancel := context.WithCancel(context.Background())
+	shared.Start(ctx.Done())
+	shared.WaitForCacheSync(ctx.Done())
+	wait, err := Start(ctx, client, shared, logs)
+	return func() {
+		cancel()
+		wait()
+		shared.Shutdown()
+		connections.CloseAll()
+	}, err
 }
 
 // restart ends the kubelets, and starts others with config, as another process

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/applyconfigurations/coordination/v1"
 	metav1apply "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -19,17 +18,8 @@ const leaseSeconds = 24 * 60 * 60
 // complete is not looked at again.
 func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error {
 	node, err := k.nodes.Get(name.Name)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if k.nodeStages != nil {
-		return k.playNode(ctx, node)
-	}
-	if isComplete(node) {
-		return nil
+	if err != nil || isComplete(node) {
+		return nil // or it is gone
 	}
 	if err := k.lease(ctx, node); err != nil {
 		return err

@@ -39,7 +39,7 @@ func complete(node *v1.Node) {
 		status.Conditions = conditions(node.CreationTimestamp)
 	}
 	if len(status.Addresses) == 0 {
-		status.Addresses = []v1.NodeAddress{{Type: v1.NodeInternalIP, Address: nodeIP}, {Type: v1.NodeHostName, Address: node.Name}}
+		status.Addresses = []v1.NodeAddress{{Type: v1.NodeInternalIP, Address: NodeIP}, {Type: v1.NodeHostName, Address: node.Name}}
 	}
 	status.Phase = v1.NodeRunning
 	describe(&status.NodeInfo)

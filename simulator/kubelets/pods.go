@@ -6,7 +6,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -14,12 +13,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Addresses that nothing routes, outside the range of the control plane's
-// services. podCIDR is for the pods of nodes that have no range of their own.
-var (
-	podCIDR = netip.MustParsePrefix("10.244.0.0/14")
-	nodeIP  = "10.0.0.1"
+// Addresses that nothing routes, outside the range of the control plane's services.
+const (
+	// PodCIDR is for the pods of nodes that have no range of their own.
+	PodCIDR = "10.244.0.0/14"
+	// NodeIP is the address of every node that names no other.
+	NodeIP = "10.0.0.1"
 )
+
+var podCIDR = netip.MustParsePrefix(PodCIDR)
 
 // What pods are found by.
 const (
@@ -29,57 +31,35 @@ const (
 
 var podIndexers = cache.Indexers{
 	byNode: func(object any) ([]string, error) {
-		if node := object.(*v1.Pod).Spec.NodeName; node != "" {
-			return []string{node}, nil
-		}
-		return nil, nil
+		return nonEmpty(object.(*v1.Pod).Spec.NodeName), nil
 	},
-	byAddress: func(object any) ([]string, error) { return ipsOf(object.(*v1.Pod)), nil },
+	byAddress: func(object any) ([]string, error) {
+		status := object.(*v1.Pod).Status
+		all := nonEmpty(status.PodIP)
+		for _, ip := range status.PodIPs {
+			all = append(all, ip.IP)
+		}
+		return all, nil
+	},
 }
 
-// ipsOf are those that a pod says it has: one, or one of each family.
-func ipsOf(pod *v1.Pod) []string {
-	if len(pod.Status.PodIPs) == 0 && pod.Status.PodIP != "" {
-		return []string{pod.Status.PodIP}
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
 	}
-	var all []string
-	for _, ip := range pod.Status.PodIPs {
-		all = append(all, ip.IP)
-	}
-	return all
-}
-
-// podsOf calls do with each pod that is bound to a node.
-func (k *kubelets) podsOf(node string, do func(pod any)) {
-	pods, err := k.podIndex.ByIndex(byNode, node)
-	if err != nil {
-		panic(err) // there is such an index
-	}
-	for _, pod := range pods {
-		do(pod)
-	}
+	return []string{text}
 }
 
 // reportPod does what is to be done next for a pod, if it is bound to a node that
 // exists. Those of a node that is gone have no kubelet.
 func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 	pod, err := k.pods.Pods(name.Namespace).Get(name.Name)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil // it is gone
 	}
 	node, err := k.nodes.Get(pod.Spec.NodeName)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
-		return err
-	}
-	if k.podStages != nil {
-		k.playPod(ctx, pod)
-		return nil
+		return nil // so is its node
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -87,7 +67,7 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 	case !podutil.IsPodTerminal(pod) && !isRunning(pod):
 		return k.runPod(ctx, node, pod)
 	}
-	k.addresses.said(pod)
+	k.addresses.forget(pod)
 	if podutil.IsPodTerminal(pod) {
 		return nil
 	}
@@ -120,40 +100,25 @@ func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
 }
 
 func (k *kubelets) runPod(ctx context.Context, node *v1.Node, pod *v1.Pod) error {
-	hostIP := hostIPs(node)[0]
-	podIP, err := k.podIP(node, pod, hostIP)
-	if err != nil {
-		return err
+	hostIP := NodeIP
+	if ips, err := nodeutil.GetNodeHostIPs(node); err == nil { // else its status is not written yet
+		hostIP = ips[0].String()
+	}
+	podIP := pod.Status.PodIP
+	switch {
+	case podIP != "":
+	case pod.Spec.HostNetwork:
+		podIP = hostIP
+	default:
+		cidr, err := netip.ParsePrefix(node.Spec.PodCIDR)
+		if err != nil {
+			cidr = podCIDR
+		}
+		if podIP, err = k.addresses.take(cidr, pod); err != nil {
+			return err
+		}
 	}
 	return k.updatePod(ctx, pod, func(pod *v1.Pod) { run(pod, hostIP, podIP) })
-}
-
-// podIP is what the pod has already, or a new one.
-func (k *kubelets) podIP(node *v1.Node, pod *v1.Pod, hostIP string) (string, error) {
-	switch {
-	case pod.Status.PodIP != "":
-		return pod.Status.PodIP, nil
-	case pod.Spec.HostNetwork:
-		return hostIP, nil
-	}
-	cidr, err := netip.ParsePrefix(node.Spec.PodCIDR)
-	if err != nil {
-		cidr = podCIDR
-	}
-	return k.addresses.take(cidr, pod)
-}
-
-// hostIPs are a node's: one, or one of each family.
-func hostIPs(node *v1.Node) []string {
-	ips, err := nodeutil.GetNodeHostIPs(node)
-	if err != nil {
-		return []string{nodeIP} // its status is not written yet
-	}
-	all := make([]string, len(ips))
-	for i, ip := range ips {
-		all[i] = ip.String()
-	}
-	return all
 }
 
 func (k *kubelets) updatePod(ctx context.Context, pod *v1.Pod, change func(*v1.Pod)) error {

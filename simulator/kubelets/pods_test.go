@@ -29,7 +29,7 @@ func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	if ip, err := netip.ParseAddr(pod.Status.PodIP); err != nil || !podCIDR.Contains(ip) {
 		t.Errorf("address %q: %v, want one of %s", pod.Status.PodIP, err, podCIDR)
 	}
-	if pod.Status.HostIP != nodeIP || pod.Status.StartTime.IsZero() {
+	if pod.Status.HostIP != NodeIP || pod.Status.StartTime.IsZero() {
 		t.Errorf("status %+v: no address of the node, or no time", pod.Status)
 	}
 	for _, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {

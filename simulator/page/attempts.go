@@ -19,116 +19,89 @@ type attemptView struct {
 	*recorder.Attempt
 	Newest  bool
 	Filled  bool // whether the tables below have been worked out
-	Heads   []head
+	Heads   []int
 	Rows    pageOf[row]
-	Causes  []cause
 	Ranking pageOf[recorder.NodeScore]
 }
 
-// head is a column of the table of nodes by plugins: those that failed a node
-// come first, those that were skipped last.
-type head struct {
-	recorder.Column
-	index int
-}
-
-// row is a node of a group, with a cell for each head.
+// row is a node of a group.
 type row struct {
 	recorder.Group
-	Node  string
-	Cells []recorder.Verdict
+	Node string
 }
 
-// cause is a reason that some nodes share.
-type cause struct {
-	By, Reason string
-	Nodes      int
-}
-
-// tables works out the tables, those pages of them that a query asks for.
+// tables works out the tables, those pages of them that a query asks for. Heads are the
+// indices of Columns: those that failed a node first, those that were skipped last.
 func (v *attemptView) tables(query url.Values) {
 	v.Filled = true
-	for i, c := range v.Columns {
-		v.Heads = append(v.Heads, head{c, i})
+	rank := func(column int) int {
+		switch c := v.Columns[column]; {
+		case c.Failed > 0:
+			return 0
+		case c.Skipped:
+			return 2
+		}
+		return 1
 	}
-	slices.SortStableFunc(v.Heads, func(a, b head) int { return cmp.Compare(a.rank(), b.rank()) })
-	v.Causes = causes(v.Attempt)
+	for i := range v.Columns {
+		v.Heads = append(v.Heads, i)
+	}
+	slices.SortStableFunc(v.Heads, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
 	v.Rows = v.rows(query)
 	scores := v.Scores()
-	v.Ranking = within[recorder.NodeScore](v, len(scores), query, "scores", scoresPerPage).of(scores)
+	p := v.pager(len(scores), query, "scores", scoresPerPage)
+	v.Ranking = pageOf[recorder.NodeScore]{p, scores[p.From:p.To]}
 }
 
-// within is a page of one of an attempt's tables.
-func within[T any](v *attemptView, all int, query url.Values, parameter string, size int) pageOf[T] {
+// pager is of one of the attempt's tables.
+func (v *attemptView) pager(all int, query url.Values, parameter string, size int) pager {
 	id := strconv.FormatUint(v.ID, 10)
-	p := pageAt[T](all, podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)
+	p := newPager(all, podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)
 	p.ID, p.In = parameter+"-"+id, "attempt-body"
 	return p
 }
 
-// rows are the rows of the nodes, group by group.
 func (v *attemptView) rows(query url.Values) pageOf[row] {
-	shown := within[row](v, v.Total, query, "rows", rowsPerPage)
+	shown := pageOf[row]{pager: v.pager(v.Total, query, "rows", rowsPerPage)}
 	first := 0 // of the group
 	for _, g := range v.Groups {
-		from, to := max(shown.From-first, 0), min(shown.From+shown.size-first, g.Len())
+		if from, to := max(shown.From-first, 0), min(shown.To-first, g.Len()); from < to {
+			for _, node := range g.Nodes()[from:to] {
+				shown.Items = append(shown.Items, row{g, node})
+			}
+		}
 		first += g.Len()
-		if from >= to {
-			continue
-		}
-		cells := v.cells(g)
-		for _, node := range g.Nodes()[from:to] {
-			shown.Items = append(shown.Items, row{g, node, cells})
-		}
 	}
 	return shown
 }
 
-func (v *attemptView) cells(g recorder.Group) []recorder.Verdict {
-	var cells []recorder.Verdict
-	for _, h := range v.Heads {
-		cells = append(cells, v.Cell(g, h.index))
-	}
-	return cells
-}
-
-func (h head) rank() int {
-	switch {
-	case h.Failed > 0:
-		return 0
-	case h.Skipped:
-		return 2
-	}
-	return 1
-}
-
-// causes are the groups of nodes that something is against, the largest first.
-func causes(a *recorder.Attempt) []cause {
-	var all []cause
-	for _, g := range a.Groups {
-		if g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun {
-			continue
-		}
-		c := cause{Reason: g.Reason, Nodes: g.Len()}
-		if g.Column >= 0 {
-			c.By = a.Columns[g.Column].Name
-		}
-		all = append(all, c)
-	}
-	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.Nodes, a.Nodes) })
+// Causes are the groups of nodes that something is against, the largest first.
+func (v attemptView) Causes() []recorder.Group {
+	all := slices.DeleteFunc(slices.Clone(v.Groups), func(g recorder.Group) bool {
+		return g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun
+	})
+	slices.SortStableFunc(all, func(a, b recorder.Group) int { return cmp.Compare(b.Len(), a.Len()) })
 	return all
 }
 
-// saying is what some plugins said of the pod itself.
-type saying struct {
+// By is what is against the nodes of a group, or empty.
+func (v attemptView) By(g recorder.Group) string {
+	if g.Column < 0 {
+		return ""
+	}
+	return v.Columns[g.Column].Name
+}
+
+// verdicts are the plugins that came to the same verdict on the pod itself.
+type verdicts struct {
 	Point   string // empty where a headline says it
 	Verdict recorder.Verdict
 	Word    string
-	Said    []recorder.PluginVerdict
+	Plugins []recorder.PluginVerdict
 }
 
-// words are the verdicts on a pod, the bad news first.
-var words = []saying{
+// verdictWords are the verdicts on a pod, the bad news first.
+var verdictWords = []verdicts{
 	{Verdict: recorder.Errored, Word: "error"},
 	{Verdict: recorder.Rejected, Word: "failed"},
 	{Verdict: recorder.Waits, Word: "waits"},
@@ -137,63 +110,53 @@ var words = []saying{
 	{Verdict: recorder.NotRun, Word: "not asked"},
 }
 
-// sayings sorts what the plugins said at a point.
-func sayings(point string, said []recorder.PluginVerdict) []saying {
-	all := slices.Clone(words)
-	for i := range all {
-		all[i].Point = point
-		for _, one := range said {
-			if one.Verdict == all[i].Verdict {
-				all[i].Said = append(all[i].Said, one)
+// verdictsAt sorts the verdicts of the plugins at a point.
+func verdictsAt(point string, plugins []recorder.PluginVerdict) (all []verdicts) {
+	for _, one := range verdictWords {
+		one.Point = point
+		for _, plugin := range plugins {
+			if plugin.Verdict == one.Verdict {
+				one.Plugins = append(one.Plugins, plugin)
 			}
 		}
+		if len(one.Plugins) > 0 {
+			all = append(all, one)
+		}
 	}
-	return slices.DeleteFunc(all, func(s saying) bool { return len(s.Said) == 0 })
+	return all
 }
 
 // Before is what the plugins said before any node was looked at.
-func (v attemptView) Before() []saying { return sayings("", v.PreFilter) }
+func (v attemptView) Before() []verdicts { return verdictsAt("", v.PreFilter) }
 
 // BeforeScores is what they said before the nodes were scored.
-func (v attemptView) BeforeScores() []saying { return asked(sayings("PreScore", v.PreScore)) }
+func (v attemptView) BeforeScores() []verdicts { return asked("PreScore", v.PreScore) }
 
 // After is what they said once a node was chosen.
-func (v attemptView) After() []saying {
-	return slices.Concat(asked(sayings("Reserve", v.Reserve)), asked(sayings("Permit", v.Permit)),
-		asked(sayings("PreBind", v.PreBind)), asked(sayings("Bind", v.Bind)))
+func (v attemptView) After() []verdicts {
+	return slices.Concat(asked("Reserve", v.Reserve), asked("Permit", v.Permit), asked("PreBind", v.PreBind), asked("Bind", v.Bind))
 }
 
-// asked leaves out a point that the attempt did not come to.
-func asked(at []saying) []saying {
-	if len(at) == 1 && at[0].Verdict == recorder.NotRun {
+// asked is verdictsAt, without a point that the attempt did not come to.
+func asked(point string, plugins []recorder.PluginVerdict) []verdicts {
+	all := verdictsAt(point, plugins)
+	if len(all) == 1 && all[0].Verdict == recorder.NotRun {
 		return nil
 	}
-	return at
+	return all
 }
 
 // Tone is the colour of the result.
 func (v attemptView) Tone() string {
-	switch v.Result {
-	case recorder.Scheduled:
-		return "fine"
-	case recorder.Failed:
-		return "failing"
-	case recorder.Pending:
-		return "quiet"
-	}
-	return "waiting"
+	return map[recorder.Result]string{
+		recorder.Scheduled: "fine", recorder.Failed: "failing", recorder.Pending: "quiet", recorder.Unschedulable: "waiting",
+	}[v.Result]
 }
 
 // Event is the reason under which the scheduler told the pod of it.
 func (v attemptView) Event() string {
-	switch v.Result {
-	case recorder.Scheduled:
+	if v.Result == recorder.Scheduled {
 		return "Scheduled"
-	case recorder.Pending:
-		return ""
 	}
 	return "FailedScheduling"
 }
-
-// Took is the duration as a person reads it.
-func (v attemptView) Took() string { return brief(v.Duration) }

@@ -36,7 +36,7 @@ func TestPodsThatWaitForTheSameReasonAreOneGroup(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	for _, pod := range waiting[1:301] {
-		if reason := tell(pod).Reason; !podHas(pod, strings.ToLower(reason)) {
+		if reason := storyOf(pod).Reason; !podHas(pod, strings.ToLower(reason)) {
 			t.Fatalf("the list of a group's pods lacks %s", pod.Name)
 		}
 	}

@@ -1,79 +1,180 @@
 package page
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
+
+// jobs are the work that a person has started and that takes its time: what is under
+// way, and the last that was. A browser that leaves does not stop it.
+type jobs struct {
+	ctx context.Context
+
+	mu   sync.Mutex
+	last int
+	all  []*job
+}
+
+// keptJobs is how many can be asked about, unless more are under way.
+const keptJobs = 16
+
+type job struct {
+	ID    int
+	Title string
+
+	cancel   context.CancelFunc
+	finished chan struct{}
+	outcome  outcome // set before finished is closed
+
+	mu    sync.Mutex
+	state progress
+}
+
+// progress is how far a job is. Of is 0 if nobody knows; Phases are what it is at.
+type progress struct {
+	Done, Of int
+	Phases   []string
+}
+
+// outcome is what came of a job.
+type outcome struct {
+	Notice   string // in a line, what was done
+	Problems []typed.Problem
+	Remarks  []snapshot.Notice // on what was done
+	Link     string            // where that is shown, if not where it was started
+}
+
+// start begins work, which ends early with the page, and tells its job how far it is.
+func (j *jobs) start(title string, work func(context.Context, *job) outcome) *job {
+	ctx, cancel := context.WithCancel(j.ctx)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last++
+	one := &job{ID: j.last, Title: title, cancel: cancel, finished: make(chan struct{})}
+	j.all = append(j.all, one)
+	if oldest := slices.IndexFunc(j.all, (*job).Ended); oldest >= 0 && len(j.all) > keptJobs {
+		j.all = slices.Delete(j.all, oldest, oldest+1)
+	}
+	go func() {
+		defer cancel()
+		defer close(one.finished)
+		one.outcome = work(ctx, one)
+	}()
+	return one
+}
+
+// get returns nil if nothing is known of the job any more.
+func (j *jobs) get(id string) *job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.IndexFunc(j.all, func(one *job) bool { return strconv.Itoa(one.ID) == id })
+	if i < 0 {
+		return nil
+	}
+	return j.all[i]
+}
+
+// running are the jobs that have not ended.
+func (j *jobs) running() []*job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(j.all), (*job).Ended)
+}
+
+// Ended reports whether the job is finished.
+func (j *job) Ended() bool {
+	select {
+	case <-j.finished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Outcome is what came of the job, once it has ended.
+func (j *job) Outcome() outcome { return j.outcome }
+
+func (j *job) progress(done, of int) { j.tell(progress{Done: done, Of: of}) }
+
+func (j *job) tell(now progress) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.state = now
+}
+
+// Progress is how far the job is.
+func (j *job) Progress() progress {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state
+}
 
 // soon is how long a request waits for what it started, so that most answers
 // are the result itself and no progress has to be shown.
 const soon = 400 * time.Millisecond
 
-// job answers how a job is getting on.
-func (p *page) job(w http.ResponseWriter, r *http.Request) {
-	id, _ := strconv.Atoi(r.PathValue("id"))
-	one := p.jobs.Get(id)
+func (p *page) job(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
 	if one == nil {
-		p.fragment(w, r, http.StatusOK, "problems", []typed.Problem{{Message: "nothing is known of this work any more"}})
-		return
+		return fragment(w, r, "problems", []typed.Problem{{Message: "nothing is known of this work any more"}})
 	}
-	p.await(w, r, one)
+	return p.await(w, r, one)
 }
 
-// cancelJob ends a job early.
-func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) {
-	id, _ := strconv.Atoi(r.PathValue("id"))
-	if one := p.jobs.Get(id); one != nil {
-		one.Cancel() // what came of it is said where its progress is shown
+func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) error {
+	if one := p.jobs.get(r.PathValue("id")); one != nil {
+		one.cancel() // what came of it is said where its progress is shown
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // await answers with what came of a job if that is known soon, and with its
 // progress, which asks again by itself, if not. The query "aside" asks for what
 // stands at the edge of the page, when the form is closed.
-func (p *page) await(w http.ResponseWriter, r *http.Request, one *jobs.Job) {
+func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
 	view := "job"
 	if r.URL.Query().Has("aside") {
 		view = "aside"
 	}
 	select {
-	case <-one.Finished():
+	case <-one.finished:
 	case <-time.After(soon):
-		p.fragment(w, r, http.StatusOK, view, one)
-		return
+		return fragment(w, r, view, one)
 	case <-r.Context().Done():
-		return
+		return nil
 	}
-	switch came := one.Outcome(); {
+	switch came := one.outcome; {
 	case came.Link != "" && view == "job":
 		w.Header().Set("HX-Redirect", came.Link)
+		return nil
 	case came.Link != "":
-		p.fragment(w, r, http.StatusOK, "aside-link", map[string]any{"Title": came.Notice, "Link": came.Link})
+		return fragment(w, r, "aside-link", came)
 	case len(came.Remarks) > 0 && len(came.Problems) == 0:
-		p.fragment(w, r, http.StatusOK, view+"-remarks", map[string]any{"Title": came.Notice, "Remarks": came.Remarks})
+		return fragment(w, r, view+"-remarks", came)
 	case view == "job":
-		p.outcome(w, r, came.Notice, came.Problems)
+		return finish(w, r, came.Notice, came.Problems)
 	case len(came.Problems) > 0:
-		p.fragment(w, r, http.StatusOK, "aside-problems", map[string]any{"Title": one.Title, "Problems": came.Problems})
+		return fragment(w, r, "aside-problems", one)
 	default:
 		notify(w, came.Notice, true)
+		return nil
 	}
 }
 
-// because is an error as a problem of nothing in particular.
 func because(err error) []typed.Problem { return []typed.Problem{{Message: err.Error()}} }
 
-// outcome answers a form: its problems beside the text, or the end of it.
-func (p *page) outcome(w http.ResponseWriter, r *http.Request, notice string, problems []typed.Problem) {
-	if len(problems) > 0 {
-		p.fragment(w, r, http.StatusOK, "problems", problems)
-		return
+// finish answers a form: its problems, which stand next to the text, or the end of it.
+func finish(w http.ResponseWriter, r *http.Request, notice string, problems []typed.Problem) error {
+	if len(problems) == 0 {
+		notify(w, notice, true)
 	}
-	notify(w, notice, true)
-	p.fragment(w, r, http.StatusOK, "problems", []typed.Problem(nil))
+	return fragment(w, r, "problems", problems)
 }

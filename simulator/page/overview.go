@@ -1,12 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -14,12 +16,11 @@ import (
 const (
 	nodesPerPage   = 48
 	waitingPerPage = 10
-	podsPerCard    = 12
 	podsPerPage    = 50
 )
 
-// tools are the filter and the order of a list.
-type tools struct {
+// toolbar is the filter and the order of a list.
+type toolbar struct {
 	Path, Hint, Filter, Sort string
 	Sorts                    [][2]string
 }
@@ -29,107 +30,95 @@ var (
 	podSorts  = [][2]string{{"", "waiting first"}, {"newest", "newest"}, {"name", "name"}, {"node", "node"}}
 )
 
-// overview shows pods that wait, and nodes with their pods.
-func (p *page) overview(w http.ResponseWriter, r *http.Request) {
-	c, err := p.view.now()
-	if err != nil {
-		p.fail(w, r, err)
-		return
-	}
+func newToolbar(r *http.Request, hint string, sorts [][2]string) toolbar {
 	q := r.URL.Query()
-	filter := strings.ToLower(strings.TrimSpace(q.Get("filter")))
-	nodes := slices.Clone(c.nodes)
-	waiting := c.waiting
-	if filter != "" {
-		nodes = keep(nodes, func(n *nodeView) bool { return n.has(filter) })
-		waiting = keep(slices.Clone(waiting), func(pod *v1.Pod) bool { return podHas(pod, filter) })
-	}
-	sortNodes(nodes, q.Get("sort"))
-	groups := groupsOf(waiting)
-	p.show(w, r, "overview", "Cluster", "cluster", map[string]any{
-		"Tools":  tools{"/", "nodes, pods, reasons", q.Get("filter"), q.Get("sort"), nodeSorts},
-		"Filter": q.Get("filter"), "Self": r.URL.String(),
-		"AllNodes": len(c.nodes), "AllPods": len(c.pods),
+	return toolbar{r.URL.Path, hint, q.Get("filter"), q.Get("sort"), sorts}
+}
+
+func keep[T any](t toolbar, all []T, has func(T, string) bool) []T {
+	text := strings.ToLower(strings.TrimSpace(t.Filter))
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return text != "" && !has(one, text) })
+}
+
+func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
+	c, tools := p.cluster.now(), newToolbar(r, "nodes, pods, reasons", nodeSorts)
+	nodes, waiting := keep(tools, c.nodes, (*nodeView).has), keep(tools, c.waiting, podHas)
+	sortNodes(nodes, tools.Sort)
+	return p.show(w, r, "overview", "Cluster", "cluster", map[string]any{
+		"Tools": tools, "Filter": tools.Filter, "Self": r.URL.String(), "AllNodes": len(c.nodes), "AllPods": len(c.pods),
 		"Nodes":   cut(nodes, r, "page", nodesPerPage),
-		"Waiting": cut(groups, r, "waiting", waitingPerPage), "AllWaiting": len(waiting),
+		"Waiting": cut(groupsOf(waiting), r, "waiting", waitingPerPage), "AllWaiting": len(waiting),
 	})
 }
 
-// has reports whether the node, or a pod on it, is called so.
-func (n *nodeView) has(filter string) bool {
-	return strings.Contains(n.Name, filter) ||
-		slices.ContainsFunc(n.Pods, func(pod *v1.Pod) bool { return strings.Contains(pod.Name, filter) })
+func (n *nodeView) has(text string) bool {
+	return strings.Contains(n.Name, text) ||
+		slices.ContainsFunc(n.Pods, func(pod *v1.Pod) bool { return strings.Contains(pod.Name, text) })
 }
 
 // podHas reports whether a pod's name, namespace, owner, regex, node, or story
 // contains the text, which is in lower case.
 func podHas(pod *v1.Pod, text string) bool {
-	s := tell(pod)
-	if of := ownerOf(pod); of != nil && strings.Contains(strings.ToLower(of.Kind+" "+of.Name), text) {
-		return true
-	}
-	for _, field := range []string{pod.Name, pod.Namespace, pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation], pod.Spec.NodeName, s.Title, s.Reason} {
-		if strings.Contains(strings.ToLower(field), text) {
-			return true
-		}
-	}
-	return false
-}
-
-func keep[T any](all []T, wanted func(T) bool) []T {
-	return slices.DeleteFunc(all, func(t T) bool { return !wanted(t) })
+	s, of := storyOf(pod), ptr.Deref(ownerOf(pod), owner{})
+	return slices.ContainsFunc([]string{
+		pod.Name, pod.Namespace, of.Kind + " " + of.Name, pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation],
+		pod.Spec.NodeName, s.Title, s.Reason,
+	}, func(field string) bool { return strings.Contains(strings.ToLower(field), text) })
 }
 
 func sortNodes(nodes []*nodeView, by string) {
-	switch by {
-	case "pods":
-		slices.SortStableFunc(nodes, func(a, b *nodeView) int { return len(b.Pods) - len(a.Pods) })
-	case "cpu":
-		slices.SortStableFunc(nodes, func(a, b *nodeView) int { return int(b.CPU.Percent() - a.CPU.Percent()) })
-	case "memory":
-		slices.SortStableFunc(nodes, func(a, b *nodeView) int { return int(b.Memory.Percent() - a.Memory.Percent()) })
-	case "newest":
-		slices.SortStableFunc(nodes, func(a, b *nodeView) int {
-			return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
-		})
+	orders := map[string]func(a, b *nodeView) int{
+		"pods":   func(a, b *nodeView) int { return len(b.Pods) - len(a.Pods) },
+		"cpu":    func(a, b *nodeView) int { return int(b.CPU.Percent() - a.CPU.Percent()) },
+		"memory": func(a, b *nodeView) int { return int(b.Memory.Percent() - a.Memory.Percent()) },
+		"newest": func(a, b *nodeView) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) },
+	}
+	if order := orders[by]; order != nil {
+		slices.SortStableFunc(nodes, order)
 	}
 }
 
-// Some are as many of the pods as a card has room for.
-func (n *nodeView) Some() []*v1.Pod { return n.Pods[:min(len(n.Pods), podsPerCard)] }
-
-// More is how many pods a card leaves out.
-func (n *nodeView) More() int { return max(0, len(n.Pods)-podsPerCard) }
-
-// Ready says whether the node takes pods.
-func (n *nodeView) Ready() bool { ok, _ := ready(n.Node); return ok }
-
-// State is ready, or what keeps pods from the node.
-func (n *nodeView) State() string { _, word := ready(n.Node); return word }
-
-// podList shows all pods.
-func (p *page) podList(w http.ResponseWriter, r *http.Request) {
-	c, err := p.view.now()
-	if err != nil {
-		p.fail(w, r, err)
-		return
-	}
-	q := r.URL.Query()
-	pods := slices.Clone(c.pods)
-	if filter := strings.ToLower(strings.TrimSpace(q.Get("filter"))); filter != "" {
-		pods = keep(pods, func(pod *v1.Pod) bool { return podHas(pod, filter) })
-	}
-	sortPods(pods, q.Get("sort"))
-	p.show(w, r, "podlist", "Pods", "pods", map[string]any{
-		"Tools":  tools{"/pods", "name, namespace, node, regex, reason", q.Get("filter"), q.Get("sort"), podSorts},
-		"Filter": q.Get("filter"), "Self": r.URL.String(),
-		"AllPods": len(c.pods),
-		"Pods":    cut(pods, r, "page", podsPerPage),
-	})
+// group is pods that wait for the same reason.
+type group struct {
+	story
+	Pods []*v1.Pod // the newest first
+	// Namespace and Regex are those that all of them have, if they have the same.
+	Namespace string
+	Regex     *string
 }
 
-func sortPods(pods []*v1.Pod, by string) {
-	switch by {
+// groupsOf sorts pods by why they wait, in the order of the first of each group.
+func groupsOf(waiting []*v1.Pod) []*group {
+	var groups []*group
+	by := map[story]*group{}
+	for _, pod := range waiting {
+		why, regex := storyOf(pod), regexOf(pod)
+		why.Aside = "" // what preemption says is no reason
+		g := by[why]
+		if g == nil {
+			g = &group{story: why, Namespace: pod.Namespace, Regex: regex}
+			by[why] = g
+			groups = append(groups, g)
+		}
+		g.Pods = append(g.Pods, pod)
+		if !ptr.Equal(g.Regex, regex) {
+			g.Regex = nil
+		}
+		if g.Namespace != pod.Namespace {
+			g.Namespace = ""
+		}
+	}
+	return groups
+}
+
+func (g *group) URL() string {
+	return "/pods?" + url.Values{"filter": {cmp.Or(g.Reason, g.Title)}}.Encode()
+}
+
+func (p *page) podList(w http.ResponseWriter, r *http.Request) error {
+	c, tools := p.cluster.now(), newToolbar(r, "name, namespace, node, regex, reason", podSorts)
+	pods := keep(tools, c.pods, podHas)
+	switch tools.Sort {
 	case "": // those that wait first, and then the newest
 		slices.SortStableFunc(pods, func(a, b *v1.Pod) int { return rank(a) - rank(b) })
 	case "name":
@@ -137,6 +126,10 @@ func sortPods(pods []*v1.Pod, by string) {
 	case "node":
 		slices.SortStableFunc(pods, func(a, b *v1.Pod) int { return natural(a.Spec.NodeName, b.Spec.NodeName) })
 	}
+	return p.show(w, r, "podlist", "Pods", "pods", map[string]any{
+		"Tools": tools, "Filter": tools.Filter, "Self": r.URL.String(), "AllPods": len(c.pods),
+		"Pods": cut(pods, r, "page", podsPerPage),
+	})
 }
 
 func rank(pod *v1.Pod) int {
@@ -146,33 +139,26 @@ func rank(pod *v1.Pod) int {
 	return 1
 }
 
-// summary is the line at the top of every page.
-func (p *page) summary(w http.ResponseWriter, r *http.Request) {
-	data, err := p.summaryOf()
-	if err != nil {
-		p.fail(w, r, err)
-		return
+func (p *page) node(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	n := p.cluster.now().byName[name]
+	if n == nil {
+		return notThere("Node " + name + " does not exist (any more).")
 	}
-	body, err := execute("summary", data)
-	if err != nil {
-		p.fail(w, r, err)
-		return
-	}
-	write(w, r, body)
+	return p.show(w, r, "node", name, "cluster", map[string]any{
+		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage),
+	})
 }
 
-func (p *page) summaryOf() (map[string]any, error) {
-	c, err := p.view.now()
-	if err != nil {
-		return nil, err
-	}
-	namespaces, err := p.sim.Informers().Core().V1().Namespaces().Lister().List(labels.Everything())
-	if err != nil {
-		return nil, err
-	}
+// summary is the line at the top of every page.
+func (p *page) summary(w http.ResponseWriter, r *http.Request) error {
+	return fragment(w, r, "summary", p.summaryData())
+}
+
+func (p *page) summaryData() map[string]any {
+	c := p.cluster.now()
 	return map[string]any{
-		"Nodes": len(c.nodes), "Pods": len(c.pods), "Running": c.running, "Waiting": len(c.waiting),
-		"Namespaces": len(namespaces), "Scheduler": configTitle(p.sim.SchedulerConfig()),
-		"Source": p.sim.Source(),
-	}, nil
+		"Nodes": len(c.nodes), "Running": c.running, "Waiting": len(c.waiting),
+		"Scheduler": configTitle(p.sim.SchedulerConfig()), "Source": p.sim.Source(),
+	}
 }

@@ -4,87 +4,142 @@
 // Everything is rendered here, on the server; the browser gets HTML, one style
 // sheet, htmx and a little script of our own, and nothing from anywhere else. The
 // page decides nothing: it shows and drives a simulator. Who may ask for it, and what
-// a browser may load with it, package api says.
+// a browser may load with it, package api says. It is no API.
 package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"html/template"
+	"log/slog"
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/restmapper"
-
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/objects"
 )
 
 type page struct {
 	sim         *simulator.Simulator
-	view        *watched
-	jobs        *jobs.Jobs
+	cluster     *cluster
+	jobs        *jobs
 	comparisons *comparisons
-	dynamic     dynamic.Interface
-	mapper      meta.RESTMapper
+	client      *objects.Client
 }
 
 // New makes the handler of the page. Background work that people start in it
 // ends with ctx.
 func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
-	client, err := dynamic.NewForConfig(sim.AdminConfig())
-	if err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	disco, err := discovery.NewDiscoveryClientForConfig(sim.AdminConfig())
+	client, err := objects.New(sim.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	p := &page{
 		sim:         sim,
-		view:        watch(ctx, sim),
-		jobs:        jobs.New(ctx),
+		cluster:     &cluster{sim: sim, changes: sim.Changes(ctx)},
+		jobs:        &jobs{ctx: ctx},
 		comparisons: newComparisons(),
-		dynamic:     client,
-		mapper:      restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco)),
+		client:      client,
 	}
 	return p.routes(), nil
 }
 
+// handler answers a request, or returns why it cannot.
+type handler = func(http.ResponseWriter, *http.Request) error
+
+// maxText bounds what a form may send: a file of 5,000 pods is some 20 MB.
+const maxText = 64 << 20
+
 func (p *page) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", immutable(http.FileServerFS(assets)))
-	mux.HandleFunc("GET /{$}", p.overview)
-	mux.HandleFunc("GET /pods", p.podList)
-	mux.HandleFunc("GET /objects", p.objects)
-	mux.HandleFunc("GET /summary", p.summary)
-	mux.HandleFunc("GET /events", p.events)
-	mux.HandleFunc("GET /pods/{namespace}/{name}", p.pod)
-	mux.HandleFunc("GET /pods/{namespace}/{name}/attempts/{id}", p.attempt)
-	mux.HandleFunc("GET /nodes/{name}", p.node)
-	mux.HandleFunc("GET /new/{kind}", p.newObject)
-	mux.HandleFunc("GET /edit/{kind}", p.editObject)
-	mux.HandleFunc("POST /create", p.create)
-	mux.HandleFunc("POST /update", p.update)
-	mux.HandleFunc("POST /delete/{kind}", p.deleteObject)
-	mux.HandleFunc("POST /scale/{kind}", p.scale)
-	mux.HandleFunc("GET /scheduler", p.scheduler)
-	mux.HandleFunc("POST /scheduler", p.applyScheduler)
-	mux.HandleFunc("GET /scheduler/ready-made", p.readyMade)
-	mux.HandleFunc("GET /compare", p.comparisonList)
-	mux.HandleFunc("POST /compare", p.compare)
-	mux.HandleFunc("GET /compare/{id}", p.ofComparison(p.compared))
-	mux.HandleFunc("GET /compare/{id}/report", p.ofComparison(p.comparedReport))
-	mux.HandleFunc("GET /compare/{id}/pods/{namespace}/{name}", p.ofComparison(p.comparedPod))
-	mux.HandleFunc("GET /export", p.export)
-	mux.HandleFunc("GET /import", p.importForm)
-	mux.HandleFunc("POST /import", p.importFile)
-	mux.HandleFunc("GET /reset", p.resetForm)
-	mux.HandleFunc("POST /reset", p.reset)
-	mux.HandleFunc("GET /jobs/{id}", p.job)
-	mux.HandleFunc("POST /jobs/{id}/cancel", p.cancelJob)
-	mux.HandleFunc("/", p.notFound)
+	for pattern, serve := range map[string]handler{
+		"GET /{$}":                     p.overview,
+		"GET /pods":                    p.podList,
+		"GET /objects":                 p.objects,
+		"GET /summary":                 p.summary,
+		"GET /events":                  p.events,
+		"GET /pods/{namespace}/{name}": p.pod,
+		"GET /pods/{namespace}/{name}/attempts/{id}": p.attempt,
+		"GET /nodes/{name}":                          p.node,
+		"GET /new/{kind}":                            ofKind(p.newObject),
+		"GET /edit/{kind}":                           ofKind(p.editObject),
+		"POST /create":                               p.create,
+		"POST /update":                               p.update,
+		"POST /delete/{kind}":                        ofKind(p.deleteObject),
+		"POST /scale/{kind}":                         ofKind(p.scale),
+		"GET /scheduler":                             p.scheduler,
+		"POST /scheduler":                            p.applyScheduler,
+		"GET /scheduler/ready-made":                  p.readyMade,
+		"GET /compare":                               p.comparisonList,
+		"POST /compare":                              p.compare,
+		"GET /compare/{id}":                          p.compared,
+		"GET /export":                                p.export,
+		"GET /import":                                p.importForm,
+		"POST /import":                               p.importFile,
+		"GET /reset":                                 p.resetForm,
+		"POST /reset":                                p.reset,
+		"GET /jobs/{id}":                             p.job,
+		"POST /jobs/{id}/cancel":                     p.cancelJob,
+		"/":                                          func(http.ResponseWriter, *http.Request) error { return notThere("There is no such page here.") },
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxText)
+			if err := serve(w, r); err != nil {
+				p.fail(w, r, err)
+			}
+		})
+	}
 	return mux
+}
+
+// notThere says what is not there (any more).
+type notThere string
+
+func (n notThere) Error() string { return string(n) }
+
+func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var missing notThere
+	switch {
+	case r.Context().Err() != nil:
+		return // nobody waits for it
+	case errors.As(err, &missing) && isFragment(r):
+		err = fragment(w, r, "gone", missing)
+	case errors.As(err, &missing):
+		err = p.whole(w, http.StatusNotFound, "Not found", "", "gone", missing)
+	}
+	if err != nil {
+		slog.Error("page", "path", r.URL.Path, "error", err)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+// show renders a view: by itself where htmx asks for it, and as a page of its own
+// where a person's browser does.
+func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab string, data any) error {
+	w.Header().Set("Vary", "HX-Request")
+	if !isFragment(r) {
+		return p.whole(w, http.StatusOK, title, tab, view, data)
+	}
+	if templates.Lookup(view+"-live") != nil {
+		view += "-live" // the part of it that changes
+	}
+	return fragment(w, r, view, data)
+}
+
+// whole sends a view with what stands around it.
+func (p *page) whole(w http.ResponseWriter, status int, title, tab, view string, data any) error {
+	body, err := execute(view, data)
+	if err != nil {
+		return err
+	}
+	running, compared := p.runningJobs(tab)
+	layout, err := execute("layout", map[string]any{
+		"Title": title, "Tab": tab, "Body": template.HTML(body), "Summary": p.summaryData(), "Jobs": running, "Comparisons": compared,
+	})
+	if err != nil {
+		return err
+	}
+	send(w, status, layout)
+	return nil
 }

@@ -11,8 +11,12 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
@@ -25,14 +29,17 @@ type matching struct {
 }
 
 // regexOf is the pattern of a pod, or nil if it has none.
-func regexOf(pod *v1.Pod) *string { return annotationOf(pod, regex.Annotation) }
+func regexOf(pod *v1.Pod) *string { return firstOf(pod, regex.Annotation) }
 
 // excludeOf is that of the nodes that it excludes.
-func excludeOf(pod *v1.Pod) *string { return annotationOf(pod, regex.ExcludeAnnotation) }
+func excludeOf(pod *v1.Pod) *string { return firstOf(pod, regex.ExcludeAnnotation) }
 
-func annotationOf(pod *v1.Pod, key string) *string {
-	if pattern, ok := pod.Annotations[key]; ok {
-		return &pattern
+// firstOf is the annotation of a pod under the first of the keys that it has.
+func firstOf(pod *v1.Pod, keys ...string) *string {
+	for _, key := range keys {
+		if pattern, ok := pod.Annotations[key]; ok {
+			return &pattern
+		}
 	}
 	return nil
 }
@@ -42,9 +49,18 @@ func annotationOf(pod *v1.Pod, key string) *string {
 func (p *page) match(pod *v1.Pod) *matching {
 	scheduler := cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)
 	keys, excluding := p.sim.Annotations(scheduler)
-	m := &matching{Pattern: firstOf(pod, keys), Exclude: firstOf(pod, excluding)}
+	m := &matching{Pattern: firstOf(pod, keys...), Exclude: firstOf(pod, excluding...)}
 	if m.Pattern == nil && m.Exclude == nil {
-		return unread(pod, scheduler, keys, excluding)
+		m.Pattern, m.Exclude = regexOf(pod), excludeOf(pod)
+		switch {
+		case m.Pattern != nil:
+			m.Unread = unread(scheduler, regex.Annotation, keys)
+		case m.Exclude != nil:
+			m.Unread = unread(scheduler, regex.ExcludeAnnotation, excluding)
+		default:
+			return nil
+		}
+		return m
 	}
 	read := map[string]string{}
 	if m.Pattern != nil {
@@ -60,76 +76,45 @@ func (p *page) match(pod *v1.Pod) *matching {
 	case errors.As(err, &wrong) && wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil:
 		m.Problem = "what to exclude: " + wrong.Problem
 	case errors.As(err, &wrong):
-		m.Problem = wrong.Problem // the pattern itself stands beside it
+		m.Problem = wrong.Problem // the pattern itself is shown with it
 	case err != nil:
 		m.Problem = err.Error()
 	}
 	return m
 }
 
-// firstOf is the annotation of a pod that has the first of the keys that it has.
-func firstOf(pod *v1.Pod, keys []string) *string {
-	for _, key := range keys {
-		if pattern := annotationOf(pod, key); pattern != nil {
-			return pattern
-		}
+// unread says why a scheduler does not read an annotation.
+func unread(scheduler, key string, reads []string) string {
+	if len(reads) == 0 {
+		return fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler)
 	}
-	return nil
+	return fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
 }
 
-// unread says why the scheduler that runs reads none of a pod's regexes. It is nil
-// for a pod without any.
-func unread(pod *v1.Pod, scheduler string, keys, excluding []string) *matching {
-	m := &matching{Pattern: regexOf(pod), Exclude: excludeOf(pod)}
-	key, reads := regex.Annotation, keys
-	switch {
-	case m.Pattern == nil && m.Exclude == nil:
-		return nil
-	case m.Pattern == nil:
-		key, reads = regex.ExcludeAnnotation, excluding
-	}
-	if m.Unread = fmt.Sprintf("nothing in the scheduler “%s”, as it runs now, reads a regex", scheduler); len(reads) > 0 {
-		m.Unread = fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
-	}
-	return m
-}
-
-// pod shows what has become of a pod, and why.
-func (p *page) pod(w http.ResponseWriter, r *http.Request) {
+// pod shows what has become of a pod, and why. Of one that is gone it shows what is
+// still known.
+func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	attempts := p.sim.Recorder().Attempts(namespace, name)
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
-	switch {
-	case apierrors.IsNotFound(err):
-		p.podGone(w, r, namespace, name, attempts)
-		return
-	case err != nil:
-		p.fail(w, r, err)
-		return
+	if err == nil {
+		return p.show(w, r, "pod", name, "pods", map[string]any{
+			"Pod": pod, "Story": storyOf(pod), "Regex": p.match(pod), "Attempts": attemptViews(attempts),
+		})
+	} else if !apierrors.IsNotFound(err) {
+		return err
 	}
-	p.show(w, r, "pod", name, "pods", map[string]any{
-		"Pod":      pod,
-		"Story":    tell(pod),
-		"Regex":    p.match(pod),
-		"Attempts": attemptViews(attempts),
-	})
-}
-
-// podGone shows what is still known of a pod that is there no longer.
-func (p *page) podGone(w http.ResponseWriter, r *http.Request, namespace, name string, attempts []recorder.Attempt) {
 	out, pushedOut := p.sim.Recorder().PushedOut(namespace, name)
 	if len(attempts) == 0 && !pushedOut {
-		p.gone(w, r, "Pod "+namespace+"/"+name+" does not exist (any more).")
-		return
+		return notThere("Pod " + namespace + "/" + name + " does not exist (any more).")
 	}
 	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
 	if pushedOut {
 		data["PushedOut"] = out
 	}
-	p.show(w, r, "podgone", name, "pods", data)
+	return p.show(w, r, "podgone", name, "pods", data)
 }
 
-// attemptViews are all of a pod's attempts, only the newest with its tables.
 func attemptViews(attempts []recorder.Attempt) []attemptView {
 	views := make([]attemptView, len(attempts))
 	for i := range attempts {
@@ -141,34 +126,101 @@ func attemptViews(attempts []recorder.Attempt) []attemptView {
 	return views
 }
 
-// attempt shows the tables of one attempt.
-func (p *page) attempt(w http.ResponseWriter, r *http.Request) {
+func (p *page) attempt(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	id, _ := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	attempt, ok := p.sim.Recorder().Attempt(namespace, name, id)
 	if !ok {
-		p.gone(w, r, "This attempt is no longer kept: newer ones took its room.")
-		return
+		return notThere("This attempt is no longer kept: newer ones took its room.")
 	}
 	view := attemptView{Attempt: &attempt}
 	view.tables(r.URL.Query())
-	p.show(w, r, "attempt-body", name, "pods", view)
+	return p.show(w, r, "attempt-body", name, "pods", view)
 }
 
-// node shows a node and its pods.
-func (p *page) node(w http.ResponseWriter, r *http.Request) {
-	c, err := p.view.now()
-	if err != nil {
-		p.fail(w, r, err)
-		return
+func waits(pod *v1.Pod) bool {
+	return pod.Spec.NodeName == "" && !podutil.IsPodTerminal(pod)
+}
+
+// story is what has become of a pod, in words.
+type story struct {
+	Tone                 string // one of waiting, failing, fine and quiet: the style sheet knows them
+	Title, Reason, Aside string // the headline; Reason says why; Aside is what is rarely of interest
+}
+
+func storyOf(pod *v1.Pod) story {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return story{Tone: "quiet", Title: "Being deleted"}
+	case pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending:
+		return story{Tone: "quiet", Title: "Starting on " + pod.Spec.NodeName}
+	case pod.Spec.NodeName != "":
+		return story{Tone: "fine", Title: fmt.Sprintf("%s on %s", pod.Status.Phase, pod.Spec.NodeName)}
+	case !waits(pod):
+		return story{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
-	name := r.PathValue("name")
-	n := c.byName[name]
-	if n == nil {
-		p.gone(w, r, "Node "+name+" does not exist (any more).")
-		return
+	return storyOfWaiting(pod)
+}
+
+// noClaims is what the scheduler's plugin for devices says of every pod without
+// any, between the reasons and the words of preemption.
+const noClaims = " no new claims to deallocate,"
+
+func storyOfWaiting(pod *v1.Pod) story {
+	condition := scheduled(pod)
+	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
+	reason = strings.TrimSuffix(reason, noClaims)
+	if strings.Contains(reason, "annotation "+regex.Annotation+": ") || strings.Contains(reason, "annotation "+regex.ExcludeAnnotation+": ") {
+		return story{Tone: "failing", Title: "Its regex cannot be used", Reason: reason, Aside: aside}
 	}
-	p.show(w, r, "node", name, "cluster", map[string]any{
-		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage),
-	})
+	switch condition.Reason {
+	case "":
+		return story{Tone: "waiting", Title: "Not tried yet", Reason: unseen(pod)}
+	case v1.PodReasonSchedulingGated:
+		return story{Tone: "quiet", Title: "Held back by a scheduling gate", Reason: reason, Aside: aside}
+	case v1.PodReasonSchedulerError:
+		return story{Tone: "failing", Title: "The scheduler fails on it", Reason: reason, Aside: aside}
+	}
+	return story{Tone: "waiting", Title: "Fits no node", Reason: reason, Aside: aside}
+}
+
+func unseen(pod *v1.Pod) string {
+	if name := pod.Spec.SchedulerName; name != v1.DefaultSchedulerName {
+		return fmt.Sprintf("It asks for the scheduler %q; no scheduler of that name has looked at it.", name)
+	}
+	return "The scheduler has not looked at it yet."
+}
+
+// scheduled is the pod's condition PodScheduled, empty until there is one.
+func scheduled(pod *v1.Pod) v1.PodCondition {
+	_, condition := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+	return ptr.Deref(condition, v1.PodCondition{})
+}
+
+// Ready says whether the node takes pods.
+func (n *nodeView) Ready() bool { return n.State() == "ready" }
+
+// State is ready, or what keeps pods from the node.
+func (n *nodeView) State() string {
+	switch {
+	case !nodeutil.IsNodeReady(n.Node):
+		return "not ready"
+	case n.Spec.Unschedulable:
+		return "cordoned"
+	}
+	return "ready"
+}
+
+// postFilter is what came of a pod that no node had room for. That room is made
+// for it is said only when a node was nominated, whatever the plugins answered.
+func postFilter(a *recorder.Attempt) string {
+	switch p := a.Preemption; {
+	case p != nil && len(p.Victims) == 0:
+		return "nominates node " + p.Node + "; no pod is known to have been pushed out"
+	case p != nil:
+		return fmt.Sprintf("makes room on node %s, now nominated: %s pushed out:", p.Node, report.Plural(len(p.Victims), "pod"))
+	case a.PostFilter.Reason != "":
+		return a.PostFilter.Reason
+	}
+	return "no node was nominated, and no pod pushed out"
 }

@@ -5,16 +5,20 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html/template"
-	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 )
 
 //go:embed templates/*.html
@@ -27,16 +31,17 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"podURL":     podURL,
 	"podCalled":  podCalled,
 	"nodeURL":    nodeURL,
-	"tell":       tell,
+	"story":      storyOf,
 	"regexOf":    regexOf,
 	"excludeOf":  excludeOf,
 	"ownerOf":    ownerOf,
-	"plural":     plural,
-	"brief":      brief,
+	"first":      func(most int, pods []*v1.Pod) []*v1.Pod { return pods[:min(most, len(pods))] },
+	"more":       func(most int, pods []*v1.Pod) int { return max(0, len(pods)-most) },
+	"plural":     report.Plural,
+	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
-	"side":       newLoadRow,
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
@@ -51,89 +56,6 @@ func podCalled(name string) string {
 	return podURL(namespace, name)
 }
 
-// frame is what stands around a view when it is asked for as a whole page.
-type frame struct {
-	Title   string
-	Tab     string
-	Body    template.HTML
-	Summary template.HTML
-	Jobs    []*jobs.Job // that are under way
-	// Comparisons is whether there are any.
-	Comparisons bool
-}
-
-// show renders a view: by itself where htmx asks for it, and as a page of its own
-// where a person's browser does.
-func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab string, data any) {
-	live := r.Header.Get("HX-Request") != ""
-	if live && templates.Lookup(view+"-live") != nil {
-		view += "-live" // the part of it that changes
-	}
-	body, err := execute(view, data)
-	if err != nil {
-		p.fail(w, r, err)
-		return
-	}
-	w.Header().Set("Vary", "HX-Request")
-	if live {
-		write(w, r, body)
-		return
-	}
-	p.frame(w, r, http.StatusOK, frame{Title: title, Tab: tab, Body: template.HTML(body)})
-}
-
-func (p *page) frame(w http.ResponseWriter, r *http.Request, status int, f frame) {
-	compared := p.comparisons.list()
-	f.Jobs, f.Comparisons = p.jobs.Running(), len(compared) > 0
-	if f.Tab == comparisonsTab { // which shows them itself
-		f.Jobs = slices.DeleteFunc(f.Jobs, func(job *jobs.Job) bool {
-			return slices.ContainsFunc(compared, func(one *comparison) bool { return one.Job == job })
-		})
-	}
-	data, err := p.summaryOf()
-	if err == nil {
-		var summary []byte
-		summary, err = execute("summary", data)
-		f.Summary = template.HTML(summary)
-	}
-	var whole []byte
-	if err == nil {
-		whole, err = execute("layout", f)
-	}
-	if err != nil {
-		slog.Error("page", "path", r.URL.Path, "error", err)
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(whole)
-}
-
-// seenHeader is how the browser says which rendering of a view it shows.
-const seenHeader = "X-Seen"
-
-// write sends a fragment, unless it is what the browser shows already: then
-// nothing on the screen is touched. A fragment that wants this contains the word
-// seenMark where its own mark goes.
-func write(w http.ResponseWriter, r *http.Request, body []byte) {
-	w.Header().Set("Cache-Control", "no-store")
-	if bytes.Contains(body, []byte(seenMark)) {
-		sum := sha256.Sum256(body)
-		mark := hex.EncodeToString(sum[:8])
-		if r.Header.Get(seenHeader) == mark {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		body = bytes.ReplaceAll(body, []byte(seenMark), []byte(mark))
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(body)
-}
-
-const seenMark = "mark-of-this-view"
-
 func execute(view string, data any) ([]byte, error) {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, view, data); err != nil {
@@ -142,39 +64,140 @@ func execute(view string, data any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// fragment sends a view by itself with a status.
-func (p *page) fragment(w http.ResponseWriter, r *http.Request, status int, view string, data any) {
+func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
+
+const (
+	seenHeader = "X-Seen"            // how the browser says which rendering of a view it shows
+	seenMark   = "mark-of-this-view" // where a view has its own mark
+)
+
+// fragment sends a view by itself. Where the view has a mark, and the browser shows the
+// same already, it sends nothing, and so nothing on the screen is touched.
+func fragment(w http.ResponseWriter, r *http.Request, view string, data any) error {
 	body, err := execute(view, data)
 	if err != nil {
-		p.fail(w, r, err)
-		return
+		return err
 	}
+	if bytes.Contains(body, []byte(seenMark)) {
+		sum := sha256.Sum256(body)
+		mark := hex.EncodeToString(sum[:8])
+		if r.Header.Get(seenHeader) == mark {
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		body = bytes.ReplaceAll(body, []byte(seenMark), []byte(mark))
+	}
+	send(w, http.StatusOK, body)
+	return nil
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 
-// fail is for what should not happen.
-func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // and nobody waits for it
+// notify makes the browser show a line for a moment and, with done, close the
+// dialog that asked.
+func notify(w http.ResponseWriter, line string, done bool) {
+	event := map[string]any{"notice": line}
+	if done {
+		event["done"] = ""
 	}
-	slog.Error("page", "path", r.URL.Path, "error", err)
-	http.Error(w, err.Error(), http.StatusInternalServerError)
+	raw, _ := json.Marshal(event)
+	var header strings.Builder // which may be ASCII only
+	for _, r := range string(raw) {
+		if r < utf8.RuneSelf {
+			header.WriteRune(r)
+		} else {
+			fmt.Fprintf(&header, "\\u%04x", r) // all of ours are in the basic plane
+		}
+	}
+	w.Header().Set("HX-Trigger", header.String())
 }
 
-func (p *page) notFound(w http.ResponseWriter, r *http.Request) {
-	p.gone(w, r, "There is no such page here.")
+func answer(w http.ResponseWriter, line string, err error) error {
+	if err != nil {
+		line = err.Error()
+	}
+	notify(w, line, err == nil)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
-// gone says that something is not there (any more).
-func (p *page) gone(w http.ResponseWriter, r *http.Request, what string) {
-	if r.Header.Get("HX-Request") != "" {
-		body, _ := execute("gone", what)
-		write(w, r, body)
-		return
+// pageOf is a page of a longer list.
+type pageOf[T any] struct {
+	pager
+	Items []T
+}
+
+// pager leads from a page of a list to the others. From and To are the places of its
+// items.
+type pager struct {
+	Number, Last, From, To, All int
+	// ID begins those of the links to other pages.
+	ID string
+	// In is what another page takes the place of: the nearest of this class around
+	// the links.
+	In   string
+	Main bool // the address bar follows
+
+	path      string
+	query     url.Values
+	parameter string
+}
+
+// newPager is for the page that a parameter of the query asks for.
+func newPager(all int, path string, query url.Values, parameter string, size int) pager {
+	last := max(1, (all+size-1)/size)
+	number, _ := strconv.Atoi(query.Get(parameter))
+	number = min(max(1, number), last)
+	return pager{
+		All: all, Number: number, Last: last, From: (number - 1) * size, To: min(all, number*size),
+		ID: parameter, In: "live", Main: path == "/" || path == "/pods",
+		path: path, query: query, parameter: parameter,
 	}
-	body, _ := execute("gone", what)
-	p.frame(w, r, http.StatusNotFound, frame{Title: "Not found", Body: template.HTML(body)})
+}
+
+func cut[T any](all []T, r *http.Request, parameter string, size int) pageOf[T] {
+	p := newPager(len(all), r.URL.Path, r.URL.Query(), parameter, size)
+	return pageOf[T]{p, all[p.From:p.To]}
+}
+
+// First is the number of the first item on the page, from 1.
+func (p pager) First() int { return p.From + 1 }
+
+// Previous and Next are addresses of other pages, or empty.
+func (p pager) Previous() string { return p.link(p.Number - 1) }
+func (p pager) Next() string     { return p.link(p.Number + 1) }
+
+func (p pager) link(number int) string {
+	if number < 1 || number > p.Last {
+		return ""
+	}
+	query := maps.Clone(p.query)
+	query.Set(p.parameter, strconv.Itoa(number))
+	return p.path + "?" + query.Encode()
+}
+
+//go:embed assets
+var assets embed.FS
+
+// asset is the address of an asset, which changes when the asset does.
+func asset(name string) (string, error) {
+	raw, err := assets.ReadFile("assets/" + name)
+	sum := sha256.Sum256(raw)
+	return "/assets/" + name + "?" + hex.EncodeToString(sum[:6]), err
+}
+
+// immutable is for files whose address changes with their content (see asset).
+func immutable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -8,53 +8,43 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 )
 
-// readyMade are the configurations to pick from.
-func readyMade() []simulator.Configuration { return simulator.Configurations }
-
-// scheduler is the form with the scheduler's configuration.
-func (p *page) scheduler(w http.ResponseWriter, r *http.Request) {
+func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
 	if one := p.comparisons.get(r.URL.Query().Get("compared")); one != nil {
 		text = one.Typed
 	}
-	p.show(w, r, "scheduler", "Scheduler", "", map[string]any{
-		"Text": text, "ReadyMade": readyMade(),
-	})
+	return p.show(w, r, "scheduler", "Scheduler", "", map[string]any{"Text": text, "ReadyMade": simulator.Configurations})
 }
 
 // readyMade is one of the ready-made configurations, for the editor.
-func (p *page) readyMade(w http.ResponseWriter, r *http.Request) {
-	for _, c := range readyMade() {
+func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
+	for _, c := range simulator.Configurations {
 		if c.Door == r.URL.Query().Get("door") {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			_, _ = w.Write(c.YAML())
-			return
+			return nil
 		}
 	}
-	http.NotFound(w, r)
+	return notThere("There is no such configuration.")
 }
 
-// applyScheduler restarts the scheduler with what was typed.
-func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
-	if problems := typed.ConfigMistakes(text); len(problems) > 0 {
-		p.outcome(w, r, "", stillRuns(problems))
-		return
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		return finish(w, r, "", stillRuns(typed.ConfigRefusal(text, err)))
 	}
-	p.await(w, r, p.jobs.Start("Restarting the scheduler", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
+	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) outcome {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
-			return jobs.Outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
+			return outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
 		}
-		return jobs.Outcome{Notice: "The scheduler runs with the new configuration, after " + brief(time.Since(began))}
+		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}
 	}))
 }
 
@@ -65,7 +55,7 @@ func stillRuns(problems []typed.Problem) []typed.Problem {
 
 // configTitle says in a few words what a configuration puts to use.
 func configTitle(config []byte) string {
-	for _, c := range readyMade() {
+	for _, c := range simulator.Configurations {
 		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
 			return c.Title
 		}
@@ -75,28 +65,19 @@ func configTitle(config []byte) string {
 
 // ownTitle names what a configuration that is none of the ready-made ones is
 // about: its guests and extenders.
-func ownTitle(config []byte) string {
-	var typed struct {
-		Profiles []struct {
-			PluginConfig []struct {
-				Args struct{ GuestURL string }
-			}
-		}
-		Extenders []struct{ URLPrefix string }
-	}
-	if yaml.Unmarshal(config, &typed) != nil {
-		return "own configuration"
-	}
+func ownTitle(text []byte) string {
 	var parts []string
-	for _, profile := range typed.Profiles {
-		for _, plugin := range profile.PluginConfig {
-			if plugin.Args.GuestURL != "" {
-				parts = append(parts, path.Base(plugin.Args.GuestURL))
+	if config, err := scheduler.Read(text); err == nil {
+		for _, profile := range config.Profiles {
+			for _, plugin := range profile.PluginConfig {
+				if guest, _, ok := plugin.Guest(); ok {
+					parts = append(parts, path.Base(guest))
+				}
 			}
 		}
-	}
-	for _, e := range typed.Extenders {
-		parts = append(parts, e.URLPrefix)
+		for _, e := range config.Extenders {
+			parts = append(parts, e.URLPrefix)
+		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "own configuration")
 }

@@ -1,6 +1,10 @@
 package page
 
-import "testing"
+import (
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+)
 
 func TestAConfigurationIsCalledByWhatItPutsToUse(t *testing.T) {
 	for config, want := range map[string]string{
@@ -12,7 +16,7 @@ func TestAConfigurationIsCalledByWhatItPutsToUse(t *testing.T) {
 			t.Errorf("%q is called %q, want %q", config, got, want)
 		}
 	}
-	for _, c := range readyMade() {
+	for _, c := range simulator.Configurations {
 		if got := configTitle(c.YAML()); got != c.Title {
 			t.Errorf("%s is called %q, want %q", c.Door, got, c.Title)
 		}

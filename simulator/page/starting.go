@@ -16,7 +16,6 @@ type Starting struct {
 	steps []startStep
 }
 
-// startStep is a step, and when it began.
 type startStep struct {
 	Name  string
 	After time.Duration
@@ -32,7 +31,6 @@ func (s *Starting) Say(step string) {
 	s.steps = append(s.steps, startStep{step, time.Since(s.began)})
 }
 
-// view is the steps that are done, and the one that is under way.
 func (s *Starting) view() map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +48,8 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Retry-After", "1")
-	w.Header().Set("Cache-Control", "no-store")
 	if strings.HasPrefix(r.URL.Path, "/api/") {
+		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte(`{"message":"the simulator is starting"}` + "\n"))
@@ -62,7 +60,5 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(body)
+	send(w, http.StatusServiceUnavailable, body)
 }

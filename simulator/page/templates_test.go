@@ -42,7 +42,7 @@ func TestEveryKindHasAManifest(t *testing.T) {
 			Metadata struct{ Name string }
 		}
 		if err := yaml.Unmarshal([]byte(text), &o); err != nil || o.Kind != k.Title || o.Metadata.Name == "" {
-			t.Errorf("%s: %+v, %v", k.Key, o, err)
+			t.Errorf("%s: %+v, %v", k.Key(), o, err)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, problems := typed.Read(text); len(problems) > 0 {
-			t.Errorf("%s: %v", k.Key, problems)
+			t.Errorf("%s: %v", k.Key(), problems)
 		}
 	}
 }

@@ -9,43 +9,38 @@ import (
 	"slices"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/jobs"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// export sends everything as a file to keep.
-func (p *page) export(w http.ResponseWriter, r *http.Request) {
+func (p *page) export(w http.ResponseWriter, r *http.Request) error {
 	objects, err := p.sim.Export(r.Context())
 	if err != nil {
-		p.fail(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", `attachment; filename="simulator-`+time.Now().Format("2006-01-02-1504")+`.json"`)
 	_ = json.NewEncoder(w).Encode(objects)
+	return nil
 }
 
-// importForm asks for such a file.
-func (p *page) importForm(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, "import", "Import", "", nil)
+func (p *page) importForm(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "import", "Import", "", nil)
 }
 
-// importFile applies such a file to what is there.
-func (p *page) importFile(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxText)
+func (p *page) importFile(w http.ResponseWriter, r *http.Request) error {
 	objects, notices, err := snapshotOf(r)
 	if err != nil {
-		p.outcome(w, r, "", because(err))
-		return
+		return finish(w, r, "", because(err))
 	}
-	p.await(w, r, p.jobs.Start("Importing", func(ctx context.Context, job *jobs.Job) jobs.Outcome {
-		err := p.sim.Import(ctx, objects, job.Progress)
+	return p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, job *job) outcome {
+		err := p.sim.Import(ctx, objects, job.progress)
 		refused := snapshot.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
-			return jobs.Outcome{Problems: because(err)}
+			return outcome{Problems: because(err)}
 		}
-		return jobs.Outcome{
-			Notice:  fmt.Sprintf("Imported %s and %s", plural(len(objects.Nodes), "node"), plural(len(objects.Pods), "pod")),
+		return outcome{
+			Notice:  fmt.Sprintf("Imported %s and %s", report.Plural(len(objects.Nodes), "node"), report.Plural(len(objects.Pods), "pod")),
 			Remarks: slices.Concat(refused, notices),
 		}
 	}))
@@ -70,17 +65,15 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 	return objects, notices, nil
 }
 
-// resetForm asks whether that is meant.
-func (p *page) resetForm(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, "reset", "Reset", "", nil)
+func (p *page) resetForm(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "reset", "Reset", "", nil)
 }
 
-// reset goes back to the start.
-func (p *page) reset(w http.ResponseWriter, r *http.Request) {
-	p.await(w, r, p.jobs.Start("Resetting", func(ctx context.Context, _ *jobs.Job) jobs.Outcome {
+func (p *page) reset(w http.ResponseWriter, r *http.Request) error {
+	return p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) outcome {
 		if err := p.sim.Reset(ctx); err != nil {
-			return jobs.Outcome{Problems: because(err)}
+			return outcome{Problems: because(err)}
 		}
-		return jobs.Outcome{Notice: "Everything is as it was at the start"}
+		return outcome{Notice: "Everything is as it was at the start"}
 	}))
 }

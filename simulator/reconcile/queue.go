@@ -3,16 +3,19 @@
 //
 // A look takes the object as it is then, and not what has happened to it. What it
 // writes carries the resource version, or the UID, that was looked at; so it meets
-// no other object and undoes nobody's change.
+// no other object and undoes nobody's change. It is no API.
 package reconcile
 
 import (
 	"context"
+	"errors"
+	"io"
 	"log"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -34,11 +37,10 @@ type Queue struct {
 	look     func(context.Context, cache.ObjectName) error
 	warnings *log.Logger
 	names    workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	workers  sync.WaitGroup
 }
 
 // NewQueue makes a queue of objects of a kind, as warnings name it. What look fails
-// with is said to warnings.
+// with is written to warnings.
 func NewQueue(kind string, look func(context.Context, cache.ObjectName) error, warnings *log.Logger) *Queue {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](retryAfter, retryAtMost)
 	return &Queue{kind: kind, look: look, warnings: warnings, names: workqueue.NewTypedRateLimitingQueue(limiter)}
@@ -58,20 +60,20 @@ func nameOf(object any) cache.ObjectName {
 	return name
 }
 
-// Start begins to look, until Stop. Looks are given ctx, whose end ends their requests.
-func (q *Queue) Start(ctx context.Context) {
-	for range parallelism {
-		q.workers.Go(func() {
-			for q.next(ctx) {
-			}
-		})
+// Run has queues looked at until ctx is done, whose end ends the requests of looks.
+// wait returns when the last look has ended.
+func Run(ctx context.Context, queues ...*Queue) (wait func()) {
+	var workers sync.WaitGroup
+	for _, q := range queues {
+		for range parallelism {
+			workers.Go(func() {
+				for q.next(ctx) {
+				}
+			})
+		}
+		context.AfterFunc(ctx, q.names.ShutDown)
 	}
-}
-
-// Stop waits until the last look has ended.
-func (q *Queue) Stop() {
-	q.names.ShutDown()
-	q.workers.Wait()
+	return workers.Wait
 }
 
 func (q *Queue) next(ctx context.Context) (more bool) {
@@ -80,18 +82,41 @@ func (q *Queue) next(ctx context.Context) (more bool) {
 		return false
 	}
 	defer q.names.Done(name)
-	err := q.look(ctx, name)
-	if err == nil {
+	switch err := q.look(ctx, name); {
+	case err == nil:
 		q.names.Forget(name)
 		return true
-	}
-	if ctx.Err() == nil && !isOutrun(err) {
+	case ctx.Err() != nil:
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the cache will say so in a moment
+	default:
 		q.warnings.Printf("%s %s: %v; trying again", q.kind, name, err)
 	}
 	q.names.AddRateLimited(name)
 	return true
 }
 
-// isOutrun reports that the object is another by now, or gone. The cache will say
-// so in a moment.
-func isOutrun(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+// Watch does something with each object of an informer that appears or changes.
+func Watch(informer cache.SharedIndexInformer, do func(object any)) error {
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: do, UpdateFunc: func(_, now any) { do(now) }})
+	return err
+}
+
+// WatchErrors writes to warnings what a watch fails with, but for the ends that
+// watches have.
+func WatchErrors(warnings *log.Logger) cache.WatchErrorHandlerWithContext {
+	return func(ctx context.Context, r *cache.Reflector, err error) {
+		usual := apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if ctx.Err() == nil && !usual {
+			warnings.Printf("watch %s: %v; trying again", r.TypeDescription(), err)
+		}
+	}
+}
+
+// StripManagedFields is a transform of informers. It leaves out a third of each
+// object, which nobody here reads and which need not be sent back.
+func StripManagedFields(object any) (any, error) {
+	if o, ok := object.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+	}
+	return object, nil
+}

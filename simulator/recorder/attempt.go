@@ -19,7 +19,7 @@ const (
 	Pending Result = "Pending"
 )
 
-// Verdict is what a plugin said, of a pod or of a pod on a node.
+// Verdict is what a plugin decides about a pod, or about a pod on a node.
 type Verdict string
 
 const (
@@ -27,9 +27,9 @@ const (
 	Passed Verdict = "Passed"
 	// Rejected: it is against it.
 	Rejected Verdict = "Failed"
-	// Errored: it could not say.
+	// Errored: it could not decide.
 	Errored Verdict = "Error"
-	// Skipped: it does not care about this pod.
+	// Skipped: this pod is none of its business.
 	Skipped Verdict = "Skipped"
 	// Waits: it lets the pod wait before it is bound.
 	Waits Verdict = "Wait"
@@ -46,7 +46,7 @@ const (
 type Attempt struct {
 	// ID is unique, and higher for later attempts.
 	ID uint64 `json:"id"`
-	// Number counts the attempts for this pod, from 1.
+	// Number counts the attempts for the pod, from 1.
 	Number    int    `json:"number"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -54,29 +54,28 @@ type Attempt struct {
 	// Scheduler is the schedulerName of the profile.
 	Scheduler string    `json:"scheduler"`
 	Time      time.Time `json:"time"`
-	// Duration is from the begin to the end of the scheduling cycle; binding,
-	// which goes on beside the next cycle, is not in it.
+	// Duration is that of the scheduling cycle, without binding.
 	Duration time.Duration `json:"durationNanoseconds"`
 	Result   Result        `json:"result"`
 	// Node is the one chosen, or empty.
 	Node string `json:"node,omitempty"`
 	// Message is that of the pod's event.
 	Message string `json:"message,omitempty"`
-	// PreFilter, and PreScore to Bind, are what the plugins said of the pod, in the
-	// order in which they are asked.
+	// PreFilter, and PreScore to Bind, are the verdicts on the pod, in the order in
+	// which the plugins are asked.
 	PreFilter []PluginVerdict `json:"preFilter"`
 	// Hint is nil unless a single node was asked, for the sake of an earlier pod.
 	Hint *Hint `json:"hint,omitempty"`
 	// Columns are the Filter plugins of the profile, in the order in which they
 	// are asked of each node, and after them the extenders that filter.
 	Columns []Column `json:"columns"`
-	// Groups are all nodes, by what was said of them: what needs attention first.
+	// Groups are all nodes, by the verdict on them: what needs attention first.
 	// There are none when nothing was filtered.
 	Groups []Group `json:"-"`
 	// Evaluated is how many nodes were filtered, Total how many there were.
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
-	// PostFilter is what the plugins said when no node would do, if they were asked.
+	// PostFilter is their verdict when no node would do, if they were asked.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
 	// Preemption is nil unless they made room.
 	Preemption *Preemption     `json:"preemption,omitempty"`
@@ -95,9 +94,8 @@ type Attempt struct {
 
 // Hint is why a single node was asked: a moment before, a pod with the same
 // signature took a node that has no room left for this one, and so the next best
-// in the list for that pod is the best for this one. The scheduler calls it
-// opportunistic batching. The recorder leaves it on: it shows what the scheduler
-// does, and changes nothing.
+// in the list for that pod is the best for this one. Kubernetes calls it
+// opportunistic batching.
 type Hint struct {
 	Node string `json:"node"`
 	// Pod is the one for which the list was made, as namespace/name: its attempt
@@ -105,7 +103,7 @@ type Hint struct {
 	Pod string `json:"pod"`
 }
 
-// PluginVerdict is what a plugin said of a pod.
+// PluginVerdict is a plugin's verdict on a pod.
 type PluginVerdict struct {
 	Plugin  string  `json:"plugin"`
 	Verdict Verdict `json:"verdict"`
@@ -126,9 +124,11 @@ type Column struct {
 	Skipped bool `json:"skipped,omitempty"`
 	// Failed is how many nodes it was against.
 	Failed int `json:"failed"`
+
+	key string // of the plugin, or extenderKey
 }
 
-// Group is the nodes of which the same was said.
+// Group is the nodes with the same verdict, by the same plugin, for the same reason.
 type Group struct {
 	// Verdict is Passed, Rejected, Errored, LeftOut or NotRun.
 	Verdict Verdict
@@ -141,12 +141,12 @@ type Group struct {
 }
 
 // Len is how many nodes are in the group.
-func (g Group) Len() int { return g.nodes.len() }
+func (g Group) Len() int { return len(g.nodes.places) }
 
 // Nodes are their names, sorted.
 func (g Group) Nodes() []string { return g.nodes.sorted() }
 
-// NodeVerdict is what was said of one node: that of its Group.
+// NodeVerdict is the verdict on one node: that of its Group.
 type NodeVerdict struct {
 	Node    string  `json:"node"`
 	Verdict Verdict `json:"verdict"`
@@ -193,7 +193,7 @@ func (a *Attempt) Nodes() []NodeVerdict {
 // Scores returns a row for every node that was scored, the best first.
 func (a *Attempt) Scores() []NodeScore { return a.scoring.rows() }
 
-// Cell returns what a column said of the nodes of a group.
+// Cell returns a column's verdict on the nodes of a group.
 func (a *Attempt) Cell(g Group, column int) Verdict {
 	switch {
 	case g.Column == column:

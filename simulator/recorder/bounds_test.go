@@ -6,14 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
 var testProfile = &profile{
-	name: "default-scheduler", plugins: [points][]string{{"A"}},
-	columns: []Column{{Name: "A"}, {Name: "B"}}, column: map[string]int{"A": 0, "B": 1},
+	name: "default-scheduler", verdicts: verdicts{{{Plugin: "A", Verdict: NotRun}}},
+	columns: []Column{{Name: "A", key: "A"}, {Name: "B", key: "B"}},
 }
 
 func newTestNodes(n int) []string {
@@ -24,79 +22,82 @@ func newTestNodes(n int) []string {
 	return names
 }
 
-// record keeps an attempt of which verdict(i) is said of node i.
-func (r *Recorder) record(pod string, nodes []string, verdict func(i int) said) {
+// record keeps an attempt with verdict(i) on node i.
+func (r *Recorder) record(pod string, nodes []string, verdict func(i int) nodeVerdict) {
 	rec := &record{
-		pod: types.NamespacedName{Namespace: "ns", Name: pod}, uid: types.UID(pod),
-		profile: testProfile, result: Pending, said: &sayings{},
+		Attempt: Attempt{Namespace: "ns", Name: pod, UID: pod, Result: Pending},
+		profile: testProfile, verdicts: testProfile.verdicts.clone(),
 	}
 	r.add(rec)
-	var g grouping
+	all, verdicts := nodeSet{names: nodes}, []nodeVerdict{}
 	for i := range nodes {
-		g.add(int32(i), verdict(i))
+		all.places, verdicts = append(all.places, int32(i)), append(verdicts, verdict(i))
 	}
 	r.update(func() {
-		r.keep(rec, g.groups(nodes), nil)
-		rec.end(Unschedulable, "")
+		r.keep(rec, groupNodes(all, verdicts), nil)
+		rec.Result = Unschedulable
 	})
 }
 
 func nothing() {}
 
-// halves says of every other node that it failed, and why.
-func halves(i int) said {
+// halves rejects every other node.
+func halves(i int) nodeVerdict {
 	if i%2 == 0 {
-		return said{Rejected, 1, "even"}
+		return nodeVerdict{Rejected, 1, "even"}
 	}
-	return said{Passed, -1, ""}
+	return nodeVerdict{Passed, -1, ""}
 }
 
+// halvesBytes is what such an attempt counts for.
+func halvesBytes(nodes int) int { return baseBytes + 2*groupBytes + len("even") + 4*nodes }
+
 func TestOldAttemptsOfAPodMakeRoom(t *testing.T) {
-	r := newRecorder(limits{perPod: 3, attempts: 100, groups: 100}, nothing)
+	r := newRecorder(3, 1<<20, nothing)
 	for range 5 {
 		r.record("p", newTestNodes(10), halves)
 	}
 	attempts := r.Attempts("ns", "p")
-	if len(attempts) != 3 || attempts[0].Number != 5 || attempts[2].Number != 3 || r.order.Len() != 3 || r.groups != 6 {
+	if len(attempts) != 3 || attempts[0].Number != 5 || attempts[2].Number != 3 || r.order.Len() != 3 || r.bytes != 3*halvesBytes(10) {
 		t.Errorf("got %+v", attempts)
 	}
 }
 
 func TestAttemptsOfAllPodsMakeRoom(t *testing.T) {
-	r := newRecorder(limits{perPod: 3, attempts: 10, groups: 100}, nothing)
+	r := newRecorder(3, 10*halvesBytes(10), nothing)
 	for i := range 25 {
 		r.record(fmt.Sprint(i), newTestNodes(10), halves)
 	}
-	if len(r.pods) != 10 || r.order.Len() != 10 || r.groups != 20 || len(r.Attempts("ns", "14")) != 0 || len(r.Attempts("ns", "15")) != 1 {
-		t.Errorf("%d pods are left, in %d attempts with %d groups", len(r.pods), r.order.Len(), r.groups)
+	if len(r.pods) != 10 || r.order.Len() != 10 || r.bytes != 10*halvesBytes(10) || len(r.Attempts("ns", "14")) != 0 || len(r.Attempts("ns", "15")) != 1 {
+		t.Errorf("%d pods are left, in %d attempts of %d bytes", len(r.pods), r.order.Len(), r.bytes)
 	}
 }
 
 // TestReasonsThatDifferForEachNodeMakeRoom: few such attempts take as much as many
 // others.
 func TestReasonsThatDifferForEachNodeMakeRoom(t *testing.T) {
-	r := newRecorder(limits{perPod: 20, attempts: 1000, groups: 1000}, nothing)
+	r := newRecorder(20, 10*(baseBytes+100*(groupBytes+len("a reason of its own 00")+4)), nothing)
 	for i := range 50 {
-		r.record(fmt.Sprint(i), newTestNodes(100), func(i int) said {
-			return said{Rejected, 0, fmt.Sprint("a reason of its own ", i)}
+		r.record(fmt.Sprint(i), newTestNodes(100), func(i int) nodeVerdict {
+			return nodeVerdict{Rejected, 0, fmt.Sprintf("a reason of its own %02d", i)}
 		})
 	}
-	if len(r.pods) != 10 || r.groups != 1000 {
-		t.Errorf("%d pods are left, with %d groups", len(r.pods), r.groups)
+	if len(r.pods) != 10 {
+		t.Errorf("%d pods are left, with %d bytes", len(r.pods), r.bytes)
 	}
 	if last := r.Attempts("ns", "49"); len(last) != 1 || len(last[0].Nodes()) != 100 || last[0].Columns[0].Failed != 100 {
 		t.Errorf("the last is %+v", last)
 	}
 	r.Reset()
-	if r.groups != 0 || len(r.pods) != 0 || r.order.Len() != 0 {
-		t.Errorf("after a reset %d groups of %d pods are left", r.groups, len(r.pods))
+	if r.bytes != 0 || len(r.pods) != 0 || r.order.Len() != 0 {
+		t.Errorf("after a reset %d bytes of %d pods are left", r.bytes, len(r.pods))
 	}
 }
 
 // TestALargeClusterFits is the promise: an attempt for each of 5,000 pods on
 // 1,000 nodes is kept.
 func TestALargeClusterFits(t *testing.T) {
-	const promised = 10 << 20
+	const promised = 40 << 20
 	r := New(nothing)
 	nodes := newTestNodes(1000)
 	before := heap.InUse()
@@ -111,10 +112,30 @@ func TestALargeClusterFits(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
+// TestMemoryIsBounded compares the estimate with what is taken, by attempts with
+// scores of many nodes.
+func TestMemoryIsBounded(t *testing.T) {
+	const bound = 8 << 20
+	r, sched := newRecorder(MaxPerPod, bound, nothing), newRealScheduler(t, 1000)
+	defer r.Attach(sched, nil)()
+	before := heap.InUse()
+	for i := range 500 {
+		if err := place(t.Context(), sched, newPod(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := heap.InUse() - before
+	t.Logf("%d attempts with scores on 1,000 nodes: %d KiB, counted as %d KiB", r.order.Len(), took>>10, r.bytes>>10)
+	if n := r.order.Len(); n == 0 || n == 500 || took > bound*5/4 {
+		t.Errorf("%d attempts take %d KiB, and may take %d", n, took>>10, bound>>10)
+	}
+	runtime.KeepAlive(r)
+}
+
 func TestRowsComeInTheOrderOfNeed(t *testing.T) {
 	r := New(nothing)
-	r.record("p", newTestNodes(6), func(i int) said {
-		return []said{
+	r.record("p", newTestNodes(6), func(i int) nodeVerdict {
+		return []nodeVerdict{
 			{Passed, -1, ""}, {NotRun, -1, ""}, {Rejected, 1, "b"}, {Rejected, 0, "a"}, {Errored, 1, "e"}, {LeftOut, 0, "l"},
 		}[i]
 	})

@@ -2,10 +2,11 @@ package recorder
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
@@ -13,11 +14,11 @@ import (
 
 // cycle is what is known while the scheduler works on a pod.
 type cycle struct {
-	rec     *record
-	looked  bool                   // at the nodes: there are some
-	leftOut func(name string) bool // whom PreFilter left out; nil: nobody
-	why     said                   // of those
-	raw     map[string][]int64     // scores before they were normalized, by plugin
+	rec    *record
+	looked bool // at the nodes: there are some
+
+	mu      sync.Mutex         // several plugins and extenders score at once
+	raw     map[string][]int64 // scores before they were normalized, by plugin
 	scoring *scoring
 }
 
@@ -31,10 +32,10 @@ func (s *session) schedulePod(next schedulePod) schedulePod {
 		s.current.Store(nil)
 		var groups []Group
 		if c.looked {
-			groups = s.groups(c)
+			groups = groupNodes(nodeSet{s.nodes.names, s.nodes.places}, s.verdicts)
 		}
 		s.recorder.update(func() {
-			c.rec.node, c.rec.took = result.SuggestedHost, time.Since(c.rec.began)
+			c.rec.Node, c.rec.Duration = result.SuggestedHost, time.Since(c.rec.Time)
 			s.recorder.keep(c.rec, groups, c.scoring)
 		})
 		return result, err
@@ -44,12 +45,12 @@ func (s *session) schedulePod(next schedulePod) schedulePod {
 func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	profile := s.profiles[fwk.ProfileName()]
 	rec := &record{
-		pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, uid: pod.UID, profile: profile,
-		began: time.Now(), result: Pending, said: &sayings{},
+		Attempt: Attempt{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Time: time.Now(), Result: Pending},
+		profile: profile, verdicts: profile.verdicts.clone(),
 	}
 	s.recorder.add(rec)
-	s.put(rec)
-	c := &cycle{rec: rec}
+	s.inFlight.Store(pod.UID, rec)
+	c := &cycle{rec: rec, raw: map[string][]int64{}}
 	s.current.Store(c)
 	return c
 }
@@ -62,13 +63,12 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 	) {
 		if rec := s.take(pod.Pod); rec != nil {
 			s.recorder.update(func() {
-				result := Failed
+				rec.Result, rec.Message = Failed, status.Message()
 				if status.IsRejected() {
-					result = Unschedulable
+					rec.Result = Unschedulable
 				}
-				rec.end(result, status.Message())
-				if rec.node == "" { // else it was the binding that failed
-					rec.took = time.Since(start)
+				if rec.Node == "" { // else it was the binding that failed
+					rec.Duration = time.Since(start)
 				}
 			})
 		}
@@ -83,8 +83,8 @@ func (s *session) bound(pod *v1.Pod, node string) {
 		return
 	}
 	s.recorder.update(func() {
-		rec.node = node
-		rec.end(Scheduled, "Successfully assigned "+rec.pod.String()+" to "+node)
+		rec.Node, rec.Result = node, Scheduled
+		rec.Message = "Successfully assigned " + rec.pod().String() + " to " + node
 	})
 	s.recorder.scheduled(pod.Namespace, pod.Name, string(pod.UID))
 }
@@ -97,8 +97,5 @@ func (s *session) look(c *cycle, fwk schedframework.Framework) {
 	}
 	c.looked = true
 	s.nodes.follow(list)
-	if len(s.cells) < len(s.nodes.names) {
-		s.cells = make([]*framework.Status, len(s.nodes.names))
-	}
-	clear(s.cells)
+	s.verdicts = slices.Repeat([]nodeVerdict{{NotRun, -1, ""}}, len(s.nodes.names))
 }

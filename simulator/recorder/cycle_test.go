@@ -109,7 +109,7 @@ func newPod(name string) *v1.Pod {
 	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
 }
 
-// TestManyFiltersAtOnce is one for the race detector, with readers beside.
+// TestManyFiltersAtOnce is one for the race detector, with a reader at the same time.
 func TestManyFiltersAtOnce(t *testing.T) {
 	changes := make(chan struct{}, 1)
 	r, sched := New(func() {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kube-scheduler/framework"
 )
 
-// recordedExtender reports what an extender says.
+// recordedExtender reports the verdicts and scores of an extender.
 type recordedExtender struct {
 	framework.Extender
 	session   *session
@@ -20,50 +20,36 @@ func (e *recordedExtender) Filter(pod *v1.Pod, nodes []framework.NodeInfo) ([]fr
 	if e.session.current.Load() == nil || !e.IsFilter() {
 		return left, failed, unresolvable, err
 	}
-	switch {
-	case err == nil:
-		e.compare(nodes, left, failed, unresolvable)
-	case !e.IsIgnorable():
-		status := framework.AsStatus(err).WithPlugin(e.key)
-		for _, node := range nodes {
-			e.set(node, status)
+	if err != nil && e.IsIgnorable() {
+		return left, failed, unresolvable, err
+	}
+	passed := make(map[string]bool, len(left))
+	for _, node := range left {
+		passed[node.Node().Name] = true
+	}
+	for _, node := range nodes {
+		name := node.Node().Name
+		switch {
+		case err != nil:
+			e.session.set(node, framework.AsStatus(err).WithPlugin(e.key))
+		case !passed[name]:
+			reason := cmp.Or(unresolvable[name], failed[name], noReason)
+			e.session.set(node, framework.NewStatus(framework.Unschedulable, reason).WithPlugin(e.key))
 		}
 	}
 	return left, failed, unresolvable, err
 }
 
-// silent is the reason of an extender that gives none.
-const silent = "the extender left it out without a reason"
+// noReason is the reason of an extender that gives none.
+const noReason = "the extender left it out without a reason"
 
-// compare records the nodes that went in and did not come out again.
-func (e *recordedExtender) compare(nodes, left []framework.NodeInfo, failed, unresolvable extenderv1.FailedNodesMap) {
-	out := make(map[string]bool, len(left))
-	for _, node := range left {
-		out[node.Node().Name] = true
-	}
-	for _, node := range nodes {
-		name := node.Node().Name
-		if out[name] {
-			continue
-		}
-		reason := cmp.Or(unresolvable[name], failed[name], silent)
-		e.set(node, framework.NewStatus(framework.Unschedulable, reason).WithPlugin(e.key))
-	}
-}
-
-func (e *recordedExtender) set(node framework.NodeInfo, status *framework.Status) {
-	if place, ok := e.session.nodes.find(node); ok {
-		e.session.cells[place] = status
-	}
-}
-
-// Prioritize is called for all extenders side by side.
+// Prioritize is called for several extenders at once.
 func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []framework.NodeInfo) (*extenderv1.HostPriorityList, int64, error) {
 	list, weight, err := e.Extender.Prioritize(pod, nodes)
 	c := e.session.current.Load()
 	if err == nil && list != nil && c != nil && e.IsPrioritizer() {
-		e.session.mu.Lock()
-		defer e.session.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if c.scoring != nil {
 			c.scoring.add(e.name, weight, *list)
 		}

@@ -38,41 +38,41 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 	return result, status, limiting
 }
 
-// noNodeLeft counts against the last of the plugins that name the nodes: between
+// noNodeLeft is a verdict of the last of the plugins that name the nodes: between
 // them they leave none.
 func (r *record) noNodeLeft(status *framework.Status) {
-	list := r.said[preFilter]
+	list := r.verdicts[preFilter]
 	for i := len(list) - 1; i >= 0; i-- {
-		if said := &list[i]; said.LimitsNodes {
-			said.Verdict, said.Reason = judge(status)
+		if list[i].LimitsNodes {
+			list[i].Verdict, list[i].Reason = verdictOf(status)
 			return
 		}
 	}
 }
 
-// leaveOut says which nodes no Filter will be asked about, and why.
+// leaveOut records which nodes no Filter will be asked about, and why.
 func (f *recordedFramework) leaveOut(c *cycle, state framework.CycleState, result *framework.PreFilterResult, status *framework.Status, limiting []string) {
-	why, nodes := said{verdict: LeftOut, column: -1}, len(f.session.nodes.places)
+	all, named, plugin, reason := &f.session.nodes, sets.Set[string]{}, "", ""
 	switch {
 	case !status.IsSuccess():
-		why.reason = status.Message()
-		why.column = c.rec.profile.columnOf(status.Plugin())
-		c.leftOut = func(string) bool { return true }
+		plugin, reason = status.Plugin(), status.Message()
 	case !result.AllNodes():
-		why.reason = whyNotNamed(state, limiting)
-		nodes -= len(result.NodeNames)
-		c.leftOut = func(name string) bool { return !result.NodeNames.Has(name) }
+		named, reason = result.NodeNames, whyNotNamed(state, limiting)
 	default:
 		return
 	}
 	if len(limiting) == 1 {
-		why.column = c.rec.profile.columnOf(limiting[0])
+		plugin = limiting[0]
 	}
-	why.reason = strings.TrimPrefix(why.reason, fmt.Sprintf("%d ", nodes)) // it is told for each of them
-	c.why = why
+	reason = strings.TrimPrefix(reason, fmt.Sprintf("%d ", len(all.places)-len(named))) // it is shown for each of them
+	for _, place := range all.places {
+		if !named.Has(all.names[place]) {
+			f.session.verdicts[place] = nodeVerdict{LeftOut, c.rec.profile.columnOf(plugin), reason}
+		}
+	}
 }
 
-// whyNotNamed is what a plugin says of the nodes that it has not named.
+// whyNotNamed is a plugin's reason against the nodes that it has not named.
 func whyNotNamed(state framework.CycleState, limiting []string) string {
 	if len(limiting) == 1 {
 		data, _ := state.Read(naming.Key(limiting[0]))
@@ -83,15 +83,10 @@ func whyNotNamed(state framework.CycleState, limiting []string) string {
 	return fmt.Sprintf("PreFilter of %v names other nodes", limiting)
 }
 
-// RunFilterPluginsWithNominatedPods is called for many nodes at once, each in a
-// cell of its own.
+// RunFilterPluginsWithNominatedPods is called for many nodes at once.
 func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
 	status := f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
-	if place, ok := f.session.nodes.at[node]; ok {
-		if f.session.cells[place] = status; status.IsSuccess() {
-			f.session.cells[place] = passed
-		}
-	}
+	f.session.set(node, status)
 	return status
 }
 
@@ -102,9 +97,8 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state fram
 	}
 	result, status := f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	if rec != nil {
-		said := f.postFilter(status)
 		f.session.recorder.update(func() {
-			rec.postFilter, rec.nominated = said, nominated(result)
+			rec.PostFilter, rec.nominated = f.postFilter(status), nominated(result)
 			rec.makesRoom = rec.nominated != ""
 		})
 	}
@@ -112,21 +106,16 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state fram
 }
 
 func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict {
-	said := &PluginVerdict{Plugin: f.onlyPostFilter()}
-	said.Verdict, said.Reason = judge(status)
+	v := &PluginVerdict{}
+	v.Verdict, v.Reason = verdictOf(status)
+	if enabled := f.ListPlugins().PostFilter.Enabled; len(enabled) == 1 {
+		v.Plugin = enabled[0].Name
+	}
 	// Unschedulable has the reasons of all the plugins, under the name of the first.
 	if !status.IsSuccess() && status.Code() != framework.Unschedulable {
-		said.Plugin = status.Plugin()
+		v.Plugin = status.Plugin()
 	}
-	return said
-}
-
-// onlyPostFilter is the PostFilter plugin, if there is but one.
-func (f *recordedFramework) onlyPostFilter() string {
-	if enabled := f.ListPlugins().PostFilter.Enabled; len(enabled) == 1 {
-		return enabled[0].Name
-	}
-	return ""
+	return v
 }
 
 func (f *recordedFramework) RunScorePlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) ([]framework.NodePluginScores, *framework.Status) {
@@ -146,9 +135,9 @@ func (f *recordedFramework) StoreScheduleResults(ctx context.Context, signature 
 	case c == nil:
 	case hinted == chosen:
 		hint := &Hint{Node: hinted, Pod: f.listed.String()}
-		f.session.recorder.update(func() { c.rec.hint = hint })
+		f.session.recorder.update(func() { c.rec.Hint = hint })
 	default:
-		f.listed = c.rec.pod
+		f.listed = c.rec.pod()
 	}
 }
 

@@ -8,56 +8,86 @@ import (
 	"k8s.io/kube-scheduler/framework"
 )
 
-// said is a group without its nodes.
-type said struct {
+// nodes are all the nodes that a scheduler has seen, each at a place that it keeps:
+// attempts refer to nodes by place, and share the names.
+type nodes struct {
+	list   []framework.NodeInfo // the scheduler's, as it last was
+	places []int32              // of those in the list
+	names  []string             // by place; appended to only
+	byName map[string]int32
+}
+
+// follow takes over the scheduler's list. The scheduler makes a new one when nodes
+// come and go, and only then; the old one is kept here, so that a new one can't be
+// in its place in memory.
+func (n *nodes) follow(list []framework.NodeInfo) {
+	if len(n.list) == len(list) && (len(list) == 0 || &n.list[0] == &list[0]) {
+		return
+	}
+	if n.byName == nil {
+		n.byName = make(map[string]int32, len(list))
+	}
+	n.list, n.places = list, make([]int32, len(list))
+	for i, node := range list {
+		name := node.Node().Name
+		place, ok := n.byName[name]
+		if !ok {
+			place = int32(len(n.names))
+			n.names, n.byName[name] = append(n.names, name), place
+		}
+		n.places[i] = place
+	}
+}
+
+// find returns the place of a node. Extenders make NodeInfos of their own, so it goes
+// by the name.
+func (n *nodes) find(node framework.NodeInfo) (int32, bool) {
+	place, ok := n.byName[node.Node().Name]
+	return place, ok
+}
+
+// nodeSet is some nodes, by their places.
+type nodeSet struct {
+	names  []string // by place
+	places []int32
+}
+
+// sorted are the names of the nodes, sorted.
+func (s nodeSet) sorted() []string {
+	names := make([]string, len(s.places))
+	for i, place := range s.places {
+		names[i] = s.names[place]
+	}
+	slices.Sort(names)
+	return names
+}
+
+// nodeVerdict is what the nodes of a group have in common.
+type nodeVerdict struct {
 	verdict Verdict
 	column  int
 	reason  string
 }
 
-// grouping sorts nodes by what was said of them.
-type grouping struct {
-	said   []said
-	places [][]int32
-	index  map[said]int // of those past few
-}
-
-// few is how many groups are looked through before a map is the faster way. Most
-// attempts have fewer: reasons don't name nodes.
-const few = 8
-
-// add puts a node into the group to which it belongs.
-func (g *grouping) add(place int32, what said) {
-	i := g.find(what)
-	g.places[i] = append(g.places[i], place)
-}
-
-func (g *grouping) find(what said) int {
-	if i := slices.Index(g.said[:min(few, len(g.said))], what); i >= 0 {
-		return i
-	}
-	if i, ok := g.index[what]; ok {
-		return i
-	}
-	i := len(g.said)
-	if i >= few {
-		if g.index == nil {
-			g.index = map[said]int{}
-		}
-		g.index[what] = i
-	}
-	g.said, g.places = append(g.said, what), append(g.places, nil)
-	return i
-}
-
 // rank puts what needs attention first.
 var rank = map[Verdict]int{Errored: 0, Rejected: 1, LeftOut: 2, Passed: 3, NotRun: 4}
 
-// groups are the groups, in the order of need.
-func (g *grouping) groups(names []string) []Group {
-	groups := make([]Group, len(g.said))
-	for i, what := range g.said {
-		groups[i] = Group{what.verdict, what.column, what.reason, newNodeSet(g.places[i], names)}
+// groupNodes sorts nodes by the verdicts on them, which are by place, and the groups by
+// need.
+func groupNodes(nodes nodeSet, verdicts []nodeVerdict) []Group {
+	var groups []Group
+	index := map[nodeVerdict]int{}
+	for _, place := range nodes.places {
+		v := verdicts[place]
+		i, ok := index[v]
+		if !ok {
+			i, index[v] = len(groups), len(groups)
+			groups = append(groups, Group{v.verdict, v.column, v.reason, nodeSet{names: nodes.names}})
+		}
+		groups[i].nodes.places = append(groups[i].nodes.places, place)
+	}
+	for i := range groups {
+		groups[i].nodes.places = slices.Clone(groups[i].nodes.places) // which has no room to grow
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(rank[a.Verdict], rank[b.Verdict]), cmp.Compare(a.Column, b.Column),
@@ -66,34 +96,8 @@ func (g *grouping) groups(names []string) []Group {
 	return groups
 }
 
-// passed stands, among the cells, for a node that passed.
-var passed = framework.NewStatus(framework.Success)
-
-// groups sorts all nodes by what was said of them in a cycle.
-func (s *session) groups(c *cycle) []Group {
-	var g grouping
-	for _, place := range s.nodes.places {
-		g.add(place, c.say(s.cells[place], s.nodes.names[place]))
-	}
-	return g.groups(s.nodes.names)
-}
-
-// say is what there is to say of a node.
-func (c *cycle) say(status *framework.Status, node string) said {
-	switch {
-	case status == passed:
-		return said{Passed, -1, ""}
-	case status == nil && c.leftOut != nil && c.leftOut(node):
-		return c.why
-	case status == nil:
-		return said{NotRun, -1, ""}
-	}
-	verdict, reason := judge(status)
-	return said{verdict, c.rec.profile.columnOf(status.Plugin()), reason}
-}
-
-// judge is what a status says.
-func judge(status *framework.Status) (Verdict, string) {
+// verdictOf is what a status means.
+func verdictOf(status *framework.Status) (Verdict, string) {
 	switch {
 	case status.IsSuccess():
 		return Passed, ""

@@ -7,9 +7,9 @@ import (
 	"k8s.io/kube-scheduler/framework"
 )
 
-// TestEachPluginIsHeardAtEachPoint puts plugins into kube-scheduler's own
+// TestEachPluginIsRecordedAtEachPoint puts plugins into kube-scheduler's own
 // framework; of twelve the first three are looked at.
-func TestEachPluginIsHeardAtEachPoint(t *testing.T) {
+func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 	no := framework.NewStatus(framework.UnschedulableAndUnresolvable, "no")
 	broken := framework.NewStatus(framework.Error, "broken")
 	skip, wait := framework.NewStatus(framework.Skip), framework.NewStatus(framework.Wait)
@@ -43,14 +43,14 @@ func TestEachPluginIsHeardAtEachPoint(t *testing.T) {
 				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued(pod), framework.AsStatus(err), nil, time.Now())
 			}
 			a := r.Attempts("ns", "p")[0]
-			said := at(a, tt.at)
+			verdicts := at(a, tt.at)
 			for i, want := range tt.want {
-				if said[i].Verdict != want || (said[i].Reason != "") != (want == Rejected || want == Errored) {
-					t.Errorf("%s: got %+v, want %s", said[i].Plugin, said[i], want)
+				if verdicts[i].Verdict != want || (verdicts[i].Reason != "") != (want == Rejected || want == Errored) {
+					t.Errorf("%s: got %+v, want %s", verdicts[i].Plugin, verdicts[i], want)
 				}
 			}
-			if tt.at == permit && said[1].Timeout != time.Minute {
-				t.Errorf("got %+v", said[1])
+			if tt.at == permit && verdicts[1].Timeout != time.Minute {
+				t.Errorf("got %+v", verdicts[1])
 			}
 			if tt.at == bind {
 				return
@@ -62,31 +62,17 @@ func TestEachPluginIsHeardAtEachPoint(t *testing.T) {
 	}
 }
 
-// at is what was said at a point.
+// at are the verdicts at a point.
 func at(a Attempt, p point) []PluginVerdict {
 	return [...][]PluginVerdict{a.PreFilter, a.PreScore, a.Reserve, a.Permit, a.PreBind, a.Bind}[p]
 }
 
 func TestPluginsThatLeaveNoNodeBetweenThem(t *testing.T) {
-	rec := &record{said: &sayings{preFilter: {
+	rec := &record{verdicts: verdicts{preFilter: {
 		{Plugin: "A", Verdict: Passed, LimitsNodes: true}, {Plugin: "B", Verdict: Passed, LimitsNodes: true}, {Plugin: "C", Verdict: Skipped},
 	}}}
 	rec.noNodeLeft(framework.NewStatus(framework.UnschedulableAndUnresolvable, "none left"))
-	if said := rec.said[preFilter]; said[1].Verdict != Rejected || said[1].Reason != "none left" || said[0].Verdict != Passed {
-		t.Errorf("got %+v", said)
-	}
-}
-
-func TestAttemptsThatComeToTheSameShareIt(t *testing.T) {
-	r, sched := New(nothing), newRealScheduler(t, 4)
-	defer r.Attach(sched, nil)()
-	for _, name := range []string{"a", "b"} {
-		if err := place(t.Context(), sched, newPod(name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a, b := r.Attempts("ns", "a")[0], r.Attempts("ns", "b")[0]
-	if a.Result != Scheduled || &a.PreFilter[0] != &b.PreFilter[0] || &a.Bind[0] != &b.Bind[0] {
-		t.Errorf("got %+v and %+v", a, b)
+	if all := rec.verdicts[preFilter]; all[1].Verdict != Rejected || all[1].Reason != "none left" || all[0].Verdict != Passed {
+		t.Errorf("got %+v", all)
 	}
 }

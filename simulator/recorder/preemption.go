@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ type Preemption struct {
 	// Node is the one nominated for the pod.
 	Node string `json:"node"`
 	// Victims are the pods that were pushed out, as namespace/name. Where
-	// preemption goes on beside the next cycle they come one by one, even after the
+	// preemption goes on during the next cycle they come one by one, even after the
 	// attempt's Result.
 	Victims []string `json:"victims"`
 }
@@ -32,51 +33,50 @@ type PushedOut struct {
 	Time time.Time `json:"time"`
 }
 
-// victim is a pod that was pushed out.
-type victim struct {
-	key  types.NamespacedName
-	uid  types.UID
-	time time.Time
-}
-
-// preemption is nil unless a node was nominated: then no room was made, whatever
-// PostFilter answered.
-func (r *record) preemption() *Preemption {
-	if r.nominated == "" {
-		return nil
-	}
-	p := &Preemption{Node: r.nominated, Victims: []string{}}
-	for _, v := range r.victims {
-		p.Victims = append(p.Victims, v.key.String())
-	}
-	return p
-}
-
 // PushedOut says why the last pod of that name that had to go did.
 func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out, ok := r.evictionOf(types.NamespacedName{Namespace: namespace, Name: name})
-	return out.PushedOut, ok
-}
-
-// eviction is that of the pod with the UID.
-type eviction struct {
-	PushedOut
-	uid types.UID
-}
-
-func (r *Recorder) evictionOf(pod types.NamespacedName) (out eviction, ok bool) {
-	by := r.pushedOut[pod]
-	if by == nil {
-		return eviction{}, false
+	out, ok := r.pushedOut[types.NamespacedName{Namespace: namespace, Name: name}]
+	if !ok {
+		return PushedOut{}, false
 	}
-	for _, v := range by.victims {
-		if v.key == pod {
-			out = eviction{PushedOut{By: by.pod.String(), Node: by.nominated, Time: v.time}, v.uid}
+	return out.public(), true
+}
+
+// eviction is that of a pod with a UID, by the attempt for another.
+type eviction struct {
+	by   *record
+	uid  types.UID
+	time time.Time
+}
+
+func (e eviction) public() PushedOut {
+	return PushedOut{By: e.by.pod().String(), Node: e.by.nominated, Time: e.time}
+}
+
+// addVictim adds a victim to the newest attempt for a pod that made room: with the
+// last victim gone the next attempt may begin before its event is sent.
+func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
+	for _, rec := range slices.Backward(kept) {
+		if rec.UID == string(preemptor.GetUID()) && rec.makesRoom {
+			key := types.NamespacedName{Namespace: victim.Namespace, Name: victim.Name}
+			rec.victims = append(rec.victims, key.String())
+			r.pushedOut[key] = eviction{rec, victim.UID, time.Now()}
+			r.changed()
+			return
 		}
 	}
-	return out, true
+}
+
+// forgetVictims forgets those of an attempt.
+func (r *Recorder) forgetVictims(rec *record) {
+	if len(rec.victims) > 0 {
+		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
+	}
 }
 
 // nominated is the node that PostFilter names for the pod, or empty. What keeps an
@@ -92,49 +92,32 @@ func nominated(result *framework.PostFilterResult) string {
 // is the one that the event is related to.
 const preempted = "Preempted"
 
-// watchVictims listens to the events that a profile's plugins send, since the
-// framework hands on the node alone. It does so before they are queued: none is
+// wrapEvents has the events that a profile's plugins send pass by the recorder, since
+// the framework hands on the node alone. It does so before they are queued: none is
 // missed, and none comes late. Without the private field no victim is known.
-func (s *session) watchVictims(fwk schedframework.Framework) {
+func (s *session) wrapEvents(fwk schedframework.Framework) {
 	if recorder := private[events.EventRecorderLogger](fwk, "eventRecorder"); recorder != nil && *recorder != nil {
-		*recorder = watchedEvents{*recorder, s.recorder}
+		*recorder = recordedEvents{*recorder, s.recorder}
 	}
 }
 
-type watchedEvents struct {
+type recordedEvents struct {
 	events.EventRecorderLogger
 	attempts *Recorder
 }
 
-// WithLogger is how plugins ask for the recorder, so it hands on the listener.
-func (w watchedEvents) WithLogger(logger klog.Logger) events.EventRecorderLogger {
-	return watchedEvents{w.EventRecorderLogger.WithLogger(logger), w.attempts}
+// WithLogger is how plugins ask for the recorder of events.
+func (r recordedEvents) WithLogger(logger klog.Logger) events.EventRecorderLogger {
+	return recordedEvents{r.EventRecorderLogger.WithLogger(logger), r.attempts}
 }
 
-func (w watchedEvents) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
+func (r recordedEvents) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
 	if reason == preempted {
 		victim, _ := regarding.(*v1.Pod)
 		preemptor, _ := related.(metav1.Object) // a pod, in a type of the plugin's own
 		if victim != nil && preemptor != nil {
-			w.attempts.pushOut(preemptor, victim)
+			r.attempts.addVictim(preemptor, victim)
 		}
 	}
-	w.EventRecorderLogger.Eventf(regarding, related, eventtype, reason, action, note, args...)
-}
-
-// pushOut adds a victim to the newest attempt for a pod that made room: with the
-// last victim gone the next attempt may begin before its event is sent.
-func (r *Recorder) pushOut(preemptor metav1.Object, pod *v1.Pod) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
-	for _, rec := range slices.Backward(kept) {
-		if rec.uid == preemptor.GetUID() && rec.makesRoom {
-			v := victim{types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, pod.UID, time.Now()}
-			rec.victims = append(rec.victims, v)
-			r.pushedOut[v.key] = rec
-			r.changed()
-			return
-		}
-	}
+	r.EventRecorderLogger.Eventf(regarding, related, eventtype, reason, action, note, args...)
 }

@@ -13,7 +13,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// noEvents takes what the listener hands on.
+// noEvents takes what recordedEvents hands on.
 type noEvents struct{}
 
 func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
@@ -29,9 +29,9 @@ func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v
 	return schedframework.NewPostFilterResultWithNominatedNode("node-00000"), nil
 }
 
-// TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom: preemption goes on
-// beside the next attempts, which may be through before its last event.
-func TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
+// TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom: preemption goes on
+// during the next attempts, which may be through before its last event.
+func TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
 	r, sched := New(nothing), newScheduler(2)
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
 	defer r.Attach(sched, nil)()
@@ -40,10 +40,10 @@ func TestAVictimThatIsToldOfLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
 		t.Fatal("a node fits")
 	}
 	fwk.RunPostFilterPlugins(t.Context(), schedframework.NewCycleState(), pod, nil)
-	listener := watchedEvents{noEvents{}, r}
-	listener.Eventf(newPod("early"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
+	recorded := recordedEvents{noEvents{}, r}
+	recorded.Eventf(newPod("early"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
 	one(t.Context(), sched, pod)
-	listener.WithLogger(klog.Background()).Eventf(newPod("late"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
+	recorded.WithLogger(klog.Background()).Eventf(newPod("late"), wrapped{pod}, v1.EventTypeNormal, preempted, "Preempting", "")
 
 	attempts := r.Attempts("ns", "p")
 	if len(attempts) != 2 || attempts[0].Preemption != nil {

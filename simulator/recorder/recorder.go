@@ -1,13 +1,14 @@
-// Package recorder keeps what kube-scheduler does with each pod: every attempt,
-// with what each plugin and each extender said of each node, and why.
+// Package recorder keeps what kube-scheduler does with each pod: every attempt, with
+// the verdict of each plugin and each extender on each node, and why.
 //
 // It stands between the scheduler, its frameworks and their plugins (see
 // [Recorder.Attach]), and changes nothing of what they decide. What it keeps is in
-// memory and bounded; it writes nothing to the cluster.
+// memory and bounded; it writes nothing to the cluster. It is no API.
 package recorder
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -17,18 +18,14 @@ import (
 const (
 	// MaxPerPod is how many attempts are kept for a pod.
 	MaxPerPod = 20
-	// MaxAttempts is how many are kept in all.
-	MaxAttempts = 20_000
-	// MaxGroups is how many groups of nodes they have in all: some ten each, unless
-	// a plugin has a reason of its own for each node.
-	MaxGroups = 500_000
+	// MaxBytes is about how much memory they take in all.
+	MaxBytes = 128 << 20
 )
-
-type limits struct{ perPod, attempts, groups int }
 
 // Recorder keeps attempts. It outlives the schedulers that it is attached to.
 type Recorder struct {
-	limits    limits
+	maxPerPod, maxBytes int
+
 	changed   func()
 	scheduled func(namespace, name, uid string)
 
@@ -36,20 +33,18 @@ type Recorder struct {
 	lastID    uint64
 	pods      map[types.NamespacedName][]*record // the oldest first
 	order     list.List                          // all of them, likewise
-	groups    int                                // that they have
-	pushedOut map[types.NamespacedName]*record   // of the pod that made them go
+	bytes     int                                // that they take, about
+	pushedOut map[types.NamespacedName]eviction
 }
 
 // New makes a recorder. It calls changed each time that anything was recorded;
 // changed must neither wait nor call the recorder.
-func New(changed func()) *Recorder {
-	return newRecorder(limits{perPod: MaxPerPod, attempts: MaxAttempts, groups: MaxGroups}, changed)
-}
+func New(changed func()) *Recorder { return newRecorder(MaxPerPod, MaxBytes, changed) }
 
-func newRecorder(l limits, changed func()) *Recorder {
+func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
 	return &Recorder{
-		limits: l, changed: changed, scheduled: func(string, string, string) {},
-		pods: map[types.NamespacedName][]*record{}, pushedOut: map[types.NamespacedName]*record{},
+		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(string, string, string) {},
+		pods: map[types.NamespacedName][]*record{}, pushedOut: map[types.NamespacedName]eviction{},
 	}
 }
 
@@ -61,21 +56,18 @@ func (r *Recorder) OnScheduled(f func(namespace, name, uid string)) { r.schedule
 func (r *Recorder) Attempts(namespace, name string) []Attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.pods[types.NamespacedName{Namespace: namespace, Name: name}]
-	attempts := make([]Attempt, 0, len(kept))
-	for i := len(kept) - 1; i >= 0; i-- {
-		attempts = append(attempts, r.copy(kept[i]))
+	attempts := []Attempt{}
+	for _, rec := range slices.Backward(r.pods[types.NamespacedName{Namespace: namespace, Name: name}]) {
+		attempts = append(attempts, r.copy(rec))
 	}
 	return attempts
 }
 
 // Attempt returns one of a pod's attempts.
 func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, rec := range r.pods[types.NamespacedName{Namespace: namespace, Name: name}] {
-		if rec.id == id {
-			return r.copy(rec), true
+	for _, a := range r.Attempts(namespace, name) {
+		if a.ID == id {
+			return a, true
 		}
 	}
 	return Attempt{}, false
@@ -84,8 +76,9 @@ func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 // copy is an attempt with what became of the pod later.
 func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
-	if out, ok := r.evictionOf(rec.pod); ok && out.uid == rec.uid && rec.result == Scheduled {
-		a.PushedOut = &out.PushedOut
+	if out, ok := r.pushedOut[rec.pod()]; ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
+		pushedOut := out.public()
+		a.PushedOut = &pushedOut
 	}
 	return a
 }
@@ -95,7 +88,7 @@ func (r *Recorder) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.order.Len() > 0 {
-		r.dropOldest()
+		r.forget(r.oldest())
 	}
 	r.changed()
 }
@@ -105,17 +98,18 @@ func (r *Recorder) add(rec *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastID++
-	rec.id, rec.number = r.lastID, 1
-	kept := r.pods[rec.pod]
-	if n := len(kept); n > 0 && kept[n-1].uid == rec.uid {
-		rec.number = kept[n-1].number + 1
+	rec.ID, rec.Number = r.lastID, 1
+	pod := rec.pod()
+	kept := r.pods[pod]
+	if n := len(kept); n > 0 && kept[n-1].UID == rec.UID {
+		rec.Number = kept[n-1].Number + 1
 	}
-	r.pods[rec.pod] = append(kept, rec)
+	r.pods[pod] = append(kept, rec)
 	rec.inOrder = r.order.PushBack(rec)
-	if len(kept) == r.limits.perPod {
+	if len(kept) == r.maxPerPod {
 		r.forget(kept[0])
 	}
-	r.makeRoom()
+	r.charge(rec, baseBytes)
 	r.changed()
 }
 
@@ -127,37 +121,36 @@ func (r *Recorder) update(change func()) {
 	r.changed()
 }
 
-// keep gives an attempt what was said of nodes. It needs the lock.
+// keep gives an attempt the verdicts on nodes and their scores. It needs the lock.
 func (r *Recorder) keep(rec *record, groups []Group, s *scoring) {
 	if rec.inOrder == nil {
 		return // forgotten meanwhile
 	}
-	rec.groups, rec.scoring = groups, s
-	r.groups += len(groups)
-	r.makeRoom()
+	rec.Groups, rec.scoring = groups, s
+	r.charge(rec, bytesOf(groups, s))
 }
 
-func (r *Recorder) makeRoom() {
-	for r.order.Len() > r.limits.attempts || r.groups > r.limits.groups {
-		r.dropOldest()
+// charge counts what an attempt takes, and makes room for it.
+func (r *Recorder) charge(rec *record, bytes int) {
+	rec.bytes += bytes
+	r.bytes += bytes
+	for r.bytes > r.maxBytes && r.order.Len() > 1 {
+		r.forget(r.oldest())
 	}
 }
 
-func (r *Recorder) dropOldest() { r.forget(r.order.Front().Value.(*record)) }
+func (r *Recorder) oldest() *record { return r.order.Front().Value.(*record) }
 
 // forget drops an attempt, which is the oldest of its pod.
 func (r *Recorder) forget(rec *record) {
 	r.order.Remove(rec.inOrder)
 	rec.inOrder = nil
-	r.groups -= len(rec.groups)
-	for _, v := range rec.victims {
-		if r.pushedOut[v.key] == rec {
-			delete(r.pushedOut, v.key)
-		}
-	}
-	if kept := r.pods[rec.pod]; len(kept) > 1 {
-		r.pods[rec.pod] = append(kept[:0:0], kept[1:]...)
+	r.bytes -= rec.bytes
+	r.forgetVictims(rec)
+	pod := rec.pod()
+	if kept := r.pods[pod]; len(kept) > 1 {
+		r.pods[pod] = append(kept[:0:0], kept[1:]...)
 	} else {
-		delete(r.pods, rec.pod)
+		delete(r.pods, pod)
 	}
 }

@@ -9,76 +9,66 @@ import (
 	"k8s.io/kube-scheduler/framework"
 )
 
-// scoring is what was said of the nodes that were left to choose from.
+// scoring are the scores of the nodes that were left to choose from.
 type scoring struct {
-	nodes   nodeSet // in increasing order
+	nodes   nodeSet
 	columns []scores
 }
 
 // scores are a column's, in the order of the nodes.
 type scores struct {
 	ScoreColumn
-	raw, normalized values
-}
-
-// newScoring packs the scores of the plugins.
-func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []framework.NodePluginScores) *scoring {
-	places, order := s.inOrder(list)
-	packed := &scoring{nodes: newNodeSet(places, s.nodes.names)}
-	if len(result) == 0 {
-		return packed
-	}
-	numbers := make([]int64, len(order))
-	for column, score := range result[0].Scores {
-		weight := max(c.rec.profile.weights[score.Name], 1)
-		for i, from := range order {
-			numbers[i] = result[from].Scores[column].Score / weight
-		}
-		one := scores{ScoreColumn: ScoreColumn{Name: score.Name, Weight: weight}, normalized: newValues(numbers)}
-		if one.raw = one.normalized; c.raw[score.Name] != nil {
-			for i, from := range order {
-				numbers[i] = c.raw[score.Name][from]
-			}
-			one.raw = newValues(numbers)
-		}
-		packed.columns = append(packed.columns, one)
-	}
-	return packed
-}
-
-// inOrder are the places of nodes in increasing order, and where in the list each
-// of them is.
-func (s *session) inOrder(list []framework.NodeInfo) (places []int32, order []int) {
-	at := make([]int, len(s.nodes.names)) // from 1
-	for i, node := range list {
-		if place, ok := s.nodes.find(node); ok {
-			at[place] = i + 1
-		}
-	}
-	places, order = make([]int32, 0, len(list)), make([]int, 0, len(list))
-	for place, i := range at {
-		if i > 0 {
-			places, order = append(places, int32(place)), append(order, i-1)
-		}
-	}
-	return places, order
+	raw        []int64 // nil: as normalized
+	normalized []uint8 // from 0 to 100; nil for an extender, whose scores nobody bounds
 }
 
 // perPriority is what the scheduler makes of a point from an extender.
 const perPriority = framework.MaxScore / extenderv1.MaxExtenderPriority
 
-// add packs the scores of an extender.
+func (s scores) at(i int) (score Score) {
+	switch {
+	case s.Extender:
+		score.Raw, score.Normalized = s.raw[i], s.raw[i]*perPriority
+	case s.raw == nil:
+		score.Raw, score.Normalized = int64(s.normalized[i]), int64(s.normalized[i])
+	default:
+		score.Raw, score.Normalized = s.raw[i], int64(s.normalized[i])
+	}
+	score.Weighted = score.Normalized * s.Weight
+	return score
+}
+
+// newScoring takes over the scores of the plugins.
+func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []framework.NodePluginScores) *scoring {
+	all := &scoring{nodes: nodeSet{s.nodes.names, make([]int32, len(list))}}
+	for i, node := range list {
+		all.nodes.places[i], _ = s.nodes.find(node) // each of them was filtered
+	}
+	if len(result) == 0 {
+		return all
+	}
+	for column, score := range result[0].Scores {
+		weight := max(c.rec.profile.weights[score.Name], 1)
+		normalized := make([]uint8, len(list))
+		for i := range list {
+			normalized[i] = uint8(result[i].Scores[column].Score / weight)
+		}
+		all.columns = append(all.columns, scores{ScoreColumn{Name: score.Name, Weight: weight}, c.raw[score.Name], normalized})
+	}
+	return all
+}
+
+// add takes over the scores of an extender.
 func (s *scoring) add(name string, weight int64, list extenderv1.HostPriorityList) {
 	given := make(map[string]int64, len(list))
 	for _, priority := range list {
 		given[priority.Host] = priority.Score
 	}
-	var raw, normalized []int64
-	for place := range s.nodes.all() {
-		score := given[s.nodes.names[place]]
-		raw, normalized = append(raw, score), append(normalized, score*perPriority)
+	raw := make([]int64, len(s.nodes.places))
+	for i, place := range s.nodes.places {
+		raw[i] = given[s.nodes.names[place]]
 	}
-	s.columns = append(s.columns, scores{ScoreColumn{Name: name, Extender: true, Weight: weight}, newValues(raw), newValues(normalized)})
+	s.columns = append(s.columns, scores{ScoreColumn: ScoreColumn{Name: name, Extender: true, Weight: weight}, raw: raw})
 }
 
 // heads are the columns without their numbers.
@@ -94,57 +84,21 @@ func (s *scoring) heads() []ScoreColumn {
 
 // rows returns the best first.
 func (s *scoring) rows() []NodeScore {
-	rows := []NodeScore{}
 	if s == nil {
-		return rows
+		return []NodeScore{}
 	}
-	for place := range s.nodes.all() {
-		row := NodeScore{Node: s.nodes.names[place], Cells: make([]Score, len(s.columns))}
-		for j, c := range s.columns {
-			normalized := c.normalized.at(len(rows))
-			row.Cells[j] = Score{Raw: c.raw.at(len(rows)), Normalized: normalized, Weighted: normalized * c.Weight}
+	rows := make([]NodeScore, len(s.nodes.places))
+	for i, place := range s.nodes.places {
+		row := &rows[i]
+		row.Node = s.nodes.names[place]
+		row.Cells = make([]Score, len(s.columns))
+		for j, column := range s.columns {
+			row.Cells[j] = column.at(i)
 			row.Total += row.Cells[j].Weighted
 		}
-		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b NodeScore) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), strings.Compare(a.Node, b.Node))
 	})
 	return rows
-}
-
-// values are numbers, packed: most columns hold one number for all nodes, or
-// numbers from 0 to 100.
-type values struct {
-	same  int64
-	small []uint8
-	large []int64
-}
-
-func newValues(numbers []int64) values {
-	if len(numbers) == 0 {
-		return values{}
-	}
-	low, high := slices.Min(numbers), slices.Max(numbers)
-	switch {
-	case low == high:
-		return values{same: low}
-	case low < 0 || high > 255:
-		return values{large: slices.Clone(numbers)}
-	}
-	v := values{small: make([]uint8, len(numbers))}
-	for i, n := range numbers {
-		v.small[i] = uint8(n)
-	}
-	return v
-}
-
-func (v values) at(i int) int64 {
-	switch {
-	case v.small != nil:
-		return int64(v.small[i])
-	case v.large != nil:
-		return v.large[i]
-	}
-	return v.same
 }

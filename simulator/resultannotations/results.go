@@ -3,10 +3,11 @@
 // programs that read those there.
 //
 // A pod that still waits gets none: to the scheduler that would be a change of the
-// pod, and a reason to try it again.
+// pod, and a reason to try it again. It is no API.
 package resultannotations
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -26,7 +27,7 @@ var names = []string{
 // history holds those of all attempts, as a list, the oldest first.
 const history = "result-history"
 
-// byPlugin is what plugins said; byNode is that by the names of nodes.
+// byPlugin are the results of plugins; byNode are these by the names of nodes.
 type (
 	byPlugin map[string]string
 	byNode   map[string]byPlugin
@@ -38,11 +39,11 @@ func resultsOf(a *recorder.Attempt) map[string]string {
 	score, final := scores(a)
 	results := map[string]string{prefix + "selected-node": a.Node}
 	for name, value := range map[string]any{
-		"prefilter-result": limits(a), "prefilter-result-status": said(a.PreFilter, true),
+		"prefilter-result": limits(a), "prefilter-result-status": verdicts(a.PreFilter, true),
 		"filter-result": filters(a), "postfilter-result": postFilter(a),
-		"prescore-result": said(a.PreScore, true), "score-result": score, "finalscore-result": final,
-		"reserve-result": said(a.Reserve, false), "permit-result": permit, "permit-result-timeout": timeouts,
-		"prebind-result": said(a.PreBind, false), "bind-result": said(a.Bind, true),
+		"prescore-result": verdicts(a.PreScore, true), "score-result": score, "finalscore-result": final,
+		"reserve-result": verdicts(a.Reserve, false), "permit-result": permit, "permit-result-timeout": timeouts,
+		"prebind-result": verdicts(a.PreBind, false), "bind-result": verdicts(a.Bind, true),
 	} {
 		raw, _ := json.Marshal(value) // maps of strings
 		results[prefix+name] = string(raw)
@@ -50,12 +51,12 @@ func resultsOf(a *recorder.Attempt) map[string]string {
 	return results
 }
 
-// said is what the plugins that were asked said: success, or their message, which
-// is empty where a plugin does not care. Where that is known without asking it,
-// the plugin is left out.
-func said(verdicts []recorder.PluginVerdict, skipped bool) byPlugin {
+// verdicts are those of the plugins that were asked: success, or their message, which
+// is empty where the pod is none of a plugin's business. Where that is known without
+// asking it, the plugin is left out.
+func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {
 	results := byPlugin{}
-	for _, v := range verdicts {
+	for _, v := range all {
 		switch {
 		case v.Verdict == recorder.NotRun, v.Verdict == recorder.Skipped && !skipped:
 		case v.Verdict == recorder.Passed:
@@ -77,7 +78,7 @@ func permits(a *recorder.Attempt) (results, timeouts byPlugin) {
 			timeouts[v.Plugin] = v.Timeout.String()
 		}
 	}
-	return said(a.Permit, true), timeouts
+	return verdicts(a.Permit, true), timeouts
 }
 
 // limits are the nodes that a PreFilter named. Where more than one did, those are
@@ -138,11 +139,8 @@ func postFilter(a *recorder.Attempt) byNode {
 		}
 	}
 	if p := a.Preemption; p != nil {
-		plugin := a.PostFilter.Plugin
-		if plugin == "" {
-			plugin = "DefaultPreemption" // the one of kube-scheduler's own that nominates
-		}
-		results[p.Node] = byPlugin{plugin: "preemption victim"}
+		// DefaultPreemption is the one of kube-scheduler's own that nominates.
+		results[p.Node] = byPlugin{cmp.Or(a.PostFilter.Plugin, "DefaultPreemption"): "preemption victim"}
 	}
 	return results
 }

@@ -37,7 +37,7 @@ type writer struct {
 type scheduled struct{ namespace, name, uid string }
 
 // Start writes the annotations of all pods for which the recorder has a scheduled
-// attempt from now on, until ctx is done. warn is told what cannot be written.
+// attempt from now on, until ctx is done. warn gets what cannot be written.
 func Start(ctx context.Context, client kubernetes.Interface, attempts *recorder.Recorder, warn func(format string, args ...any)) {
 	w := &writer{
 		client: client, attempts: attempts, warn: warn,
@@ -111,15 +111,15 @@ func fit(pod *v1.Pod, attempts []recorder.Attempt) (annotations map[string]any, 
 		annotations[key] = value
 		return true
 	}
-	newest := resultsOf(&attempts[0])
+	var past []map[string]string
+	for _, a := range slices.Backward(attempts) {
+		past = append(past, resultsOf(&a))
+	}
+	newest := past[len(past)-1]
 	for _, name := range names {
 		if !put(prefix+name, newest[prefix+name]) {
 			left = append(left, name)
 		}
-	}
-	past := []map[string]string{newest}
-	for i := range attempts[1:] {
-		past = append([]map[string]string{resultsOf(&attempts[i+1])}, past...)
 	}
 	for ; len(past) > 0; past = past[1:] { // the oldest goes first
 		if raw, err := json.Marshal(past); err == nil && put(prefix+history, string(raw)) {

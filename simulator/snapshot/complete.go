@@ -1,35 +1,124 @@
 package snapshot
 
 import (
-	"context"
+	"slices"
 
-	"k8s.io/client-go/kubernetes"
+	v1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Complete adds what the objects of a snapshot refer to and what it does not
 // have, and has pods name their claims. An import does so too; with this, a
 // snapshot can be imported in parts.
 func (s *Snapshot) Complete() {
-	s.add(s.missing())
-	s.dropSystems()
-	nameClaims(s)
+	_ = s.complete(func(Kind, Object) (bool, error) { return false, nil })
 }
 
-// completeBeside adds what is missing, but for what is there already.
-func (s *Snapshot) completeBeside(ctx context.Context, there kubernetes.Interface) error {
+// complete adds what is missing, but for what is there already.
+func (s *Snapshot) complete(there func(Kind, Object) (bool, error)) (failed error) {
+	s.dropSystems()
+	s.nameClaims()
 	missing := s.missing()
 	for _, kind := range Kinds {
-		if err := kind.dropThere(ctx, there, missing); err != nil {
-			return err
-		}
+		kind.Drop(missing, func(o Object) bool {
+			ok, err := there(kind, o)
+			if err != nil {
+				failed = err
+			}
+			return ok
+		})
 	}
-	s.add(missing)
-	return nil
-}
-
-// add adds what is missing.
-func (s *Snapshot) add(missing *Snapshot) {
 	s.Namespaces = append(s.Namespaces, missing.Namespaces...)
 	s.PriorityClasses = append(s.PriorityClasses, missing.PriorityClasses...)
 	s.RuntimeClasses = append(s.RuntimeClasses, missing.RuntimeClasses...)
+	return failed
+}
+
+// missing is what the objects of a snapshot refer to, what it does not have, and
+// what an API server insists on: "kubectl get nodes,pods -A" lists none of it.
+func (s *Snapshot) missing() *Snapshot {
+	out, has := &Snapshot{}, map[string]bool{}
+	lacks := func(kind, name string) bool {
+		key := kind + " " + name
+		lacks := name != "" && !has[key]
+		has[key] = true
+		return lacks
+	}
+	for _, kind := range []string{"Namespace", "PriorityClass", "RuntimeClass"} {
+		for o := range KindNamed(kind).All(s) {
+			has[kind+" "+o.GetName()] = true
+		}
+	}
+	for _, kind := range Kinds {
+		for o := range kind.All(s) {
+			if name := o.GetNamespace(); !IsSystemNamespace(name) && lacks("Namespace", name) {
+				out.Namespaces = append(out.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			}
+		}
+	}
+	for i := range s.Pods {
+		spec := &s.Pods[i].Spec
+		if name := spec.PriorityClassName; spec.Priority != nil && !isSystemPriority(name) && lacks("PriorityClass", name) {
+			out.PriorityClasses = append(out.PriorityClasses, schedulingv1.PriorityClass{
+				ObjectMeta: metav1.ObjectMeta{Name: name}, Value: *spec.Priority, PreemptionPolicy: spec.PreemptionPolicy,
+			})
+		}
+		if spec.RuntimeClassName != nil && lacks("RuntimeClass", *spec.RuntimeClassName) {
+			class := nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: *spec.RuntimeClassName}, Handler: "simulated"}
+			if len(spec.Overhead) > 0 {
+				class.Overhead = &nodev1.Overhead{PodFixed: spec.Overhead}
+			}
+			out.RuntimeClasses = append(out.RuntimeClasses, class)
+		}
+	}
+	return out
+}
+
+// noticesOfMissing say what is made of nothing but its name.
+func (s *Snapshot) noticesOfMissing() []Notice {
+	var notices []Notice
+	missing := s.missing()
+	for kind, reason := range map[string]string{
+		"Namespace":     "not in the file: made without labels",
+		"PriorityClass": "not in the file: made as its pods say",
+		"RuntimeClass":  "not in the file: made as its pods say",
+	} {
+		kind := KindNamed(kind)
+		for o := range kind.All(missing) {
+			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
+		}
+	}
+	sortNotices(notices)
+	return notices
+}
+
+// nameClaims has pods name the claims that were made for them from a template, if
+// the snapshot has these: such a claim is its pod's by the UID that the pod had.
+// Otherwise the pods would get others, without a volume or a device.
+func (s *Snapshot) nameClaims() {
+	volumes, devices := map[string]bool{}, map[string]bool{}
+	for i := range s.PVCs {
+		volumes[qualified(&s.PVCs[i])] = true
+	}
+	for i := range s.ResourceClaims {
+		devices[qualified(&s.ResourceClaims[i])] = true
+	}
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		for v := range pod.Spec.Volumes {
+			volume := &pod.Spec.Volumes[v]
+			name := pod.Name + "-" + volume.Name
+			if volume.Ephemeral != nil && volumes[pod.Namespace+"/"+name] {
+				volume.VolumeSource = v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
+			}
+		}
+		for _, made := range pod.Status.ResourceClaimStatuses {
+			at := slices.IndexFunc(pod.Spec.ResourceClaims, func(c v1.PodResourceClaim) bool { return c.Name == made.Name && c.ResourceClaimTemplateName != nil })
+			if at >= 0 && made.ResourceClaimName != nil && devices[pod.Namespace+"/"+*made.ResourceClaimName] {
+				pod.Spec.ResourceClaims[at] = v1.PodResourceClaim{Name: made.Name, ResourceClaimName: made.ResourceClaimName}
+			}
+		}
+	}
 }

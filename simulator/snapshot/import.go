@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 )
 
 // parallelism is how many objects are written at once.
@@ -30,9 +31,8 @@ type Importer struct {
 
 // Pod imports a pod of a snapshot that is complete.
 func (i *Importer) Pod(ctx context.Context, pod v1.Pod) error {
-	one := &importing{Importer: i, total: 1, until: time.Now().Add(settle)}
-	all := func(metav1.Object) bool { return true }
-	if err := kindNamed("Pod").put(ctx, one, &Snapshot{Pods: []v1.Pod{pod}}, all); err != nil {
+	one := &importing{Importer: i, total: 1}
+	if err := one.put(ctx, KindNamed("Pod"), &Snapshot{Pods: []v1.Pod{pod}}, func(Object) bool { return true }); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	return one.left()
@@ -51,7 +51,7 @@ func (n NotImported) Error() string {
 }
 
 // Import makes the objects of a snapshot, and updates those that exist already.
-// progress, which may be nil, is told how many of how many are done, from several
+// progress, which may be nil, gets how many of how many are done, from several
 // goroutines. Objects that the API server refuses do not stop it: the error is then a
 // [NotImported]. It may change the snapshot.
 //
@@ -59,34 +59,27 @@ func (n NotImported) Error() string {
 // owners that are not here are dropped, since the garbage collector would delete
 // what they own.
 func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done, of int)) error {
-	in.dropSystems()
-	nameClaims(in)
-	if err := in.completeBeside(ctx, i.Client); err != nil {
+	err := in.complete(func(kind Kind, o Object) (bool, error) { return kind.isThere(ctx, i.Client, o) })
+	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	part := &importing{Importer: i, progress: progress, total: in.Objects()}
 	for _, kind := range Kinds {
-		for _, which := range inTurn(kind) {
-			part.until = time.Now().Add(settle)
-			if err := kind.put(ctx, part, in, which); err != nil {
-				return fmt.Errorf("import: %w", err)
-			}
+		if err := part.put(ctx, kind, in, func(o Object) bool { return !isPending(o) }); err != nil {
+			return fmt.Errorf("import: %w", err)
 		}
+	}
+	// Pods that have a node take their room before any other looks for some.
+	if err := part.put(ctx, KindNamed("Pod"), in, isPending); err != nil {
+		return fmt.Errorf("import: %w", err)
 	}
 	return part.left()
 }
 
-// inTurn are the objects of a kind that are made first, and those that are made
-// after them: pods that have a node take their room before any other looks for some.
-func inTurn(kind Kind) []func(metav1.Object) bool {
-	bound := func(o metav1.Object) bool {
-		pod, ok := o.(*v1.Pod)
-		return !ok || pod.Spec.NodeName != ""
-	}
-	if kind.Kind != "Pod" {
-		return []func(metav1.Object) bool{bound}
-	}
-	return []func(metav1.Object) bool{bound, func(o metav1.Object) bool { return !bound(o) }}
+// isPending is true of a pod without a node.
+func isPending(o Object) bool {
+	pod, ok := o.(*v1.Pod)
+	return ok && pod.Spec.NodeName == ""
 }
 
 // importing is a part of an import under way.
@@ -137,9 +130,5 @@ func (i *importing) refuse(about string, err error) {
 	i.refused = append(i.refused, Notice{About: about, Reason: err.Error()})
 }
 
-func qualified(obj metav1.Object) string {
-	if obj.GetNamespace() == "" {
-		return obj.GetName()
-	}
-	return obj.GetNamespace() + "/" + obj.GetName()
-}
+// qualified is the name of an object, with its namespace if it has one.
+func qualified(o metav1.Object) string { return cache.MetaObjectToName(o).String() }

@@ -3,7 +3,10 @@ package snapshot
 import (
 	"context"
 	"errors"
+	"iter"
+	"reflect"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,10 +21,39 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 )
+
+// Kinds are those of a Snapshot in the order in which they are made: each after
+// those that it refers to.
+var Kinds = []Kind{
+	kindOf("namespace", &v1.Namespace{}),
+	kindOf("priority class", &schedulingv1.PriorityClass{}),
+	kindOf("runtime class", &nodev1.RuntimeClass{}),
+	kindOf("storage class", &storagev1.StorageClass{}),
+	kindOf("CSI driver", &storagev1.CSIDriver{}),
+	kindOf("CSI node", &storagev1.CSINode{}),
+	kindOf("CSI storage capacity", &storagev1.CSIStorageCapacity{}),
+	kindOf("persistent volume claim", &v1.PersistentVolumeClaim{}),
+	kindOf("persistent volume", &v1.PersistentVolume{}),
+	kindOf("device class", &resourcev1.DeviceClass{}),
+	kindOf("resource slice", &resourcev1.ResourceSlice{}),
+	kindOf("resource claim template", &resourcev1.ResourceClaimTemplate{}),
+	kindOf("resource claim", &resourcev1.ResourceClaim{}),
+	kindOf("service", &v1.Service{}),
+	kindOf("pod disruption budget", &policyv1.PodDisruptionBudget{}),
+	kindOf("deployment", &appsv1.Deployment{}),
+	kindOf("replica set", &appsv1.ReplicaSet{}),
+	kindOf("replication controller", &v1.ReplicationController{}),
+	kindOf("stateful set", &appsv1.StatefulSet{}),
+	kindOf("daemon set", &appsv1.DaemonSet{}),
+	kindOf("cron job", &batchv1.CronJob{}),
+	kindOf("job", &batchv1.Job{}),
+	kindOf("node", &v1.Node{}),
+	kindOf("pod", &v1.Pod{}),
+}
 
 // Kind is a kind of object that a [Snapshot] holds.
 type Kind struct {
@@ -31,173 +63,82 @@ type Kind struct {
 	// Kind is what manifests call it.
 	Kind string
 
-	handler
+	field reflect.StructField // of a Snapshot, a list of them
 }
 
-// handler is what is done with the objects of a kind, whatever their type.
-type handler interface {
-	// Count is how many of them a snapshot has.
-	Count(*Snapshot) int
-	// List adds those of a cluster to a snapshot, a page after the other.
-	List(context.Context, kubernetes.Interface, *Snapshot, metav1.ListOptions, func(page int)) error
-	// dropThere takes those out of a snapshot that a cluster has.
-	dropThere(context.Context, kubernetes.Interface, *Snapshot) error
-	// add decodes one and adds it to a snapshot. What it has that is not known is found.
-	add(to *Snapshot, raw []byte) (one metav1.Object, found []error, err error)
-	// in is where a snapshot has them.
-	in(*Snapshot) any
-	// Each calls a function with each of a snapshot.
-	Each(*Snapshot, func(metav1.Object))
-	// Drop takes those out of a snapshot of which a function is true.
-	Drop(*Snapshot, func(metav1.Object) bool)
-	// put makes those of a snapshot of which which is true.
-	put(context.Context, *importing, *Snapshot, func(metav1.Object) bool) error
-}
-
-// object is a pointer to a resource of type T.
-type object[T any] interface {
-	*T
+// Object is an object of one of the Kinds.
+type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// client is as much of a typed client as is needed here.
-type client[T, L any] interface {
-	Create(context.Context, *T, metav1.CreateOptions) (*T, error)
-	Get(context.Context, string, metav1.GetOptions) (*T, error)
-	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*T, error)
-	List(context.Context, metav1.ListOptions) (*L, error)
-}
-
-// typed handles the kind of the type T, whose lists are of the type L.
-type typed[T, L any, P object[T]] struct {
-	items  func(*Snapshot) *[]T
-	client func(c kubernetes.Interface, namespace string) client[T, L]
-	title  string
-}
-
-// Kinds are those of a Snapshot in the order in which they are made: each after
-// those that it refers to.
-var Kinds = []Kind{
-	kindOf("namespaces", "namespace", func(s *Snapshot) *[]v1.Namespace { return &s.Namespaces },
-		func(c kubernetes.Interface, _ string) client[v1.Namespace, v1.NamespaceList] {
-			return c.CoreV1().Namespaces()
-		}),
-	kindOf("priorityclasses", "priority class", func(s *Snapshot) *[]schedulingv1.PriorityClass { return &s.PriorityClasses },
-		func(c kubernetes.Interface, _ string) client[schedulingv1.PriorityClass, schedulingv1.PriorityClassList] {
-			return c.SchedulingV1().PriorityClasses()
-		}),
-	kindOf("runtimeclasses", "runtime class", func(s *Snapshot) *[]nodev1.RuntimeClass { return &s.RuntimeClasses },
-		func(c kubernetes.Interface, _ string) client[nodev1.RuntimeClass, nodev1.RuntimeClassList] {
-			return c.NodeV1().RuntimeClasses()
-		}),
-	kindOf("storageclasses", "storage class", func(s *Snapshot) *[]storagev1.StorageClass { return &s.StorageClasses },
-		func(c kubernetes.Interface, _ string) client[storagev1.StorageClass, storagev1.StorageClassList] {
-			return c.StorageV1().StorageClasses()
-		}),
-	kindOf("csidrivers", "CSI driver", func(s *Snapshot) *[]storagev1.CSIDriver { return &s.CSIDrivers },
-		func(c kubernetes.Interface, _ string) client[storagev1.CSIDriver, storagev1.CSIDriverList] {
-			return c.StorageV1().CSIDrivers()
-		}),
-	kindOf("csinodes", "CSI node", func(s *Snapshot) *[]storagev1.CSINode { return &s.CSINodes },
-		func(c kubernetes.Interface, _ string) client[storagev1.CSINode, storagev1.CSINodeList] {
-			return c.StorageV1().CSINodes()
-		}),
-	kindOf("csistoragecapacities", "CSI storage capacity", func(s *Snapshot) *[]storagev1.CSIStorageCapacity { return &s.CSIStorageCapacities },
-		func(c kubernetes.Interface, ns string) client[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList] {
-			return c.StorageV1().CSIStorageCapacities(ns)
-		}),
-	kindOf("persistentvolumeclaims", "persistent volume claim", func(s *Snapshot) *[]v1.PersistentVolumeClaim { return &s.PVCs },
-		func(c kubernetes.Interface, ns string) client[v1.PersistentVolumeClaim, v1.PersistentVolumeClaimList] {
-			return c.CoreV1().PersistentVolumeClaims(ns)
-		}),
-	kindOf("persistentvolumes", "persistent volume", func(s *Snapshot) *[]v1.PersistentVolume { return &s.PVs },
-		func(c kubernetes.Interface, _ string) client[v1.PersistentVolume, v1.PersistentVolumeList] {
-			return c.CoreV1().PersistentVolumes()
-		}),
-	kindOf("deviceclasses", "device class", func(s *Snapshot) *[]resourcev1.DeviceClass { return &s.DeviceClasses },
-		func(c kubernetes.Interface, _ string) client[resourcev1.DeviceClass, resourcev1.DeviceClassList] {
-			return c.ResourceV1().DeviceClasses()
-		}),
-	kindOf("resourceslices", "resource slice", func(s *Snapshot) *[]resourcev1.ResourceSlice { return &s.ResourceSlices },
-		func(c kubernetes.Interface, _ string) client[resourcev1.ResourceSlice, resourcev1.ResourceSliceList] {
-			return c.ResourceV1().ResourceSlices()
-		}),
-	kindOf("resourceclaimtemplates", "resource claim template", func(s *Snapshot) *[]resourcev1.ResourceClaimTemplate { return &s.ResourceClaimTemplates },
-		func(c kubernetes.Interface, ns string) client[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList] {
-			return c.ResourceV1().ResourceClaimTemplates(ns)
-		}),
-	kindOf("resourceclaims", "resource claim", func(s *Snapshot) *[]resourcev1.ResourceClaim { return &s.ResourceClaims },
-		func(c kubernetes.Interface, ns string) client[resourcev1.ResourceClaim, resourcev1.ResourceClaimList] {
-			return c.ResourceV1().ResourceClaims(ns)
-		}),
-	kindOf("services", "service", func(s *Snapshot) *[]v1.Service { return &s.Services },
-		func(c kubernetes.Interface, ns string) client[v1.Service, v1.ServiceList] {
-			return c.CoreV1().Services(ns)
-		}),
-	kindOf("poddisruptionbudgets", "pod disruption budget", func(s *Snapshot) *[]policyv1.PodDisruptionBudget { return &s.PodDisruptionBudgets },
-		func(c kubernetes.Interface, ns string) client[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList] {
-			return c.PolicyV1().PodDisruptionBudgets(ns)
-		}),
-	kindOf("deployments", "deployment", func(s *Snapshot) *[]appsv1.Deployment { return &s.Deployments },
-		func(c kubernetes.Interface, ns string) client[appsv1.Deployment, appsv1.DeploymentList] {
-			return c.AppsV1().Deployments(ns)
-		}),
-	kindOf("replicasets", "replica set", func(s *Snapshot) *[]appsv1.ReplicaSet { return &s.ReplicaSets },
-		func(c kubernetes.Interface, ns string) client[appsv1.ReplicaSet, appsv1.ReplicaSetList] {
-			return c.AppsV1().ReplicaSets(ns)
-		}),
-	kindOf("replicationcontrollers", "replication controller", func(s *Snapshot) *[]v1.ReplicationController { return &s.ReplicationControllers },
-		func(c kubernetes.Interface, ns string) client[v1.ReplicationController, v1.ReplicationControllerList] {
-			return c.CoreV1().ReplicationControllers(ns)
-		}),
-	kindOf("statefulsets", "stateful set", func(s *Snapshot) *[]appsv1.StatefulSet { return &s.StatefulSets },
-		func(c kubernetes.Interface, ns string) client[appsv1.StatefulSet, appsv1.StatefulSetList] {
-			return c.AppsV1().StatefulSets(ns)
-		}),
-	kindOf("daemonsets", "daemon set", func(s *Snapshot) *[]appsv1.DaemonSet { return &s.DaemonSets },
-		func(c kubernetes.Interface, ns string) client[appsv1.DaemonSet, appsv1.DaemonSetList] {
-			return c.AppsV1().DaemonSets(ns)
-		}),
-	kindOf("cronjobs", "cron job", func(s *Snapshot) *[]batchv1.CronJob { return &s.CronJobs },
-		func(c kubernetes.Interface, ns string) client[batchv1.CronJob, batchv1.CronJobList] {
-			return c.BatchV1().CronJobs(ns)
-		}),
-	kindOf("jobs", "job", func(s *Snapshot) *[]batchv1.Job { return &s.Jobs },
-		func(c kubernetes.Interface, ns string) client[batchv1.Job, batchv1.JobList] {
-			return c.BatchV1().Jobs(ns)
-		}),
-	kindOf("nodes", "node", func(s *Snapshot) *[]v1.Node { return &s.Nodes },
-		func(c kubernetes.Interface, _ string) client[v1.Node, v1.NodeList] { return c.CoreV1().Nodes() }),
-	kindOf("pods", "pod", func(s *Snapshot) *[]v1.Pod { return &s.Pods },
-		func(c kubernetes.Interface, ns string) client[v1.Pod, v1.PodList] { return c.CoreV1().Pods(ns) }),
-}
-
-// kindNamed is the one of Kinds that manifests call so.
-func kindNamed(kind string) Kind {
-	return Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
-}
-
-func kindOf[T, L any, P object[T]](
-	resource, title string, items func(*Snapshot) *[]T, client func(kubernetes.Interface, string) client[T, L],
-) Kind {
-	kinds, _, err := scheme.Scheme.ObjectKinds(P(new(T)))
+func kindOf(title string, one Object) Kind {
+	kinds, _, err := scheme.Scheme.ObjectKinds(one)
 	if err != nil {
 		panic(err) // all kinds of Kubernetes are in its scheme
 	}
-	return Kind{
-		Resource: kinds[0].GroupVersion().WithResource(resource),
-		Title:    title, Kind: kinds[0].Kind,
-		handler: typed[T, L, P]{items, client, title},
+	resource, _ := meta.UnsafeGuessKindToResource(kinds[0])
+	fields, list := snapshotFields(), reflect.SliceOf(reflect.TypeOf(one).Elem())
+	at := slices.IndexFunc(fields, func(f reflect.StructField) bool { return f.Type == list })
+	return Kind{Resource: resource, Title: title, Kind: kinds[0].Kind, field: fields[at]}
+}
+
+// KindNamed is the one of Kinds that manifests call so.
+func KindNamed(kind string) Kind {
+	return Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
+}
+
+func snapshotFields() []reflect.StructField {
+	return reflect.VisibleFields(reflect.TypeFor[Snapshot]())
+}
+
+// nameOf is what a file calls a field of a Snapshot.
+func nameOf(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return name
+}
+
+// of is the list of those of a snapshot.
+func (k Kind) of(s *Snapshot) reflect.Value {
+	return reflect.ValueOf(s).Elem().FieldByIndex(k.field.Index)
+}
+
+// All are those of a snapshot, to be read and changed.
+func (k Kind) All(s *Snapshot) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for i := range k.of(s).Len() {
+			if !yield(k.of(s).Index(i).Addr().Interface().(Object)) {
+				return
+			}
+		}
 	}
 }
 
-func (k typed[T, L, P]) Count(s *Snapshot) int { return len(*k.items(s)) }
+// Drop takes those out of a snapshot of which a function is true.
+func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
+	list := k.of(s)
+	kept := list.Slice3(0, 0, 0)
+	for o := range k.All(s) {
+		if !out(o) {
+			kept = reflect.Append(kept, reflect.ValueOf(o).Elem())
+		}
+	}
+	list.Set(kept)
+}
 
-func (k typed[T, L, P]) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
-	items := k.items(to)
+// add decodes one and adds it to a snapshot. What it has that is not known is found.
+func (k Kind) add(to *Snapshot, raw []byte) (one Object, found []error, err error) {
+	one = reflect.New(k.field.Type.Elem()).Interface().(Object)
+	if found, err = decode(raw, one); err == nil {
+		k.of(to).Set(reflect.Append(k.of(to), reflect.ValueOf(one).Elem()))
+	}
+	return one, found, err
+}
+
+// List adds those of a cluster to a snapshot, a page after the other.
+func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	for {
-		list, err := k.client(from, metav1.NamespaceAll).List(ctx, o)
+		list, err := k.request(client(from).Get(), "").VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
 		if next := afterExpiry(err); next != "" {
 			o.Continue = next
 			continue
@@ -205,16 +146,13 @@ func (k typed[T, L, P]) List(ctx context.Context, from kubernetes.Interface, to 
 		if err != nil {
 			return err
 		}
-		before := len(*items)
-		if err := meta.EachListItem(any(list).(runtime.Object), func(item runtime.Object) error {
-			P(item.(P)).SetManagedFields(nil) // a third of it, which only an API server reads
-			*items = append(*items, *item.(P))
-			return nil
-		}); err != nil {
-			return err
+		items := reflect.ValueOf(list).Elem().FieldByName("Items")
+		for i := range items.Len() {
+			items.Index(i).Addr().Interface().(Object).SetManagedFields(nil) // a third of it, which only an API server reads
 		}
-		page(len(*items) - before)
-		if o.Continue = any(list).(metav1.ListInterface).GetContinue(); o.Continue == "" {
+		k.of(to).Set(reflect.AppendSlice(k.of(to), items))
+		page(items.Len())
+		if o.Continue = list.(metav1.ListInterface).GetContinue(); o.Continue == "" {
 			return nil
 		}
 	}
@@ -229,45 +167,43 @@ func afterExpiry(err error) string {
 	return ""
 }
 
-func (k typed[T, L, P]) add(to *Snapshot, raw []byte) (metav1.Object, []error, error) {
-	one := P(new(T))
-	found, err := decode(raw, (*T)(one))
-	if err != nil {
-		return nil, nil, err
+// client serves all kinds: they have one scheme.
+func client(c kubernetes.Interface) rest.Interface { return c.CoreV1().RESTClient() }
+
+// request addresses a request to the objects of the kind, in a namespace if it has one.
+func (k Kind) request(r *rest.Request, namespace string) *rest.Request {
+	prefix := "/apis"
+	if k.Resource.Group == "" {
+		prefix = "/api"
 	}
-	items := k.items(to)
-	*items = append(*items, *one)
-	return one, found, nil
+	return r.AbsPath(prefix, k.Resource.Group, k.Resource.Version).
+		NamespaceIfScoped(namespace, namespace != "").Resource(k.Resource.Resource)
 }
 
-func (k typed[T, L, P]) in(s *Snapshot) any { return k.items(s) }
-
-func (k typed[T, L, P]) Each(s *Snapshot, do func(metav1.Object)) {
-	items := *k.items(s)
-	for i := range items {
-		do(P(&items[i]))
+// isThere is true if a cluster has an object of that name.
+func (k Kind) isThere(ctx context.Context, in kubernetes.Interface, o Object) (bool, error) {
+	err := k.request(client(in).Get(), o.GetNamespace()).Name(o.GetName()).Do(ctx).Error()
+	if apierrors.IsNotFound(err) {
+		return false, nil
 	}
+	return err == nil, err
 }
 
-func (k typed[T, L, P]) Drop(s *Snapshot, out func(metav1.Object) bool) {
-	items := k.items(s)
-	kept := (*items)[:0:0]
-	for i := range *items {
-		if !out(P(&(*items)[i])) {
-			kept = append(kept, (*items)[i])
-		}
+// PodTemplate is what the pods of an owner are made from, or nil.
+func PodTemplate(o Object) *v1.PodTemplateSpec {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return &o.Spec.Template
+	case *appsv1.ReplicaSet:
+		return &o.Spec.Template
+	case *appsv1.StatefulSet:
+		return &o.Spec.Template
+	case *appsv1.DaemonSet:
+		return &o.Spec.Template
+	case *batchv1.Job:
+		return &o.Spec.Template
+	case *v1.ReplicationController:
+		return o.Spec.Template
 	}
-	*items = kept
-}
-
-func (k typed[T, L, P]) dropThere(ctx context.Context, in kubernetes.Interface, s *Snapshot) error {
-	var failed error
-	k.Drop(s, func(o metav1.Object) bool {
-		_, err := k.client(in, o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			failed = err
-		}
-		return err == nil
-	})
-	return failed
+	return nil
 }

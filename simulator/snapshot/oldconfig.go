@@ -8,9 +8,6 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 )
 
-// aboutConfig is what notices of the scheduler's configuration are about.
-const aboutConfig = "scheduler configuration"
-
 // gone are the plugins that kube-scheduler had once, and what does their work now.
 var gone = map[string]string{
 	"EBSLimits":                   "NodeVolumeLimits",
@@ -30,14 +27,17 @@ var gone = map[string]string{
 // goneFields are those of the configuration itself.
 var goneFields = []string{"healthzBindAddress", "metricsBindAddress"}
 
-// oldVersions are those of the configuration that v1 can be read as, once what is
-// gone is left out: its fields are theirs.
+// configVersion is the only one that kube-scheduler still knows. The fields of the
+// older ones that v1 has not are those above, so they are read as v1.
+var configVersion = configv1.SchemeGroupVersion.String()
+
 var oldVersions = []string{"kubescheduler.config.k8s.io/v1beta1", "kubescheduler.config.k8s.io/v1beta2", "kubescheduler.config.k8s.io/v1beta3"}
 
 // withoutWhatIsGone leaves out of a configuration what kube-scheduler had once and
 // has no more, and says so: kube-scheduler-simulator writes down every plugin that
 // the kube-scheduler of its time has by default. What was never there stays, for
-// whoever applies the configuration to refuse.
+// whoever applies the configuration to refuse. Kubernetes' own conversion does not
+// serve here: 1.36 knows none of the old versions.
 func withoutWhatIsGone(raw json.RawMessage) (json.RawMessage, []Notice, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil, nil
@@ -50,76 +50,58 @@ func withoutWhatIsGone(raw json.RawMessage) (json.RawMessage, []Notice, error) {
 		return raw, nil, nil
 	}
 	o := &oldConfig{}
-	o.header(config)
-	profiles, _ := config["profiles"].([]any)
-	for _, profile := range profiles {
-		if fields, ok := profile.(map[string]any); ok {
-			o.profile(fields)
+	o.clean(config)
+	for _, field := range goneFields {
+		if _, ok := config[field]; ok {
+			delete(config, field)
+			o.note("%s is left out: kube-scheduler has it no more", field)
 		}
 	}
-	if len(o.notices) == 0 && !o.changed {
+	// kube-scheduler-simulator left these out for long.
+	incomplete := config["apiVersion"] == nil || config["apiVersion"] == ""
+	if config["kind"] == nil && config["apiVersion"] == nil {
+		config["kind"] = "KubeSchedulerConfiguration"
+	}
+	if incomplete {
+		config["apiVersion"] = configVersion
+	}
+	if len(o.notices) == 0 && !incomplete {
 		return raw, nil, nil
 	}
+	sortNotices(o.notices)
 	cleaned, err := json.Marshal(config)
 	return cleaned, o.notices, err
 }
 
-type oldConfig struct {
-	notices []Notice
-	changed bool
-}
+// oldConfig notes what is done to a configuration.
+type oldConfig struct{ notices []Notice }
 
-func (o *oldConfig) say(format string, args ...any) {
-	notice := Notice{About: aboutConfig, Reason: fmt.Sprintf(format, args...)}
+func (o *oldConfig) note(format string, args ...any) {
+	notice := Notice{About: "scheduler configuration", Reason: fmt.Sprintf(format, args...)}
 	if !slices.Contains(o.notices, notice) {
 		o.notices = append(o.notices, notice)
 	}
 }
 
-// header completes what kube-scheduler-simulator left out for long, and brings an
-// old version up to date.
-func (o *oldConfig) header(config map[string]any) {
-	for _, field := range goneFields {
-		if _, ok := config[field]; ok {
-			delete(config, field)
-			o.say("%s is left out: kube-scheduler has it no more", field)
+// clean brings old versions up to date, and leaves plugins out that are gone.
+func (o *oldConfig) clean(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		if version, _ := value["apiVersion"].(string); slices.Contains(oldVersions, version) {
+			value["apiVersion"] = configVersion
+			o.note("%s is read as %s", version, configVersion)
 		}
-	}
-	if config["kind"] == nil && config["apiVersion"] == nil {
-		config["kind"], o.changed = "KubeSchedulerConfiguration", true
-	}
-	version, _ := config["apiVersion"].(string)
-	if slices.Contains(oldVersions, version) {
-		o.say("%s is read as %s", version, configv1.SchemeGroupVersion)
-		version = ""
-	}
-	if version == "" {
-		config["apiVersion"], o.changed = configv1.SchemeGroupVersion.String(), true
-	}
-}
-
-func (o *oldConfig) profile(profile map[string]any) {
-	plugins, _ := profile["plugins"].(map[string]any)
-	for _, set := range plugins {
-		fields, _ := set.(map[string]any)
-		for _, list := range []string{"enabled", "disabled"} {
-			if items, ok := fields[list].([]any); ok {
-				fields[list] = slices.DeleteFunc(items, o.isGone)
-			}
+		for key, field := range value {
+			value[key] = o.clean(field)
 		}
-	}
-	configs, ok := profile["pluginConfig"].([]any)
-	if !ok {
-		return
-	}
-	profile["pluginConfig"] = slices.DeleteFunc(configs, o.isGone)
-	for _, config := range configs {
-		fields, _ := config.(map[string]any)
-		args, _ := fields["args"].(map[string]any)
-		if version, _ := args["apiVersion"].(string); slices.Contains(oldVersions, version) {
-			args["apiVersion"], o.changed = configv1.SchemeGroupVersion.String(), true
+	case []any:
+		value = slices.DeleteFunc(value, o.isGone)
+		for i := range value {
+			value[i] = o.clean(value[i])
 		}
+		return value
 	}
+	return value
 }
 
 // isGone is true of what names a plugin that is gone.
@@ -131,9 +113,9 @@ func (o *oldConfig) isGone(item any) bool {
 	case !ok:
 		return false
 	case instead == "":
-		o.say("plugin %s is left out: kube-scheduler has it no more", name)
+		o.note("plugin %s is left out: kube-scheduler has it no more", name)
 	default:
-		o.say("plugin %s is left out: kube-scheduler has it no more; %s does its work", name, instead)
+		o.note("plugin %s is left out: kube-scheduler has it no more; %s does its work", name, instead)
 	}
 	return true
 }

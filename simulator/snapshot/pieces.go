@@ -3,20 +3,20 @@ package snapshot
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-// pieceSize is about how much YAML is converted at once. It takes some forty times its
-// size meanwhile.
+// pieceSize is about how much YAML is converted at once, in bytes. It takes some forty
+// times its size meanwhile.
 const pieceSize = 64 << 10
 
 // toJSON makes JSON of a YAML document, in pieces where that can be done: long lists of
 // objects at its top, as programs write them. No piece may have more than most bytes.
 func toJSON(text []byte, most int) ([]byte, error) {
 	if len(text) > pieceSize {
-		p := &pieces{most: most, size: pieceSize, out: []byte{'{'}}
-		if out, ok := p.convert(text); ok {
+		if out, ok := inPieces(text, pieceSize, most); ok {
 			return out, nil
 		}
 	}
@@ -26,110 +26,103 @@ func toJSON(text []byte, most int) ([]byte, error) {
 	return yaml.YAMLToJSON(text)
 }
 
-// pieces makes JSON of a document that is a mapping in block style. It gives up where
-// it does not see where a piece ends, or one is no YAML by itself.
-type pieces struct {
-	most, size int
-	out        []byte
-	piece      []byte // of the field, what is not yet converted
-	isField    bool
-	fresh      bool // of the field there is nothing yet but its name
-	isList     bool
-	indent     int // of the list's dashes
-}
+var (
+	// aField begins a field of the document.
+	aField = regexp.MustCompile(`^[A-Za-z]\w*:(?:\s|$)`)
+	// aList begins a field that is a list, up to the first dash and its indentation.
+	aList = regexp.MustCompile(`^\w+:[ \t]*(?:#.*)?\r?\n(?: *(?:#.*)?\r?\n)*( *)-(?: |\r?\n|$)`)
+	// strangeBreak is what YAML takes for the end of a line, and nobody else does.
+	strangeBreak = regexp.MustCompile("[\u0085\u2028\u2029]")
+)
 
-// aField is a line with which a field of the document begins, and what follows the colon.
-var aField = regexp.MustCompile(`^[A-Za-z]\w*:(\s.*)?$`)
-
-// strangeBreak is what YAML takes for the end of a line, and nobody else does.
-var strangeBreak = regexp.MustCompile("[\u0085\u2028\u2029]")
-
-func (p *pieces) convert(text []byte) (out []byte, ok bool) {
+// inPieces converts a mapping in block style. It gives up where it does not see where
+// a piece ends, or where one is no YAML by itself.
+func inPieces(text []byte, size, most int) (out []byte, ok bool) {
 	if bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) || strangeBreak.Match(text) {
 		return nil, false
 	}
-	for line := range bytes.Lines(text) {
-		if !p.add(line) {
+	fields := cut(text, func(indent int, content []byte) bool { return indent == 0 && content[0] != '-' })
+	if comments, err := yaml.YAMLToJSON(fields[0]); err == nil && string(comments) == "null" && beginsWith(fields[0], " #\r\n") {
+		fields = fields[1:]
+	}
+	for _, field := range fields {
+		members, ok := fieldInPieces(field, size, most)
+		if !ok {
 			return nil, false
 		}
+		out = append(append(out, ','), members...)
 	}
-	if !p.endField() {
+	if len(out) == 0 {
 		return nil, false
 	}
-	return append(p.out, '}'), true
+	out[0] = '{'
+	return append(out, '}'), true
 }
 
-func (p *pieces) add(line []byte) bool {
-	content := bytes.TrimLeft(line, " ")
-	text := bytes.TrimRight(content, " \r\n")
-	indent, isDash := len(line)-len(content), bytes.HasPrefix(content, []byte("- ")) || string(text) == "-"
+// fieldInPieces converts a field of the document, a list some elements at a time.
+func fieldInPieces(field []byte, size, most int) (out []byte, ok bool) {
+	begin := aList.FindSubmatchIndex(field)
 	switch {
-	case len(text) == 0 || text[0] == '#':
-	case indent == 0 && !isDash:
-		begins := aField.FindSubmatch(bytes.TrimRight(line, "\r\n"))
-		if begins == nil || !p.endField() {
-			return false
-		}
-		after := bytes.TrimSpace(begins[1])
-		p.isField, p.fresh = true, len(after) == 0 || after[0] == '#'
-	case !p.isField:
-		return false
-	case p.fresh && isDash:
-		if !p.beginList(indent) {
-			return false
-		}
-	case p.isList && isDash && indent == p.indent:
-		if len(p.piece) >= p.size && !p.write('[') {
-			return false
-		}
-	case p.isList && indent <= p.indent:
-		return false // the parser would take the piece to end here
-	default:
-		p.fresh = false
+	case !aField.Match(field):
+		return nil, false
+	case begin == nil:
+		return convert(field, '{', most)
 	}
-	p.piece = append(p.piece, line...)
-	return true
+	name, list := field[:begin[2]], field[begin[2]:]
+	if out, ok = convert(name, '{', most); !ok {
+		return nil, false
+	}
+	out = append(bytes.TrimSuffix(out, []byte("null")), '[')
+	indent := begin[3] - begin[2]
+	dash := append(bytes.Repeat([]byte(" "), indent), '-')
+	elements := cut(list, func(by int, _ []byte) bool { return by <= indent })
+	for len(elements) > 0 {
+		piece := 0
+		for piece == 0 || len(elements) > 0 && piece < size {
+			if rest, ok := bytes.CutPrefix(elements[0], dash); !ok || len(rest) > 0 && !beginsWith(rest, " \r\n") {
+				return nil, false // the parser would take the piece to end here
+			}
+			piece += len(elements[0])
+			elements = elements[1:]
+		}
+		some, ok := convert(list[:piece], '[', most)
+		if !ok {
+			return nil, false
+		}
+		out = append(append(out, some...), ',')
+		list = list[piece:]
+	}
+	out[len(out)-1] = ']'
+	return out, true
 }
 
-// beginList writes the name of the field.
-func (p *pieces) beginList(indent int) bool {
-	ok := p.write('{')
-	p.out = append(bytes.TrimSuffix(p.out, []byte("null")), '[')
-	p.fresh, p.isList, p.indent = false, true, indent
-	return ok
+// cut cuts text before each line for which begins is true. That is not asked about
+// empty lines and comments.
+func cut(text []byte, begins func(indent int, content []byte) bool) (all [][]byte) {
+	start, at := 0, 0
+	for line := range bytes.Lines(text) {
+		content := bytes.TrimLeft(line, " ")
+		isEmpty := len(bytes.TrimRight(content, "\r\n")) == 0 || content[0] == '#'
+		if at > start && !isEmpty && begins(len(line)-len(content), content) {
+			all, start = append(all, text[start:at]), at
+		}
+		at += len(line)
+	}
+	return append(all, text[start:])
 }
 
-// endField writes what is left of a field, if one was begun.
-func (p *pieces) endField() bool {
-	switch {
-	case p.isList:
-		if !p.write('[') {
-			return false
-		}
-		p.out = append(p.out, ']')
-	case p.isField:
-		if !p.write('{') {
-			return false
-		}
-	}
-	p.isField, p.isList, p.piece = false, false, p.piece[:0]
-	return true
+func beginsWith(text []byte, oneOf string) bool {
+	return len(text) > 0 && strings.IndexByte(oneOf, text[0]) >= 0
 }
 
-// write converts a piece, which is done with then: elements of a list, or a field with
-// its value. Without its brackets it is a part of a larger one.
-func (p *pieces) write(bracket byte) bool {
-	if len(p.piece) > p.most {
-		return false
+// convert converts a piece, and leaves the brackets around it out.
+func convert(piece []byte, bracket byte, most int) ([]byte, bool) {
+	if len(piece) > most {
+		return nil, false
 	}
-	all, err := yaml.YAMLToJSON(p.piece)
-	p.piece = p.piece[:0]
+	all, err := yaml.YAMLToJSON(piece)
 	if err != nil || all[0] != bracket {
-		return false
+		return nil, false
 	}
-	if p.out[len(p.out)-1] != bracket {
-		p.out = append(p.out, ',')
-	}
-	p.out = append(p.out, all[1:len(all)-1]...)
-	return true
+	return all[1 : len(all)-1], true
 }

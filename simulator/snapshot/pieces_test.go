@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FuzzPieces holds what is converted in pieces against what is converted at once.
+// FuzzPieces compares what is converted in pieces with what is converted at once.
 func FuzzPieces(f *testing.F) {
 	for _, seed := range inBlockStyle {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, ok := inPieces(text)
+		got, ok := eachByItself(text)
 		if !ok {
 			return
 		}
@@ -36,8 +36,8 @@ var inBlockStyle = []string{
 	"pods: # comment\r\n- a: 'it''s\r\n    folded'\r\n- b: >-\r\n    x\r\n",
 }
 
-func inPieces(text string) (string, bool) {
-	out, ok := (&pieces{most: 1 << 20, out: []byte{'{'}}).convert([]byte(text))
+func eachByItself(text string) (string, bool) {
+	out, ok := inPieces([]byte(text), 0, 1<<20)
 	return string(out), ok
 }
 
@@ -51,12 +51,12 @@ func decoded[T string | []byte](t *testing.T, text T) (value any) {
 
 func TestWhatProgramsWriteIsConvertedInPieces(t *testing.T) {
 	for _, text := range inBlockStyle {
-		if _, ok := inPieces(text); !ok {
+		if _, ok := eachByItself(text); !ok {
 			t.Errorf("not converted in pieces: %q", text)
 		}
 	}
 	for _, text := range []string{"{a: b}", "a: [\n{b: c}]\n", "- a\n", "a: &x 1\nb: *x\n", "a:\n- b: c\n d: e\n", "...\n"} {
-		if out, ok := inPieces(text); ok {
+		if out, ok := eachByItself(text); ok {
 			t.Errorf("%q became %s", text, out)
 		}
 	}

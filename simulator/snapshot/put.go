@@ -22,24 +22,23 @@ import (
 
 // put writes objects of a kind. What is refused does not stop it; the end of ctx
 // or of the API server does.
-func (k typed[T, L, P]) put(ctx context.Context, i *importing, in *Snapshot, which func(metav1.Object) bool) error {
+func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func(Object) bool) error {
+	i.until = time.Now().Add(settle)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelism)
-	items := *k.items(in)
-	for at := range items {
-		obj := P(&items[at])
+	for obj := range kind.All(in) {
 		if !which(obj) {
 			continue
 		}
 		group.Go(func() error {
 			defer i.step()
-			err := k.putOne(ctx, i, obj)
+			err := i.putOne(ctx, kind, obj)
 			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
-				i.refuse(k.title+" "+qualified(obj), err)
+				i.refuse(kind.Title+" "+qualified(obj), err)
 				return nil
 			}
 			if err != nil {
-				return fmt.Errorf("%s %s: %w", k.title, qualified(obj), err)
+				return fmt.Errorf("%s %s: %w", kind.Title, qualified(obj), err)
 			}
 			return nil
 		})
@@ -57,24 +56,15 @@ const maxConflicts = 50
 
 // putOne writes an object without what only its own cluster can make of it. The
 // object itself stays as it is.
-func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
-	was, obj := in.GetUID(), P(new(T))
-	*obj = *in
+func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
+	obj := in.DeepCopyObject().(Object)
 	obj.SetUID("")
 	obj.SetResourceVersion("")
 	obj.SetManagedFields(nil)
 	obj.SetOwnerReferences(i.Owned(obj.GetOwnerReferences()))
 	i.adapt(ctx, obj)
-	c := k.client(i.Client, obj.GetNamespace())
 	for tries := 0; ; tries++ {
-		created, err := c.Create(ctx, obj, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) || apierrors.IsForbidden(err) && isThere(ctx, c, obj.GetName()) {
-			created, err = update(ctx, c, obj)
-		}
-		if err == nil {
-			i.moved(was, P(created).GetUID())
-			err = putStatus(ctx, c, obj, created)
-		}
+		err := i.create(ctx, kind, obj, in.GetUID())
 		if again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts; !again {
 			return err
 		}
@@ -86,42 +76,100 @@ func (k typed[T, L, P]) putOne(ctx context.Context, i *importing, in P) error {
 	}
 }
 
-// moved notes which UID an object has here.
-func (i *Importer) moved(was, is types.UID) {
-	if was != "" {
-		i.uids.Store(was, is)
+// create makes an object, or updates it if it is there, and notes its new UID.
+func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types.UID) error {
+	made, err := kind.request(client(i.Client).Post(), obj.GetNamespace()).Body(obj).Do(ctx).Get()
+	there := apierrors.IsAlreadyExists(err)
+	if apierrors.IsForbidden(err) { // perhaps as a second default priority class, though it is the first itself
+		there, _ = kind.isThere(ctx, i.Client, obj)
 	}
+	if there {
+		// As kube-scheduler-simulator does: what is not in the file, such as the node of
+		// a pod that was scheduled meanwhile, stays.
+		gvk := kind.Resource.GroupVersion().WithKind(kind.Kind)
+		obj.GetObjectKind().SetGroupVersionKind(gvk)
+		patch, wrong := json.Marshal(obj)
+		if wrong != nil {
+			return wrong
+		}
+		made, err = kind.request(client(i.Client).Patch(types.ApplyPatchType), obj.GetNamespace()).Name(obj.GetName()).
+			VersionedParams(&metav1.PatchOptions{FieldManager: "simulator", Force: ptr.To(true)}, scheme.ParameterCodec).
+			Body(patch).Do(ctx).Get()
+	}
+	if err != nil {
+		return err
+	}
+	created := made.(Object)
+	if was != "" {
+		i.uids.Store(was, created.GetUID())
+	}
+	if !restoreStatus(obj, created) {
+		return nil
+	}
+	return kind.request(client(i.Client).Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(created).Do(ctx).Error()
+}
+
+// restoreStatus gives an object the status that nobody here would bring about again,
+// if there is one: the room and the images of nodes, which volume and which device
+// belongs to which claim, how far jobs are, and that a pod has ended. The status of
+// other pods comes from the kubelets and the scheduler.
+func restoreStatus(from, created Object) bool {
+	switch to := created.(type) {
+	case *v1.Node:
+		status := from.(*v1.Node).Status
+		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 {
+			return false // the file does not say how large it is: that stays with whoever knows
+		}
+		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
+		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
+	case *v1.Pod:
+		to.Status.Phase = from.(*v1.Pod).Status.Phase
+		return podutil.IsPodPhaseTerminal(to.Status.Phase) // it takes no room, and the kubelets leave it alone
+	case *batchv1.Job:
+		to.Status = from.(*batchv1.Job).Status
+	case *batchv1.CronJob:
+		to.Status.LastScheduleTime = from.(*batchv1.CronJob).Status.LastScheduleTime
+	case *resourcev1.ResourceClaim:
+		to.Status.Allocation = from.(*resourcev1.ResourceClaim).Status.Allocation
+		return to.Status.Allocation != nil
+	case *v1.PersistentVolume:
+		to.Status.Phase = from.(*v1.PersistentVolume).Status.Phase
+	case *v1.PersistentVolumeClaim:
+		to.Status = from.(*v1.PersistentVolumeClaim).Status
+	default:
+		return false
+	}
+	return true
 }
 
 // adapt makes of an object what it has to be here.
-func (i *importing) adapt(ctx context.Context, obj metav1.Object) {
+func (i *importing) adapt(ctx context.Context, obj Object) {
+	// Nobody here would take finalizers away, but for two.
 	finalizers := obj.GetFinalizers()
-	obj.SetFinalizers(nil) // nobody here would take them away
+	keep := func(finalizer string) { obj.SetFinalizers([]string{finalizer}) }
+	obj.SetFinalizers(nil)
 	switch obj := obj.(type) {
 	case *v1.PersistentVolume:
-		i.claim(ctx, obj)
+		i.claim(ctx, obj.Spec.ClaimRef)
 	case *v1.Service:
 		adaptService(&obj.Spec)
 	case *v1.Pod:
-		if counts(obj, slices.Contains(finalizers, batchv1.JobTrackingFinalizer)) {
-			obj.SetFinalizers([]string{batchv1.JobTrackingFinalizer})
+		// Its job, which is here, has yet to count its end: the controller takes the
+		// finalizer away from those that it has counted.
+		owner := metav1.GetControllerOf(obj)
+		tracked := slices.Contains(finalizers, batchv1.JobTrackingFinalizer)
+		if owner != nil && owner.Kind == "Job" && (tracked || !podutil.IsPodTerminal(obj)) {
+			keep(batchv1.JobTrackingFinalizer)
 		}
 	case *batchv1.Job:
 		if obj.Spec.Selector != nil { // made by its API server from the UID that it had
 			obj.Spec.ManualSelector = ptr.To(true)
 		}
 	case *resourcev1.ResourceClaim:
-		if slices.Contains(finalizers, resourcev1.Finalizer) { // but for this one
-			obj.SetFinalizers([]string{resourcev1.Finalizer})
+		if slices.Contains(finalizers, resourcev1.Finalizer) {
+			keep(resourcev1.Finalizer)
 		}
 	}
-}
-
-// counts is true of pods whose job, which is here, has yet to count their end. Its
-// controller takes the finalizer away from those that it has counted.
-func counts(pod *v1.Pod, tracked bool) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind == "Job" && (tracked || !podutil.IsPodTerminal(pod))
 }
 
 // adaptService leaves the addresses of a service to the API server here, unless it
@@ -130,45 +178,19 @@ func adaptService(spec *v1.ServiceSpec) {
 	if spec.ClusterIP != v1.ClusterIPNone {
 		spec.ClusterIP, spec.ClusterIPs = "", nil
 	}
-	ports := slices.Clone(spec.Ports)
-	for i := range ports {
-		ports[i].NodePort = 0
+	for i := range spec.Ports {
+		spec.Ports[i].NodePort = 0
 	}
-	spec.Ports, spec.HealthCheckNodePort = ports, 0
+	spec.HealthCheckNodePort = 0
 }
 
 // claim gives a volume's reference the UID that the claim has here.
-func (i *importing) claim(ctx context.Context, pv *v1.PersistentVolume) {
-	if pv.Spec.ClaimRef == nil {
+func (i *importing) claim(ctx context.Context, ref *v1.ObjectReference) {
+	if ref == nil {
 		return
 	}
-	ref := pv.Spec.ClaimRef.DeepCopy()
-	pv.Spec.ClaimRef = ref
 	ref.UID, ref.ResourceVersion = "", ""
 	if claim, err := i.Client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
 		ref.UID = claim.UID
 	}
-}
-
-// isThere is true of what exists: that a second default priority class is forbidden is
-// said before that there is one of this name.
-func isThere[T, L any](ctx context.Context, c client[T, L], name string) bool {
-	_, err := c.Get(ctx, name, metav1.GetOptions{})
-	return err == nil
-}
-
-// update applies an object to the one that exists, as kube-scheduler-simulator
-// does: what is not in the file, such as the node of a pod that was scheduled
-// meanwhile, stays.
-func update[T, L any, P object[T]](ctx context.Context, c client[T, L], obj P) (*T, error) {
-	kinds, _, err := scheme.Scheme.ObjectKinds(obj)
-	if err != nil {
-		return nil, err
-	}
-	obj.GetObjectKind().SetGroupVersionKind(kinds[0])
-	patch, err := json.Marshal(obj)
-	if err != nil {
-		return nil, err
-	}
-	return c.Patch(ctx, obj.GetName(), types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: "simulator", Force: ptr.To(true)})
 }

@@ -11,15 +11,11 @@ import (
 	"io"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	kjson "sigs.k8s.io/json"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Read reads what an export, "simulator snapshot", kube-scheduler-simulator or
@@ -136,7 +132,7 @@ func (in *reading) documents(raw []byte) ([][]byte, error) {
 	return documents, nil
 }
 
-// header is what tells manifests and lists from exports.
+// header is what manifests and lists have, and exports have not.
 type header struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -144,11 +140,11 @@ type header struct {
 }
 
 func (in *reading) document(raw []byte) error {
-	of, err := membersOf(raw, in.most.elements)
-	if large := (TooLarge{}); errors.As(err, &large) {
-		return err
+	if elements(raw) > in.most.elements {
+		return tooLarge("%d elements in lists", in.most.elements)
 	}
-	if err != nil {
+	var of map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &of); err != nil {
 		return cmp.Or(unmarshal(raw, &in.Snapshot), err) // which says what is no JSON, or no object
 	}
 	is, err := headerOf(of)
@@ -164,7 +160,11 @@ func (in *reading) document(raw []byte) error {
 	case !isList:
 		return in.object(raw, is)
 	}
-	for i, item := range items.list {
+	var list []json.RawMessage
+	if err := unmarshal(items, &list); err != nil {
+		return fmt.Errorf("items: %w", err)
+	}
+	for i, item := range list {
 		if err := in.item(item, is); err != nil {
 			return fmt.Errorf("items[%d]: %w", i, err)
 		}
@@ -173,10 +173,10 @@ func (in *reading) document(raw []byte) error {
 }
 
 // headerOf reads the header of a document.
-func headerOf(of map[string]member) (is header, err error) {
+func headerOf(of map[string]json.RawMessage) (is header, err error) {
 	for name, into := range map[string]any{"apiVersion": &is.APIVersion, "kind": &is.Kind, "metadata": &is.Metadata} {
-		if m, ok := of[name]; ok && err == nil {
-			err = json.Unmarshal(m.raw, into)
+		if raw, ok := of[name]; ok && err == nil {
+			err = json.Unmarshal(raw, into)
 		}
 	}
 	return is, err
@@ -222,121 +222,40 @@ func (in *reading) object(raw []byte, is header) error {
 func (in *reading) add(kind Kind, raw []byte) error {
 	one, found, err := kind.add(&in.Snapshot, raw)
 	if err == nil {
-		in.unknown.add(kind, one, found)
+		in.unknown.add(kind, qualified(one), found)
 	}
 	return err
 }
 
 // export reads a file of our own, or of kube-scheduler-simulator.
-func (in *reading) export(of map[string]member) error {
-	rest, strange := []byte("{"), []Notice{}
+func (in *reading) export(of map[string]json.RawMessage) error {
+	fields := map[string]*Kind{}
+	for _, field := range snapshotFields() {
+		fields[nameOf(field)] = nil
+	}
+	for i := range Kinds {
+		fields[nameOf(Kinds[i].field)] = &Kinds[i]
+	}
+	rest, strange := []byte("{"), 0
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		kind, ok := snapshotFields[name]
-		switch field := of[name]; {
+		kind, ok := fields[name]
+		var list []json.RawMessage
+		switch {
 		case !ok:
-			strange = append(strange, Notice{About: "field " + name, Reason: "left out: no export has it"})
-		case kind == nil || len(field.list) == 0:
-			rest = fmt.Appendf(rest, "%q:%s,", name, field.raw)
+			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "left out: no export has it"})
+			strange++
+		case kind == nil || json.Unmarshal(of[name], &list) != nil || len(list) == 0:
+			rest = fmt.Appendf(rest, "%q:%s,", name, of[name])
 		default:
-			for i, one := range field.list {
+			for i, one := range list {
 				if err := in.add(*kind, one); err != nil {
 					return located(fmt.Sprintf("%s[%d]", name, i), err)
 				}
 			}
 		}
 	}
-	if len(of) > 0 && len(strange) == len(of) {
+	if len(of) > 0 && strange == len(of) {
 		return errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)
 	}
-	in.notices = append(in.notices, strange...)
 	return unmarshal(append(bytes.TrimSuffix(rest, []byte(",")), '}'), &in.Snapshot)
-}
-
-// located says where in a file an error is.
-func located(at string, err error) error {
-	var problems yamlcheck.Problems
-	if !errors.As(err, &problems) {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	if problems[0].Field == "" {
-		problems[0].Field = at
-	} else {
-		problems[0].Field = at + "." + problems[0].Field
-	}
-	return problems
-}
-
-// snapshotFields are those of a Snapshot in a file, and the kinds of those that are
-// lists of one.
-var snapshotFields = func() map[string]*Kind {
-	of := &Snapshot{}
-	fields, all := map[string]*Kind{}, reflect.ValueOf(of).Elem()
-	for i := range all.NumField() {
-		name, _, _ := strings.Cut(all.Type().Field(i).Tag.Get("json"), ",")
-		fields[name] = nil
-		for k := range Kinds {
-			if Kinds[k].in(of) == all.Field(i).Addr().Interface() {
-				fields[name] = &Kinds[k]
-			}
-		}
-	}
-	return fields
-}()
-
-// decode decodes an object, and finds what of it is not known.
-func decode[T any](raw []byte, into *T) (found []error, err error) {
-	if found, err = kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields); err != nil {
-		return nil, cmp.Or(unmarshal(raw, into), err)
-	}
-	return found, nil
-}
-
-// maxChecked is how many bytes are looked through for a mistake: it takes some forty
-// times as many.
-const maxChecked = 4 << 20
-
-// unmarshal decodes JSON, and says of what does not fit where it is.
-func unmarshal[T any](raw []byte, into *T) error {
-	err := json.Unmarshal(raw, into)
-	var syntax *json.SyntaxError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &syntax):
-		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
-		return fmt.Errorf("no JSON: line %d: %w", line, err)
-	}
-	if len(raw) > maxChecked {
-		return err
-	}
-	if problems := yamlcheck.Parse(raw).Check(reflect.TypeFor[T]()); len(problems) > 0 {
-		return problems[:1] // JSON is YAML
-	}
-	return err
-}
-
-// isWhole refuses what was cut in two. YAML that ends early is YAML.
-func (in *reading) isWhole() error {
-	if has, says := in.Objects(), in.Source; says != nil && has < says.Objects {
-		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
-	}
-	for _, kind := range Kinds {
-		var err error
-		at := 0
-		kind.Each(&in.Snapshot, func(o metav1.Object) {
-			if err == nil && o.GetName() == "" && o.GetGenerateName() == "" {
-				err = fmt.Errorf("%s %d has no metadata.name: perhaps the file is cut off", kind.Title, at+1)
-			}
-			at++
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for i := range in.Pods {
-		if pod := &in.Pods[i]; len(pod.Spec.Containers) == 0 {
-			return fmt.Errorf("pod %s has no spec.containers: perhaps the file is cut off", qualified(pod))
-		}
-	}
-	return nil
 }

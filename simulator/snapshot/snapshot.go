@@ -3,7 +3,7 @@
 // read, and their objects are made in another cluster, by what that one calls them.
 //
 // It knows objects and API servers, and no simulator: what becomes of the scheduler
-// and its configuration is for who imports.
+// and its configuration is for who imports. It is no API.
 package snapshot
 
 import (
@@ -125,7 +125,7 @@ func sortNotices(notices []Notice) {
 // Objects is how many objects the snapshot has.
 func (s *Snapshot) Objects() (n int) {
 	for _, kind := range Kinds {
-		n += kind.Count(s)
+		n += kind.of(s).Len()
 	}
 	return n
 }
@@ -149,18 +149,9 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 
 // dropSystems takes out what every cluster brings itself.
 func (s *Snapshot) dropSystems() {
-	for _, kind := range Kinds {
-		if system, ok := systems[kind.Resource.Resource]; ok {
-			kind.Drop(s, func(o metav1.Object) bool { return system(o.GetName()) })
-		}
-	}
-}
-
-// systems are the kinds of which every cluster has some, and which of them these are.
-var systems = map[string]func(name string) bool{
-	"namespaces":      IsSystemNamespace,
-	"priorityclasses": isSystemPriority,
-	"services":        func(name string) bool { return name == "kubernetes" },
+	s.Namespaces = slices.DeleteFunc(s.Namespaces, func(n v1.Namespace) bool { return IsSystemNamespace(n.Name) })
+	s.PriorityClasses = slices.DeleteFunc(s.PriorityClasses, func(c schedulingv1.PriorityClass) bool { return isSystemPriority(c.Name) })
+	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return o.Name == "kubernetes" })
 }
 
 // IsSystemNamespace is true of the namespaces that every cluster has.

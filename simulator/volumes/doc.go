@@ -8,5 +8,5 @@
 // anywhere.
 //
 // What it is not: it binds nothing, attaches nothing and keeps no data. That is
-// the binder's and the scheduler's work, and nobody's.
+// the binder's and the scheduler's work, and nobody's. It is no API.
 package volumes

@@ -71,7 +71,7 @@ func affinity(terms []v1.TopologySelectorTerm) *v1.VolumeNodeAffinity {
 
 // around is affinity to a node: to its zone, say, if the driver says that its
 // volumes can be reached from there, and else to the node alone. A node without
-// such labels cannot be told from others.
+// such labels is like any other.
 func (p *provisioner) around(ctx context.Context, node *v1.Node, driver string) (*v1.VolumeNodeAffinity, error) {
 	keys := []string{v1.LabelHostname}
 	on, err := p.client.StorageV1().CSINodes().Get(ctx, node.Name, metav1.GetOptions{})

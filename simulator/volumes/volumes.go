@@ -17,7 +17,6 @@ import (
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/stages"
 )
 
 // provisioner makes and deletes volumes.
@@ -31,12 +30,9 @@ type provisioner struct {
 
 // Start makes volumes for claims, and deletes those that are released, now and
 // until ctx is done. The informers of claims, volumes, nodes and storage classes
-// in shared must run. What fails is tried again, and said to logs, one Write each.
+// in shared must run. What fails is tried again, and written to logs, one Write each.
 // After the end of ctx, wait until the last request has ended with the result.
-//
-// Where set, which may be nil, has stages of claims or of volumes, these are left
-// to them.
-func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, set *stages.Set, logs io.Writer) (wait func(), err error) {
+func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
 	core := shared.Core().V1()
 	p := &provisioner{
 		client: client,
@@ -49,47 +45,27 @@ func Start(ctx context.Context, client kubernetes.Interface, shared informers.Sh
 	for informer, queue := range map[cache.SharedIndexInformer]*reconcile.Queue{
 		core.PersistentVolumeClaims().Informer(): claims, core.PersistentVolumes().Informer(): volumes,
 	} {
-		if queue == claims && set.Of(stages.Claims) != nil || queue == volumes && set.Of(stages.Volumes) != nil {
-			continue
-		}
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    queue.Add,
-			UpdateFunc: func(_, object any) { queue.Add(object) },
-		})
-		if err != nil {
+		if err := reconcile.Watch(informer, queue.Add); err != nil {
 			return nil, fmt.Errorf("watch claims and volumes: %w", err)
 		}
-		queue.Start(ctx)
 	}
-	ended := make(chan struct{})
-	context.AfterFunc(ctx, func() {
-		defer close(ended)
-		claims.Stop()
-		volumes.Stop()
-	})
-	return func() { <-ended }, nil
+	return reconcile.Run(ctx, claims, volumes), nil
 }
 
 // provision makes the volume of a claim, if it is to have one made, and once it is
 // known for which node where that matters.
 func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) error {
 	claim, err := p.claims.PersistentVolumeClaims(name.Namespace).Get(name.Name)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil // it is gone
 	}
 	driver := claim.Annotations[volumehelpers.AnnStorageProvisioner]
 	if driver == "" || claim.Spec.VolumeName != "" || claim.DeletionTimestamp != nil {
 		return nil
 	}
 	class, err := p.classes.Get(volumehelpers.GetPersistentVolumeClaimClass(claim))
-	if apierrors.IsNotFound(err) {
-		return nil // the claim is annotated anew when there is one
-	}
 	if err != nil {
-		return err
+		return nil // the claim is annotated anew when there is one
 	}
 	volume := volumeOf(claim, class, driver)
 	if waits(class) {
@@ -109,19 +85,18 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 }
 
 // selected is the node that the scheduler has chosen for a pod with the claim, or
-// nil if it has not yet. If that node is gone, it is told to choose again.
+// nil if it has not yet. If that node is gone, the scheduler chooses again.
 func (p *provisioner) selected(ctx context.Context, claim *v1.PersistentVolumeClaim) (*v1.Node, error) {
 	name := claim.Annotations[volumehelpers.AnnSelectedNode]
 	if name == "" {
 		return nil, nil
 	}
-	node, err := p.nodes.Get(name)
-	if !apierrors.IsNotFound(err) {
-		return node, err
+	if node, err := p.nodes.Get(name); err == nil {
+		return node, nil
 	}
 	claim = claim.DeepCopy()
 	delete(claim.Annotations, volumehelpers.AnnSelectedNode)
-	_, err = p.client.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
+	_, err := p.client.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
 	return nil, err
 }
 
@@ -129,19 +104,12 @@ func (p *provisioner) selected(ctx context.Context, claim *v1.PersistentVolumeCl
 // said to keep it.
 func (p *provisioner) release(ctx context.Context, name cache.ObjectName) error {
 	volume, err := p.volumes.Get(name.Name)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil // it is gone
 	}
 	if volume.Status.Phase != v1.VolumeReleased || volume.Spec.PersistentVolumeReclaimPolicy != v1.PersistentVolumeReclaimDelete ||
 		volume.Annotations[volumehelpers.AnnDynamicallyProvisioned] == "" || volume.DeletionTimestamp != nil {
 		return nil
 	}
-	err = p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(volume.UID))})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(volume.UID))})
 }

@@ -2,7 +2,6 @@ package walkthrough
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -17,6 +17,10 @@ import (
 
 // glance is how long to wait between two looks at the cluster.
 const glance = 100 * time.Millisecond
+
+func (w *walk) podsClient() corev1.PodInterface {
+	return w.client.CoreV1().Pods(metav1.NamespaceDefault)
+}
 
 // createNode makes a node and waits until it is Ready.
 func (w *walk) createNode(ctx context.Context, meta metav1.ObjectMeta) (name string, err error) {
@@ -37,37 +41,26 @@ func (w *walk) createNode(ctx context.Context, meta metav1.ObjectMeta) (name str
 
 func (w *walk) createPod(ctx context.Context, p *pod) error {
 	object := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: p.name},
+		ObjectMeta: metav1.ObjectMeta{Name: p.name, Annotations: map[string]string{}},
 		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
 	}
-	object.Annotations = map[string]string{}
 	for key, pattern := range map[string]*string{regex.Annotation: p.regex, regex.ExcludeAnnotation: p.exclude} {
 		if pattern != nil {
 			object.Annotations[key] = *pattern
 		}
 	}
-	if _, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, object, metav1.CreateOptions{}); err != nil {
+	if _, err := w.podsClient().Create(ctx, object, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create pod %s: %w", p.name, err)
 	}
 	return nil
 }
 
 // annotate gives a pod another regex.
-func (w *walk) annotate(ctx context.Context, name, pattern string) error {
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{regex.Annotation: pattern}},
-	})
-	if err != nil {
-		return err
-	}
-	pods := w.client.CoreV1().Pods(metav1.NamespaceDefault)
-	if _, err := pods.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		return fmt.Errorf("annotate pod %s: %w", name, err)
-	}
-	for _, p := range w.pods {
-		if p.name == name {
-			p.regex = &pattern
-		}
+func (w *walk) annotate(ctx context.Context, p *pod, pattern string) error {
+	p.regex = &pattern
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, pattern)
+	if _, err := w.podsClient().Patch(ctx, p.name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("annotate pod %s: %w", p.name, err)
 	}
 	return nil
 }
@@ -76,13 +69,11 @@ func (w *walk) annotate(ctx context.Context, name, pattern string) error {
 func (w *walk) await(ctx context.Context, p *pod, expected expectation) error {
 	unmet := "was not found"
 	err := wait.PollUntilContextCancel(ctx, glance, true, func(ctx context.Context) (bool, error) {
-		found, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Get(ctx, p.name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
+		found, err := w.podsClient().Get(ctx, p.name, metav1.GetOptions{})
+		if err == nil {
+			p.seen, unmet = found, expected.unmet(found)
 		}
-		p.seen = found
-		unmet = expected.unmet(found)
-		return unmet == "", nil
+		return unmet == "", err
 	})
 	if err != nil {
 		return fmt.Errorf("pod %s %s (%w)", p.name, unmet, err)

@@ -28,15 +28,15 @@ type pod struct {
 
 // expectation is a verdict: on which nodes the pod may run, or why it waits.
 type expectation struct {
-	node   *regexp.Regexp // nil: on none
-	reason string         // of the condition PodScheduled
-	says   *regexp.Regexp // its message
+	node    *regexp.Regexp // nil: on none
+	reason  string         // of the condition PodScheduled
+	message *regexp.Regexp // of that condition
 }
 
 func on(node string) expectation { return expectation{node: regexp.MustCompile("^(" + node + ")$")} }
 
-func waits(reason, says string) expectation {
-	return expectation{reason: reason, says: regexp.MustCompile(says)}
+func waits(reason, message string) expectation {
+	return expectation{reason: reason, message: regexp.MustCompile(message)}
 }
 
 // pods are the pods of the walkthrough. To guest v1 an invalid regex is an error,
@@ -67,7 +67,7 @@ func pods(door string) []*pod {
 	}
 }
 
-// unmet says in what a pod differs from an expectation, or "" if it does not.
+// unmet is in what a pod differs from an expectation, or "" if it does not.
 func (e expectation) unmet(p *v1.Pod) string {
 	if e.node != nil {
 		switch {
@@ -84,8 +84,8 @@ func (e expectation) unmet(p *v1.Pod) string {
 	switch {
 	case p.Spec.NodeName != "":
 		return fmt.Sprintf("is on node %s, want it to wait", p.Spec.NodeName)
-	case condition.Reason != e.reason || !e.says.MatchString(condition.Message):
-		return fmt.Sprintf("waits because of %q: %q, want %q and %q", condition.Reason, condition.Message, e.reason, e.says)
+	case condition.Reason != e.reason || !e.message.MatchString(condition.Message):
+		return fmt.Sprintf("waits because of %q: %q, want %q and %q", condition.Reason, condition.Message, e.reason, e.message)
 	}
 	return ""
 }

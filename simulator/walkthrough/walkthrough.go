@@ -3,17 +3,23 @@
 // some nodes, none, or is invalid, and how the last two get scheduled after all.
 //
 // It is a client of the API server like any other, and does not know what is
-// behind it.
+// behind it. The package is no API.
 package walkthrough
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"text/tabwriter"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 )
 
 // patience bounds the wait for each step. Seconds are usual.
@@ -21,7 +27,7 @@ const patience = 2 * time.Minute
 
 // Run walks through, printing to out as it goes. door is the way into the
 // scheduler that the cluster uses: v1 words some verdicts differently. The
-// error says what came out other than it should.
+// error is what came out other than it should.
 func Run(ctx context.Context, config *rest.Config, door string, out io.Writer) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -77,7 +83,8 @@ func (w *walk) createPods(ctx context.Context) error {
 // node, and checks that both are scheduled.
 func (w *walk) mend(ctx context.Context) error {
 	w.say("\nThe invalid regex is mended, and a node cncf-1 added.")
-	if err := w.annotate(ctx, "invalid", "kubecon-.*"); err != nil {
+	invalid := slices.IndexFunc(w.pods, func(p *pod) bool { return p.name == "invalid" })
+	if err := w.annotate(ctx, w.pods[invalid], "kubecon-.*"); err != nil {
 		return err
 	}
 	if _, err := w.createNode(ctx, cncf1); err != nil {
@@ -86,15 +93,27 @@ func (w *walk) mend(ctx context.Context) error {
 	return w.check(ctx, func(p *pod) expectation { return p.finally })
 }
 
-// check waits until each pod is as expected, and prints what became of all of
-// them.
+// check waits until each pod is as expected, and prints what became of all of them.
 func (w *walk) check(ctx context.Context, expected func(*pod) expectation) error {
 	var wrong error
+	table := tabwriter.NewWriter(w.out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "\n  POD\tREGEX\tEXCLUDES\tVERDICT\tNODE\tREASON")
 	for _, p := range w.pods {
-		if err := w.await(ctx, p, expected(p)); err != nil && wrong == nil {
-			wrong = err
-		}
+		wrong = cmp.Or(wrong, w.await(ctx, p, expected(p)))
+		verdict, node, reason := outcome(p.seen)
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", p.name, ptr.Deref(p.regex, "-"), ptr.Deref(p.exclude, "-"), verdict, node, reason)
 	}
-	w.table()
-	return wrong
+	return errors.Join(wrong, table.Flush())
+}
+
+// outcome is where a pod is, or why it is nowhere, in the words of the table.
+func outcome(p *v1.Pod) (verdict, node, reason string) {
+	if p == nil {
+		return "Unknown", "-", "-"
+	}
+	if p.Spec.NodeName != "" {
+		return "Scheduled", p.Spec.NodeName, "-"
+	}
+	condition := scheduled(p)
+	return cmp.Or(condition.Reason, "Pending"), "-", cmp.Or(condition.Message, "-")
 }

@@ -3,11 +3,9 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -15,15 +13,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
-
-// parseName wants a registry: containerd and podman would guess different ones.
-func parseName(s string) (name.Tag, error) {
-	ref, err := name.NewTag(s, name.StrictValidation)
-	if err != nil {
-		return name.Tag{}, fmt.Errorf("name of the image: %w", err)
-	}
-	return ref, nil
-}
 
 // writeArchive writes an image layout in a tar, which skopeo, podman and
 // containerd read, with the list of contents that docker load wants.
@@ -82,17 +71,17 @@ func blob(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
 
 // read returns what is in a folder, sorted by name.
 func read(dir string) (entries []entry, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == dir {
+	files := os.DirFS(dir)
+	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == "." {
 			return err
 		}
-		name := strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(dir)+"/")
 		if d.IsDir() {
-			entries = append(entries, entry{name: name + "/", mode: 0o755})
+			entries = append(entries, entry{name: path + "/", mode: 0o755})
 			return nil
 		}
-		data, err := os.ReadFile(path)
-		entries = append(entries, entry{name: name, mode: 0o644, data: data})
+		data, err := fs.ReadFile(files, path)
+		entries = append(entries, entry{name: path, mode: 0o644, data: data})
 		return err
 	})
 	return entries, err

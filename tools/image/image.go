@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -16,7 +17,7 @@ func build(binary string) (v1.Image, error) {
 		return nil, err
 	}
 	name := filepath.Base(binary)
-	file, err := binaryEntry(binary, name)
+	data, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func build(binary string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := layer(file)
+	top, err := layer(entry{name: name, mode: 0o755, data: data})
 	if err != nil {
 		return nil, err
 	}

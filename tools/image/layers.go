@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"encoding/pem"
 	"io"
-	"os"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -51,11 +50,6 @@ func authorities() []byte {
 		}
 	}
 	return list
-}
-
-func binaryEntry(path, name string) (entry, error) {
-	data, err := os.ReadFile(path)
-	return entry{name: name, mode: 0o755, data: data}, err
 }
 
 // layer holds entries, compressed, in the order given.

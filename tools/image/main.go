@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	registry "github.com/google/go-containerregistry/pkg/name"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -44,9 +46,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // pack writes the archive of a binary and says what came of it.
 func pack(binary, name, out string) (summary string, err error) {
-	ref, err := parseName(name)
+	// With a registry: containerd and podman would guess different ones.
+	ref, err := registry.NewTag(name, registry.StrictValidation)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("name of the image: %w", err)
 	}
 	img, err := build(binary)
 	if err != nil {

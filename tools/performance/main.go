@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"strings"
 	"time"
 )
 
@@ -15,42 +17,72 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("performance", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: performance [-doc page.md] run.txt")
-		flags.PrintDefaults()
-	}
 	doc := flags.String("doc", "", "Markdown page whose measured part is written anew")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+		fmt.Fprintln(stderr, "usage: performance [-doc page.md] run.txt")
 		return 2
 	}
-	if flags.NArg() != 1 {
-		flags.Usage()
-		return 2
+	text, err := report(flags.Arg(0))
+	if err == nil {
+		_, err = io.WriteString(stdout, text)
 	}
-	if err := report(flags.Arg(0), *doc, stdout); err != nil {
+	if err == nil && *doc != "" {
+		err = updatePage(*doc, text)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "performance:", err)
 		return 1
 	}
 	return 0
 }
 
-func report(file, doc string, stdout io.Writer) error {
+// report is what the tables of a file say.
+func report(file string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer in.Close()
+	written, err := in.Stat()
+	if err != nil {
+		return "", err
+	}
 	r, err := read(in, file)
+	if err != nil {
+		return "", err
+	}
+	return r.markdown(written.ModTime()), nil
+}
+
+// markdown is all of it.
+func (r *results) markdown(measured time.Time) string {
+	var b strings.Builder
+	for _, t := range r.tables() {
+		t.markdown(&b)
+	}
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	fmt.Fprintf(&b, "Measured on %s, %d processors; %s/%s %s; %s; %s. ±: where the median lies with a confidence of 95%%, or of what the rounds\n"+
+		"allow. –: not measured, or noisier than ±15 %%.\n", r.cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		strings.TrimSpace(string(kernel)), runtime.Version(), measured.UTC().Format(time.DateOnly))
+	return b.String()
+}
+
+// The measured part of a page stands between these lines.
+const (
+	beginMark = "<!-- measured: begin -->\n"
+	endMark   = "<!-- measured: end -->\n"
+)
+
+// updatePage replaces the measured part of a page. It leaves the prose alone.
+func updatePage(page, measured string) error {
+	old, err := os.ReadFile(page)
 	if err != nil {
 		return err
 	}
-	written := time.Now()
-	if info, err := in.Stat(); err == nil {
-		written = info.ModTime()
+	before, rest, begun := strings.Cut(string(old), beginMark)
+	_, after, ended := strings.Cut(rest, endMark)
+	if !begun || !ended {
+		return fmt.Errorf("%s: no %q and %q around what is measured", page, beginMark, endMark)
 	}
-	fmt.Fprint(stdout, r.markdown(written))
-	if doc == "" {
-		return nil
-	}
-	return updatePage(doc, r, written)
+	return os.WriteFile(page, []byte(before+beginMark+"\n"+measured+"\n"+endMark+after), 0o644)
 }

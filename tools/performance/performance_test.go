@@ -116,7 +116,9 @@ func TestWhatIsNoisyIsNotTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(door string) string { return r.cell(cycle("prefix", door, 1000, 1e9)) }
+	of := func(door string) string {
+		return r.cell(pod("prefix", door, 1e9).with(figure{series: series{nodes: 1000}}))
+	}
 	if got := of("v2"); got != "1,004 ±1%" {
 		t.Errorf("steady: got %s", got)
 	}

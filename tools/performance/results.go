@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -63,9 +64,7 @@ func (r *results) add(line *benchfmt.Result, by *benchproc.Projection) error {
 	if err != nil || part[3] == "" || part[4] == "" {
 		return fmt.Errorf("%s is no benchmark of a door in a round", line.Name)
 	}
-	if r.cpu == "" {
-		r.cpu = line.GetConfig("cpu")
-	}
+	r.cpu = cmp.Or(r.cpu, line.GetConfig("cpu"))
 	if !slices.Contains(r.doors, part[3]) {
 		r.doors = append(r.doors, part[3])
 	}
@@ -82,21 +81,17 @@ func (r *results) add(line *benchfmt.Result, by *benchproc.Projection) error {
 // sizes are the numbers of nodes of a benchmark, or of all, rising.
 func (r *results) sizes(benchmark string) (sizes []int) {
 	for s := range r.values {
-		if (s.benchmark == benchmark || benchmark == "" && s.nodes > 0) && !slices.Contains(sizes, s.nodes) {
+		if s.nodes > 0 && (benchmark == "" || s.benchmark == benchmark) {
 			sizes = append(sizes, s.nodes)
 		}
 	}
 	slices.Sort(sizes)
-	return sizes
+	return slices.Compact(sizes)
 }
 
 // of sums a series up. Of nothing the median is NaN.
 func (r *results) of(s series) benchmath.Summary {
-	var values []float64
-	for _, v := range r.values[s] {
-		values = append(values, v)
-	}
-	return summary(values)
+	return summary(slices.Collect(maps.Values(r.values[s])))
 }
 
 // ratio divides two series round by round. What slows the whole machine down for

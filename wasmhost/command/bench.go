@@ -105,7 +105,7 @@ func measure(ctx context.Context, args wasmhost.Args, pod *v1.Pod, nodes []*v1.N
 	}
 	host := &wasmhost.Host{}
 	defer func() { err = errors.Join(err, host.Close(), os.RemoveAll(dir)) }()
-	wasm, err := fetch(ctx, args)
+	wasm, err := new(wasmhost.Host).Fetch(ctx, args)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func newInspect() *cobra.Command {
 }
 
 func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error) {
-	wasm, err := fetch(ctx, args)
+	wasm, err := new(wasmhost.Host).Fetch(ctx, args)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -37,7 +36,7 @@ func newPush() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: must be REGISTRY/NAME:TAG: %w", given[1], err)
 			}
-			wasm, err := fetch(cmd.Context(), wasmhost.Args{GuestURL: urlOf(given[0])})
+			wasm, err := new(wasmhost.Host).Fetch(cmd.Context(), wasmhost.Args{GuestURL: urlOf(given[0])})
 			if err != nil {
 				return err
 			}
@@ -110,7 +109,7 @@ func newPull() *cobra.Command {
 		Short: "Writes a guest into a file, from a registry (oci://…) or a web server, as the scheduler would fetch it",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			wasm, err := fetch(cmd.Context(), wasmhost.Args{GuestURL: urlOf(given[0])})
+			wasm, err := new(wasmhost.Host).Fetch(cmd.Context(), wasmhost.Args{GuestURL: urlOf(given[0])})
 			if err != nil {
 				return err
 			}
@@ -121,13 +120,4 @@ func newPull() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// fetch gets a guest as the scheduler does, under the same bounds, and does not start it.
-func fetch(ctx context.Context, args wasmhost.Args) ([]byte, error) {
-	wasm, err := new(wasmhost.Host).Fetch(ctx, args)
-	if err != nil {
-		return nil, fmt.Errorf("guest %s: %w", args.GuestURL, err)
-	}
-	return wasm, nil
 }

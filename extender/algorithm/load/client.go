@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,13 +24,9 @@ const maxAnswer = 32 << 20
 
 // client asks one Prometheus one query, over connections that it keeps.
 type client struct {
-	http      *http.Client
-	url       string
-	promQL    string
-	body      string
-	tokenFile string
-	label     string
-	worse     func(a, b float64) bool
+	Config
+	http *http.Client
+	url  string
 }
 
 func newClient(config Config) (*client, error) {
@@ -35,6 +35,7 @@ func newClient(config Config) (*client, error) {
 		return nil, err
 	}
 	return &client{
+		Config: config,
 		http: &http.Client{
 			Timeout:   config.Timeout.Duration,
 			Transport: &http.Transport{TLSClientConfig: tlsConfig, MaxIdleConns: 1, IdleConnTimeout: 10 * time.Minute},
@@ -42,12 +43,7 @@ func newClient(config Config) (*client, error) {
 				return errors.New("redirects are not followed: set url to where it leads")
 			},
 		},
-		url:       strings.TrimSuffix(config.URL, "/") + "/api/v1/query",
-		promQL:    config.promQL(),
-		body:      url.Values{"query": {config.promQL()}, "timeout": {config.Timeout.Duration.String()}}.Encode(),
-		tokenFile: config.BearerTokenFile,
-		label:     config.NodeLabel,
-		worse:     config.worse,
+		url: strings.TrimSuffix(config.URL, "/") + "/api/v1/query",
 	}, nil
 }
 
@@ -76,14 +72,15 @@ func (t TLS) load() (*tls.Config, error) {
 
 // query returns a value per node.
 func (c *client) query(ctx context.Context) (map[string]float64, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(c.body))
+	form := url.Values{"query": {c.promQL()}, "timeout": {c.Timeout.Duration.String()}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Accept", "application/json")
-	if c.tokenFile != "" {
-		token, err := os.ReadFile(c.tokenFile)
+	if c.BearerTokenFile != "" {
+		token, err := os.ReadFile(c.BearerTokenFile)
 		if err != nil {
 			return nil, fmt.Errorf("bearerTokenFile: %w", err)
 		}
@@ -104,6 +101,63 @@ func (c *client) query(ctx context.Context) (map[string]float64, error) {
 	values, err := c.decode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: status %d: %w", c.url, response.StatusCode, err)
+	}
+	return values, nil
+}
+
+// errEmpty is an answer without a series. It is more often the mark of a mistake,
+// or of a Prometheus that has just started, than the truth about a cluster.
+var errEmpty = errors.New("no series in the answer: see that the metric is spelled and scraped as in the query, and wait if Prometheus has only just started")
+
+// decode returns a value per node, at least one, of an answer to an instant query.
+// Of several series for a node the worst counts; NaN is no value.
+func (c *client) decode(body []byte) (map[string]float64, error) {
+	var answer struct {
+		Status, ErrorType, Error string
+		Data                     struct {
+			ResultType string
+			Result     json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("not an answer of Prometheus: %w", err)
+	}
+	if answer.Status != "success" {
+		return nil, fmt.Errorf("query refused: %s: %s", answer.ErrorType, answer.Error)
+	}
+	if answer.Data.ResultType != "vector" {
+		return nil, fmt.Errorf("the query returns a %s, want a vector: one value per node", answer.Data.ResultType)
+	}
+	var samples []struct {
+		Metric map[string]string
+		Value  [2]any // time, and the value as text
+	}
+	if err := json.Unmarshal(answer.Data.Result, &samples); err != nil {
+		return nil, fmt.Errorf("not a vector of Prometheus: %w", err)
+	}
+	if len(samples) == 0 {
+		return nil, fmt.Errorf("query %s: %w", c.promQL(), errEmpty)
+	}
+	values := make(map[string]float64, len(samples))
+	for _, s := range samples {
+		text, _ := s.Value[1].(string)
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("not a value of Prometheus: %w", err)
+		}
+		name := s.Metric[c.NodeLabel]
+		if host, _, err := net.SplitHostPort(name); err == nil { // as instance has it; names of nodes have no colon
+			name = host
+		}
+		if name == "" || math.IsNaN(value) {
+			continue
+		}
+		if old, ok := values[name]; !ok || c.worse(value, old) {
+			values[name] = value
+		}
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("none of %d series has a value and the label %q: set nodeLabel, or keep it in the query", len(samples), c.NodeLabel)
 	}
 	return values, nil
 }

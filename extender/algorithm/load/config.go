@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -20,34 +23,25 @@ const (
 
 // Config says what to ask Prometheus and what to make of the answer.
 type Config struct {
-	// URL is where Prometheus is, with its path prefix if it has one.
-	URL string `json:"url"`
+	URL string `json:"url"` // of Prometheus, with its path prefix if it has one
 	// Measure takes one of the queries that come with the extender: cpu or
 	// memory, the share of each node that is in use, from node_exporter.
-	Measure string `json:"measure,omitempty"`
-	// Query is any PromQL with one value per node, instead of Measure.
-	Query string `json:"query,omitempty"`
-	// NodeLabel is the label that holds the node's name; a port after it is cut.
-	NodeLabel string `json:"nodeLabel"`
-	// Better says which nodes to prefer: those with less or those with more.
-	Better string `json:"better"`
+	Measure   string `json:"measure,omitempty"`
+	Query     string `json:"query,omitempty"` // any PromQL with one value per node, instead of Measure
+	NodeLabel string `json:"nodeLabel"`       // holds the node's name; a port after it is cut
+	Better    string `json:"better"`          // Less or More
 	// Min and Max are the values that get the extreme scores. Values beyond are
 	// clamped.
-	Min float64 `json:"min"`
-	Max float64 `json:"max"`
-	// Missing is the score of a node for which there is no value.
-	Missing int64 `json:"missing"`
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Missing int64   `json:"missing"` // the score of a node without a value
 	// Threshold filters out the nodes whose value is worse. Unset: none.
-	Threshold *float64 `json:"threshold,omitempty"`
-	// Interval is the time between two queries, Timeout what one may take.
-	Interval metav1.Duration `json:"interval"`
-	Timeout  metav1.Duration `json:"timeout"`
-	// StaleAfter is the age from which values no longer count.
-	StaleAfter metav1.Duration `json:"staleAfter"`
-	// BearerTokenFile holds a token to send. It is read for every query.
-	BearerTokenFile string `json:"bearerTokenFile,omitempty"`
-	// TLS is for a URL that begins with https.
-	TLS TLS `json:"tls,omitempty"`
+	Threshold       *float64        `json:"threshold,omitempty"`
+	Interval        metav1.Duration `json:"interval"`                  // between two queries
+	Timeout         metav1.Duration `json:"timeout"`                   // for one
+	StaleAfter      metav1.Duration `json:"staleAfter"`                // the age from which values no longer count
+	BearerTokenFile string          `json:"bearerTokenFile,omitempty"` // read for every query
+	TLS             TLS             `json:"tls,omitempty"`             // for https
 }
 
 // TLS says whom to trust and who to be.
@@ -67,6 +61,8 @@ func defaults() Config {
 		StaleAfter: metav1.Duration{Duration: time.Minute},
 	}
 }
+
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // Validate checks what can be checked without asking Prometheus.
 func (c Config) Validate() error {
@@ -88,12 +84,6 @@ func (c Config) Validate() error {
 		return errors.New("max: must be more than min")
 	case c.Missing < algorithm.MinScore || c.Missing > algorithm.MaxScore:
 		return fmt.Errorf("missing: must be from %d to %d", algorithm.MinScore, algorithm.MaxScore)
-	}
-	return c.validateTimes(u.Scheme)
-}
-
-func (c Config) validateTimes(scheme string) error {
-	switch {
 	case c.Interval.Duration <= 0:
 		return errors.New("interval: must be more than 0")
 	case c.Timeout.Duration <= 0:
@@ -102,8 +92,53 @@ func (c Config) validateTimes(scheme string) error {
 		return errors.New("staleAfter: must be at least interval, or the values are always stale")
 	case (c.TLS.CertFile == "") != (c.TLS.KeyFile == ""):
 		return errors.New("tls.certFile: must be set together with tls.keyFile")
-	case scheme == "http" && c.TLS != (TLS{}):
+	case u.Scheme == "http" && c.TLS != (TLS{}):
 		return errors.New("tls: is set, but url begins with http and not https")
 	}
 	return nil
+}
+
+// New implements algorithm.Config.
+func (c Config) New(logger logr.Logger) (algorithm.Algorithm, error) {
+	return newLoad(c, logger, time.Now)
+}
+
+// queries are the measures, per node, from 0 for idle to 1 for full, as
+// node_exporter of 0.16 and later has them. %l is the node label.
+//
+// The rate of a counter that began ten seconds ago is too small, since Prometheus
+// divides by the whole two minutes. That of all modes is too small by as much, so
+// the idle share is right from the second sample on.
+var queries = map[string]string{
+	"cpu":    `1 - sum by (%l) (rate(node_cpu_seconds_total{mode="idle"}[2m])) / sum by (%l) (rate(node_cpu_seconds_total[2m]))`,
+	"memory": `1 - sum by (%l) (node_memory_MemAvailable_bytes) / sum by (%l) (node_memory_MemTotal_bytes)`,
+}
+
+// promQL is the query to send.
+func (c *Config) promQL() string {
+	switch {
+	case c.Query != "":
+		return c.Query
+	case c.Measure == "":
+		return strings.ReplaceAll(queries["cpu"], "%l", c.NodeLabel)
+	}
+	return strings.ReplaceAll(queries[c.Measure], "%l", c.NodeLabel)
+}
+
+// worse reports whether a is worse than b.
+func (c *Config) worse(a, b float64) bool {
+	if c.Better == More {
+		return a < b
+	}
+	return a > b
+}
+
+// score maps Min to Max to the range of scores, so that the better end gets
+// the highest, and clamps what is outside. value is not NaN.
+func (c *Config) score(value float64) int64 {
+	fraction := (min(max(value, c.Min), c.Max) - c.Min) / (c.Max - c.Min)
+	if c.Better == Less {
+		fraction = 1 - fraction
+	}
+	return algorithm.MinScore + int64(math.Round(fraction*float64(algorithm.MaxScore-algorithm.MinScore)))
 }

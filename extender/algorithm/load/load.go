@@ -11,7 +11,9 @@ package load
 import (
 	"context"
 	"fmt"
-	"math"
+	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,8 +23,9 @@ import (
 )
 
 func init() {
-	algorithm.Register("load", defaults, func(config Config, env algorithm.Env) (algorithm.Algorithm, error) {
-		return newLoad(config, env.Logger, time.Now)
+	algorithm.Register("load", func() algorithm.Config {
+		config := defaults()
+		return &config
 	})
 }
 
@@ -36,14 +39,15 @@ type load struct {
 	tooMuch  *algorithm.Failure
 	latest   atomic.Pointer[snapshot]
 	failures atomic.Int64
-	problem  atomic.Pointer[problem] // of the last query, nil if it went well
-	names    names
-}
+	problem  atomic.Pointer[error] // of the last query, nil if it went well
 
-// A problem is why a query brought no values.
-type problem struct {
-	text  string
-	empty bool // the answer was good, but there was nothing in it
+	// What requests have shown of whether the values are of nodes at all: a query by
+	// instance gives addresses unless Prometheus relabels them. That one node was known
+	// settles it for as long as that node has a value, so that a pod that only nodes
+	// without a value suit changes nothing.
+	known   atomic.Pointer[string] // has a value, and a request asked for it
+	unknown atomic.Pointer[string] // a request asked for it, and had no node with a value
+	misses  atomic.Int64           // requests without such a node, while none is known
 }
 
 // snapshot is what one query found. It does not change.
@@ -84,18 +88,12 @@ func (l *load) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Fai
 	if s == nil || l.tooMuch == nil {
 		return nil, nil
 	}
-	failures, known := make([]*algorithm.Failure, len(args.Names)), none
-	for i, name := range args.Names {
-		value, ok := s.values[name]
-		if !ok {
-			continue
-		}
-		known = i
+	failures := make([]*algorithm.Failure, len(args.Names))
+	l.look(s, args.Names, func(i int, value float64) {
 		if l.config.worse(value, *l.config.Threshold) {
 			failures[i] = l.tooMuch
 		}
-	}
-	l.compare(s, args.Names, known)
+	})
 	return failures, nil
 }
 
@@ -105,34 +103,38 @@ func (l *load) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, err
 	if s == nil {
 		return algorithm.Equal(algorithm.Neutral, len(args.Names)), nil
 	}
-	scores, known := make([]int64, len(args.Names)), none
-	for i, name := range args.Names {
-		value, ok := s.values[name]
-		if !ok {
-			scores[i] = l.config.Missing
-			continue
-		}
-		known = i
-		scores[i] = l.config.score(value)
-	}
-	l.compare(s, args.Names, known)
+	scores := algorithm.Equal(l.config.Missing, len(args.Names))
+	l.look(s, args.Names, func(i int, value float64) { scores[i] = l.config.score(value) })
 	return scores, nil
 }
 
-// score maps Min to Max to the range of scores, so that the better end gets
-// the highest, and clamps what is outside. value is not NaN.
-func (c *Config) score(value float64) int64 {
-	fraction := (min(max(value, c.Min), c.Max) - c.Min) / (c.Max - c.Min)
-	if c.Better == Less {
-		fraction = 1 - fraction
+// look calls each for the index of every name that has a value, and notes whether
+// one has.
+func (l *load) look(s *snapshot, names []string, each func(i int, value float64)) {
+	known := -1
+	for i, name := range names {
+		if value, ok := s.values[name]; ok {
+			known = i
+			each(i, value)
+		}
 	}
-	return algorithm.MinScore + int64(math.Round(fraction*float64(algorithm.MaxScore-algorithm.MinScore)))
+	switch {
+	case len(names) == 0 || l.known.Load() != nil:
+	case known >= 0:
+		name := strings.Clone(names[known]) // or it would keep its whole request
+		if l.known.CompareAndSwap(nil, &name) && l.unknown.Swap(nil) != nil {
+			l.logger.Info("Values and requests have names in common again", "node", name)
+		}
+	default:
+		l.misses.Add(1)
+		name := strings.Clone(names[0])
+		if l.unknown.CompareAndSwap(nil, &name) {
+			l.logger.Info("Warning: "+l.mismatch(s, name), "scoreOfAll", l.config.Missing)
+		}
+	}
 }
 
-// worse reports whether a is worse than b.
-func (c *Config) worse(a, b float64) bool {
-	if c.Better == More {
-		return a < b
-	}
-	return a > b
+func (l *load) mismatch(s *snapshot, asked string) string {
+	return fmt.Sprintf("the values are for names like %q, and none is for a node that is asked for, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
+		slices.Min(slices.Collect(maps.Keys(s.values))), asked, l.config.NodeLabel)
 }

@@ -193,7 +193,7 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(vector(values)))
 	f.Add([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"[::1]:9100"},"value":[1]}]}}`))
-	c := &client{label: "instance", worse: func(a, b float64) bool { return a > b }}
+	c := &client{Config: defaults()}
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		got, err := c.decode(answer)
 		for name, value := range got {

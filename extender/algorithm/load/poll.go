@@ -29,14 +29,19 @@ func (l *load) Run(ctx context.Context) {
 func (l *load) poll(ctx context.Context) {
 	at := l.now()
 	values, err := l.client.query(ctx)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return
-	}
-	if err != nil {
+	case err != nil:
 		l.failed(err)
 		return
 	}
-	l.names.forget(values)
+	if known := l.known.Load(); known != nil {
+		if _, ok := values[*known]; !ok { // requests have to show anew whose names these are
+			l.unknown.Store(nil)
+			l.known.Store(nil)
+		}
+	}
 	l.latest.Store(&snapshot{at: at, values: values})
 	if before := l.problem.Swap(nil); before != nil {
 		l.logger.Info("Prometheus gives values again", "nodes", len(values))
@@ -47,8 +52,7 @@ func (l *load) poll(ctx context.Context) {
 // failed keeps what there is.
 func (l *load) failed(err error) {
 	l.failures.Add(1)
-	now := &problem{err.Error(), errors.Is(err, errEmpty)}
-	if before := l.problem.Swap(now); before == nil || before.empty != now.empty {
+	if before := l.problem.Swap(&err); before == nil || errors.Is(*before, errEmpty) != errors.Is(err, errEmpty) {
 		l.logger.Error(err, "No values from Prometheus; the last ones count until they are stale", "staleAfter", l.config.StaleAfter.Duration)
 	}
 	l.logger.V(4).Info("Query failed", "err", err)
@@ -58,11 +62,11 @@ func (l *load) failed(err error) {
 // and of the nodes that are asked for.
 func (l *load) Health() algorithm.Health {
 	health := algorithm.Health{Gauges: map[string]float64{
-		"query_failures": float64(l.failures.Load()), "unmatched_requests": float64(l.names.misses.Load()),
+		"query_failures": float64(l.failures.Load()), "unmatched_requests": float64(l.misses.Load()),
 	}}
 	because, failing := "", l.problem.Load()
 	if failing != nil {
-		because = ": " + failing.text
+		because = fmt.Sprintf(": %v", *failing)
 	}
 	latest := l.latest.Load()
 	if latest == nil {
@@ -77,10 +81,11 @@ func (l *load) Health() algorithm.Health {
 		return health
 	}
 	health.Detail = fmt.Sprintf("%d nodes, %s old", len(latest.values), age.Round(time.Second))
-	if name, is := l.names.stranger(); is {
-		health.Detail += "; " + l.mismatch(latest, name)
-	} else if failing == nil {
-		health.OK = true
+	unknown := l.unknown.Load()
+	mismatch := unknown != nil && l.known.Load() == nil
+	health.OK = failing == nil && !mismatch
+	if mismatch {
+		health.Detail += "; " + l.mismatch(latest, *unknown)
 	}
 	if failing != nil {
 		health.Detail += fmt.Sprintf("; there are no newer ones, and these count until they are %s old%s", l.config.StaleAfter.Duration, because)

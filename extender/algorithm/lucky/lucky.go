@@ -1,4 +1,4 @@
-// Package lucky is the algorithm that rolls dice: a node passes with a certain
+// Package lucky is the algorithm that decides at random: a node passes with a certain
 // probability and gets a random score. It shows an extender at work, and finds
 // out what a cluster does with a scheduler that has no opinion; it is no good
 // source of randomness for anything else.
@@ -10,13 +10,13 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
+	"github.com/go-logr/logr"
+
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
 func init() {
-	algorithm.Register("lucky", func() Config { return Config{Pass: 0.5} }, func(config Config, _ algorithm.Env) (algorithm.Algorithm, error) {
-		return newLucky(config), nil
-	})
+	algorithm.Register("lucky", func() algorithm.Config { return &Config{Pass: 0.5} })
 }
 
 // Config says how lucky nodes are.
@@ -36,6 +36,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// New implements algorithm.Config.
+func (c Config) New(logr.Logger) (algorithm.Algorithm, error) { return newLucky(c), nil }
+
 type lucky struct {
 	Config
 	requests atomic.Uint64
@@ -48,17 +51,17 @@ func newLucky(config Config) *lucky {
 	return &lucky{Config: config}
 }
 
-// dice are those of one request.
-func (l *lucky) dice() *rand.Rand { return rand.New(rand.NewPCG(l.Seed, l.requests.Add(1))) }
+// random is the source for one request.
+func (l *lucky) random() *rand.Rand { return rand.New(rand.NewPCG(l.Seed, l.requests.Add(1))) }
 
 // One reason for all, so that the scheduler can add them up.
 var unlucky = &algorithm.Failure{Reason: "node(s) were out of luck"}
 
 func (l *lucky) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
-	dice := l.dice()
+	random := l.random()
 	failures := make([]*algorithm.Failure, len(args.Names))
 	for i := range failures {
-		if dice.Float64() >= l.Pass {
+		if random.Float64() >= l.Pass {
 			failures[i] = unlucky
 		}
 	}
@@ -66,10 +69,10 @@ func (l *lucky) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Fa
 }
 
 func (l *lucky) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
-	dice := l.dice()
+	random := l.random()
 	scores := make([]int64, len(args.Names))
 	for i := range scores {
-		scores[i] = algorithm.MinScore + dice.Int64N(algorithm.MaxScore-algorithm.MinScore+1)
+		scores[i] = algorithm.MinScore + random.Int64N(algorithm.MaxScore-algorithm.MinScore+1)
 	}
 	return scores, nil
 }

@@ -6,19 +6,21 @@ package nop
 import (
 	"context"
 
+	"github.com/go-logr/logr"
+
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-func init() {
-	algorithm.Register("nop", func() Config { return Config{} },
-		func(Config, algorithm.Env) (algorithm.Algorithm, error) { return nop{}, nil })
-}
+func init() { algorithm.Register("nop", func() algorithm.Config { return &Config{} }) }
 
 // Config has nothing to set.
 type Config struct{}
 
 // Validate finds nothing wrong.
 func (Config) Validate() error { return nil }
+
+// New implements algorithm.Config.
+func (Config) New(logr.Logger) (algorithm.Algorithm, error) { return nop{}, nil }
 
 type nop struct{}
 

@@ -1,19 +1,24 @@
-// Package regex is the algorithm that keeps the nodes whose names match the
-// regex in the pod's annotation, and not the one in its other annotation. It has no policy of its own: what the pattern
-// may be, what it matches and how a mismatch reads is all in the project's
-// regex package, which every other door into the scheduler uses too.
+// Package regex is the algorithm that keeps the nodes whose names match the regex
+// in the pod's annotation, and not the one in its other annotation. The policy
+// itself, patterns, matches and reasons, is the project's regex package, which
+// every other way into the scheduler uses too.
 package regex
 
 import (
 	"context"
 	"slices"
 
+	"github.com/go-logr/logr"
+
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 func init() {
-	algorithm.Register("regex", func() Config { return Config(regex.Default) }, newMatcher)
+	algorithm.Register("regex", func() algorithm.Config {
+		config := Config(regex.Default)
+		return &config
+	})
 }
 
 // Config says where the patterns are.
@@ -27,8 +32,9 @@ type Config struct {
 // Validate refuses a key that no annotation can have.
 func (c Config) Validate() error { return regex.Policy(c).Validate() }
 
-func newMatcher(config Config, _ algorithm.Env) (algorithm.Algorithm, error) {
-	return &matcher{selectors: regex.NewCache(regex.Policy(config), cacheBytes)}, nil
+// New implements algorithm.Config.
+func (c Config) New(logr.Logger) (algorithm.Algorithm, error) {
+	return &matcher{selectors: regex.NewCache(regex.Policy(c), cacheBytes)}, nil
 }
 
 // cacheBytes bounds the memory that compiled patterns take.
@@ -37,12 +43,13 @@ const cacheBytes = 16 << 20
 type matcher struct{ selectors *regex.Cache }
 
 // Filter passes all nodes if the pod has no annotation. A pattern that is
-// refused fails all of them: an error would be tried again and again, or skipped where the scheduler's
-// configuration says that this extender is ignorable.
+// refused fails all of them: with an error the scheduler would try again and
+// again, or decide without this extender where it is ignorable.
 func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
 	selector, err := m.selectors.Selector(args.Pod.Annotations)
 	if err != nil {
-		return refuse(err, len(args.Names)), nil
+		refused := &algorithm.Failure{Reason: "node(s) can't be matched: " + err.Error(), Unresolvable: true}
+		return slices.Repeat([]*algorithm.Failure{refused}, len(args.Names)), nil
 	}
 	if selector == nil {
 		return nil, nil
@@ -56,12 +63,6 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 		failures[i] = rejected[selector.Judge(name)] // nil if it qualifies
 	}
 	return failures, nil
-}
-
-// refuse fails each of n nodes because of the pattern.
-func refuse(because error, n int) []*algorithm.Failure {
-	refused := &algorithm.Failure{Reason: "node(s) can't be matched: " + because.Error(), Unresolvable: true}
-	return slices.Repeat([]*algorithm.Failure{refused}, n)
 }
 
 // Prioritize prefers no node: they all match, or they would not be asked about.

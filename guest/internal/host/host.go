@@ -1,6 +1,11 @@
 // Package host is the other side of the Wasm boundary: the functions that guests
 // import, and how bytes cross. What is compiled for Wasm calls the scheduler, what is
 // compiled for tests calls Now.
+//
+// An export of the packages beside this one has two directives. Go heeds go:wasmexport,
+// wherever it stands before the function. TinyGo reads the comment that touches the
+// function, and so export: its go:wasmexport does not work once main has returned, as
+// it has in a guest that is built with -buildmode=wasi-legacy.
 package host
 
 import (
@@ -8,14 +13,13 @@ import (
 	"unsafe"
 )
 
-// Buffer is a place for what the host writes. It stays: nothing is allocated once
-// it fits, and what was read is valid until the same buffer is filled again.
+// Buffer is a place for what the host writes. It stays: nothing is allocated once it is
+// large enough, and what was read is valid until the same buffer is filled again.
 type Buffer []byte
 
-// Fill lets a function of the host write to the buffer, which grows if it must: to a
-// power of two, for each pod that is bigger by a little would take a hole of its
-// own in the memory. Functions come wrapped because TinyGo takes no imported one as
-// a value.
+// Fill lets a host function fill the buffer. The buffer grows to a power of two: else
+// each pod that is a little larger would leave another hole in the memory. The host
+// functions are wrapped because TinyGo does not take an imported function as a value.
 func (b *Buffer) Fill(fill func(ptr, limit uint32) uint32) []byte {
 	n := fill(Address(*b), uint32(len(*b)))
 	if int(n) > len(*b) {
@@ -35,8 +39,8 @@ func Give(text string, to func(ptr, size uint32)) {
 	to(Address(Bytes(kept)), uint32(len(kept)))
 }
 
-// Report hands the reason to the host and the code to the caller: Wasm functions
-// return numbers only.
+// Report gives the reason to the host and returns the code: Wasm functions return
+// numbers only.
 func Report(code uint32, reason string) uint32 {
 	if reason != "" {
 		Give(reason, func(ptr, size uint32) { SetStatusReason(ptr, size) })

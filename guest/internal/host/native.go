@@ -46,8 +46,8 @@ func SetNominatedNodeName(ptr, size uint32)   { Now.NominatedNodeName = read(ptr
 func SetNormalizedScoreList(ptr, size uint32) { Now.Normalized = read(ptr, size) }
 func Log(_, ptr, size uint32)                 { Now.Logged = append(Now.Logged, read(ptr, size)) }
 
-// passed is what the addresses refer to: real ones have more than the 32 bits of
-// Wasm.
+// passed are the buffers that the addresses refer to. Real addresses do not fit into the
+// 32 bits of Wasm.
 var passed [][]byte
 
 func Address(b []byte) uint32 {

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	certutil "k8s.io/client-go/util/cert"
 )
 
 // An Authority signs certificates for 127.0.0.1. Its own is in File.
@@ -30,17 +32,10 @@ func New(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	template := &x509.Certificate{
-		SerialNumber: serial(t), Subject: pkix.Name{CommonName: "test authority " + t.Name()},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	must(t, err)
-	cert, err := x509.ParseCertificate(der)
+	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: "authority.test"}, key)
 	must(t, err)
 	a := &Authority{File: filepath.Join(t.TempDir(), "ca.pem"), cert: cert, key: key}
-	write(t, a.File, "CERTIFICATE", der)
+	write(t, a.File, "CERTIFICATE", cert.Raw)
 	return a
 }
 
@@ -52,8 +47,10 @@ func (a *Authority) Issue(t testing.TB, certFile, keyFile string, expires time.D
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	end := time.Now().Add(expires)
+	number, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	must(t, err)
 	template := &x509.Certificate{
-		SerialNumber: serial(t), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: number, Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: end.Add(-2 * time.Hour), NotAfter: end,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
@@ -84,12 +81,6 @@ func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
 	return pool
-}
-
-func serial(t testing.TB) *big.Int {
-	n, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	must(t, err)
-	return n
 }
 
 func write(t testing.TB, path, kind string, der []byte) {

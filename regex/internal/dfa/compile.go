@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of an automaton. RATIONALE.md, "Why is the whole automaton built at
-// once?", has the measurements behind them.
+// The bounds of an automaton. RATIONALE.md has the measurements behind them.
 const (
 	maxStates  = 1 << 12
 	maxEntries = 1 << 17 // of the table: a number is half a place in it
@@ -17,8 +16,8 @@ const (
 	maxWork = 300_000
 )
 
-// builders are used again: a megabyte that is thrown away with each pattern would
-// let the memory of a guest grow and grow.
+// builders are used again: a guest's memory would grow and grow if it dropped a
+// megabyte with each pattern.
 var builders = sync.Pool{New: func() any { return &builder{} }}
 
 // Compile makes the automaton of a program, which it changes. It returns nil if
@@ -29,10 +28,10 @@ func Compile(program *syntax.Prog) *Automaton {
 	return b.compile(program)
 }
 
-// builder makes the states. A state is a list of instructions at which the
-// program may be. Since a match may begin at any character, each has those to
-// which the beginning of the program leads, the base: a state is kept as what it
-// has beside that.
+// builder makes the states. A state is a list of instructions at which the program may
+// be. Since a match may begin at any character, each state has the instructions to which
+// the beginning of the program leads: the base. A state is stored as the instructions
+// that it has in addition to the base.
 type builder struct {
 	insts []syntax.Inst
 	begin uint32
@@ -55,7 +54,7 @@ type builder struct {
 	alike       []alike
 }
 
-// state is what there is beside the base.
+// state is a state without the base.
 type state struct {
 	from, to int // its members
 	context  context
@@ -96,7 +95,7 @@ func (b *builder) compile(program *syntax.Prog) *Automaton {
 	return a
 }
 
-// zeroed returns a slice of so many zeros, in the place of another one if it fits.
+// zeroed returns a slice of zeros. It uses the memory of s if that is large enough.
 func zeroed[T any](s []T, size int) []T {
 	s = slices.Grow(s[:0], size)[:size]
 	clear(s)

@@ -1,10 +1,10 @@
-// Package dfa compiles a program of regexp/syntax into an automaton, whole: a
-// table that has the next state for each state and each class of characters. So
-// Match costs one look-up for each byte of a name, whatever the pattern is and
-// whatever was matched before.
+// Package dfa compiles a program of regexp/syntax into a deterministic automaton: a
+// table that has the next state for each state and each class of characters. The whole
+// table is built at once. So Match takes one look-up for each byte of a name, whatever
+// the pattern is and whatever was matched before.
 //
-// A whole automaton can be exponential in the size of its program. [Compile]
-// counts what it does, and gives up beyond its bounds.
+// The automaton can be exponential in the size of its program. [Compile] counts its
+// steps, and gives up beyond its bounds.
 package dfa
 
 import (
@@ -50,8 +50,8 @@ func (a *Automaton) Match(text string) bool {
 // walk returns the state to which a text and its end lead. It reads four bytes
 // without a branch between them, which takes half the time.
 //
-// In a guest it is the hot path, so TinyGo is kept from checking what cannot fail:
-// a function that might trap keeps all its pointers in memory, for the collector.
+// In a guest it is the hot path. So TinyGo must not check what cannot fail: a function
+// that might trap keeps all its pointers in memory, for the garbage collector.
 //
 //go:nobounds
 //go:noinline
@@ -61,7 +61,7 @@ func (a *Automaton) walk(text string) uint16 {
 	if at < firstState*a.width {
 		return a.next(at, a.end)
 	}
-	for ; len(text) >= 64; text = text[64:] { // as few names are
+	for ; len(text) >= 64; text = text[64:] { // few names are so long
 		if at = a.thirtyTwo(a.thirtyTwo(at, text), text[32:]); at < firstState*a.width {
 			return a.next(at, a.end)
 		}

@@ -2,8 +2,8 @@ package dfa
 
 import "regexp/syntax"
 
-// context is what a state knows of the character before it. Only a state that
-// asserts something about the next one has any.
+// context says what kind of character a state follows. Only a state that has an
+// assertion about the next character needs it.
 type context uint8
 
 const (
@@ -49,7 +49,7 @@ type alike struct {
 	after        context
 }
 
-// leadsAlike is leads, which it asks once for columns that are alike.
+// leadsAlike is leads, but computes the state once for columns that are alike.
 func (b *builder) leadsAlike(context context, members []uint16, column int, base uint16) uint16 {
 	if context != nothing || len(members) > 64 || column == b.end() {
 		return b.leads(context, members, column, base)
@@ -165,8 +165,8 @@ func (b *builder) follow(into *list, pc uint32, holds, open syntax.EmptyOp) bool
 	return false
 }
 
-// settle returns the number of the state that b.to has beside the base, behind a
-// character of that context.
+// settle returns the number of the state of b.to and the base, after a character of
+// that context.
 func (b *builder) settle(context context) uint16 {
 	switch {
 	case b.base.open || b.to.open:

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -10,27 +12,29 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
 // HTML writes the result as a page that is a file of its own.
-func HTML(w io.Writer, r *compare.Result) error {
+func HTML(w io.Writer, r *compare.Result) error { return Page(w, r, "") }
+
+// Page is HTML with a link to where the other results are.
+func Page(w io.Writer, r *compare.Result, home string) error {
+	rows := slices.Concat(r.Differences, r.Nowhere)
+	shown := min(most, len(rows))
 	return page.Execute(w, struct {
 		*compare.Result
+		Home   string
 		Style  template.CSS
 		Script template.JS
 		Rows   []compare.Difference
 		More   int
-	}{r, template.CSS(style), template.JS(script), rows(r), max(0, len(r.Differences)+len(r.Nowhere)-most)})
+	}{r, home, template.CSS(style), template.JS(script), rows[:shown], len(rows) - shown})
 }
 
 // most is how many pods the page lists: a browser is slow with more, and so is
 // who reads them.
 const most = 3000
-
-func rows(r *compare.Result) []compare.Difference {
-	all := slices.Concat(r.Differences, r.Nowhere)
-	return all[:min(most, len(all))]
-}
 
 // folds is true of what a reader may do without: what follows from others, unless the
 // pod has lost its node.
@@ -41,9 +45,19 @@ func direct(rows []compare.Difference) []compare.Difference {
 	return slices.DeleteFunc(slices.Clone(rows), folds)
 }
 
-// unplaced are as many as the page lists.
-func unplaced(r *compare.Result) []compare.Difference {
-	return r.Unplaced[:min(most, len(r.Unplaced))]
+// scored are the two nodes that a pod has, each with its scores on one side.
+type scored struct {
+	Plugins []recorder.ScoreColumn
+	Nodes   []recorder.NodeScore
+}
+
+// scores are nil where no scores have decided.
+func scores(d compare.Difference, side compare.Outcome) *scored {
+	if d.Cause != compare.Score || side.Attempt == nil {
+		return nil
+	}
+	others := func(row recorder.NodeScore) bool { return row.Node != d.A.Node && row.Node != d.B.Node }
+	return &scored{side.Attempt.ScoreColumns, slices.DeleteFunc(side.Attempt.Scores(), others)}
 }
 
 //go:embed report.html
@@ -55,27 +69,42 @@ var style string
 //go:embed report.js
 var script string
 
+// Policy is the Content-Security-Policy that lets the page do what it does, and
+// nothing else.
+var Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	digest(style), digest(script))
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"verdict": Verdict, "scheduled": scheduled, "where": where, "why": why, "brief": brief, "cores": cores, "gib": gibibytes,
+	"verdict": Verdict, "scheduled": scheduled, "where": where, "why": why, "brief": Brief, "cores": cores, "gib": gibibytes,
 	"words":   func(k compare.Kind) string { return words[k] },
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
 	"date":    func() string { return time.Now().Format("2 January 2006, 15:04") },
 	"sub":     func(low, high float64) float64 { return high - low },
-	"direct":  direct, "folds": folds, "unplaced": unplaced,
-	"shares": shares, "ranges": ranges, "heat": heat, "runs": runs,
+	"first":   func(all []compare.Difference) []compare.Difference { return all[:min(most, len(all))] },
+	"direct":  direct, "folds": folds, "scores": scores, "shares": newShares, "ranges": ranges, "heat": heat, "runs": runs,
 }).Parse(layout))
 
-// share is a part of the bar of all pods.
+// shares are the bar of all pods. X and Width are in pods.
+type shares struct {
+	All   []share
+	Width float64
+}
+
 type share struct {
 	Class, Word string
 	Count       int
-	X, Width    float64 // in percent
+	X, Width    float64
 }
 
-// shares are how many pods came out how. What is there is wide enough to be seen.
-func shares(r *compare.Result) []share {
-	run := r.Runs[0]
-	all := []share{
+// newShares are how many pods came out how. What is there is wide enough to be seen.
+func newShares(r *compare.Result) (bar shares) {
+	run, pods := r.Runs[0], 0
+	bar.All = []share{
 		{Class: "unplaced", Word: "without a node under A, though they ran", Count: run.Unplaced},
 		{Class: "onlyA", Word: "only under A", Count: run.OnlyA},
 		{Class: "onlyB", Word: "only under B", Count: run.OnlyB},
@@ -85,26 +114,16 @@ func shares(r *compare.Result) []share {
 		{Class: "tie", Word: "ties", Count: run.Ties},
 		{Class: "same", Word: "the same", Count: run.Same},
 	}
-	sum := 0.0
-	for i := range all {
-		if all[i].Count > 0 {
-			all[i].Width = float64(all[i].Count)
-			sum += all[i].Width
+	for _, one := range bar.All {
+		pods += one.Count
+	}
+	for i := range bar.All {
+		if one := &bar.All[i]; one.Count > 0 {
+			one.X, one.Width = bar.Width, max(float64(one.Count), .006*float64(pods))
+			bar.Width += one.Width
 		}
 	}
-	wide := 0.0
-	for i := range all {
-		if all[i].Count > 0 {
-			all[i].Width = math.Max(.6, 100*all[i].Width/sum)
-			wide += all[i].Width
-		}
-	}
-	x := 0.0
-	for i := range all {
-		all[i].X, all[i].Width = x, all[i].Width*100/math.Max(wide, 1)
-		x += all[i].Width
-	}
-	return all
+	return bar
 }
 
 // span is how uneven a resource is on a side, for a row of the table with its picture.
@@ -117,19 +136,12 @@ type span struct {
 
 func ranges(l compare.Loads) []span {
 	var all []span
-	for _, resource := range []struct {
-		name string
-		of   func(compare.Load) compare.Spread
-	}{
-		{"CPU", func(l compare.Load) compare.Spread { return l.CPU }},
-		{"Memory", func(l compare.Load) compare.Spread { return l.Memory }},
-		{"Pods", func(l compare.Load) compare.Spread { return l.Pods }},
-	} {
-		for i, side := range []compare.Load{l.Before, l.A, l.B} {
-			s := resource.of(side)
+	for i, resource := range []string{"CPU", "Memory", "Pods"} {
+		for j, load := range []compare.Load{l.Before, l.A, l.B} {
+			s := []compare.Spread{load.CPU, load.Memory, load.Pods}[i]
 			all = append(all, span{
-				Resource: resource.name, Side: []string{"before", "A", "B"}[i], First: i == 0, Spread: s,
-				From: math.Max(s.Min, s.Mean-s.StandardDeviation), To: math.Min(s.Max, s.Mean+s.StandardDeviation),
+				Resource: resource, Side: []string{"before", "A", "B"}[j], First: j == 0, Spread: s,
+				From: max(s.Min, s.Mean-s.StandardDeviation), To: min(s.Max, s.Mean+s.StandardDeviation),
 			})
 		}
 	}

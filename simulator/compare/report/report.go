@@ -1,6 +1,6 @@
 // Package report writes what a comparison found: as a table for the console, as
 // JSON for programs, and as a page for people, in a single file that needs no
-// network.
+// network. It is no API.
 package report
 
 import (
@@ -47,64 +47,56 @@ func outcome(r *compare.Result) string {
 	}{
 		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
 	} {
-		if part.n > 0 {
-			parts = append(parts, have(part.n)+" "+part.what)
+		if part.n == 1 {
+			parts = append(parts, "1 pod has "+part.what)
+		} else if part.n > 0 {
+			parts = append(parts, fmt.Sprint(part.n, " pods have ", part.what))
 		}
 	}
 	switch {
 	case len(parts) > 0 && first.Follows > 0:
 		return fmt.Sprintf("%s, and %d more follow from these", strings.Join(parts, ", "), first.Follows)
 	case first.Follows > 0:
-		return count(first.Follows, "pod") + " elsewhere, by what other pods did before"
+		return Plural(first.Follows, "pod") + " elsewhere, by what other pods did before"
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
 	case first.Ties > 0:
-		return "No difference but " + ties(first.Ties)
+		return "No difference but " + Plural(first.Ties, "tie")
 	}
 	return "No difference"
 }
 
-func have(pods int) string {
-	if pods == 1 {
-		return "1 pod has"
-	}
-	return fmt.Sprint(pods, " pods have")
-}
-
-func count(n int, what string) string {
+// Plural counts things: 1 node, 2 nodes.
+func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprint(n, " ", what, "s")
 }
 
-func ties(n int) string {
-	if n == 1 {
-		return "1 tie"
-	}
-	return fmt.Sprint(n, " ties")
-}
-
 // What was scheduled, in words.
 func scheduled(r *compare.Result) string {
-	what := count(r.Asked, "pod") + " on " + count(r.Nodes, "node")
+	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")
 	if r.Pods == compare.All {
 		what += ", all anew"
 	} else {
 		what += ", those without a node"
 	}
 	if r.Steps > 0 {
-		what += ", then " + count(r.Steps, "step")
+		what += ", then " + Plural(r.Steps, "step")
 	}
 	return what
 }
 
-func brief(d time.Duration) string {
+// Brief is a duration as a person reads it.
+func Brief(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
-		return fmt.Sprintf("%.0f µs", float64(d.Nanoseconds())/1e3)
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", d.Seconds()*1e3)
 	case d < time.Second:
-		return fmt.Sprintf("%.1f ms", float64(d.Nanoseconds())/1e6)
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }

@@ -47,6 +47,12 @@ func (t *table) line(format string, args ...any) {
 	_ = t.Flush()
 }
 
+func (t *table) more(rows int) {
+	if rows > shown {
+		t.row(fmt.Sprintf("and %d more; -o json has all", rows-shown))
+	}
+}
+
 func (t *table) unplaced(r *compare.Result) {
 	if len(r.Unplaced) == 0 {
 		return
@@ -55,9 +61,7 @@ func (t *table) unplaced(r *compare.Result) {
 	for _, d := range r.Unplaced[:min(shown, len(r.Unplaced))] {
 		t.row(d.Namespace+"/"+d.Name+runs(r, d), why(d))
 	}
-	if more := len(r.Unplaced) - shown; more > 0 {
-		t.row(fmt.Sprintf("and %d more; -o json has all", more))
-	}
+	t.more(len(r.Unplaced))
 	t.line("No node under A where there was one: if A is what the cluster runs with, the copy lacks something. B has no part in it.")
 }
 
@@ -95,30 +99,31 @@ func runs(r *compare.Result, d compare.Difference) string {
 
 func (t *table) counts(r *compare.Result) {
 	t.row("PODS", "SAME", "ELSEWHERE", "ONLY UNDER A", "ONLY UNDER B", "NOWHERE", "TIES", "UNPLACED", "CPU DEVIATION A, B")
-	for _, run := range r.Runs {
-		t.row(fmt.Sprint("seed ", run.Seed), run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties, run.Unplaced,
-			fmt.Sprintf("%.2f %%, %.2f %%", run.CPUDeviationA, run.CPUDeviationB))
+	var low, high []int
+	for i, run := range r.Runs {
+		counts := []int{run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties, run.Unplaced}
+		if i == 0 {
+			low, high = slices.Clone(counts), slices.Clone(counts)
+		}
+		row := []any{fmt.Sprint("seed ", run.Seed)}
+		for j, count := range counts {
+			low[j], high[j] = min(low[j], count), max(high[j], count)
+			row = append(row, count)
+		}
+		t.row(append(row, fmt.Sprintf("%.2f %%, %.2f %%", run.CPUDeviationA, run.CPUDeviationB))...)
 	}
 	if len(r.Runs) > 1 {
-		t.spread(r.Runs)
+		row := []any{"all runs"}
+		for j := range low {
+			if low[j] == high[j] {
+				row = append(row, low[j])
+			} else {
+				row = append(row, fmt.Sprintf("%d…%d", low[j], high[j]))
+			}
+		}
+		t.row(row...)
 	}
 	t.row()
-}
-
-func (t *table) spread(runs []compare.Tally) {
-	span := func(of func(compare.Tally) int) string {
-		low := slices.MinFunc(runs, func(a, b compare.Tally) int { return cmp.Compare(of(a), of(b)) })
-		high := slices.MaxFunc(runs, func(a, b compare.Tally) int { return cmp.Compare(of(a), of(b)) })
-		if of(low) == of(high) {
-			return fmt.Sprint(of(low))
-		}
-		return fmt.Sprintf("%d…%d", of(low), of(high))
-	}
-	t.row("all runs",
-		span(func(r compare.Tally) int { return r.Same }), span(func(r compare.Tally) int { return r.Elsewhere }),
-		span(func(r compare.Tally) int { return r.OnlyA }), span(func(r compare.Tally) int { return r.OnlyB }),
-		span(func(r compare.Tally) int { return r.Nowhere }), span(func(r compare.Tally) int { return r.Ties }),
-		span(func(r compare.Tally) int { return r.Unplaced }))
 }
 
 func (t *table) loads(r *compare.Result) {
@@ -129,8 +134,8 @@ func (t *table) loads(r *compare.Result) {
 		times string
 	}{
 		{"before", r.Load.Before, "-"},
-		{"A", r.Load.A, brief(r.TimesA.P50) + ", " + brief(r.TimesA.P99)},
-		{"B", r.Load.B, brief(r.TimesB.P50) + ", " + brief(r.TimesB.P99)},
+		{"A", r.Load.A, Brief(r.TimesA.P50) + ", " + Brief(r.TimesA.P99)},
+		{"B", r.Load.B, Brief(r.TimesB.P50) + ", " + Brief(r.TimesB.P99)},
 	} {
 		sum := side.load.Requested
 		t.row(side.name, cores(sum.CPU)+" of "+cores(r.Load.Has.CPU), gibibytes(sum.Memory)+" of "+gibibytes(r.Load.Has.Memory)+" GiB",
@@ -151,9 +156,7 @@ func (t *table) nodes(r *compare.Result) {
 	for _, n := range differ[:min(shown, len(differ))] {
 		t.row(n.Node, cores(n.A.CPU), cores(n.B.CPU), gibibytes(n.A.Memory)+" GiB", gibibytes(n.B.Memory)+" GiB", n.A.Pods, n.B.Pods)
 	}
-	if more := len(differ) - shown; more > 0 {
-		t.row(fmt.Sprintf("and %d more; -o json has all", more))
-	}
+	t.more(len(differ))
 }
 
 func (t *table) leftOut(r *compare.Result) {

@@ -33,23 +33,18 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.says("h1", "1 pod has no node under B any more")
-	p.waitFor("the pod that is the same is not listed", "!document.getElementById('compared-default-plain')")
-	p.click("#compared-default-picky")
-	p.says("#panel", "kubecon-1 is refused")
-	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
-	p.says("#panel .side:first-child", "Scheduled on kubecon-1")
-	p.says("#panel .side:last-child", "Unschedulable")
-	p.click("#panel [data-close]")
-	p.closed("#panel")
+	p.waitFor("the pod that is the same is not listed", "!document.querySelector('#pods').innerText.includes('plain')")
+	p.says("#pods", "kubecon-1 is refused")
+	p.click("#pods tr[tabindex]")
+	p.says("#pods .both dl:first-child", "Scheduled on kubecon-1")
+	p.says("#pods .both dl:last-child", "Unschedulable")
+	p.onAPhone(func() { p.fits("h1, #pods .outcome, #pods td") })
 
-	p.onAPhone(func() {
-		p.waitFor("a name is on one line", "document.querySelector('#compared-default-picky').getClientRects().length === 1")
-		p.fits("main h1, main .button, #compared-rows .told, #compared-rows td")
-	})
-
-	p.do(chromedp.SendKeys("#filter", "no such", chromedp.ByQuery))
-	p.says("#compared-rows", "No pod is like that")
-	p.click("#edit-b")
+	p.do(chromedp.SendKeys("#find", "no such", chromedp.ByQuery))
+	p.says("#found", "0 of 1 pods")
+	p.click("header a")
+	p.at("/compare")
+	p.click(".comparisons li:first-child .button[data-dialog]")
 	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
 	if after := string(sim.SchedulerConfig()); after != before {
 		t.Errorf("a comparison has put to use %s", after)
@@ -82,12 +77,10 @@ func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.says("h1", "1 pod that runs has no node under A")
-	p.says(".tallies", "1 runs, and has no node under A")
-	p.says("#compared-rows tbody tr:first-child", "stranded")
-	p.says("#compared-rows tbody tr:first-child .told", "no node under A")
-	p.says("#compared-rows tbody tr:first-child", "NodeAffinity")
-	p.click("#compared-default-stranded")
-	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
+	p.says(".legend li:first-child", "without a node under A, though they ran")
+	p.says("main section:first-child", "Ran, and have no node under A")
+	p.says("main section:first-child li:first-child", "default/stranded")
+	p.says("main section:first-child li:first-child", "NodeAffinity")
 }
 
 func TestThatNothingWaitsIsSaidWithWhatToDo(t *testing.T) {
@@ -143,7 +136,7 @@ func (p *tab) inTheCloud() {
 func (p *tab) saved() {
 	p.Helper()
 	var report string
-	p.do(chromedp.Evaluate("fetch(document.querySelector('.compared [download]').href).then((r) => r.text())", &report, awaited))
+	p.do(chromedp.Navigate(server.URL()+"/compare"), chromedp.Evaluate("fetch(document.querySelector('[download=\"compared.html\"]').href).then((r) => r.text())", &report, awaited))
 	file := filepath.Join(p.TempDir(), "compared.html")
 	if err := os.WriteFile(file, []byte(report), 0o644); err != nil {
 		p.Fatal(err)
@@ -161,14 +154,13 @@ func TestAComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
-	p.says("#compared-rows", "only under A")
-	p.says("#compared-rows", "elsewhere")
-	p.onEveryScreen("the page", "#compared-rows tbody th, #compared-rows td")
-	p.click("[id^=compared-default-]")
-	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
-	p.onEveryScreen("a pod", "#panel .verdict p, #panel .side h2, #panel .causes li, #panel .scores tbody th")
+	p.says("#pods", "only under A")
+	p.says("#pods", "elsewhere")
+	p.onEveryScreen("the page", "#pods tr[tabindex] > *")
 	p.saved()
 	p.onEveryScreen("the report", "#pods tr[tabindex] > *")
+	p.do(chromedp.Evaluate("document.querySelectorAll('#pods tr[tabindex]').forEach((row) => row.click())", nil))
+	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > b, #pods .both dd > p")
 }
 
 // onEveryScreen reads something on a notebook's screen, and on a phone's.
@@ -206,7 +198,7 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 	p.do(chromedp.Navigate(server.URL()))
 	p.click("nav a[href='/compare']")
 	p.click(first + " .name")
-	p.says("main h1", "No difference")
+	p.says("h1", "No difference")
 	p.do(chromedp.Reload())
-	p.says("main h1", "No difference")
+	p.says("h1", "No difference")
 }

@@ -40,12 +40,12 @@ var scenes = []scene{
 	{"/", nil, "#new, #more, #cog, .waiting .why b, .waiting .why span"},
 	{"/", menu("#new"), "#new-menu"},
 	{"/", menu("#more"), "#more-menu"},
-	{"/pods", nil, "#new, .list .told, .list .clip"},
+	{"/pods", nil, "#new, .list .outcome, .list .clip"},
 	{"/objects", nil, "#new, .shelf-head .button"},
 	{"/pods/default/nowhere", nil, "#verdict h2, #verdict p"},
-	{"/nodes/kubecon-1", nil, "main h1, main .list .told"},
+	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome"},
 	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
-	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .told"},
+	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("", "#cog"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("#more", "#import"), "#editor h1, #editor .submit"},
@@ -171,9 +171,9 @@ func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p.says(".waiting", "Too many pods")
 	p.onEveryScreen("the cluster", ".waiting .name, .waiting .why, .card .name, .card .pods a")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.onEveryScreen("the list of pods", "tbody th, tbody .told, tbody .clip")
+	p.onEveryScreen("the list of pods", "tbody th, tbody .outcome, tbody .clip")
 	p.panel("tbody a") // one that waits
 	p.onEveryScreen("a pod that waits", "#verdict p, .matrix tbody th, .matrix .because")
 	p.do(chromedp.Navigate(server.URL() + "/nodes/" + fmt.Sprintf(cloudNode, 0)))
-	p.onEveryScreen("a node", "main h1, tbody th, tbody .told")
+	p.onEveryScreen("a node", "main h1, tbody th, tbody .outcome")
 }

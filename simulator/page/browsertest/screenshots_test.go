@@ -88,8 +88,8 @@ func (p *tab) shootComparison() {
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.shoot("comparison", 1100)
-	p.click("[id^=compared-default-]")
-	p.waitFor("both attempts are beside each other", "document.querySelectorAll('#panel .side').length === 2")
+	p.click("#pods tr[tabindex]")
+	p.do(chromedp.Evaluate("document.querySelector('#pods').scrollIntoView()", nil))
 	p.shootAs("compared-pod", 1280, 860, "light")
 }
 

@@ -104,20 +104,19 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
 		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must have fields: lines such as "name: value" below it, indented further`},
-		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | plugin RegexScheduling: args: unknown field "anotation"; the fields are "annotation" and "excludeAnnotation"`},
+		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | unknown field: do you mean "annotation"?`},
 		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
 		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: take this line out, and what is below it if that is another one"},
-		{"a list", "- a\n", "0 | config: this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field"},
+		{"a list", "- a\n", "0 | this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field"},
 		{"no YAML", top + "  plugins: [\n", "5 | yaml: did not find expected node content"},
 		{"carriage returns", replace(top+"  plugin: {}\n", "\n", "\r\n"), "5 profiles[0].plugin | unknown field: do you mean \"plugins\"?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			problems := ConfigMistakes(tt.text)
-			if len(problems) == 0 {
-				err := scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: []byte(tt.text)})
-				problems = ConfigRefusal(tt.text, err)
+			config, err := scheduler.Read([]byte(tt.text))
+			if err == nil {
+				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			if got := told(problems); got != tt.want {
+			if got := told(ConfigRefusal(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -137,7 +136,10 @@ func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: []byte(tt.text)})
+			config, err := scheduler.Read([]byte(tt.text))
+			if err == nil {
+				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: config})
+			}
 			if got := told(ConfigRefusal(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}

@@ -2,22 +2,21 @@ package typed
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Another says where an edit would be of another object than the one it began with.
-func Another(before, after []Document) []Problem {
+func Another(before, after []Document) (problems []Problem) {
 	if len(before) != 1 || len(after) != 1 {
 		return []Problem{{Message: "this form changes one object, and here are " + strconv.Itoa(len(after))}}
 	}
-	var problems []Problem
 	for _, field := range []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"} {
-		if was := at(before[0], field); was != at(after[0], field) {
+		if was := before[0].at(field); was != after[0].at(field) {
 			problems = append(problems, after[0].problem(field, fmt.Sprintf("must stay %v: for another object use New", was)))
 		}
 	}
@@ -26,8 +25,7 @@ func Another(before, after []Document) []Problem {
 
 // EditRefusal is what the API server has against a changed object. What must not be
 // changed is shown where it was.
-func EditRefusal(before, after Document, err error) []Problem {
-	var problems []Problem
+func EditRefusal(before, after Document, err error) (problems []Problem) {
 	for _, p := range after.Refusal(err) {
 		changed := changedAt(before, after, p.Field)
 		if !unchangeable.MatchString(p.Message) || len(changed) == 0 {
@@ -35,7 +33,7 @@ func EditRefusal(before, after Document, err error) []Problem {
 			continue
 		}
 		for _, field := range changed {
-			problems = append(problems, after.problem(field, p.Message+afresh(after)))
+			problems = append(problems, after.problem(field, p.Message+"; to have it otherwise, delete the "+after.GetKind()+" and create it anew"))
 		}
 	}
 	return problems
@@ -45,7 +43,7 @@ func EditRefusal(before, after Document, err error) []Problem {
 // server calls it otherwise than people do, below the nearest one around it.
 func changedAt(before, after Document, field string) []string {
 	for field != "" {
-		if changed := changes(field, at(before, field), at(after, field)); len(changed) > 0 {
+		if changed := changes(field, before.at(field), after.at(field)); len(changed) > 0 {
 			return changed
 		}
 		field = field[:max(0, strings.LastIndexByte(field, '.'))]
@@ -53,30 +51,19 @@ func changedAt(before, after Document, field string) []string {
 	return nil
 }
 
-var unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
-
-func afresh(d Document) string {
-	return fmt.Sprintf("; to have it otherwise, delete the %s and create it anew", d.GetKind())
-}
-
 // at is the value at a path without indices, or nil.
-func at(d Document, path string) any {
-	var value any = d.Object
-	for key := range strings.SplitSeq(path, ".") {
-		fields, _ := value.(map[string]any)
-		value = fields[key]
-	}
+func (d Document) at(path string) any {
+	value, _, _ := unstructured.NestedFieldNoCopy(d.Object, strings.Split(path, ".")...)
 	return value
 }
 
 // changes are the paths below one at which two values differ.
-func changes(path string, before, after any) []string {
-	var all []string
+func changes(path string, before, after any) (all []string) {
 	switch old := before.(type) {
 	case map[string]any:
 		if now, ok := after.(map[string]any); ok {
-			for _, key := range slices.Sorted(maps.Keys(merged(old, now))) {
-				all = append(all, changes(strings.TrimPrefix(path+"."+key, "."), old[key], now[key])...)
+			for _, key := range sets.List(sets.KeySet(old).Union(sets.KeySet(now))) {
+				all = append(all, changes(path+"."+key, old[key], now[key])...)
 			}
 			return all
 		}
@@ -92,10 +79,4 @@ func changes(path string, before, after any) []string {
 		return nil
 	}
 	return []string{path}
-}
-
-func merged(a, b map[string]any) map[string]any {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }

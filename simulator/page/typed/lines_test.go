@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 const shortPod = `apiVersion: v1
@@ -22,7 +24,7 @@ spec:
 `
 
 func TestAFieldLeadsToItsLine(t *testing.T) {
-	d := Document{text: shortPod, first: 11} // as if ten lines stood before it
+	d := newDocument(yamlcheck.Part{Text: shortPod, First: 11}) // as if ten lines stood before it
 	for path, want := range map[string]int{
 		"":              11,
 		"metadata.name": 14,
@@ -33,14 +35,14 @@ func TestAFieldLeadsToItsLine(t *testing.T) {
 		"spec.containers[0].resources.requests[cpu]": 22,
 		"spec.nonsense.deep":                         17,
 	} {
-		if got := d.line(path); got != want {
+		if got := d.typed.Line(path); got != want {
 			t.Errorf("%q is on line %d, want %d", path, got, want)
 		}
 	}
 }
 
 func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
-	d := Document{text: "profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n", first: 1}
+	d := newDocument(yamlcheck.Part{Text: "profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n", First: 1})
 	for message, want := range map[string]int{
 		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
 		"profile default-scheduler: no":                             2,
@@ -55,7 +57,7 @@ func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
 
 func TestTextsAreReadObjectByObject(t *testing.T) {
 	docs, problems := Read("# nothing\n---\n" + strings.Replace(shortPod, "lots", "2", 1) + "---\nkind: Pod\n---\n\tx: y\n")
-	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].first != 3 {
+	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].First != 3 {
 		t.Errorf("read %v", docs)
 	}
 	lines := []int{}

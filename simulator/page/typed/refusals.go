@@ -2,7 +2,6 @@ package typed
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -26,13 +25,10 @@ func (d Document) Refusal(err error) []Problem {
 		return []Problem{{Message: err.Error()}}
 	}
 	status := refused.Status()
-	details := status.Details
-	if details == nil {
-		details = &metav1.StatusDetails{}
-	}
+	details := cmp.Or(status.Details, &metav1.StatusDetails{})
 	switch {
 	case status.Reason == metav1.StatusReasonAlreadyExists:
-		return []Problem{d.problem("metadata.name", taken(d, cmp.Or(details.Name, d.GetName())))}
+		return []Problem{d.problem("metadata.name", d.taken(cmp.Or(details.Name, d.GetName())))}
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
 		return []Problem{d.problem("metadata.namespace",
 			fmt.Sprintf("there is no namespace %s: create it first, or take one that is there, such as default", details.Name))}
@@ -40,35 +36,33 @@ func (d Document) Refusal(err error) []Problem {
 		return d.causes(details.Causes)
 	}
 	message := forbidden.ReplaceAllString(status.Message, "")
-	return []Problem{{Line: max(d.mentioned(message), d.first), Message: plain(message)}}
+	return []Problem{{Line: max(d.mentioned(message), d.First), Message: plain(message)}}
 }
 
-// forbidden is how the API server begins what an admission plugin says.
-var forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
-
-func taken(d Document, name string) string {
+func (d Document) taken(name string) string {
 	where := ""
 	if d.GetNamespace() != "" {
 		where = " in namespace " + d.GetNamespace()
 	}
-	return fmt.Sprintf("a %s called %s is there already%s: choose another name, or delete that one first",
-		d.GetKind(), name, where)
+	return fmt.Sprintf("a %s called %s is there already%s: choose another name, or delete that one first", d.GetKind(), name, where)
 }
 
-func (d Document) problem(field, message string) Problem {
-	return Problem{Line: d.line(field), Field: field, Message: message}
-}
-
-// causes are told once, however often the API server says them.
-func (d Document) causes(all []metav1.StatusCause) []Problem {
-	var problems []Problem
+// causes are the problems of a refusal. The API server repeats some.
+func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 	for _, cause := range all {
 		field := cause.Field
 		if d.GetKind() == "Node" { // whose taints are named so
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
+		p := d.problem(field, plain(cause.Message))
 		value, _ := valueIn(cause.Message)
-		p := Problem{Line: d.lineOf(field, value), Field: field, Message: plain(cause.Message)}
+		if _, at := d.typed.Find(field); at != nil && value != "" {
+			for _, n := range at.Content {
+				if n.Value == value { // one of many labels
+					p.Line = n.Line
+				}
+			}
+		}
 		if !slices.Contains(problems, p) {
 			problems = append(problems, p)
 		}
@@ -76,42 +70,31 @@ func (d Document) causes(all []metav1.StatusCause) []Problem {
 	return problems
 }
 
-const invalidValue = "Invalid value: "
+// The API server sends what is wrong as text. This is its form.
+var (
+	// forbidden is before the message of an admission plugin.
+	forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
+	// notPlain is before the message about a value that is null, JSON, or as Go prints it.
+	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]): `)
+	// unchangeable is in the message about a field that an update must leave as it is.
+	unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
+)
 
 // valueIn is the quoted value that a message is against, and what it says of it.
 func valueIn(message string) (value, detail string) {
-	quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(message, invalidValue))
-	if err != nil || !strings.HasPrefix(message, invalidValue) {
+	rest, found := strings.CutPrefix(message, "Invalid value: ")
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil || !found {
 		return "", message
 	}
 	value, _ = strconv.Unquote(quoted)
-	return value, strings.TrimPrefix(message[len(invalidValue)+len(quoted):], ": ")
-}
-
-// goValue is how the API server prints a value that has no JSON.
-var goValue = regexp.MustCompile(`(?s)^Invalid value: [\w.\[\]*&]+[({].*[)}]: `)
-
-// withoutJSON takes out of a message a value that is an object, a list, or null.
-func withoutJSON(message string) string {
-	rest, ok := strings.CutPrefix(message, invalidValue)
-	if !ok || strings.IndexAny(rest, "{[n") != 0 {
-		return message
-	}
-	var value any
-	decoder := json.NewDecoder(strings.NewReader(rest))
-	if decoder.Decode(&value) != nil {
-		return message
-	}
-	if detail, ok := strings.CutPrefix(rest[decoder.InputOffset():], ": "); ok {
-		return detail
-	}
-	return message
+	return value, strings.TrimPrefix(rest[len(quoted):], ": ")
 }
 
 // plain takes out of a message what is for programs: the difference of two structs
 // of Go, and values that are more than a word, up to whole objects.
 func plain(message string) string {
-	message = withoutJSON(goValue.ReplaceAllString(message, ""))
+	message = notPlain.ReplaceAllString(message, "")
 	if value, detail := valueIn(message); len(value) > 200 && detail != "" {
 		message = detail
 	}

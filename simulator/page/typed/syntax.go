@@ -2,52 +2,39 @@ package typed
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
-
-// yamlLine is how the YAML parser says where.
-var yamlLine = regexp.MustCompile(`line (\d+): `)
-
-// yamlProblem is for an error of the YAML parser on a document.
-func yamlProblem(err error, d Document) Problem {
-	message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
-	message = strings.Replace(message, "yaml: unmarshal errors:\n  ", "yaml: ", 1)
-	line := 1
-	if at := yamlLine.FindStringSubmatchIndex(message); at != nil {
-		line, _ = strconv.Atoi(message[at[2]:at[3]])
-		message = message[:at[0]] + message[at[1]:]
-	}
-	lines := strings.SplitAfter(d.text, "\n")
-	if bad := firstBad(lines); bad > 0 {
-		line = bad
-	}
-	return Problem{Line: d.first + line - 1, Message: message + mend(message, lines[min(line, len(lines))-1])}
-}
 
 // maxSearched is how many lines a text may have to be searched for the bad one.
 const maxSearched = 500
 
-// firstBad is the line after the last one up to which a text is YAML, or 0. The
-// parser itself often names the line on which the block around the mistake begins.
-func firstBad(lines []string) int {
-	good := 0
+// parserLine is how the YAML parser says where. It often names the line on which the
+// block around the mistake begins.
+var parserLine = regexp.MustCompile(`line \d+: `)
+
+// syntax is what keeps a text from being YAML. The bad line is the one behind the last
+// up to which it is.
+func syntax(part yamlcheck.Part) []Problem {
+	err := parse(part.Text)
+	if err == nil {
+		return nil
+	}
+	lines, message := strings.SplitAfter(part.Text, "\n"), err.Error()
 	if len(lines) > maxSearched {
-		return 0
+		return []Problem{{Line: part.First, Message: message + mend(message, part.Text)}}
 	}
-	for n := range len(lines) + 1 {
-		var node yaml.Node
-		if yaml.Unmarshal([]byte(strings.Join(lines[:n], "")), &node) == nil {
-			good = n
-		}
+	bad := len(lines)
+	for ; bad > 1 && parse(strings.Join(lines[:bad-1], "")) != nil; bad-- {
 	}
-	if good >= len(lines) {
-		return 0
-	}
-	return good + 1
+	message = parserLine.ReplaceAllString(message, "")
+	return []Problem{{Line: part.First + bad - 1, Message: message + mend(message, lines[bad-1])}}
 }
+
+func parse(text string) error { return yaml.Unmarshal([]byte(text), new(yaml.Node)) }
 
 // mends says what to do about the parser's complaints.
 var mends = []struct{ complaint, mend string }{

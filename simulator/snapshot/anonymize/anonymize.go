@@ -7,15 +7,13 @@
 // their shape, and two names are equal afterwards if they were before. The words
 // are drawn anew for each snapshot and written down nowhere.
 //
-// What a regex matches is compared before and after, node by node: see
-// patterns.go.
+// What a regex matches is compared before and after, node by node. It is no API.
 package anonymize
 
 import (
 	"reflect"
 	"slices"
 
-	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -30,20 +28,20 @@ import (
 // further annotations that it has.
 func Snapshot(s *snapshot.Snapshot, annotations []string) {
 	w := newWords()
-	p := &patterns{words: w, done: map[string]translation{}, of: map[string]translation{}}
+	p := &patterns{words: w, done: map[string]string{}, remarks: map[string]string{}}
 	for i := range s.Nodes {
 		p.nodes = append(p.nodes, s.Nodes[i].Name)
 		p.after = append(p.after, w.text(s.Nodes[i].Name))
 	}
 	for _, kind := range snapshot.Kinds {
-		kind.Each(s, func(o metav1.Object) {
+		for o := range kind.All(s) {
 			if _, ok := o.(*storagev1.CSIDriver); ok {
 				o.SetLabels(nil) // its name is the driver's, which Kubernetes knows some of
-				return
+				continue
 			}
 			w.walk(reflect.ValueOf(o).Elem())
 			rewrite(o, p, w)
-		})
+		}
 	}
 	for i := range s.Pods {
 		p.note(&s.Pods[i])
@@ -54,28 +52,23 @@ func Snapshot(s *snapshot.Snapshot, annotations []string) {
 	}
 	s.Source = &snapshot.Source{
 		Version: source.Version, Taken: source.Taken, Objects: source.Objects, Anonymized: true,
-		Notes: slices.Concat(source.Notes, kept, unknown(annotations), p.notices),
+		Notes: slices.Concat(source.Notes, kept),
 	}
+	for _, key := range annotations {
+		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{
+			About: "annotation " + key, Reason: "its words are replaced like all others; whether it still means the same is not known",
+		})
+	}
+	s.Source.Notes = append(s.Source.Notes, p.notices...)
 	s.SchedulerConfig = nil
 }
 
-// kept is what anonymous snapshots still tell.
+// kept is what anonymous snapshots still show.
 var kept = []snapshot.Notice{
 	{About: "names", Reason: "kept: digits, the length of words, and the words " + commonWords()},
 	{About: "labels and taints", Reason: "kept: their keys"},
 	{About: "storage and devices", Reason: "kept: the names of drivers and provisioners, and devices with their attributes and requests"},
 	{About: "pods", Reason: "kept: the names of their schedulers and resources"},
-}
-
-// unknown says so of annotations of which nobody knows what they mean.
-func unknown(annotations []string) []snapshot.Notice {
-	var notices []snapshot.Notice
-	for _, key := range annotations {
-		notices = append(notices, snapshot.Notice{
-			About: "annotation " + key, Reason: "its words are replaced like all others; whether it still means the same is not known",
-		})
-	}
-	return notices
 }
 
 // opaque are types in which nothing is replaced.
@@ -113,22 +106,17 @@ func (w *words) walk(v reflect.Value) {
 			v.SetString(w.text(v.String()))
 		}
 	case reflect.Map:
-		w.walkMap(v)
+		if v.Type().Elem() == reflect.TypeFor[string]() {
+			for _, key := range v.MapKeys() {
+				v.SetMapIndex(key, reflect.ValueOf(w.text(v.MapIndex(key).String())))
+			}
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Type().Field(i); field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
 				w.walk(v.Field(i))
 			}
 		}
-	}
-}
-
-func (w *words) walkMap(v reflect.Value) {
-	if v.Type().Elem() != reflect.TypeFor[string]() {
-		return
-	}
-	for _, key := range v.MapKeys() {
-		v.SetMapIndex(key, reflect.ValueOf(w.text(v.MapIndex(key).String())))
 	}
 }
 
@@ -145,37 +133,19 @@ func isDriver(t reflect.Type, field string) bool {
 var naming = []string{"volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class", "resource.kubernetes.io/pod-claim-name"}
 
 // rewrite replaces what is in the annotations of an object, and of the pods it makes.
-func rewrite(o metav1.Object, p *patterns, w *words) {
+func rewrite(o snapshot.Object, p *patterns, w *words) {
 	all := []map[string]string{o.GetAnnotations()}
-	if template := templateOf(o); template != nil {
+	if template := snapshot.PodTemplate(o); template != nil {
 		all = append(all, template.Annotations)
 	}
 	for _, annotations := range all {
 		for key, value := range annotations {
 			switch {
 			case key == regex.Annotation || key == regex.ExcludeAnnotation:
-				annotations[key] = p.translate(value).pattern
+				annotations[key] = p.translate(value)
 			case slices.Contains(naming, key) || !isKubernetes(key):
 				annotations[key] = w.text(value)
 			}
 		}
-	}
-}
-
-// templateOf is what the pods of an owner are made from.
-func templateOf(o metav1.Object) *v1.PodTemplateSpec {
-	spec := reflect.ValueOf(o).Elem().FieldByName("Spec")
-	if !spec.IsValid() || spec.Kind() != reflect.Struct {
-		return nil
-	}
-	switch template := spec.FieldByName("Template"); {
-	case !template.IsValid():
-		return nil
-	case template.Kind() == reflect.Pointer:
-		found, _ := template.Interface().(*v1.PodTemplateSpec)
-		return found
-	default:
-		found, _ := template.Addr().Interface().(*v1.PodTemplateSpec)
-		return found
 	}
 }

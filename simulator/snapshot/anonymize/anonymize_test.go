@@ -17,7 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// secrets are words that no anonymous snapshot may tell.
+// secrets are words that no anonymous snapshot may show.
 var secrets = []string{"acme", "kubecon", "cncf", "payments", "eu", "west", "gold", "hush"}
 
 // sample is a cluster of nodes, and a pod for each pattern.
@@ -82,13 +82,13 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 		was := sample(rand.New(rand.NewPCG(seed, 0)), nodes, patternsOfAllKinds)
 		Snapshot(s, nil)
 		for i := range s.Pods {
-			told := slices.ContainsFunc(s.Source.Notes, func(n snapshot.Notice) bool {
+			noted := slices.ContainsFunc(s.Source.Notes, func(n snapshot.Notice) bool {
 				return n.About == "pod "+s.Pods[i].Namespace+"/"+s.Pods[i].Name && strings.Contains(n.Reason, "is not kept")
 			})
-			outcomes[told]++
+			outcomes[noted]++
 			before, after := byRegex(t, was, i), byRegex(t, s, i)
-			if slices.Equal(before, after) == told {
-				t.Errorf("%q matched %v, and as %q matches %v; told of: %t", patternsOfAllKinds[i], before, s.Pods[i].Annotations[regex.Annotation], after, told)
+			if slices.Equal(before, after) == noted {
+				t.Errorf("%q matched %v, and as %q matches %v; noted: %t", patternsOfAllKinds[i], before, s.Pods[i].Annotations[regex.Annotation], after, noted)
 			}
 			if before, after := bySelector(t, was, i), bySelector(t, s, i); !slices.Equal(before, after) || len(after) == 0 {
 				t.Errorf("pod %d could be on %v, and now on %v", i, before, after)
@@ -139,9 +139,9 @@ func TestNoWordIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(file.String()) {
-		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r > 0x7f || !isLetter(byte(r)) }) {
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return !aWord.MatchString(string(r)) }) {
 			if slices.Contains(secrets, word) {
-				t.Errorf("it tells %s: %s", word, line)
+				t.Errorf("it shows %s: %s", word, line)
 			}
 		}
 	}

@@ -18,30 +18,23 @@ import (
 // the nodes that it matches, if such a list is within the budget of patterns.
 type patterns struct {
 	words   *words
-	nodes   []string // as they were called
-	after   []string // as they are called now
-	done    map[string]translation
-	of      map[string]translation // by what they became
+	nodes   []string          // as they were called
+	after   []string          // as they are called now
+	done    map[string]string // what became of a pattern
+	remarks map[string]string // what a person should know, by what it became
 	notices []snapshot.Notice
 }
 
-// translation is what became of a pattern.
-type translation struct {
-	pattern string
-	remark  string // what a person should know, if anything
-}
-
-func (p *patterns) translate(pattern string) translation {
+func (p *patterns) translate(pattern string) string {
 	if done, ok := p.done[pattern]; ok {
 		return done
 	}
-	done := translation{pattern: p.words.pattern(pattern)}
+	done, remark := p.words.pattern(pattern), ""
 	wanted, wrong := p.matches(pattern, p.nodes)
-	if is, alsoWrong := p.matches(done.pattern, p.after); wrong != alsoWrong || !slices.Equal(wanted, is) {
-		done = p.list(done.pattern, wanted, len(is))
+	if is, alsoWrong := p.matches(done, p.after); wrong != alsoWrong || !slices.Equal(wanted, is) {
+		done, remark = p.list(done, wanted, len(is))
 	}
-	p.done[pattern] = done
-	p.of[done.pattern] = done
+	p.done[pattern], p.remarks[done] = done, remark
 	return done
 }
 
@@ -60,52 +53,40 @@ func (p *patterns) matches(pattern string, nodes []string) (matches []int, refus
 }
 
 // list names the nodes that are wanted, instead of a pattern that matches others.
-func (p *patterns) list(pattern string, wanted []int, is int) translation {
+func (p *patterns) list(pattern string, wanted []int, is int) (list, remark string) {
 	names := make([]string, len(wanted))
 	for i, node := range wanted {
 		names[i] = regexp.QuoteMeta(p.after[node])
 	}
 	listed := "^(?:" + strings.Join(names, "|") + ")$"
 	if now, wrong := p.matches(listed, p.after); !wrong && slices.Equal(now, wanted) {
-		return translation{listed, fmt.Sprintf("its regex cuts through words, and became a list of the %d nodes that it matches", len(wanted))}
+		return listed, fmt.Sprintf("its regex cuts through words, and became a list of the %d nodes that it matches", len(wanted))
 	}
-	return translation{pattern, fmt.Sprintf("its regex is not kept: it matched %d nodes, and now matches %d", len(wanted), is)}
+	return pattern, fmt.Sprintf("its regex is not kept: it matched %d nodes, and now matches %d", len(wanted), is)
 }
 
 // note says what a person should know of a pod's pattern, which is replaced already.
 func (p *patterns) note(pod *v1.Pod) {
 	for _, key := range []string{regex.Annotation, regex.ExcludeAnnotation} {
 		pattern, ok := pod.Annotations[key]
-		if remark := p.of[pattern].remark; ok && remark != "" {
+		if remark := p.remarks[pattern]; ok && remark != "" {
 			p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
 		}
 	}
 }
 
-// verbatim is what is not made of words in a pattern: escapes, classes of
-// characters, and the beginnings of groups.
-var verbatim = regexp.MustCompile(`^(?:\\[pPx]\{[^}]*\}|\\[pPx]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?)`)
+// part is a word of a pattern, or what is not made of words: an escape, a class of
+// characters, the beginning of a group.
+var part = regexp.MustCompile(`\\[pPx]\{[^}]*\}|\\[pPx]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?|[a-zA-Z]+`)
 
 // pattern replaces the words of a regex.
 func (w *words) pattern(pattern string) string {
-	var b strings.Builder
-	for pattern != "" {
-		end := len(verbatim.FindString(pattern))
-		if end > 0 {
-			b.WriteString(pattern[:end])
-			pattern = pattern[end:]
-			continue
+	return part.ReplaceAllStringFunc(pattern, func(part string) string {
+		if aWord.MatchString(part[:1]) {
+			return w.word(part)
 		}
-		for end < len(pattern) && isLetter(pattern[end]) {
-			end++
-		}
-		if end == 0 {
-			end = 1
-		}
-		b.WriteString(w.text(pattern[:end]))
-		pattern = pattern[end:]
-	}
-	return b.String()
+		return part
+	})
 }
 
 // isKubernetes is true of annotations by which Kubernetes keeps its books.

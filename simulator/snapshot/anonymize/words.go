@@ -3,12 +3,12 @@ package anonymize
 import (
 	"crypto/rand"
 	"maps"
-	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// common are words that tell nothing of a user, and that Kubernetes must
+// common are words that reveal nothing of a user, and that Kubernetes must
 // recognize: in kube-system, system-node-critical, linux, amd64, :latest.
 var common = map[string]bool{
 	"kube": true, "system": true, "public": true, "node": true, "lease": true, "default": true,
@@ -28,26 +28,10 @@ func newWords() *words {
 	return &words{to: map[string]string{}, taken: maps.Clone(common)}
 }
 
-// text replaces the words of a text.
-func (w *words) text(text string) string {
-	var b strings.Builder
-	for text != "" {
-		end := 0
-		for end < len(text) && isLetter(text[end]) {
-			end++
-		}
-		if end == 0 {
-			b.WriteByte(text[0])
-			text = text[1:]
-			continue
-		}
-		b.WriteString(w.word(text[:end]))
-		text = text[end:]
-	}
-	return b.String()
-}
+var aWord = regexp.MustCompile("[a-zA-Z]+")
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+// text replaces the words of a text.
+func (w *words) text(text string) string { return aWord.ReplaceAllStringFunc(text, w.word) }
 
 // word is the one that takes the place of another, in the same letters, small and
 // capital.
@@ -74,26 +58,13 @@ func (w *words) word(word string) string {
 // that length, so one is left.
 func (w *words) draw(length int) string {
 	word := make([]byte, length)
-	for i := range word {
-		n, err := rand.Int(rand.Reader, big.NewInt(26))
-		if err != nil {
-			panic(err) // the system has no randomness
+	for {
+		_, _ = rand.Read(word) // it never fails
+		for i := range word {
+			word[i] = 'a' + word[i]%26
 		}
-		word[i] = 'a' + byte(n.Int64())
-	}
-	for w.taken[string(word)] {
-		next(word)
-	}
-	return string(word)
-}
-
-// next counts up, in the digits a to z.
-func next(word []byte) {
-	for i := len(word) - 1; i >= 0; i-- {
-		if word[i] < 'z' {
-			word[i]++
-			return
+		if !w.taken[string(word)] {
+			return string(word)
 		}
-		word[i] = 'a'
 	}
 }

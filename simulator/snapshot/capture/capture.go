@@ -1,27 +1,31 @@
 // Package capture takes a snapshot of a real cluster: what scheduling depends on,
 // and nothing else. It only reads: its client refuses to send anything but a GET.
 //
-// What it leaves out is in slim.go, which of the owners of pods it needs in
-// owners.go, and how names are replaced in package anonymize.
+// How names are replaced is in package anonymize. It is no API.
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -37,7 +41,7 @@ type Options struct {
 	// Annotations are the keys of annotations that are kept, besides those by which
 	// Kubernetes itself keeps its books and [regex.Annotation] and [regex.ExcludeAnnotation].
 	Annotations []string
-	// Progress is told how many objects of a kind there are so far. It may be nil.
+	// Progress gets how many objects of a kind there are so far. It may be nil.
 	Progress func(kind string, objects int)
 }
 
@@ -106,10 +110,7 @@ func (o Options) config() (*rest.Config, string, error) {
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
 		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
-	context := o.Context
-	if context == "" {
-		context = file.CurrentContext
-	}
+	context := cmp.Or(o.Context, file.CurrentContext)
 	its, ok := file.Contexts[context]
 	if !ok {
 		return nil, "", fmt.Errorf("kubeconfig %s: %s", o.Kubeconfig, noContext(context, file.Contexts))
@@ -126,18 +127,14 @@ func (o Options) config() (*rest.Config, string, error) {
 }
 
 func noContext[T any](wanted string, there map[string]T) string {
-	var names []string
-	for name := range there {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := strings.Join(slices.Sorted(maps.Keys(there)), ", ")
 	switch {
-	case len(names) == 0:
+	case names == "":
 		return "there are no contexts in it: is it a kubeconfig?"
 	case wanted == "":
-		return "it has no current context: choose one with --context: " + strings.Join(names, ", ")
+		return "it has no current context: choose one with --context: " + names
 	}
-	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, strings.Join(names, ", "))
+	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, names)
 }
 
 // readOnly lets nothing but reading through.
@@ -198,12 +195,9 @@ func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
 		chosen[s.Nodes[i].Name] = true
 	}
 	s.Pods = slices.DeleteFunc(s.Pods, func(p v1.Pod) bool { return p.Spec.NodeName != "" && !chosen[p.Spec.NodeName] })
-	for _, kind := range snapshot.Kinds {
-		switch kind.Kind {
-		case "CSINode":
-			kind.Drop(s, func(o metav1.Object) bool { return !chosen[o.GetName()] })
-		case "ResourceSlice":
-			kind.Drop(s, func(o metav1.Object) bool { node := nodeOf(o); return node != "" && !chosen[node] })
-		}
-	}
+	s.CSINodes = slices.DeleteFunc(s.CSINodes, func(n storagev1.CSINode) bool { return !chosen[n.Name] })
+	s.ResourceSlices = slices.DeleteFunc(s.ResourceSlices, func(r resourcev1.ResourceSlice) bool {
+		node := ptr.Deref(r.Spec.NodeName, "")
+		return node != "" && !chosen[node]
+	})
 }

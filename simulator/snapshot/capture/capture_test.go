@@ -42,7 +42,7 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	}
 	for line := range strings.Lines(file.String()) {
 		if strings.Contains(line, "hush") || strings.Contains(line, "192.0.2.77") || strings.Contains(line, "managedFields") {
-			t.Errorf("the snapshot tells %q", line)
+			t.Errorf("the snapshot shows %q", line)
 		}
 	}
 	read, notices, err := snapshot.Read(&file)
@@ -199,13 +199,13 @@ func versions(t *testing.T) map[string]string {
 // names are those of a kind, in order.
 func names(s *snapshot.Snapshot, kindName string) string {
 	var all []string
-	each(s, kindName, func(o metav1.Object) {
+	for o := range snapshot.KindNamed(kindName).All(s) {
 		name := o.GetName()
 		if o.GetNamespace() != "" {
 			name = o.GetNamespace() + "/" + name
 		}
 		all = append(all, name)
-	})
+	}
 	slices.Sort(all)
 	return strings.Join(all, " ")
 }

@@ -47,7 +47,7 @@ func start(ctx context.Context) (err error) {
 	if real, err = controlplane.Start(ctx, controlplane.Config{}); err != nil {
 		return err
 	}
-	if _, err := real.Hold(); err != nil { // no controller adds to what the tests make
+	if _, err := real.Pause(); err != nil { // no controller adds to what the tests make
 		return err
 	}
 	if client, err = kubernetes.NewForConfig(real.AdminConfig()); err != nil {
@@ -76,7 +76,7 @@ func documentedRole() (*rbacv1.ClusterRole, error) {
 	return role, yaml.UnmarshalStrict(text, role)
 }
 
-// grant gives a user a role, and waits until the authorizer has heard of it.
+// grant gives a user a role, and waits until the authorizer knows of it.
 func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
 	role, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
 	if err != nil {

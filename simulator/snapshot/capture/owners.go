@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -16,27 +18,22 @@ var owners = []string{"ReplicaSet", "ReplicationController", "StatefulSet", "Dae
 // to owners that are not in it.
 func withoutIdleOwners(s *snapshot.Snapshot) {
 	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}
-	note := func(o metav1.Object) {
-		for _, owner := range o.GetOwnerReferences() {
-			owning[owner.UID] = true
+	for _, name := range append([]string{"Pod"}, owners...) {
+		kind := snapshot.KindNamed(name)
+		if name != "Pod" {
+			kind.Drop(s, func(o snapshot.Object) bool { return !owning[o.GetUID()] })
+		}
+		for o := range kind.All(s) {
+			kept[o.GetUID()] = name != "Pod"
+			for _, owner := range o.GetOwnerReferences() {
+				owning[owner.UID] = true
+			}
 		}
 	}
-	each(s, "Pod", note)
-	for _, name := range owners {
-		kind(name).Drop(s, func(o metav1.Object) bool { return !owning[o.GetUID()] })
-		each(s, name, note)
-		each(s, name, func(o metav1.Object) { kept[o.GetUID()] = true })
-	}
 	for _, name := range append([]string{"Pod"}, owners...) {
-		each(s, name, func(o metav1.Object) {
-			var here []metav1.OwnerReference
-			for _, owner := range o.GetOwnerReferences() {
-				if kept[owner.UID] {
-					here = append(here, owner)
-				}
-			}
-			o.SetOwnerReferences(here)
-		})
+		for o := range snapshot.KindNamed(name).All(s) {
+			o.SetOwnerReferences(slices.DeleteFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !kept[owner.UID] }))
+		}
 	}
 }
 
@@ -45,11 +42,11 @@ func withoutIdleOwners(s *snapshot.Snapshot) {
 // sets, which would not be content with that, are left out.
 func onlyTheirPods(s *snapshot.Snapshot) {
 	pods := map[types.UID]int32{}
-	each(s, "Pod", func(o metav1.Object) {
-		for _, owner := range o.GetOwnerReferences() {
+	for i := range s.Pods {
+		for _, owner := range s.Pods[i].OwnerReferences {
 			pods[owner.UID]++
 		}
-	})
+	}
 	for i := range s.ReplicaSets {
 		s.ReplicaSets[i].Spec.Replicas = ptr.To(pods[s.ReplicaSets[i].UID])
 		s.ReplicaSets[i].OwnerReferences = nil
@@ -63,15 +60,4 @@ func onlyTheirPods(s *snapshot.Snapshot) {
 			About: "deployments, statefulsets", Reason: "left out, since they would make the pods anew that are on other nodes",
 		})
 	}
-}
-
-func each(s *snapshot.Snapshot, name string, do func(metav1.Object)) { kind(name).Each(s, do) }
-
-func kind(name string) snapshot.Kind {
-	for _, k := range snapshot.Kinds {
-		if k.Kind == name {
-			return k
-		}
-	}
-	panic("no kind of a snapshot: " + name)
 }

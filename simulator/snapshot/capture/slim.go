@@ -1,62 +1,139 @@
 package capture
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// slim leaves of each object what scheduling depends on. It lists what is kept,
-// not what goes: a field that Kubernetes gets tomorrow does not slip through.
+// What is kept of the objects of a kind, by the paths of fields: what scheduling
+// depends on. What goes is not listed: a field that Kubernetes gets tomorrow does not
+// slip through.
+var (
+	keptOfAll = in("metadata", "name namespace uid labels annotations creationTimestamp deletionTimestamp ownerReferences finalizers")
+	kept      = map[string]string{
+		"PriorityClass":      "value globalDefault preemptionPolicy",
+		"RuntimeClass":       "handler overhead scheduling",
+		"StorageClass":       "provisioner reclaimPolicy volumeBindingMode allowedTopologies allowVolumeExpansion",
+		"CSIDriver":          in("spec", "attachRequired storageCapacity volumeLifecycleModes fsGroupPolicy podInfoOnMount"),
+		"CSINode":            "spec",
+		"CSIStorageCapacity": "nodeTopology storageClassName capacity maximumVolumeSize",
+		"PersistentVolumeClaim": in("spec", keptOfClaim) +
+			in("status", "phase accessModes capacity"),
+		// Of where a volume is that by which limits and restrictions are counted.
+		"PersistentVolume": in("spec", `capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName volumeMode
+			nodeAffinity gcePersistentDisk awsElasticBlockStore azureDisk csi.driver csi.volumeHandle`) + in("status", "phase"),
+		"DeviceClass":           "spec",
+		"ResourceSlice":         "spec",
+		"ResourceClaimTemplate": "spec.spec",
+		"ResourceClaim":         "spec status.allocation",
+		"Service":               "spec.selector",
+		"PodDisruptionBudget":   "spec",
+		"Deployment":            "spec",
+		"ReplicaSet":            "spec",
+		"ReplicationController": "spec",
+		"StatefulSet":           "spec",
+		"DaemonSet":             "spec",
+		"Node":                  in("spec", "taints unschedulable") + in("status", "capacity allocatable declaredFeatures images"),
+		"Pod":                   in("spec", keptOfPod) + in("status", "resourceClaimStatuses"),
+	}
+	keptOfTemplate = parse(in("metadata", "name labels annotations") + in("spec", keptOfPod))
+	keptOfPod      = `nodeName schedulerName schedulingGates nodeSelector affinity tolerations topologySpreadConstraints
+		priorityClassName priority preemptionPolicy runtimeClassName overhead resources resourceClaims hostNetwork restartPolicy ` +
+		in("containers", keptOfContainer) + in("initContainers", keptOfContainer) + in("volumes", keptOfVolume)
+	keptOfContainer = "name image resources restartPolicy restartPolicyRules " + in("ports", "hostPort containerPort protocol hostIP")
+	// Those volumes that a node may be unable to mount.
+	keptOfVolume = "name persistentVolumeClaim ephemeral.volumeClaimTemplate.spec gcePersistentDisk awsElasticBlockStore azureDisk " +
+		in("rbd", "monitors image fsType pool keyring readOnly") +
+		in("iscsi", "targetPortal iqn lun iscsiInterface fsType readOnly portals initiatorName")
+	keptOfClaim         = "accessModes selector resources volumeName storageClassName volumeMode"
+	keptOfClaimTemplate = parse(in("metadata", "name labels") + in("spec", keptOfClaim))
+)
+
+// in puts a prefix before paths.
+func in(prefix, paths string) (all string) {
+	for path := range strings.FieldsSeq(paths) {
+		all += prefix + "." + path + " "
+	}
+	return all
+}
+
+// fields are those that are kept, by name, with those in them; if there are none,
+// all of it is kept.
+type fields map[string]fields
+
+func parse(paths string) fields {
+	all := fields{}
+	for path := range strings.FieldsSeq(paths) {
+		at := all
+		for name := range strings.SplitSeq(path, ".") {
+			if at[name] == nil {
+				at[name] = fields{}
+			}
+			at = at[name]
+		}
+	}
+	return all
+}
+
+// prune empties the fields of a value that are not kept.
+func prune(v reflect.Value, kept fields) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			prune(v.Elem(), kept)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			prune(v.Index(i), kept)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			below, ok := kept[name]
+			switch {
+			case name == "": // its fields are those of the value itself
+				prune(v.Field(i), kept)
+			case !ok:
+				v.Field(i).SetZero()
+			case len(below) > 0:
+				prune(v.Field(i), below)
+			}
+		}
+	}
+}
+
+// slim leaves of each object what scheduling depends on.
 func slim(s *snapshot.Snapshot, annotations []string) {
 	images := imagesOf(s.Pods)
 	for _, kind := range snapshot.Kinds {
-		kind.Each(s, func(o metav1.Object) { slimMeta(o, annotations) })
+		fields := parse(keptOfAll + kept[kind.Kind])
+		for o := range kind.All(s) {
+			prune(reflect.ValueOf(o), fields)
+			o.SetAnnotations(keptAnnotations(o.GetAnnotations(), annotations))
+			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
+			if template := snapshot.PodTemplate(o); template != nil {
+				prune(reflect.ValueOf(template), keptOfTemplate)
+				template.Annotations = keptAnnotations(template.Annotations, annotations)
+				slimPod(&template.Spec)
+			}
+			slimValues(o, images)
+		}
 	}
-	for i := range s.Namespaces {
-		slimNamespace(&s.Namespaces[i])
-	}
-	for i := range s.Nodes {
-		slimNode(&s.Nodes[i], images)
-	}
-	for i := range s.Pods {
-		pod := &s.Pods[i]
-		pod.Spec = slimPod(&pod.Spec)
-		pod.Status = v1.PodStatus{ResourceClaimStatuses: pod.Status.ResourceClaimStatuses}
-	}
-	for i := range s.PriorityClasses {
-		s.PriorityClasses[i].Description = ""
-	}
-	slimStorage(s)
-	slimDevices(s)
-	slimOwners(s, annotations)
+	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
 }
 
 // books are the annotations by which Kubernetes itself decides.
 var books = []string{
 	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/",
 	"storage.alpha.kubernetes.io/migrated-plugins", "deployment.kubernetes.io/", "resource.kubernetes.io/pod-claim-name",
-}
-
-func slimMeta(o metav1.Object, annotations []string) {
-	created, deleted, name, namespace, uid := o.GetCreationTimestamp(), o.GetDeletionTimestamp(), o.GetName(), o.GetNamespace(), o.GetUID()
-	labels, owners := o.GetLabels(), o.GetOwnerReferences()
-	kept := keptAnnotations(o.GetAnnotations(), annotations)
-	finalizers := slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer })
-	*metaOf(o) = metav1.ObjectMeta{
-		Name: name, Namespace: namespace, UID: uid, Labels: labels, Annotations: kept,
-		CreationTimestamp: created, DeletionTimestamp: deleted, OwnerReferences: owners, Finalizers: finalizers,
-	}
-}
-
-// metaOf is the metadata of an object of Kubernetes.
-func metaOf(o metav1.Object) *metav1.ObjectMeta {
-	return o.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
 func keptAnnotations(all map[string]string, keys []string) map[string]string {
@@ -72,27 +149,70 @@ func keptAnnotations(all map[string]string, keys []string) map[string]string {
 	return kept
 }
 
-// slimNamespace takes the labels of pod security with the rest: the contexts that
-// they ask of pods are not in a snapshot.
-func slimNamespace(n *v1.Namespace) {
-	n.Spec, n.Status = v1.NamespaceSpec{}, v1.NamespaceStatus{}
-	for label := range n.Labels {
-		if strings.HasPrefix(label, "pod-security.kubernetes.io/") {
-			delete(n.Labels, label)
+// slimValues leaves out of the fields that are kept what is nobody's business, and
+// fills in what has to be there.
+func slimValues(o snapshot.Object, images map[string]bool) {
+	switch o := o.(type) {
+	case *v1.Namespace: // the contexts that pod security asks of pods are not in a snapshot
+		for label := range o.Labels {
+			if strings.HasPrefix(label, "pod-security.kubernetes.io/") {
+				delete(o.Labels, label)
+			}
 		}
+	case *v1.Node:
+		for i := range o.Status.Images {
+			image := &o.Status.Images[i]
+			image.Names = only(image.Names, func(name string) bool { return images[name] })
+		}
+		o.Status.Images = only(o.Status.Images, func(i v1.ContainerImage) bool { return len(i.Names) > 0 })
+	case *v1.Pod:
+		slimPod(&o.Spec)
+	case *storagev1.CSINode:
+		for i := range o.Spec.Drivers {
+			o.Spec.Drivers[i].NodeID = o.Name // instead of the provider's name of the machine
+		}
+	case *v1.PersistentVolume:
+		if o.Spec.PersistentVolumeSource == (v1.PersistentVolumeSource{}) {
+			o.Spec.HostPath = &v1.HostPathVolumeSource{Path: "/simulated"}
+		}
+	case *resourcev1.DeviceClass:
+		o.Spec.Config = nil // the drivers' own parameters, as below
+	case *resourcev1.ResourceClaimTemplate:
+		o.Spec.Spec.Devices.Config = nil
+	case *resourcev1.ResourceClaim:
+		if o.Spec.Devices.Config = nil; o.Status.Allocation != nil {
+			o.Status.Allocation.Devices.Config = nil
+		}
+	case *v1.Service:
+		o.Spec.ClusterIP = v1.ClusterIPNone
+	case *appsv1.StatefulSet:
+		prune(reflect.ValueOf(o.Spec.VolumeClaimTemplates), keptOfClaimTemplate)
 	}
 }
 
-func slimNode(n *v1.Node, images map[string]bool) {
-	n.Spec = v1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}
-	status := v1.NodeStatus{Capacity: n.Status.Capacity, Allocatable: n.Status.Allocatable, DeclaredFeatures: n.Status.DeclaredFeatures}
-	for _, image := range n.Status.Images {
-		image.Names = slices.DeleteFunc(image.Names, func(name string) bool { return !images[name] })
-		if len(image.Names) > 0 {
-			status.Images = append(status.Images, image)
+// slimPod keeps of containers the ports of the node and the rules that a node must
+// know of to be given the pod.
+func slimPod(spec *v1.PodSpec) {
+	for _, containers := range [][]v1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			c := &containers[i]
+			c.Ports = only(c.Ports, func(p v1.ContainerPort) bool { return p.HostPort != 0 })
+			c.RestartPolicyRules = only(c.RestartPolicyRules, func(r v1.ContainerRestartRule) bool {
+				return r.Action == v1.ContainerRestartRuleActionRestartAllContainers
+			})
 		}
 	}
-	n.Status = status
+	spec.Volumes = only(spec.Volumes, func(v v1.Volume) bool { return v.VolumeSource != (v1.VolumeSource{}) })
+}
+
+// only has those of a list of which keep is true, and is nil if there are none.
+func only[T any](all []T, keep func(T) bool) (kept []T) {
+	for _, one := range all {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }
 
 // imagesOf are the images that pods ask for, as nodes name them.
@@ -114,72 +234,4 @@ func normalImage(name string) string {
 		name += ":latest"
 	}
 	return name
-}
-
-func slimPod(spec *v1.PodSpec) v1.PodSpec {
-	return v1.PodSpec{
-		NodeName: spec.NodeName, SchedulerName: spec.SchedulerName, SchedulingGates: spec.SchedulingGates,
-		NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
-		TopologySpreadConstraints: spec.TopologySpreadConstraints,
-		PriorityClassName:         spec.PriorityClassName, Priority: spec.Priority, PreemptionPolicy: spec.PreemptionPolicy,
-		RuntimeClassName: spec.RuntimeClassName, Overhead: spec.Overhead,
-		Resources: spec.Resources, ResourceClaims: spec.ResourceClaims,
-		HostNetwork: spec.HostNetwork, RestartPolicy: spec.RestartPolicy,
-		InitContainers: slimContainers(spec.InitContainers), Containers: slimContainers(spec.Containers),
-		Volumes: slimVolumes(spec.Volumes),
-	}
-}
-
-func slimContainers(all []v1.Container) []v1.Container {
-	slimmed := make([]v1.Container, len(all))
-	for i, c := range all {
-		slimmed[i] = v1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy, RestartPolicyRules: restartingAll(c.RestartPolicyRules)}
-		for _, port := range c.Ports {
-			if port.HostPort != 0 {
-				port.Name = ""
-				slimmed[i].Ports = append(slimmed[i].Ports, port)
-			}
-		}
-	}
-	return slimmed
-}
-
-// restartingAll are the rules that a node must know of to be given the pod.
-func restartingAll(rules []v1.ContainerRestartRule) (kept []v1.ContainerRestartRule) {
-	for _, rule := range rules {
-		if rule.Action == v1.ContainerRestartRuleActionRestartAllContainers {
-			kept = append(kept, rule)
-		}
-	}
-	return kept
-}
-
-// slimVolumes keeps those that a node may be unable to mount.
-func slimVolumes(all []v1.Volume) []v1.Volume {
-	var kept []v1.Volume
-	for _, volume := range all {
-		s := volume.VolumeSource
-		slimmed := v1.VolumeSource{
-			PersistentVolumeClaim: s.PersistentVolumeClaim, Ephemeral: s.Ephemeral,
-			GCEPersistentDisk: s.GCEPersistentDisk, AWSElasticBlockStore: s.AWSElasticBlockStore, AzureDisk: s.AzureDisk,
-		}
-		switch {
-		case s.Ephemeral != nil && s.Ephemeral.VolumeClaimTemplate != nil:
-			template := *s.Ephemeral.VolumeClaimTemplate
-			template.ObjectMeta = metav1.ObjectMeta{}
-			slimmed.Ephemeral = &v1.EphemeralVolumeSource{VolumeClaimTemplate: &template}
-		case s.RBD != nil:
-			rbd := *s.RBD
-			rbd.SecretRef, rbd.RadosUser = nil, ""
-			slimmed.RBD = &rbd
-		case s.ISCSI != nil:
-			iscsi := *s.ISCSI
-			iscsi.SecretRef, iscsi.DiscoveryCHAPAuth, iscsi.SessionCHAPAuth = nil, false, false
-			slimmed.ISCSI = &iscsi
-		}
-		if slimmed != (v1.VolumeSource{}) {
-			kept = append(kept, v1.Volume{Name: volume.Name, VolumeSource: slimmed})
-		}
-	}
-	return kept
 }

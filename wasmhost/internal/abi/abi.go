@@ -2,7 +2,7 @@
 // knows their exports, the functions that they import, how what passes between
 // the two sides is encoded, and wazero. It knows nothing of the scheduler: what
 // there is to say of pods and nodes comes as a [Message] or as JSON, through [In]
-// and [Scheduler].
+// and [Scheduler]. It is no API.
 //
 // A [Guest] is a compiled module. Its instances share nothing but the code, and
 // each is called by one goroutine at a time. Which instance is called when, and
@@ -40,10 +40,10 @@ const (
 	i64 = api.ValueTypeI64
 )
 
-// exports are the names of the hooks, and what they return. None takes a
-// parameter. A status code is an i32. In an i64 it is the lower half, below a
-// score or a nominating mode; but permit has it in the upper half, above a number
-// of milliseconds.
+// exports are the names of the hooks, and what they return. None takes a parameter. A
+// status code is an i32. Of an i64 it is the lower half, and the upper half is a score or
+// a nominating mode. But permit has the code in the upper half, and a number of
+// milliseconds in the lower.
 var exports = [hooks]struct {
 	name    string
 	results []api.ValueType
@@ -67,6 +67,15 @@ var exports = [hooks]struct {
 
 // String is the name of the export.
 func (h Hook) String() string { return exports[h].name }
+
+// split takes apart what a hook returned.
+func (h Hook) split(value uint64) Out {
+	low, high := int32(value), int32(value>>32)
+	if h == Permit {
+		return Out{Code: high, Number: low}
+	}
+	return Out{Code: low, Number: high}
+}
 
 // Set is a set of hooks.
 type Set uint32

@@ -1,6 +1,8 @@
 package abi
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tetratelabs/wazero"
 
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
@@ -44,8 +48,8 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 		}
 	}
 	g := compile(t, "every_hook")
-	if g.Constant(Bind) != 5 || g.Constant(Score) != 0 || !g.Exports().Has(Bind) {
-		t.Errorf("bind is %d, score %d", g.Constant(Bind), g.Constant(Score))
+	if g.Constant(Bind).Code != 5 || g.Constant(Score).Number != 0 || !g.Exports().Has(Bind) {
+		t.Errorf("bind is %v, score %v", g.Constant(Bind), g.Constant(Score))
 	}
 }
 
@@ -73,16 +77,54 @@ func TestConstant(t *testing.T) {
 	}
 }
 
-func FuzzInspect(f *testing.F) {
-	files, _ := filepath.Glob(guests + "*.wasm")
+// The function of any code that wazero takes is found, and read without a panic.
+func FuzzConstant(f *testing.F) {
+	f.Add([]byte{0x41, 5})
+	f.Add([]byte{0x41, 0x7f, 0x0f, 0x01})
+	f.Add([]byte{0x20, 0})
+	f.Fuzz(func(t *testing.T, code []byte) {
+		body := append(append([]byte{0}, code...), 0x0b) // no locals, and an end
+		size := binary.AppendUvarint(nil, uint64(len(body)))
+		wasm := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x05\x01\x60\x00\x01\x7f" + "\x03\x02\x01\x00" + "\x0a") // () -> i32
+		wasm = binary.AppendUvarint(wasm, uint64(1+len(size)+len(body)))
+		wasm = append(append(append(wasm, 1), size...), body...)
+		r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
+		defer r.Close(t.Context())
+		if _, err := r.CompileModule(t.Context(), wasm); err != nil {
+			return
+		}
+		found := bodies(wasm)
+		if len(found) != 1 || !bytes.Equal(found[0], body) {
+			t.Fatalf("found %x, want %x", found, body)
+		}
+		constant(found[0])
+	})
+}
+
+func TestTheBodiesOfEveryGuestAreFound(t *testing.T) {
+	files, err := filepath.Glob(guests + "*.wasm")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
 	for _, file := range files {
 		wasm, err := os.ReadFile(file)
 		if err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
-		f.Add(wasm)
+		r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
+		defer r.Close(t.Context())
+		guest, err := r.CompileModule(t.Context(), wasm)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		last := -1
+		for _, f := range guest.ExportedFunctions() {
+			last = max(last, int(f.Index())-len(guest.ImportedFunctions()))
+		}
+		if n := len(bodies(wasm)); n <= last {
+			t.Errorf("%s: %d bodies, and function %d is exported", file, n, last)
+		}
 	}
-	f.Fuzz(func(_ *testing.T, wasm []byte) { inspect(wasm) }) // it must not panic
 }
 
 func TestTheGuestsOfThisProjectStart(t *testing.T) {
@@ -146,7 +188,7 @@ func TestAMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 	const limit = 16 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m := (&limitedAllocator{limit: limit}).Allocate(0, 1<<32)
+	m := limitedAllocator{limit: limit}.Allocate(0, 1<<32)
 	for size := uint64(pageSize); size <= limit; size += pageSize {
 		bytes := m.Reallocate(size)
 		if uint64(len(bytes)) != size || bytes[0] != 7 && size > pageSize {
@@ -189,34 +231,6 @@ func TestEqualReasonsAreOneString(t *testing.T) {
 	if len(account.reasons) > maxReasonsCount || account.size > maxReasons {
 		t.Errorf("%d are remembered, %d bytes", len(account.reasons), account.size)
 	}
-}
-
-func TestLine(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"a line stays as it is", `unknown field "colour"`, `unknown field "colour"`},
-		{"lines are joined", "first\r\n\n\tsecond\n", "first; second"},
-		{"nothing steers the terminal", "\x1b[31mred\x07\x00", "[31mred"},
-		{"nor turns the direction of what follows", "a\u202eb\u2028c", "abc"},
-		{"what is no UTF-8 is seen to be none", "a\xffb", "a\uFFFDb"},
-		{"a long text is cut between characters", "a" + strings.Repeat("é", 100), "a" + strings.Repeat("é", 48) + "…"},
-		{"a text that just fits is not", strings.Repeat("é", 50), strings.Repeat("é", 50)},
-		{"nothing is left of nothing", "\n \x00", ""},
-	} {
-		if got := Line(tt.text, 100); got != tt.want || len(got) > 100 {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-func FuzzLine(f *testing.F) {
-	f.Add("two\nlines\x1b[2J, and \xff", 20)
-	f.Fuzz(func(t *testing.T, text string, most int) {
-		most = 10 + most&1023
-		line := Line(text, most)
-		if len(line) > most || !clean(line) || Line(line, most) != line {
-			t.Errorf("%q, at most %d: %q", text, most, line)
-		}
-	})
 }
 
 func TestFrames(t *testing.T) {

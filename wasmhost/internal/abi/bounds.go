@@ -3,14 +3,15 @@ package abi
 import (
 	"fmt"
 	"sync"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
-// What a guest may hand over. The host's memory is not bounded by the guest's: 200
-// MiB of short names were once 6.7 GiB of Go's strings. A cluster of 15,000 nodes
-// stays below each of these. What a guest decides by fails beyond it, since a part
-// of it would decide something else; a text for people is cut.
+// What a guest may hand over. The host's memory is not bounded by the guest's: 200 MiB
+// of short names were 6.7 GiB of Go's strings. A cluster of 15,000 nodes stays below
+// each of these bounds. A list that is too long is an error, since a part of it would
+// decide something else. A text for people is cut.
 const (
-	maxName          = 253       // bytes of the name of an object, or its UID
 	maxList          = 4 << 20   // bytes of nodes' names, or of scores: 15,000 times 279
 	maxEntries       = 64 << 10  // names or scores in them
 	maxClusterEvents = 1 << 10   // bytes: 128 events
@@ -22,8 +23,8 @@ const (
 	maxReasonsCount  = 20_000
 )
 
-// handedOver is an error that a host function panics with, and with it the guest
-// traps: it handed over too much, or what cannot be read.
+// handedOver is the error of a guest that handed over too much, or what cannot be read.
+// A host function panics with it, and so the guest traps.
 func handedOver(what, format string, args ...any) error {
 	return fmt.Errorf(what+": "+format, args...)
 }
@@ -43,12 +44,12 @@ type reason struct {
 	shown []string // one
 }
 
-// OutOfReasons is given in place of those that there is no room for.
+// OutOfReasons stands in place of reasons for which there is no room.
 const OutOfReasons = "node(s) for which there is no room in the pod's status: the guest gives too many different reasons"
 
 var outOfReasons = reason{shown: []string{OutOfReasons}}
 
-// reason makes each reason once: most are given for many nodes.
+// reason makes each reason once: a guest gives most of them for many nodes.
 func (a *Account) reason(given []byte) *reason {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,13 +63,13 @@ func (a *Account) reason(given []byte) *reason {
 		a.reasons = map[string]*reason{}
 	}
 	made := &reason{given: string(given)}
-	made.shown = []string{Line(made.given, maxText)}
+	made.shown = []string{printable.Line(made.given, maxText)}
 	a.reasons[made.given] = made
 	a.size += len(given)
 	return made
 }
 
-// event panics for one too many.
+// event counts an event, and panics if there are too many.
 func (a *Account) event() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,9 +78,9 @@ func (a *Account) event() {
 	}
 }
 
-// reason is Account.reason, without a lock for one that is given again at once.
+// reason is Account.reason, without a lock if the reason is that of the last call.
 func (i *Instance) reason(given []byte) []string {
-	given = given[:min(len(given), maxText+1)] // so that it shows that it is cut
+	given = given[:min(len(given), maxText+1)] // one byte more, so that Line cuts it visibly
 	account := i.account()
 	if i.last == nil || i.lastOf != account || i.last.given != string(given) {
 		i.last, i.lastOf = account.reason(given), account
@@ -87,8 +88,7 @@ func (i *Instance) reason(given []byte) []string {
 	return i.last.shown
 }
 
-// account is that of the pod that the call is about. What is about none counts for
-// the instance.
+// account is that of the pod that the call is about, or the instance's own.
 func (i *Instance) account() *Account {
 	if i.In.Account != nil {
 		return i.In.Account

@@ -1,8 +1,9 @@
 package abi
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,14 +22,14 @@ type Field struct {
 func (f Field) String() string { return f.text }
 
 // FieldKind is a part of an object's metadata.
-type FieldKind uint8
+type FieldKind string
 
 // The parts of the metadata that a guest can decide by.
 const (
-	Namespace FieldKind = iota
-	Name
-	Label
-	Annotation
+	Namespace  FieldKind = "namespace"
+	Name       FieldKind = "name"
+	Label      FieldKind = "labels"
+	Annotation FieldKind = "annotations"
 )
 
 // Fields are what a guest decides by.
@@ -46,20 +47,11 @@ func (f *Fields) String() string {
 // maxFields is how many fields a guest may decide by, of pods and nodes together.
 const maxFields = 100
 
-// fieldForms are all fields that exist. K is the place of a key.
-var fieldForms = []struct {
-	form string
-	node bool
-	kind FieldKind
-}{
-	{"pod.metadata.namespace", false, Namespace},
-	{"pod.metadata.name", false, Name},
-	{"pod.metadata.labels['K']", false, Label},
-	{"pod.metadata.annotations['K']", false, Annotation},
-	{"node.metadata.name", true, Name},
-	{"node.metadata.labels['K']", true, Label},
-	{"node.metadata.annotations['K']", true, Annotation},
-}
+// fieldForm is what all fields look like that exist, and fieldForms says so in words.
+var fieldForm = regexp.MustCompile(`^(?:(pod)\.metadata\.(namespace)|(pod|node)\.metadata\.(name|(labels|annotations)\['([^'"\\]+)'\]))$`)
+
+const fieldForms = "there are pod.metadata.namespace, pod.metadata.name, pod.metadata.labels['K'], pod.metadata.annotations['K'], " +
+	"node.metadata.name, node.metadata.labels['K'], node.metadata.annotations['K']"
 
 // parseFields reads what a guest declares: fields that each end with a zero byte.
 func parseFields(declared string) (*Fields, error) {
@@ -73,51 +65,21 @@ func parseFields(declared string) (*Fields, error) {
 	}
 	fields := &Fields{}
 	for _, text := range texts[:last] {
-		if err := fields.add(text); err != nil {
-			return nil, err
+		form := fieldForm.FindStringSubmatch(text)
+		if form == nil {
+			return nil, fmt.Errorf("the field %q does not exist: %s", short(text), fieldForms)
 		}
-	}
-	return fields, nil
-}
-
-func (f *Fields) add(text string) error {
-	for _, form := range fieldForms {
-		before, after, keyed := strings.Cut(form.form, "K")
-		key, ok := text, text == form.form
-		if keyed {
-			key, ok = strings.CutPrefix(text, before)
-			if ok {
-				key, ok = strings.CutSuffix(key, after)
-			}
-			ok = ok && key != "" && !strings.ContainsAny(key, `'"\`)
-		}
-		if !ok {
-			continue
-		}
-		field := Field{Kind: form.kind, text: text}
-		if keyed {
-			field.Key = key
-		}
-		of := &f.Pod
-		if form.node {
-			of = &f.Node
+		field := Field{Kind: FieldKind(cmp.Or(form[2], form[5], form[4])), Key: form[6], text: text}
+		of := &fields.Pod
+		if form[3] == "node" {
+			of = &fields.Node
 		}
 		if !slices.Contains(*of, field) {
 			*of = append(*of, field)
 		}
-		return nil
 	}
-	return fmt.Errorf("the field %q does not exist: %w", short(text), errFields)
+	return fields, nil
 }
-
-// errFields lists the fields that exist.
-var errFields = func() error {
-	var forms []string
-	for _, form := range fieldForms {
-		forms = append(forms, form.form)
-	}
-	return errors.New("there are " + strings.Join(forms, ", "))
-}()
 
 // short is the beginning of a text that a guest has written.
 func short(text string) string {

@@ -32,36 +32,36 @@ type Options struct {
 type Guest struct {
 	runtime   wazero.Runtime
 	compiled  wazero.CompiledModule
-	allocator *limitedAllocator
+	allocator limitedAllocator
 	started   atomic.Uint64 // instances, for their names
 
-	exports   Set
-	constants [hooks]uint64
-	constant  Set
-	handle    bool
-	declares  bool
-
-	filtersNames bool
+	exports, constant Set
+	constants         [hooks]Out
+	handle            bool
+	declares          bool
+	filtersNames      bool
 }
+
+// ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
+var ErrMemoryLimit = errors.New("memoryLimit")
 
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
-	info, pages := inspect(wasm), uint32(o.MemoryLimit/pageSize)
-	g := &Guest{allocator: &limitedAllocator{limit: uint64(pages) * pageSize}}
-	// wazero would refuse a guest for memory that it may never ask for.
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible).WithMemoryLimitPages(max(pages, info.minPages, info.maxPages))
+	pages := o.MemoryLimit / pageSize
+	g := &Guest{allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible)
 	if o.Cache != nil {
 		config = config.WithCompilationCache(o.Cache)
 	}
 	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	if err := g.compile(ctx, wasm, info, pages); err != nil {
+	if err := g.compile(ctx, wasm); err != nil {
 		_ = g.runtime.Close(ctx)
 		return nil, err
 	}
 	return g, nil
 }
 
-func (g *Guest) compile(ctx context.Context, wasm []byte, info module, pages uint32) (err error) {
+func (g *Guest) compile(ctx context.Context, wasm []byte) (err error) {
 	if g.compiled, err = g.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), wasm); err != nil {
 		return fmt.Errorf("wasm: error compiling guest: %w", err)
 	}
@@ -69,38 +69,34 @@ func (g *Guest) compile(ctx context.Context, wasm []byte, info module, pages uin
 	if !ok {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
-	if memory.Min() > pages {
-		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but memoryLimit is %d", uint64(memory.Min())*pageSize, uint64(pages)*pageSize)
+	if needs := uint64(memory.Min()) * pageSize; needs > g.allocator.limit {
+		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", needs, ErrMemoryLimit, g.allocator.limit)
 	}
-	if err := g.findHooks(info); err != nil {
+	if err := g.findHooks(wasm); err != nil {
 		return err
 	}
 	return g.link(ctx)
 }
 
-func (g *Guest) findHooks(info module) error {
-	found := g.compiled.ExportedFunctions()
+func (g *Guest) findHooks(wasm []byte) error {
+	found, bodies := g.compiled.ExportedFunctions(), bodies(wasm)
 	for h := range hooks {
 		f, ok := found[h.String()]
 		if !ok {
 			continue
 		}
-		if !has(f, nil, exports[h].results) {
-			return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (%s)", h, types(exports[h].results))
+		if err := check(f, h.String(), nil, exports[h].results); err != nil {
+			return err
 		}
 		g.exports |= Of(h)
-		if value, ok := info.constants[h.String()]; ok {
-			g.constants[h] = value
-			g.constant |= Of(h)
+		if defined := int(f.Index()) - len(g.compiled.ImportedFunctions()); defined >= 0 {
+			if value, ok := constant(bodies[defined]); ok {
+				g.constant |= Of(h)
+				g.constants[h] = h.split(value)
+			}
 		}
 	}
-	if declares, ok := found[exportDecidesBy]; ok {
-		if !has(declares, nil, []api.ValueType{i64}) {
-			return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i64)", exportDecidesBy)
-		}
-		g.declares = true
-	}
-	if err := g.findFilterNames(found); err != nil {
+	if err := g.findAdditions(found); err != nil {
 		return err
 	}
 	switch {
@@ -117,9 +113,26 @@ func (g *Guest) findHooks(info module) error {
 	return nil
 }
 
-// has compares the signature of a function.
-func has(f api.FunctionDefinition, params, results []api.ValueType) bool {
-	return slices.Equal(f.ParamTypes(), params) && slices.Equal(f.ResultTypes(), results)
+// findAdditions looks for the exports that the upstream host ignores.
+func (g *Guest) findAdditions(found map[string]api.FunctionDefinition) error {
+	_, g.declares = found[exportDecidesBy]
+	_, hasBuffer := found[exportNamesBuffer]
+	if _, g.filtersNames = found[exportFilterNames]; g.filtersNames != hasBuffer {
+		return fmt.Errorf("wasm: guest exports one of func[%s] and func[%s], but needs both or none", exportNamesBuffer, exportFilterNames)
+	}
+	return errors.Join(
+		check(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}),
+		check(found[exportNamesBuffer], exportNamesBuffer, nil, []api.ValueType{i64}),
+		check(found[exportFilterNames], exportFilterNames, []api.ValueType{i32}, []api.ValueType{i32}),
+	)
+}
+
+// check compares the signature of a function that may be there.
+func check(f api.FunctionDefinition, name string, params, results []api.ValueType) error {
+	if f == nil || slices.Equal(f.ParamTypes(), params) && slices.Equal(f.ResultTypes(), results) {
+		return nil
+	}
+	return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be (%s) -> (%s)", name, types(params), types(results))
 }
 
 func types(of []api.ValueType) string {
@@ -156,36 +169,38 @@ func (g *Guest) link(ctx context.Context) error {
 // Exports are the hooks that the guest exports.
 func (g *Guest) Exports() Set { return g.exports }
 
-// Active are those of them that do something: what the others return is known
-// (see [Guest.Constant]), and to call them is a waste of time.
+// Active are the hooks that do something. What the others return is known (see
+// [Guest.Constant]).
 func (g *Guest) Active() Set { return g.exports &^ g.constant }
 
-// Constant is what a hook returns that does nothing else. Of a hook that the
-// guest does not export it is zero.
-func (g *Guest) Constant(h Hook) uint64 { return g.constants[h] }
+// Constant is what a hook answers that does nothing else. For a hook that the guest
+// does not export it is zero.
+func (g *Guest) Constant(h Hook) Out { return g.constants[h] }
 
 // Declares reports whether the guest says what it decides by (see
 // [Instance.DecidesBy]).
 func (g *Guest) Declares() bool { return g.declares }
 
+// FiltersNames reports whether the guest can be asked with [Instance.FilterNames].
+func (g *Guest) FiltersNames() bool { return g.filtersNames }
+
 // UsesHandle reports whether the guest may act on the scheduler: it imports a
 // function of the framework's handle.
 func (g *Guest) UsesHandle() bool { return g.handle }
 
-// Close frees the guest and all its instances, none of which may be running.
+// Close frees the guest and its instances. No instance may be running.
 func (g *Guest) Close(ctx context.Context) error { return g.runtime.Close(ctx) }
 
 // name is unique: a module of the same name could not be instantiated.
 func (g *Guest) name() string { return strconv.FormatUint(g.started.Add(1), 10) }
 
-// limitedAllocator gives memory to instances. In place of wazero's own it refuses
-// what is beyond the limit also to guests that declare that they could need more,
-// and moves a memory that grows less often: grown by a page at a time to 256 MiB,
-// wazero's left 1 GiB to be collected.
+// limitedAllocator gives memory to instances. wazero's own would refuse a guest that
+// declares a maximum beyond the limit, which it may never need; and it moves a memory
+// each time that it grows. Grown page by page to 256 MiB, that left 1 GiB of garbage.
 type limitedAllocator struct{ limit uint64 }
 
 // Allocate implements experimental.MemoryAllocator.
-func (a *limitedAllocator) Allocate(_, _ uint64) experimental.LinearMemory {
+func (a limitedAllocator) Allocate(_, _ uint64) experimental.LinearMemory {
 	return &limitedMemory{limit: a.limit}
 }
 
@@ -194,8 +209,8 @@ type limitedMemory struct {
 	limit uint64
 }
 
-// Reallocate implements experimental.LinearMemory. Nil is what memory.grow
-// returns -1 for.
+// Reallocate implements experimental.LinearMemory. It returns nil beyond the limit, and
+// then the guest's memory.grow returns -1.
 func (m *limitedMemory) Reallocate(size uint64) []byte {
 	switch {
 	case size > m.limit:

@@ -10,10 +10,12 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
-// hostFunction is a function that guests import. stack holds the parameters,
-// and then the result.
+// hostFunction is a function that guests import. When it is called, stack holds the
+// parameters; when it returns, the result.
 type hostFunction struct {
 	call    func(i *Instance, stack []uint64)
 	params  int // all i32
@@ -32,15 +34,15 @@ var hostModules = map[string]hostModule{
 		"nodeList": {nodeList, 2, true},
 	},
 	moduleKlog: {
-		"log":      {logText, 3, false},   // severity, text, its size
-		"logs":     {logValues, 5, false}, // and keys and values, their size
-		"severity": {logSeverity, 0, true},
+		"log":      {func(i *Instance, s []uint64) { i.log(int32(s[0]), s[1], s[2], 0, 0) }, 3, false},       // severity, text, its size
+		"logs":     {func(i *Instance, s []uint64) { i.log(int32(s[0]), s[1], s[2], s[3], s[4]) }, 5, false}, // and keys and values, their size
+		"severity": {func(i *Instance, s []uint64) { s[0] = uint64(uint32(i.settings.LogSeverity)) }, 0, true},
 	},
 	moduleScheduler: {
-		"get_config":       {getConfig, 2, true},
-		"currentPod":       {currentPod, 2, true},
-		"targetPod":        {targetPod, 2, true},
-		"currentNodeName":  {currentNodeName, 2, true},
+		"get_config":       {func(i *Instance, s []uint64) { s[0] = i.writeString(i.settings.Config, s[0], s[1]) }, 2, true},
+		"currentPod":       {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Pod, s[0], s[1]) }, 2, true},
+		"targetPod":        {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Target, s[0], s[1]) }, 2, true},
+		"currentNodeName":  {func(i *Instance, s []uint64) { s[0] = i.writeString(i.In.NodeName, s[0], s[1]) }, 2, true},
 		"filteredNodeList": {filteredNodeList, 2, true},
 		"nodeToStatusMap":  {nodeToStatusMap, 2, true},
 		"nodeScoreList":    {nodeScoreList, 2, true},
@@ -68,7 +70,7 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 		}
 		call := api.GoModuleFunc(func(ctx context.Context, caller api.Module, stack []uint64) {
 			i := instanceOf(ctx)
-			if i.memory == nil { // it is just starting
+			if i.memory == nil { // the instance is starting
 				i.memory = caller.Memory()
 			}
 			f.call(i, stack)
@@ -95,22 +97,6 @@ func nodeList(i *Instance, stack []uint64) {
 func nodeImageStates(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "nodeImageStates")
 	stack[0] = i.writeJSON(i.scheduler().ImageStates(name), stack[2], stack[3])
-}
-
-func getConfig(i *Instance, stack []uint64) {
-	stack[0] = i.writeString(i.settings.Config, stack[0], stack[1])
-}
-
-func currentPod(i *Instance, stack []uint64) {
-	stack[0] = i.writeMessage(i.In.Pod, stack[0], stack[1])
-}
-
-func targetPod(i *Instance, stack []uint64) {
-	stack[0] = i.writeMessage(i.In.Target, stack[0], stack[1])
-}
-
-func currentNodeName(i *Instance, stack []uint64) {
-	stack[0] = i.writeString(i.In.NodeName, stack[0], stack[1])
 }
 
 func filteredNodeList(i *Instance, stack []uint64) {
@@ -185,7 +171,8 @@ func eventf(i *Instance, stack []uint64) {
 		return
 	}
 	i.account().event()
-	i.scheduler().Eventf(event.printable())
+	event.clean()
+	i.scheduler().Eventf(event)
 }
 
 // The answer is a little-endian uint64, 1 or 0.
@@ -210,23 +197,13 @@ func getWaitingPod(i *Instance, stack []uint64) {
 	}
 }
 
-// What klog calls them.
+// The severities from which on klog has other words.
 const (
-	SeverityInfo = iota
-	SeverityWarning
-	SeverityError
-	SeverityFatal
+	SeverityWarning = 1
+	SeverityError   = 2
 )
 
-func logSeverity(i *Instance, stack []uint64) { stack[0] = uint64(uint32(i.settings.LogSeverity)) }
-
-func logText(i *Instance, stack []uint64) { i.log(int32(stack[0]), stack[1], stack[2], 0, 0) }
-
-func logValues(i *Instance, stack []uint64) {
-	i.log(int32(stack[0]), stack[1], stack[2], stack[3], stack[4])
-}
-
-// log never fails: what is out of range, or too long, is not worth a trap.
+// log never fails: a message that is out of range, or too long, is not worth a trap.
 func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
 	if severity < i.settings.LogSeverity || i.Quiet || i.settings.Log == nil {
 		return
@@ -241,7 +218,7 @@ func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
 	}
 	pairs, _ := terminated(values[:min(len(values), maxText)], maxText)
 	for n := range pairs {
-		pairs[n] = Line(pairs[n], maxText)
+		pairs[n] = printable.Line(pairs[n], maxText)
 	}
-	i.settings.Log(severity, Line(string(text[:min(len(text), maxText+1)]), maxText), pairs)
+	i.settings.Log(severity, printable.Line(string(text[:min(len(text), maxText+1)]), maxText), pairs)
 }

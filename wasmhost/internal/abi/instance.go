@@ -13,14 +13,6 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// Message is what can be handed to a guest in protobuf, as the types of
-// k8s.io/api can.
-type Message interface {
-	Size() int
-	// MarshalToSizedBuffer fills a buffer that has Size bytes.
-	MarshalToSizedBuffer([]byte) (int, error)
-}
-
 // Settings are what an instance knows from its start.
 type Settings struct {
 	// Config is what get_config returns.
@@ -29,88 +21,15 @@ type Settings struct {
 	LogSeverity int32
 	// Log writes what the guest logs, kvs being keys and values in turn.
 	Log func(severity int32, msg string, kvs []string)
-	// StartTimeout bounds each function that is called to start an instance of an
-	// interruptible guest. Zero is no bound. Further calls are for
-	// [Instance.Interrupt] to end.
+	// StartTimeout bounds the start of an instance of an interruptible guest. Zero is
+	// no bound. Further calls are for [Instance.Interrupt] to end.
 	StartTimeout time.Duration
-}
-
-// Scheduler is what a guest may ask whatever the call is.
-type Scheduler interface {
-	// Node is nil where there is none of that name.
-	Node(name string) Message
-	Nodes() (Message, error)
-	// ImageStates is what JSON is made of.
-	ImageStates(node string) any
-	Eventf(Event)
-	RejectWaitingPod(uid string) bool
-	// WaitingPod is nil where none of that UID waits.
-	WaitingPod(uid string) Message
-}
-
-// Event is an event that a guest sends, as it encodes it in JSON.
-type Event struct {
-	RegardingReference Reference
-	RelatedReference   Reference
-	Eventtype          string
-	Reason             string
-	Action             string
-	Note               string
-}
-
-// printable is the event with its texts as they may be shown.
-func (e Event) printable() Event {
-	e.RegardingReference, e.RelatedReference = e.RegardingReference.printable(), e.RelatedReference.printable()
-	for _, text := range []*string{&e.Eventtype, &e.Reason, &e.Action, &e.Note} {
-		*text = Line(*text, maxNote)
-	}
-	return e
-}
-
-// Reference names an object.
-type Reference struct {
-	Kind            string
-	APIVersion      string
-	Name            string
-	Namespace       string
-	UID             string
-	ResourceVersion string
-}
-
-func (r Reference) printable() Reference {
-	for _, text := range []*string{&r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion} {
-		*text = Line(*text, maxName)
-	}
-	return r
-}
-
-// In is what a guest may ask in one call. What is zero is not to be had there.
-type In struct {
-	Scheduler     Scheduler
-	Pod           Message
-	Account       *Account        // of the pod; nil is one of the instance's own
-	Target        Message         // the pod that is added or removed
-	NodeName      string          // of the node that is looked at
-	FilteredNodes func() []string // the names of those that passed
-	Statuses      func() map[string]int
-	Scores        map[string]int64
-}
-
-// Out is what a guest answered in one call, beside the number that it returned.
-type Out struct {
-	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
-	// may change.
-	Reasons       []string
-	ClusterEvents []byte
-	NodeNames     []string
-	NominatedNode string
-	Scores        map[string]int64 // nil where none were normalized
 }
 
 // Instance is a guest that runs. It is for one goroutine at a time.
 //
-// It is the context of its own calls: host functions find it at once there,
-// where a chain of contexts would have to be walked.
+// It is the context of its own calls. So host functions find it at once, and wazero,
+// which looks for values in the context of each call, finds at once that there are none.
 type Instance struct {
 	// In is for the caller to set before a call.
 	In In
@@ -118,21 +37,21 @@ type Instance struct {
 	// repeats for this instance what another has seen.
 	Quiet bool
 
+	context.Context // is done when the instance is interrupted
+	interrupt       context.CancelCauseFunc
+	started         bool
+
 	module    api.Module
 	memory    api.Memory
 	functions [hooks]api.Function
 	settings  Settings
-	starting  context.Context // until it has started, for the values in it
 	stack     [1]uint64
 	printed   printed
 	out       Out
 	last      *reason // that was given, in the account lastOf
 	lastOf    *Account
 	own       Account
-
-	calls       atomic.Uint64 // twice the number of calls, and one more during one
-	interrupt   chan struct{}
-	interrupted atomic.Pointer[error] // why
+	calls     atomic.Uint64 // twice the number of calls, and one more during a call
 
 	filterNames api.Function
 	names       struct{ at, size uint32 } // of the buffer for names, once it is known
@@ -141,14 +60,18 @@ type Instance struct {
 // Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	i := &Instance{settings: s, interrupt: make(chan struct{}), starting: starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}}
+	i := &Instance{settings: s}
+	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
+	if s.StartTimeout > 0 {
+		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(Overdue(s.StartTimeout)) }).Stop()
+	}
 	if err := i.start(g); err != nil {
 		if i.module != nil {
 			_ = i.module.Close(ctx)
 		}
 		return nil, err
 	}
-	i.starting = nil
+	i.started = true
 	for h := range hooks {
 		if g.exports.Has(h) {
 			i.functions[h] = i.module.ExportedFunction(h.String())
@@ -157,7 +80,7 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	return i, nil
 }
 
-// starting is a context with defaults: the allocator may be the caller's.
+// starting is a context with defaults: the caller may have another allocator.
 type starting struct {
 	context.Context
 	defaults context.Context
@@ -185,17 +108,14 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err := i.enter(export, func(ctx context.Context) error {
-			_, err := start.Call(ctx)
-			return explainExit(err)
-		}); err != nil {
+		if err := i.enter(export, func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// explainExit says what to do about a guest that has ended well before it began.
+// explainExit says what to do about a guest whose start has ended it, with exit code 0.
 func explainExit(err error) error {
 	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 0 {
 		return fmt.Errorf("%w: the guest is built as a program, which ends with its main; "+
@@ -204,42 +124,21 @@ func explainExit(err error) error {
 	return err
 }
 
-// enter is the one way into a guest: whatever of it is run, is run by enter. An
-// error is a [Trap].
+// enter runs any function of the guest. An error is a [Trap].
 func (i *Instance) enter(export string, run func(context.Context) error) error {
-	var err error
-	if i.starting != nil && i.settings.StartTimeout > 0 {
-		err = i.inTime(run)
-	} else {
-		err = i.interruptibly(run)
-	}
-	if err != nil {
-		return i.trap(export, err)
-	}
-	if i.printed.kept != nil {
-		i.printed.reset()
-	}
-	return nil
-}
-
-func (i *Instance) inTime(run func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(i, i.settings.StartTimeout)
-	defer cancel()
-	err := run(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return Overdue(i.settings.StartTimeout)
-	}
-	return err
-}
-
-func (i *Instance) interruptibly(run func(context.Context) error) error {
 	i.calls.Add(1)
 	err := run(i)
 	i.calls.Add(1)
-	if why := i.interrupted.Load(); err != nil && why != nil {
-		return *why
+	if err != nil {
+		if why := context.Cause(i.Context); why != nil {
+			err = why
+		}
+		return i.trap(export, err)
 	}
-	return err
+	if i.printed.kept != nil {
+		i.printed.kept = nil
+	}
+	return nil
 }
 
 // Overdue is why a call is interrupted that takes longer than it may.
@@ -247,33 +146,33 @@ func Overdue(timeout time.Duration) error {
 	return fmt.Errorf("the call took longer than callTimeout, %s", timeout)
 }
 
-// InCall tells one call from the next, and whether it lasts. It is for any
-// goroutine.
+// InCall tells one call from the next, and says whether a call lasts. Any goroutine may
+// call it.
 func (i *Instance) InCall() (number uint64, lasts bool) {
 	number = i.calls.Load()
 	return number, number%2 == 1
 }
 
-// Interrupt ends the call that lasts, and every further one, with a [Trap] that
-// says why. It is for any goroutine. A guest that is not interruptible goes on.
-func (i *Instance) Interrupt(why error) {
-	if i.interrupted.CompareAndSwap(nil, &why) {
-		close(i.interrupt)
-	}
-}
+// Interrupt ends the call that lasts, and every further one, with a [Trap] that says
+// why. Any goroutine may call it. A guest that is not interruptible goes on.
+func (i *Instance) Interrupt(why error) { i.interrupt(why) }
 
 // Interrupted reports whether all further calls fail.
-func (i *Instance) Interrupted() bool { return i.interrupted.Load() != nil }
+func (i *Instance) Interrupted() bool { return i.Err() != nil }
 
-// Call calls a hook that the guest exports. After an error, which is a [Trap], the
-// instance is in no defined state, and of no use but to be closed.
-func (i *Instance) Call(h Hook) (uint64, error) {
+// Call calls a hook that the guest exports. What it answers is valid until the next
+// call. After an error, which is a [Trap], the instance is in no defined state, and of
+// no use but to be closed.
+func (i *Instance) Call(h Hook) (*Out, error) {
 	i.out = Out{}
-	return i.call(h.String(), i.functions[h])
+	value, err := i.run(h.String(), i.functions[h])
+	out := h.split(value)
+	i.out.Code, i.out.Number = out.Code, out.Number
+	return &i.out, err
 }
 
-// call calls a function that takes one parameter or none.
-func (i *Instance) call(export string, f api.Function, param ...uint64) (uint64, error) {
+// run calls a function that takes one parameter or none.
+func (i *Instance) run(export string, f api.Function, param ...uint64) (uint64, error) {
 	i.stack[0] = 0
 	copy(i.stack[:], param)
 	if err := i.enter(export, func(ctx context.Context) error { return f.CallWithStack(ctx, i.stack[:]) }); err != nil {
@@ -292,26 +191,27 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 		return nil, nil
 	}
 	i.In = In{}
-	where, err := i.call(exportDecidesBy, declared)
+	where, err := i.run(exportDecidesBy, declared)
 	if err != nil {
 		return nil, err
 	}
-	if size := uint32(where); size > maxDeclared {
-		return nil, fmt.Errorf("wasm: %s: a list of %d bytes, and at most %d are taken", exportDecidesBy, size, maxDeclared)
-	}
-	list, ok := i.memory.Read(uint32(where>>32), uint32(where))
-	if !ok {
-		return nil, fmt.Errorf("wasm: %s: the list of fields is not in the guest's memory", exportDecidesBy)
-	}
-	fields, err := parseFields(string(list))
+	fields, err := i.fieldsAt(uint32(where>>32), uint32(where))
 	if err != nil {
 		return nil, fmt.Errorf("wasm: %s: %w", exportDecidesBy, err)
 	}
 	return fields, nil
 }
 
-// Out is what the guest answered in the last call, until the next one.
-func (i *Instance) Out() *Out { return &i.out }
+func (i *Instance) fieldsAt(at, size uint32) (*Fields, error) {
+	if size > maxDeclared {
+		return nil, fmt.Errorf("a list of %d bytes, and at most %d are taken", size, maxDeclared)
+	}
+	list, ok := i.memory.Read(at, size)
+	if !ok {
+		return nil, errors.New("the list of fields is not in the guest's memory")
+	}
+	return parseFields(string(list))
+}
 
 // MemorySize is the size of the instance's memory, in bytes.
 func (i *Instance) MemorySize() uint32 { return i.memory.Size() }
@@ -329,27 +229,13 @@ func instanceOf(ctx context.Context) *Instance {
 	return ctx.Value(instanceKey{}).(*Instance)
 }
 
-// Deadline implements context.Context.
-func (i *Instance) Deadline() (time.Time, bool) { return time.Time{}, false }
-
-// Done implements context.Context.
-func (i *Instance) Done() <-chan struct{} { return i.interrupt }
-
-// Err implements context.Context.
-func (i *Instance) Err() error {
-	if i.interrupted.Load() == nil {
-		return nil
-	}
-	return context.DeadlineExceeded
-}
-
 // Value implements context.Context.
 func (i *Instance) Value(key any) any {
-	if _, ok := key.(instanceKey); ok {
+	switch {
+	case key == instanceKey{}:
 		return i
+	case i.started:
+		return nil
 	}
-	if i.starting != nil {
-		return i.starting.Value(key)
-	}
-	return nil
+	return i.Context.Value(key)
 }

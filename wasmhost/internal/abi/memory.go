@@ -2,7 +2,6 @@ package abi
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 )
 
@@ -14,18 +13,21 @@ func (i *Instance) read(at, size, most uint64, what string) []byte {
 	}
 	b, ok := i.memory.Read(uint32(at), uint32(size))
 	if !ok {
-		panic(handedOver(what, "out of the guest's memory: %d bytes at %d", size, uint32(at)))
+		panic(outOfMemory(what, size, at))
 	}
 	return b
 }
 
-// readName reads the name of an object, or its UID.
-func (i *Instance) readName(at, size uint64, what string) string {
-	return string(i.read(at, size, maxName, what))
+func outOfMemory(what string, size, at uint64) error {
+	return handedOver(what, "out of the guest's memory: %d bytes at %d", size, uint32(at))
 }
 
-// writeString returns how long s is; it is written only where that is within the
-// limit.
+// readName reads the name of an object, or its UID.
+func (i *Instance) readName(at, size uint64, what string) string {
+	return string(i.read(at, size, MaxName, what))
+}
+
+// writeString returns how long s is. It writes s only if that is within the limit.
 func (i *Instance) writeString(s string, buf, limit uint64) uint64 {
 	if len(s) > 0 && len(s) <= int(uint32(limit)) {
 		i.memory.WriteString(uint32(buf), s)
@@ -33,47 +35,43 @@ func (i *Instance) writeString(s string, buf, limit uint64) uint64 {
 	return uint64(len(s))
 }
 
-// writeMessage is writeString for what is marshalled, straight into the memory.
+// writeMessage is writeString for an object. The guest traps that has no room there.
 func (i *Instance) writeMessage(m Message, buf, limit uint64) uint64 {
 	if m == nil {
 		return 0
 	}
-	size := m.Size()
-	if size == 0 || size > int(uint32(limit)) {
-		return uint64(size)
-	}
-	if _, err := m.MarshalToSizedBuffer(i.read(buf, uint64(size), math.MaxUint32, "the buffer for an object")); err != nil {
+	b, err := m.Marshal()
+	if err != nil {
 		panic(err)
 	}
-	return uint64(size)
+	size := uint64(len(b))
+	if size > 0 && size <= uint64(uint32(limit)) && !i.memory.Write(uint32(buf), b) {
+		panic(outOfMemory("the buffer for an object", size, buf))
+	}
+	return size
 }
 
+// writeJSON is writeString for what is encoded as JSON.
 func (i *Instance) writeJSON(v any, buf, limit uint64) uint64 {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	if len(b) <= int(uint32(limit)) {
-		i.memory.Write(uint32(buf), b)
-	}
-	return uint64(len(b))
+	return i.writeString(string(b), buf, limit)
 }
 
-// terminated are strings that each end with a NUL. Empty ones are left out, and
-// so is what no NUL ends. Where there are more than that many, all is false.
+// terminated reads strings that each end with a NUL. It leaves out empty ones, and what
+// follows the last NUL. If there are more than that many, all is false.
 func terminated(b []byte, most int) (entries []string, all bool) {
 	text := string(b) // which the entries share
-	for {
-		entry, rest, ended := strings.Cut(text, "\x00")
-		if !ended {
-			return entries, true
-		}
-		if text = rest; entry == "" {
-			continue
-		}
-		if len(entries) == most {
+	for entry := range strings.SplitSeq(text[:strings.LastIndexByte(text, 0)+1], "\x00") {
+		switch {
+		case entry == "":
+		case len(entries) == most:
 			return entries, false
+		default:
+			entries = append(entries, entry)
 		}
-		entries = append(entries, entry)
 	}
+	return entries, true
 }

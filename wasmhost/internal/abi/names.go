@@ -3,13 +3,11 @@ package abi
 import (
 	"errors"
 	"fmt"
-
-	"github.com/tetratelabs/wazero/api"
 )
 
-// A guest that tells nodes apart by their names alone may answer about many at
-// once: a call costs more than most verdicts. It exports both of these, which are
-// our addition; the upstream host ignores them.
+// A guest that tells nodes apart by their names alone may answer about many at once: a
+// call takes longer than most verdicts. Such a guest exports both of these functions.
+// They are our addition; the upstream host ignores them.
 const (
 	// exportNamesBuffer is a function () -> i64 that says where the host writes
 	// names: the upper half is the address, the lower half the size in bytes.
@@ -23,74 +21,50 @@ const (
 	exportFilterNames = "filter_names"
 )
 
-// Unanswered is what stands for a code in what [Instance.FilterNames] returns,
-// where the guest has another reason than the one that it gave.
+// Unanswered stands in place of a code in what [Instance.FilterNames] returns. The guest
+// has another reason for that node than the one that it gave.
 const Unanswered = 0xff
 
-// MaxName is the length of the longest name of a node, in bytes.
+// MaxName is the length of the longest name of an object, or of its UID, in bytes.
 const MaxName = 253
 
-// minNamesBuffer is the least that a buffer for names must hold, in bytes.
-const minNamesBuffer = 1 + MaxName
-
-// findFilterNames looks for the two exports.
-func (g *Guest) findFilterNames(found map[string]api.FunctionDefinition) error {
-	buffer, hasBuffer := found[exportNamesBuffer]
-	filter, hasFilter := found[exportFilterNames]
-	switch {
-	case !hasBuffer && !hasFilter:
-		return nil
-	case hasBuffer != hasFilter:
-		return fmt.Errorf("wasm: guest exports one of func[%s] and func[%s], but needs both or none", exportNamesBuffer, exportFilterNames)
-	case !has(buffer, nil, []api.ValueType{i64}):
-		return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (i64)", exportNamesBuffer)
-	case !has(filter, []api.ValueType{i32}, []api.ValueType{i32}):
-		return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be (i32) -> (i32)", exportFilterNames)
-	}
-	g.filtersNames = true
-	return nil
-}
-
-// FiltersNames reports whether the guest can be asked with [Instance.FilterNames].
-func (g *Guest) FiltersNames() bool { return g.filtersNames }
-
-// FilterNames asks the guest about nodes by their names: as many as it has room
-// for, which is at least one. None is longer than MaxName. The codes are valid
-// until the next call; those that are not zero have the reason in Out. An error is
-// a [Trap], as for Call.
-func (i *Instance) FilterNames(names []string) (codes []byte, err error) {
+// FilterNames asks the guest about nodes by their names: as many of so many as it has
+// room for, which is at least one. None is longer than MaxName. The codes are valid
+// until the next call; those that are not zero have the reasons. An error is a [Trap],
+// as for Call.
+func (i *Instance) FilterNames(most int, name func(int) string) (codes []byte, reasons []string, err error) {
 	i.out = Out{}
 	buffer, err := i.namesBuffer()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	fit := write(buffer, names)
-	result, err := i.call(exportFilterNames, i.filterNames, uint64(fit))
+	fit := write(buffer, most, name)
+	result, err := i.run(exportFilterNames, i.filterNames, uint64(fit))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answered := uint32(result)
 	if answered == 0 || answered > uint32(fit) {
-		return nil, i.trap(exportFilterNames, fmt.Errorf("it has answered about %d of %d names", answered, fit))
+		return nil, nil, i.trap(exportFilterNames, fmt.Errorf("it has answered about %d of %d names", answered, fit))
 	}
 	if buffer, err = i.namesBuffer(); err != nil { // the memory may have grown
-		return nil, err
+		return nil, nil, err
 	}
-	return buffer[:answered], nil
+	return buffer[:answered], i.out.Reasons, nil
 }
 
 // namesBuffer is where names are written.
 func (i *Instance) namesBuffer() ([]byte, error) {
 	if i.names.size == 0 {
-		where, err := i.call(exportNamesBuffer, i.module.ExportedFunction(exportNamesBuffer))
+		where, err := i.run(exportNamesBuffer, i.module.ExportedFunction(exportNamesBuffer))
 		if err != nil {
 			return nil, err
 		}
 		i.names.at, i.names.size = uint32(where>>32), uint32(where)
 		i.filterNames = i.module.ExportedFunction(exportFilterNames)
 	}
-	if i.names.size < minNamesBuffer {
-		return nil, i.trap(exportNamesBuffer, fmt.Errorf("it has room for %d bytes, but needs %d at least", i.names.size, minNamesBuffer))
+	if i.names.size < 1+MaxName {
+		return nil, i.trap(exportNamesBuffer, fmt.Errorf("it has room for %d bytes, but needs %d at least", i.names.size, 1+MaxName))
 	}
 	buffer, ok := i.memory.Read(i.names.at, i.names.size)
 	if !ok {
@@ -100,14 +74,14 @@ func (i *Instance) namesBuffer() ([]byte, error) {
 }
 
 // write writes names, and says how many have fit.
-func write(buffer []byte, names []string) (fit int) {
-	for _, name := range names {
+func write(buffer []byte, most int, name func(int) string) (fit int) {
+	for ; fit < most; fit++ {
+		name := name(fit)
 		if len(name) >= len(buffer) {
 			break
 		}
 		buffer[0] = byte(len(name))
 		buffer = buffer[1+copy(buffer[1:], name):]
-		fit++
 	}
 	return fit
 }

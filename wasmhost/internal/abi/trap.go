@@ -2,39 +2,35 @@ package abi
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tetratelabs/wazero/sys"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
-// Trap is what became of a call or a start that did not end as it should: the
-// guest trapped, or exited, or was out of memory or of time.
+// Trap is the error of a call or a start that failed: the guest trapped, exited, or ran
+// out of memory or of time.
 type Trap struct {
 	// Hook is the name of the export, or "instantiate" before any was called.
 	Hook string
-	// Printed is what the guest wrote to its standard output and error.
-	Printed string
-	// Stack are the names of the guest's functions, innermost first.
-	Stack []string
-	cause string
+	// ExitCode is that of a guest that has ended by itself.
+	ExitCode uint32
+	text     string
 }
 
-// shownFrames is how many functions a message names.
-const shownFrames = 6
+// Error says on one line what happened, what the guest has printed, and where: it
+// names the guest's functions, innermost first, as far as the name section does.
+func (t *Trap) Error() string { return t.text }
 
-// Error names the functions, as far as the guest's name section does.
-func (t *Trap) Error() string {
-	text := t.cause
-	if t.Printed != "" {
-		text = t.Printed + "\n" + text
-	}
-	if len(t.Stack) > 0 {
-		text += " (in " + strings.Join(t.Stack[:min(len(t.Stack), shownFrames)], " < ") + ")"
-	}
-	return fmt.Sprintf("wasm: %s error: %s", t.Hook, text)
-}
-
-// stackHeader is how wazero begins the stack in an error.
-const stackHeader = "wasm stack trace:"
+const (
+	maxTrap     = 1024 // bytes of a message
+	shownFrames = 6    // functions in it
+	// stackHeader is how wazero begins the stack in an error.
+	stackHeader = "wasm stack trace:"
+)
 
 func (i *Instance) trap(hook string, err error) *Trap {
 	cause, trace, _ := strings.Cut(err.Error(), stackHeader)
@@ -42,8 +38,18 @@ func (i *Instance) trap(hook string, err error) *Trap {
 	if last := len(stack) - 1; last >= 0 && strings.HasPrefix(stack[last], "$") {
 		stack[last] = hook // the guest has no name section, but this one is known
 	}
-	cause = strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")
-	return &Trap{Hook: hook, Printed: string(i.printed.kept), Stack: stack, cause: cause}
+	text := strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")
+	if len(i.printed.kept) > 0 {
+		text = string(i.printed.kept) + "\n" + text
+	}
+	if len(stack) > 0 {
+		text += " (in " + strings.Join(stack[:min(len(stack), shownFrames)], " < ") + ")"
+	}
+	trap := &Trap{Hook: hook, text: printable.Line(fmt.Sprintf("wasm: %s error: %s", hook, text), maxTrap)}
+	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) {
+		trap.ExitCode = exit.ExitCode()
+	}
+	return trap
 }
 
 // frames are the functions of a trace, without their module and signature.
@@ -75,5 +81,3 @@ func (p *printed) Write(b []byte) (int, error) {
 	p.kept = append(p.kept, bytes.ToValidUTF8(b[:min(len(b), maxPrinted-min(len(p.kept), maxPrinted))], nil)...)
 	return len(b), nil
 }
-
-func (p *printed) reset() { p.kept = nil }

@@ -1,0 +1,214 @@
+package extender
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/extender/body"
+	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+)
+
+// The verbs: what kube-scheduler asks an extender to do. An answer to filter has
+// room for an error, which the scheduler shows with the pod; one to prioritize
+// has not: the scheduler logs a status and does without the scores.
+const (
+	filter     = "filter"
+	prioritize = "prioritize"
+)
+
+// call is one request of the scheduler on its way through the server.
+type call struct {
+	*Extender
+	verb  string
+	chain algorithm.Chain
+	began time.Time
+
+	request *wire.Request // nil until it was read
+	answer  *wire.Answer  // nil if there is none
+	outcome string
+}
+
+func (e *Extender) verbHandler(verb string, chain algorithm.Chain) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Extender: e, verb: verb, chain: chain, began: time.Now()}
+		e.inFlight.Add(1)
+		defer e.inFlight.Add(-1)
+		if refused := c.handle(w, r); refused != nil {
+			c.outcome = refused.outcome
+			e.logger.Info("Refused", "verb", verb, "status", refused.status, "reason", refused.message)
+			writeRefusal(w, refused)
+		}
+		c.count()
+	})
+}
+
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// handle answers, unless it refuses to.
+func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
+	if c.lacksCertificate(r) {
+		return errNoCertificate
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return &refusal{http.StatusUnsupportedMediaType, outcomeBad, "Content-Encoding: send the request as it is"}
+	}
+	client := http.NewResponseController(w)
+	b, err := c.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
+	if err != nil {
+		return refusalOf(err, outcomeLost, "the request ended too early: ")
+	}
+	defer b.Release()
+	if refused := c.ask(r.Context(), b); refused != nil {
+		return refused
+	}
+	b.AwaitClient(func() { _ = client.SetWriteDeadline(past) })
+	w.Header().Set("Content-Type", "application/json")
+	if err := c.answer.Send(w); err != nil {
+		c.outcome = outcomeLost
+		c.logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
+	}
+	return nil
+}
+
+// ask reads the request out of its body and has it answered. limits.requests
+// counts those that do so, not who is slow to send, or to take the answer.
+func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
+	n := c.answering.Add(1)
+	defer c.answering.Add(-1)
+	if n > int64(c.Config.Limits.Requests) {
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
+	}
+	if err := c.read(b); err != nil {
+		return refusalOf(err, outcomeBad, "")
+	}
+	if c.request.Form != wire.Neither {
+		return c.run(ctx)
+	}
+	c.outcome = outcomeError
+	if c.answer = c.request.Priorities(nil); c.verb == filter {
+		c.answer = wire.Refusal("the request has neither Nodes nor NodeNames: there is nothing to filter")
+	}
+	return nil
+}
+
+// read reads the request. That takes a processor and makes garbage, so more at
+// a time than there are processors would only take more memory.
+func (c *call) read(b *body.Body) (err error) {
+	turns := c.turns.of(len(b.Bytes()))
+	turns <- struct{}{}
+	defer func() { <-turns }()
+	c.request, err = wire.Read(b.Bytes(), b.Take)
+	return err
+}
+
+// turns are those in which requests are read, as many at a time as there are
+// processors, for each class of sizes: a request for a hundred names takes a
+// fraction of a millisecond, and waits for none of full nodes, which take hundreds.
+type turns [len(classes) + 1]chan struct{}
+
+// classes are the largest bodies of all classes but the last: 2,000 names with
+// their pod, and 30,000.
+var classes = [...]int{64 << 10, 1 << 20}
+
+func newTurns() (t turns) {
+	for i := range t {
+		t[i] = make(chan struct{}, runtime.GOMAXPROCS(0))
+	}
+	return t
+}
+
+// of are the turns for bodies of a size.
+func (t turns) of(size int) chan struct{} {
+	for i, most := range classes {
+		if size <= most {
+			return t[i]
+		}
+	}
+	return t[len(classes)]
+}
+
+// run asks the algorithms. Their panics end here.
+func (c *call) run(ctx context.Context) (refused *refusal) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.countPanic(c.chain.String(), p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
+			refused = &refusal{
+				http.StatusInternalServerError, outcomePanic,
+				"algorithm " + c.chain.String() + " panicked; the extender's log has the details",
+			}
+		}
+	}()
+	err := c.decide(ctx)
+	if err == nil {
+		c.outcome = outcomeOK
+		return nil
+	}
+	c.logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
+	if c.verb == prioritize {
+		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
+	}
+	c.answer, c.outcome = wire.Refusal(err.Error()), outcomeError
+	return nil
+}
+
+func (c *call) decide(ctx context.Context) error {
+	if c.verb == filter {
+		failures, err := c.chain.Filter(ctx, &c.request.Args)
+		if err == nil {
+			c.answer = c.request.Filtered(failures)
+			c.logFailures(failures)
+		}
+		return err
+	}
+	scores, err := c.chain.Prioritize(ctx, &c.request.Args)
+	if err == nil {
+		c.answer = c.request.Priorities(scores)
+		c.logScores(scores)
+	}
+	return err
+}
+
+func (c *call) logScores(scores []int64) {
+	c.logNodes("Scored", func(i int) []any { return []any{"score", scores[i]} })
+}
+
+func (c *call) logFailures(failures []*algorithm.Failure) {
+	c.logNodes("Filtered", func(i int) []any {
+		reason := ""
+		if failures != nil && failures[i] != nil {
+			reason = failures[i].Reason
+		}
+		return []any{"passes", reason == "", "reason", reason}
+	})
+}
+
+// logNodes logs a line for each node, if somebody wants to see that.
+func (c *call) logNodes(message string, keysAndValues func(i int) []any) {
+	log := c.nodeLogger.V(4)
+	if !log.Enabled() {
+		return
+	}
+	for i, name := range c.request.Names {
+		log.Info(message, append([]any{"pod", c.request.Pod.String(), "node", name}, keysAndValues(i)...)...)
+	}
+}
+
+func (c *call) count() {
+	nodesIn, nodesOut, took := 0, 0, time.Since(c.began)
+	if c.request != nil {
+		nodesIn = len(c.request.Names)
+	}
+	if c.answer != nil {
+		nodesOut = c.answer.Passed
+	}
+	c.metrics.count(c.verb, c.chain.String(), c.outcome, nodesIn, nodesOut, took)
+	if log := c.logger.V(4); log.Enabled() && c.request != nil {
+		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
+			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)
+	}
+}

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+)
+
+// Complete fills in what follows from the rest, down to the defaults of each
+// algorithm, and validates. It must be called on a Config that was not loaded.
+func (c *Config) Complete() error {
+	if c.Filter == nil {
+		c.Filter = []string{cmp.Or(c.Algorithm, "regex")}
+	}
+	if c.Prioritize == nil {
+		c.Prioritize = []string{cmp.Or(c.Algorithm, "nop")}
+	}
+	c.Algorithm = ""
+	problems := append(c.completeAlgorithms(), c.validate()...)
+	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(problems...)
+}
+
+// completeAlgorithms gives every name an entry, with its whole config in it.
+func (c *Config) completeAlgorithms() (problems []error) {
+	entries := make(map[string]Algorithm)
+	for _, name := range c.InUse() {
+		entries[name] = Algorithm{}
+	}
+	maps.Copy(entries, c.Algorithms)
+	for name, entry := range entries {
+		entry.Kind = cmp.Or(entry.Kind, name)
+		entry.Weight = cmp.Or(entry.Weight, 1)
+		if entry.Weight < 1 {
+			problems = append(problems, fmt.Errorf("algorithms.%s.weight: must be at least 1", name))
+		}
+		resolved, err := algorithm.Resolve(entry.Kind, entry.Config)
+		if err == nil {
+			entry.Config, err = json.Marshal(resolved)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("algorithms.%s: %w", name, err))
+		}
+		entries[name] = entry
+	}
+	c.Algorithms = entries
+	return problems
+}
+
+// InUse are the names of the algorithms that some verb uses, each once.
+func (c *Config) InUse() []string {
+	names := slices.Concat(c.Filter, c.Prioritize)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// validate finds everything that is wrong. Each problem begins with its field.
+func (c *Config) validate() (problems []error) {
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	_, _, err := net.SplitHostPort(c.Listen)
+	refuse(err != nil, "listen: %q: must be host:port", c.Listen)
+	refuse(len(c.Filter) == 0, "filter: must name an algorithm; nop lets everything pass")
+	refuse(len(c.Prioritize) == 0, "prioritize: must name an algorithm; nop prefers nothing")
+	refuse(repeats(c.Filter), "filter: names an algorithm twice")
+	refuse(repeats(c.Prioritize), "prioritize: names an algorithm twice; give it more weight instead")
+	refuse(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
+	refuse((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
+	refuse(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
+
+	l, t := &c.Limits, &c.Timeouts
+	for name, size := range map[string]resource.Quantity{"body": l.Body, "buffers": l.Buffers, "header": l.Header} {
+		refuse(size.Value() < 4096 || size.Value() > math.MaxInt32 && name != "buffers", "limits.%s: %s: must be from 4Ki to 2Gi", name, &size)
+	}
+	refuse(l.Buffers.Cmp(l.Body) <= 0, "limits.buffers: %s: must be more than limits.body, or such a body has no room", &l.Buffers)
+	refuse(l.Requests < 1, "limits.requests: must be at least 1")
+	for name, d := range map[string]time.Duration{"read": t.Read.Duration, "drain": t.Drain.Duration} {
+		refuse(d <= 0, "timeouts.%s: must be more than 0", name)
+	}
+	refuse(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
+
+	known := c.loggers()
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(c.Loggers)) {
+		if !slices.Contains(known, name) {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+		}
+	}
+	refuse(len(unknown) > 0, "loggers: none is called %s: there are %s", strings.Join(unknown, ", "), strings.Join(known, ", "))
+	return problems
+}
+
+// loggers are the names of all that can log.
+func (c *Config) loggers() []string {
+	algorithms := slices.AppendSeq(algorithm.Kinds(), maps.Keys(c.Algorithms))
+	slices.Sort(algorithms)
+	names := []string{logging.Default, "server", "server.nodes", "tls", "algorithm"}
+	for _, name := range slices.Compact(algorithms) {
+		names = append(names, "algorithm."+name)
+	}
+	return names
+}
+
+func repeats(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return len(slices.Compact(sorted)) < len(names)
+}

@@ -1,0 +1,82 @@
+package extender
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"runtime"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Handler answers everything, whether through Serve or not.
+func (e *Extender) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for verb, names := range map[string][]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
+		mux.Handle("POST /"+verb, e.verbHandler(verb, e.chain(names)))
+		mux.HandleFunc("/"+verb, e.refuseMethod)
+	}
+	mux.Handle("GET /{$}", e.private(e.index))
+	mux.Handle("GET /version", e.private(e.versionPage))
+	mux.Handle("GET /metrics", e.private(promhttp.HandlerFor(e.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", e.readyz)
+	mux.HandleFunc("/", e.refusePath)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e.draining.Load() { // so that nobody is left on a connection that Shutdown would cut
+			w.Header().Set("Connection", "close")
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// private pages need a client certificate if the verbs do. The probes do not:
+// a kubelet has none to show.
+func (e *Extender) private(page http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e.lacksCertificate(r) {
+			writeRefusal(w, errNoCertificate)
+			return
+		}
+		page(w, r)
+	})
+}
+
+// lacksCertificate reports whether a request lacks the certificate that it needs.
+func (e *Extender) lacksCertificate(r *http.Request) bool {
+	return e.Config.TLS.ClientCAFile != "" && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0)
+}
+
+func (e *Extender) index(w http.ResponseWriter, _ *http.Request) {
+	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, filter: %s, prioritize: %s\n",
+		e.Version, e.chain(e.Config.Filter), e.chain(e.Config.Prioritize)))
+}
+
+func (e *Extender) versionPage(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{
+		"version": e.Version, "goVersion": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+	})
+}
+
+// readyz is ready from the first request to the order to stop. It tells of
+// algorithms that are unwell, but these answer, so they do not make it unready.
+func (e *Extender) readyz(w http.ResponseWriter, _ *http.Request) {
+	if e.draining.Load() {
+		writeText(w, http.StatusServiceUnavailable, "shutting down\n")
+		return
+	}
+	page, health := "ok\n", e.health()
+	for _, name := range slices.Sorted(maps.Keys(health)) {
+		sign := "+"
+		if !health[name].OK {
+			sign = "-"
+		}
+		page += fmt.Sprintf("[%s] %s: %s\n", sign, name, health[name].Detail)
+	}
+	writeText(w, http.StatusOK, page)
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	write(w, status, "text/plain; charset=utf-8", text)
+}

@@ -1,0 +1,99 @@
+package extender
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/body"
+)
+
+// A refusal is why a request got no answer of an algorithm.
+type refusal struct {
+	status  int
+	outcome string // for the metrics
+	message string
+}
+
+// The outcomes of requests, as the metrics have them.
+const (
+	outcomeOK           = "ok"
+	outcomeError        = "error"        // the answer says why there is none
+	outcomeBad          = "bad_request"  // the request is no request
+	outcomeTooLarge     = "too_large"    // its body
+	outcomeBusy         = "busy"         // too many requests, or too large together
+	outcomeTimeout      = "timeout"      // it took too long to arrive
+	outcomeUnauthorized = "unauthorized" // no client certificate
+	outcomeInternal     = "internal"     // the algorithm failed to prioritize
+	outcomePanic        = "panic"        // of the algorithm
+	outcomeLost         = "lost"         // the client went away
+)
+
+// writeRefusal answers with the message as JSON, under the same name as in an
+// ExtenderFilterResult.
+func writeRefusal(w http.ResponseWriter, r *refusal) {
+	if r.status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, r.status, map[string]string{"Error": r.message})
+}
+
+func writeJSON(w http.ResponseWriter, status int, fields map[string]string) {
+	data, _ := json.Marshal(fields) // which cannot fail
+	write(w, status, "application/json", string(data)+"\n")
+}
+
+func write(w http.ResponseWriter, status int, contentType, text string) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+func (e *Extender) refusePath(w http.ResponseWriter, r *http.Request) {
+	e.unknown(r)
+	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
+		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
+}
+
+func (e *Extender) refuseMethod(w http.ResponseWriter, r *http.Request) {
+	e.unknown(r)
+	w.Header().Set("Allow", http.MethodPost)
+	writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
+}
+
+// unknown counts a request for what is not there, and logs one in a while: a
+// scheduler with a mistyped verb asks again and again.
+func (e *Extender) unknown(r *http.Request) {
+	e.metrics.unknown.Inc()
+	e.unknownLog.Do(func() {
+		e.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
+			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+	})
+}
+
+var errNoCertificate = &refusal{
+	http.StatusUnauthorized, outcomeUnauthorized,
+	"this needs a client certificate: set tlsConfig with certFile and keyFile for this extender in the scheduler's configuration",
+}
+
+// refusalOf says why a request could not be read. Where there is no better word
+// for it, the outcome is otherwise, and the message begins with prefix.
+func refusalOf(err error, otherwise, prefix string) *refusal {
+	var tooLarge *body.TooLargeError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
+	case errors.Is(err, body.ErrBusy), errors.Is(err, body.ErrShed):
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}
+	case errors.Is(err, context.Canceled):
+		return &refusal{http.StatusBadRequest, outcomeLost, "the client went away"}
+	}
+	return &refusal{http.StatusBadRequest, otherwise, prefix + err.Error()}
+}

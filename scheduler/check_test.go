@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/goroutines"
+)
+
+// Each of these is found at another step, the last two by making a scheduler.
+func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
+	for config, want := range map[string]string{
+		"profiles: [{schedulerName: a}, {schedulerName: a}]": "profiles[1].schedulerName",
+		"profile: []": `profile: unknown field: do you mean "profiles"?`,
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
+		"parallelism: 0": "parallelism: ",
+		"extenders: [{urlPrefix: there, filterVerb: f}]":                           "extenders[0].urlPrefix: ",
+		withPlugin("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"):              "no such host",
+		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                 "profiles[0]: at least one bind plugin is needed",
+		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]": "profiles[0]: plugin \"NodeName\" does not extend ScorePlugin",
+	} {
+		o := Options{Config: configuration(t, config), Transport: inProcess{}}
+		found := Check(t.Context(), o)
+		if found == nil || !strings.Contains(found.Error(), want) {
+			t.Errorf("%s:\n  %v, want %s", config, found, want)
+			continue
+		}
+		o.Kubeconfig = kubeconfigOfNobody(t)
+		if err := Run(t.Context(), o); err == nil || err.Error() != "scheduler: "+found.Error() {
+			t.Errorf("%s:\n  a run ends with %v, and not with %v", config, err, found)
+		}
+	}
+}
+
+func TestACheckOfWhatIsGoodLeavesNothing(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	goroutines.Mark(t.Context(), t.Name(), func(ctx context.Context) {
+		err := Check(ctx, Options{
+			Config:    profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+			Transport: inProcess{},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	eventually.Succeeds(t, "all that it started ends", func(context.Context) error {
+		left := slices.DeleteFunc(goroutines.Marked(t, t.Name()), func(stack string) bool {
+			return strings.Contains(stack, "os/signal.loop") // a process has one, and keeps it
+		})
+		if len(left) > 0 {
+			return fmt.Errorf("left behind:\n%s", strings.Join(left, "\n"))
+		}
+		return nil
+	})
+	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,152 @@
+package scheduler
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// Configuration is a KubeSchedulerConfiguration as somebody has written it. What of it
+// concerns this project is in the fields; where profiles or extenders are not what
+// they must be, which [Check] tells, there are none.
+type Configuration struct {
+	Profiles  []Profile
+	Extenders []struct{ URLPrefix, FilterVerb string }
+
+	text yamlcheck.Text // for the lines
+	file map[string]any // all of it, for kube-scheduler
+}
+
+// Profile is one of the schedulers that a configuration makes.
+type Profile struct {
+	SchedulerName string // never empty
+	Plugins       map[string]struct{ Enabled []struct{ Name string } }
+	PluginConfig  []PluginConfig
+
+	index   int
+	enabled []enabled
+}
+
+// enabled is a plugin that a profile enables under an extension point.
+type enabled struct{ name, point, path string }
+
+// PluginConfig is what a profile says to one of its plugins.
+type PluginConfig struct {
+	Name string
+	Args json.RawMessage
+}
+
+// Read reads a configuration in YAML or JSON. It refuses what is no YAML or no object,
+// a field that stands twice, and a second document. [Check] finds what else is wrong.
+func Read(text []byte) (*Configuration, error) {
+	c := &Configuration{text: yamlcheck.Parse(text), file: map[string]any{}}
+	if _, root := c.text.Find(""); root != nil && root.Kind != goyaml.MappingNode {
+		return nil, errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
+	}
+	mistakes := below("", c.text.Keys())
+	if second := yamlcheck.Second(string(text)); second > 0 {
+		mistakes = append(mistakes, &FieldError{Line: second, Err: errors.New("a configuration is one document: take this line out, and what is below it if that is another one")})
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes.located(c)
+	}
+	if err := yaml.Unmarshal(text, &c.file); err != nil {
+		return nil, err
+	}
+	if yaml.Unmarshal(text, c) != nil {
+		c.Profiles, c.Extenders = nil, nil
+	}
+	for i := range c.Profiles {
+		p := &c.Profiles[i]
+		p.index, p.SchedulerName = i, cmp.Or(p.SchedulerName, v1.DefaultSchedulerName)
+		for _, point := range slices.Sorted(maps.Keys(p.Plugins)) {
+			for j, one := range p.Plugins[point].Enabled {
+				p.enabled = append(p.enabled, enabled{one.Name, point, p.path("plugins.%s.enabled[%d].name", point, j)})
+			}
+		}
+	}
+	return c, nil
+}
+
+// IsEmpty is true where nothing is written.
+func (c *Configuration) IsEmpty() bool { return len(c.file) == 0 }
+
+// Default gives a field of the top level a value, unless it has one.
+func (c *Configuration) Default(field string, value any) {
+	if c.file[field] == nil {
+		c.file[field] = value
+	}
+}
+
+// SetURLPrefix leads to an extender under another address.
+func (c *Configuration) SetURLPrefix(extender int, url string) {
+	c.Extenders[extender].URLPrefix = url
+	if all, _ := c.file["extenders"].([]any); extender < len(all) { // else check finds the misspelling
+		all[extender].(map[string]any)["urlPrefix"] = url
+	}
+}
+
+// Effective is a configuration that [Check] has nothing against, as kube-scheduler
+// reads it: with all defaults, those of plugins' args too.
+func (c *Configuration) Effective() (*config.KubeSchedulerConfiguration, error) {
+	obj, err := decode(c.forUs("").file)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	return obj.(*config.KubeSchedulerConfiguration), nil
+}
+
+// lenient passes over unknown fields, which check finds.
+var lenient = serializer.NewCodecFactory(scheme.Scheme).UniversalDecoder()
+
+func decode(file map[string]any) (runtime.Object, error) {
+	text, err := yaml.Marshal(file)
+	if err != nil {
+		return nil, err
+	}
+	obj, _, err := lenient.Decode(text, nil, nil)
+	return obj, err
+}
+
+// forUs is a copy with what a scheduler in this process cannot do without.
+func (c *Configuration) forUs(kubeconfig string) *Configuration {
+	ours := *c
+	ours.file = runtime.DeepCopyJSON(c.file)
+	ours.Default("apiVersion", "kubescheduler.config.k8s.io/v1")
+	ours.Default("kind", kind)
+	ours.set("leaderElection", "leaderElect", false)
+	ours.set("clientConnection", "kubeconfig", kubeconfig)
+	return &ours
+}
+
+// set sets a field of a section. What is no section is left for check to find.
+func (c *Configuration) set(section, field string, value any) {
+	c.Default(section, map[string]any{})
+	if fields, ok := c.file[section].(map[string]any); ok {
+		fields[field] = value
+	}
+}
+
+// Guest is the guest of a plugin that has a guestURL, in whatever capitals.
+func (c PluginConfig) Guest() (url, config string, ok bool) {
+	var args struct{ GuestURL, GuestConfig any }
+	if json.Unmarshal(c.Args, &args) != nil {
+		return "", "", false
+	}
+	url, _ = args.GuestURL.(string)
+	config, _ = args.GuestConfig.(string)
+	return url, config, args.GuestURL != nil
+}

@@ -1,0 +1,83 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+// FieldError is an error about one field of a configuration, or about none of them.
+type FieldError struct {
+	// Field is a path such as profiles[0].pluginConfig[1].args.guestURL, or empty.
+	Field string
+	// Line is where the field stands, or should stand, from 1. It is 0 without a field.
+	Line int
+	// Err says what is wrong, for who sees which field is meant.
+	Err error
+
+	named bool // Err says by itself what it is about
+}
+
+func (e *FieldError) Error() string {
+	if e.named || e.Field == "" {
+		return e.Err.Error()
+	}
+	return e.Field + ": " + e.Err.Error()
+}
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Mistakes are an error that tells on one line all that is wrong with a configuration.
+type Mistakes []*FieldError
+
+func (m Mistakes) Error() string {
+	all := make([]string, len(m))
+	for i, e := range m {
+		all[i] = e.Error()
+	}
+	return strings.Join(all, "; ")
+}
+
+// add is for a message that does not name the field.
+func (m *Mistakes) add(field, format string, args ...any) {
+	*m = append(*m, &FieldError{Field: field, Err: fmt.Errorf(format, args...)})
+}
+
+// addNamed is for a message that says what it is about.
+func (m *Mistakes) addNamed(field, format string, args ...any) {
+	*m = append(*m, &FieldError{Field: field, Err: fmt.Errorf(format, args...), named: true})
+}
+
+// addArgs adds an error of the args at a path, or of their guest. It is about a field
+// of them, which it knows, or else about the one named.
+func (m *Mistakes) addArgs(path, field string, err error) {
+	if about := (*wasmhost.ArgsError)(nil); errors.As(err, &about) {
+		field = about.Field
+	}
+	m.addNamed(strings.TrimSuffix(path+"."+field, "."), "%w", err)
+}
+
+// below are problems with a part of a configuration.
+func below(path string, problems yamlcheck.Problems) (m Mistakes) {
+	for _, p := range problems {
+		m.add(strings.Trim(path+"."+p.Field, "."), "%s", p.Message)
+		m[len(m)-1].Line = p.Line
+	}
+	return m
+}
+
+// located is nil if there are no mistakes, and tells the lines of those that there are.
+func (m Mistakes) located(in *Configuration) error {
+	if len(m) == 0 {
+		return nil
+	}
+	for _, e := range m {
+		if e.Field != "" && e.Line == 0 {
+			e.Line = in.text.Line(e.Field)
+		}
+	}
+	return m
+}

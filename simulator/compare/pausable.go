@@ -1,0 +1,189 @@
+package compare
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// pausable is one scheduler that can be paused while things change, that chooses by
+// a seed, and that says what it is doing.
+type pausable struct {
+	*scheduler.Scheduler
+	seeded    *seeded
+	onAttempt func(pod types.NamespacedName, waited time.Duration) // when an attempt has ended
+
+	asking atomic.Bool // the scheduler waits for a pod
+
+	mu    sync.Mutex
+	open  chan struct{}         // closed while pods may be scheduled
+	begun int                   // attempts
+	busy  map[types.UID]busyPod // those that are looked at, or have a node and are not bound yet
+
+	changed    bool      // pods were bound, or deleted by preemption, since budgets were last counted
+	preemptors []*v1.Pod // the pods that preemption made room for since then
+}
+
+type busyPod struct {
+	name   types.NamespacedName
+	waited time.Duration // how long preemption for it has waited
+}
+
+// newPausable pauses a scheduler that does not run yet, and that the recorder is
+// attached to.
+func newPausable(sched *scheduler.Scheduler, seed uint64, onAttempt func(types.NamespacedName, time.Duration)) *pausable {
+	s := &pausable{
+		Scheduler: sched, seeded: newSeeded(seed, sched), onAttempt: onAttempt,
+		open: make(chan struct{}), busy: map[types.UID]busyPod{},
+	}
+	for name, profile := range sched.Profiles {
+		sched.Profiles[name] = &seededProfile{profile, s}
+	}
+	sched.NextPod = s.nextPod(sched.NextPod)
+	sched.SchedulePod = s.schedulePod(sched.SchedulePod)
+	sched.FailureHandler = s.failureHandler(sched.FailureHandler)
+	return s
+}
+
+// pause keeps the scheduler from beginning with another pod. At most one that
+// comes first is taken from the queue.
+func (s *pausable) pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.open:
+		s.open = make(chan struct{})
+	default:
+	}
+}
+
+func (s *pausable) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.open:
+	default:
+		close(s.open)
+	}
+}
+
+func (s *pausable) await() {
+	s.mu.Lock()
+	open := s.open
+	s.mu.Unlock()
+	select {
+	case <-open:
+	case <-s.StopEverything:
+	}
+}
+
+func (s *pausable) nextPod(next func(klog.Logger) (*framework.QueuedPodInfo, error)) func(klog.Logger) (*framework.QueuedPodInfo, error) {
+	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
+		s.await()
+		s.asking.Store(true)
+		pod, err := next(logger)
+		s.asking.Store(false)
+		s.await()
+		return pod, err
+	}
+}
+
+type schedulePod = func(context.Context, framework.Framework, fwk.CycleState, *framework.QueuedPodInfo) (scheduler.ScheduleResult, error)
+
+func (s *pausable) schedulePod(next schedulePod) schedulePod {
+	return func(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+		name := nameOf(pod.Pod)
+		s.mu.Lock()
+		s.begun++
+		s.busy[pod.Pod.UID] = busyPod{name: name}
+		s.mu.Unlock()
+		s.seeded.begin(profile, name.String())
+		result, err := next(ctx, profile, state, pod)
+		if err == nil && len(s.Extenders) > 0 {
+			result.SuggestedHost = s.seeded.choose(result.SuggestedHost)
+		}
+		return result, err
+	}
+}
+
+func (s *pausable) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+	return func(ctx context.Context, profile framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
+		next(ctx, profile, pod, status, nominating, start)
+		if nominating != nil && nominating.NominatedNodeName != "" {
+			s.podsChange(pod.Pod)
+		}
+		s.end(pod.Pod)
+	}
+}
+
+// podsChange takes note that the pods on nodes change: one is bound, or some have to
+// make room for these.
+func (s *pausable) podsChange(preemptors ...*v1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed, s.preemptors = true, append(s.preemptors, preemptors...)
+}
+
+// end tells of an attempt that has ended. The pod is busy until that is done.
+func (s *pausable) end(pod *v1.Pod) {
+	s.mu.Lock()
+	waited := s.busy[pod.UID].waited
+	s.mu.Unlock()
+	s.onAttempt(nameOf(pod), waited)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, pod.UID)
+}
+
+// state is what the scheduler is doing: whether it waits for a pod, how many attempts
+// have begun, and which pods are busy.
+func (s *pausable) state() (asking bool, begun int, busy []types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, pod := range s.busy {
+		busy = append(busy, pod.name)
+	}
+	return s.asking.Load(), s.begun, busy
+}
+
+func nameOf(pod *v1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+}
+
+func (s *pausable) caches() informers.SharedInformerFactory {
+	for _, profile := range s.Profiles {
+		return profile.SharedInformerFactory()
+	}
+	return nil
+}
+
+func (s *pausable) responsible(pod *v1.Pod) bool {
+	_, ours := s.Profiles[pod.Spec.SchedulerName]
+	return ours && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !podutil.IsPodTerminal(pod)
+}
+
+// queued are the pods that wait in one of the queues, or are busy.
+func (s *pausable) queued() map[types.UID]bool {
+	queued := map[types.UID]bool{}
+	waiting, _ := s.SchedulingQueue.PendingPods()
+	for _, pod := range slices.Concat(waiting, s.SchedulingQueue.InFlightPods()) {
+		queued[pod.UID] = true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for uid := range s.busy {
+		queued[uid] = true
+	}
+	return queued
+}

@@ -1,0 +1,85 @@
+package simulator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"k8s.io/kubernetes/pkg/scheduler"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
+)
+
+// Values of Config.Kubelets.
+const (
+	OurKubelets = "simulated"
+	NoKubelets  = "none"
+)
+
+// Config says how to run a simulator. Its zero value needs a Door or a
+// SchedulerConfig.
+type Config struct {
+	// Door is one of Doors.
+	Door string
+	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
+	// the place of that of Door.
+	SchedulerConfig []byte
+	// DataDir keeps the cluster, and the configuration that was applied last.
+	// Empty: a temporary one, removed at the end.
+	DataDir string
+	// Importing announces ImportFirst: no controller acts before it is
+	// done, not even on what is in DataDir.
+	Importing bool
+	// Resume starts with the configuration that DataDir keeps, if there is one
+	// that can be used.
+	Resume bool
+	// APIPort and WebPort are where the API server and the web server of the
+	// guests listen on 127.0.0.1. Zero: any free port.
+	APIPort, WebPort int
+	// Kubelets is OurKubelets, which empty stands for, or NoKubelets.
+	Kubelets string
+	// Kwok, if it has a path, runs instead of kubelets.
+	Kwok kwok.Options
+	// Prepare, which may be nil, gets each scheduler before it runs, with the
+	// recorder attached.
+	Prepare func(*scheduler.Scheduler)
+	// NoWorkloads leaves out the controllers of Deployments and all else that makes
+	// pods.
+	NoWorkloads bool
+	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
+	// the annotations of kube-scheduler-simulator.
+	ResultAnnotations bool
+	// Progress is called with each step as it begins. It may be nil.
+	Progress func(step string)
+	// Warnings gets a line for each thing that a person should know, such as what
+	// the kubelets warn of, few at a time. Nil drops them.
+	Warnings io.Writer
+
+	configName string // of SchedulerConfig, for people
+}
+
+// Check reports settings that cannot be together, and programs and files that are
+// not there.
+func (c *Config) Check() error {
+	switch {
+	case c.Kwok.Path != "" && c.Kubelets != "":
+		return errors.New("--kwok and --kubelets: choose one of the two")
+	case c.Kubelets != "" && c.Kubelets != OurKubelets && c.Kubelets != NoKubelets:
+		return fmt.Errorf("--kubelets %q: choose %s or %s", c.Kubelets, OurKubelets, NoKubelets)
+	}
+	return c.Kwok.Check()
+}
+
+// complete fills in what is left out.
+func (c *Config) complete() (err error) {
+	if c.Progress == nil {
+		c.Progress = func(string) {}
+	}
+	c.configName, c.SchedulerConfig = "the given configuration", bytes.Clone(c.SchedulerConfig)
+	if c.SchedulerConfig == nil {
+		c.configName = "door " + c.Door
+		c.SchedulerConfig, err = SchedulerConfig(c.Door)
+	}
+	return err
+}

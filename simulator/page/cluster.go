@@ -1,0 +1,170 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/component-helpers/resource"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+)
+
+// cluster sorts the simulator's caches by node. It does so anew only when something
+// has changed and somebody looks.
+type cluster struct {
+	sim     *simulator.Simulator
+	changes <-chan struct{}
+
+	mu   sync.Mutex
+	last *contents
+}
+
+// contents is what is in the cluster at one moment. It is shared: nobody changes it.
+type contents struct {
+	nodes   []*nodeView // by name
+	byName  map[string]*nodeView
+	pods    []*v1.Pod // the newest first
+	waiting []*v1.Pod // those of pods that are on no node and not done
+	running int
+}
+
+// nodeView is a node with what runs on it.
+type nodeView struct {
+	*v1.Node
+	Pods        []*v1.Pod // by name
+	CPU, Memory usage
+}
+
+// usage is how much of a resource the pods of a node have asked for, in thousandths
+// of a CPU or in bytes.
+type usage struct{ Used, Of int64 }
+
+// Percent is how much of it is taken.
+func (u usage) Percent() int64 {
+	if u.Of == 0 {
+		return 0
+	}
+	return min(100, u.Used*100/u.Of)
+}
+
+// now returns the cluster as it is.
+func (c *cluster) now() *contents {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.changes:
+		c.last = nil
+	default:
+	}
+	if c.last == nil {
+		c.last = read(c.sim)
+	}
+	return c.last
+}
+
+// read reads the caches, whose listers have no errors.
+func read(sim *simulator.Simulator) *contents {
+	core := sim.Informers().Core().V1()
+	nodes, _ := core.Nodes().Lister().List(labels.Everything())
+	pods, _ := core.Pods().Lister().List(labels.Everything())
+	c := &contents{pods: pods, byName: make(map[string]*nodeView, len(nodes))}
+	for _, node := range nodes {
+		has := node.Status.Allocatable
+		view := &nodeView{Node: node, CPU: usage{Of: has.Cpu().MilliValue()}, Memory: usage{Of: has.Memory().Value()}}
+		c.nodes = append(c.nodes, view)
+		c.byName[node.Name] = view
+	}
+	slices.SortFunc(c.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
+	slices.SortFunc(c.pods, newestFirst)
+	for _, pod := range c.pods {
+		c.place(pod)
+	}
+	for _, n := range c.nodes {
+		slices.SortFunc(n.Pods, func(a, b *v1.Pod) int { return natural(a.Name, b.Name) })
+	}
+	return c
+}
+
+// place puts a pod on its node, or among those that wait for one.
+func (c *contents) place(pod *v1.Pod) {
+	if pod.Status.Phase == v1.PodRunning {
+		c.running++
+	}
+	if waits(pod) {
+		c.waiting = append(c.waiting, pod)
+		return
+	}
+	if n := c.byName[pod.Spec.NodeName]; n != nil {
+		requested := resource.PodRequests(pod, resource.PodResourcesOptions{})
+		n.Pods = append(n.Pods, pod)
+		n.CPU.Used += requested.Cpu().MilliValue()
+		n.Memory.Used += requested.Memory().Value()
+	}
+}
+
+func newestFirst(a, b *v1.Pod) int {
+	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), natural(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+}
+
+// natural compares names so that node-9 comes before node-10.
+func natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := number(x), number(y)
+		if m == "" || n == "" {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		i, j := strings.TrimLeft(m, "0"), strings.TrimLeft(n, "0")
+		if order := cmp.Or(cmp.Compare(len(i), len(j)), cmp.Compare(i, j)); order != 0 {
+			return order
+		}
+		x, y = x[len(m):], y[len(n):]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}
+
+func number(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
+
+const (
+	// betweenEvents is the least time between two events to one browser: often enough
+	// to look live, rarely enough to look at.
+	betweenEvents = 400 * time.Millisecond
+	// heartbeat keeps the connection of a quiet cluster from looking dead.
+	heartbeat = 20 * time.Second
+)
+
+// events tells the browser, by server-sent events, each time that something has
+// changed. What has changed it finds out by asking for what it shows.
+func (p *page) events(w http.ResponseWriter, r *http.Request) error {
+	const changed, stillHere = "event: cluster\ndata:\n\n", ": still here\n\n"
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	rc := http.NewResponseController(w)
+	_ = rc.SetWriteDeadline(time.Time{})
+	changes := p.sim.Changes(r.Context())
+	for event := changed; ; {
+		if _, err := fmt.Fprint(w, event); err != nil || rc.Flush() != nil {
+			return nil // the browser is gone
+		}
+		time.Sleep(betweenEvents)
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-time.After(heartbeat):
+			event = stillHere
+		case <-changes:
+			event = changed
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package page
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// ended waits for the end of a job, and returns what came of it.
+func ended(t *testing.T, one *job) outcome {
+	t.Helper()
+	select {
+	case <-one.finished:
+	case <-time.After(time.Minute):
+		t.Fatalf("%q is at %d of %d", one.Title, one.Progress().Done, one.Progress().Of)
+	}
+	return one.outcome
+}
+
+// id is that of the job that was started so many after one.
+func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
+
+func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
+	all := &jobs{ctx: t.Context()}
+	halfway, goOn := make(chan struct{}), make(chan struct{})
+	one := all.start("Counting", func(_ context.Context, at *job) outcome {
+		at.tell(progress{1, 2, []string{"one", "two"}})
+		close(halfway)
+		<-goOn
+		return outcome{Notice: "counted"}
+	})
+	<-halfway
+	if !slices.Equal(one.Progress().Phases, []string{"one", "two"}) {
+		t.Errorf("it is at %q", one.Progress().Phases)
+	}
+	if one.Progress().Done != 1 || one.Progress().Of != 2 || len(all.running()) != 1 || all.get(id(one, 0)) != one {
+		t.Errorf("halfway: %d of %d, running %v, kept as %v", one.Progress().Done, one.Progress().Of, all.running(), all.get(id(one, 0)))
+	}
+	close(goOn)
+	if came := ended(t, one); came.Notice != "counted" || len(all.running()) != 0 || all.get(id(one, 0)) != one {
+		t.Errorf("at the end: %+v, running %v, kept as %v", came, all.running(), all.get(id(one, 0)))
+	}
+	if all.get(id(one, 1)) != nil {
+		t.Error("a job that nobody started is there")
+	}
+}
+
+func TestOnlyTheJobThatIsCancelledEnds(t *testing.T) {
+	all := &jobs{ctx: t.Context()}
+	wait := func(ctx context.Context, _ *job) outcome {
+		<-ctx.Done()
+		return outcome{Notice: "stopped"}
+	}
+	first, second := all.start("first", wait), all.start("second", wait)
+	first.cancel()
+	if came := ended(t, first); came.Notice != "stopped" {
+		t.Errorf("got %+v", came)
+	}
+	if running := all.running(); len(running) != 1 || running[0] != second {
+		t.Errorf("running: %v", running)
+	}
+}
+
+func TestAJobUnderWayIsNotForgottenHoweverManyCome(t *testing.T) {
+	all := &jobs{ctx: t.Context()}
+	first := all.start("first", func(ctx context.Context, _ *job) outcome {
+		<-ctx.Done()
+		return outcome{}
+	})
+	for range 2 * keptJobs {
+		ended(t, all.start("another", func(context.Context, *job) outcome { return outcome{} }))
+	}
+	if all.get(id(first, 0)) != first || len(all.running()) != 1 {
+		t.Errorf("the first is kept as %v; running %v", all.get(id(first, 0)), all.running())
+	}
+	if all.get(id(first, 1)) != nil || all.get(id(first, 2*keptJobs)) == nil {
+		t.Error("the oldest finished one is kept, or the last is not")
+	}
+}

@@ -1,0 +1,157 @@
+package recorder
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// session is one scheduler that reports to the recorder. A scheduler works on
+// one pod at a time, up to the point where a node is chosen; binding goes on
+// while it works on the next pod.
+type session struct {
+	recorder *Recorder
+	current  atomic.Pointer[cycle] // nil between pods
+	profiles map[string]*profile   // by name
+	nodes    nodes                 // used by the scheduling cycle only
+	verdicts []nodeVerdict         // the same; by place
+
+	inFlight sync.Map // records by the UID of the pod: not decided, or not bound yet
+}
+
+// Attach makes a scheduler that does not run yet report to the recorder. name
+// gives an extender the name to show, from its URL prefix; it may be nil. Call
+// detach when the scheduler has ended.
+func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) string) (detach func()) {
+	if name == nil {
+		name = func(url string) string { return url }
+	}
+	s := &session{recorder: r, profiles: map[string]*profile{}}
+	names := make([]string, len(sched.Extenders))
+	for i, extender := range sched.Extenders {
+		names[i] = name(extender.Name())
+	}
+	for name, fwk := range sched.Profiles {
+		s.wrapEvents(fwk)
+		s.wrapPlugins(fwk)
+		s.profiles[name] = newProfile(name, fwk, sched.Extenders, names)
+		sched.Profiles[name] = &recordedFramework{Framework: fwk, session: s}
+	}
+	for i, extender := range sched.Extenders {
+		sched.Extenders[i] = &recordedExtender{Extender: extender, session: s, key: extenderKey(i), name: names[i]}
+	}
+	sched.SchedulePod = s.schedulePod(sched.SchedulePod)
+	sched.FailureHandler = s.failureHandler(sched.FailureHandler)
+	return s.detach
+}
+
+// detach ends the attempts that will hardly end by themselves. A binding that was
+// under way may still be recorded.
+func (s *session) detach() {
+	for _, rec := range s.inFlight.Range {
+		s.recorder.update(func() {
+			rec.(*record).Result, rec.(*record).Message = Failed, "the scheduler was stopped during this attempt"
+		})
+	}
+}
+
+// take returns the attempt for a pod, which ends with that.
+func (s *session) take(pod *v1.Pod) *record {
+	found, _ := s.inFlight.LoadAndDelete(pod.UID)
+	rec, _ := found.(*record)
+	return rec
+}
+
+// of returns the attempt for a pod, which goes on.
+func (s *session) of(pod *v1.Pod) *record {
+	found, _ := s.inFlight.Load(pod.UID)
+	rec, _ := found.(*record)
+	return rec
+}
+
+// point is where plugins decide about a pod.
+type point int
+
+const (
+	preFilter point = iota
+	preScore
+	reserve
+	permit
+	preBind
+	bind
+	points // how many there are
+)
+
+// verdicts are those of all plugins on a pod, by point, in the order in which they are
+// asked.
+type verdicts [points][]PluginVerdict
+
+func (v verdicts) clone() verdicts {
+	for p := range v {
+		v[p] = slices.Clone(v[p])
+	}
+	return v
+}
+
+// profile is what all attempts in a profile have in common.
+type profile struct {
+	name     string
+	verdicts verdicts // before any plugin was asked
+	columns  []Column
+	weights  map[string]int64
+}
+
+// extenderKey tells extenders apart: two may have one URL.
+func extenderKey(i int) string { return fmt.Sprintf("extender %d", i) }
+
+func newProfile(name string, fwk schedframework.Framework, extenders []framework.Extender, names []string) *profile {
+	enabled := fwk.ListPlugins()
+	p := &profile{name: name, weights: map[string]int64{}}
+	for point, set := range []config.PluginSet{
+		enabled.PreFilter, enabled.PreScore, enabled.Reserve, enabled.Permit, enabled.PreBind, enabled.Bind,
+	} {
+		p.verdicts[point] = []PluginVerdict{}
+		for _, plugin := range set.Enabled {
+			p.verdicts[point] = append(p.verdicts[point], PluginVerdict{Plugin: plugin.Name, Verdict: NotRun})
+		}
+	}
+	for _, plugin := range enabled.Filter.Enabled {
+		p.columns = append(p.columns, Column{Name: plugin.Name, key: plugin.Name})
+	}
+	for i, extender := range extenders {
+		if extender.IsFilter() {
+			p.columns = append(p.columns, Column{Name: names[i], Extender: true, key: extenderKey(i)})
+		}
+	}
+	for _, plugin := range enabled.Score.Enabled {
+		p.weights[plugin.Name] = int64(plugin.Weight)
+	}
+	return p
+}
+
+// set records the verdict of this cycle on a node. It may be called for several nodes
+// at once.
+func (s *session) set(node framework.NodeInfo, status *framework.Status) {
+	c := s.current.Load()
+	place, ok := s.nodes.find(node)
+	if c == nil || !ok {
+		return
+	}
+	s.verdicts[place] = nodeVerdict{Passed, -1, ""}
+	if !status.IsSuccess() {
+		verdict, reason := verdictOf(status)
+		s.verdicts[place] = nodeVerdict{verdict, c.rec.profile.columnOf(status.Plugin()), reason}
+	}
+}
+
+// columnOf is the column with a key, or -1.
+func (p *profile) columnOf(key string) int {
+	return slices.IndexFunc(p.columns, func(c Column) bool { return c.key == key })
+}

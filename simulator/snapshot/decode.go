@@ -1,0 +1,139 @@
+package snapshot
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+
+	"github.com/go-json-experiment/json/jsontext"
+	v1 "k8s.io/api/core/v1"
+	kjson "sigs.k8s.io/json"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// anObject is as how many elements of lists an object of a snapshot counts: by memory.
+const anObject = 4
+
+// elements counts those of the lists in a document, at whatever depth, up to what is
+// no JSON.
+func elements(document []byte) (n int) {
+	tokens := jsontext.NewDecoder(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		if tokens.PeekKind() == ']' {
+			depth := tokens.StackDepth()
+			_, length := tokens.StackIndex(depth)
+			if depth == 2 { // of the document's own fields
+				length *= anObject
+			}
+			n += int(length)
+		}
+		if _, err := tokens.ReadToken(); err != nil {
+			return n
+		}
+	}
+}
+
+// located says where in a file an error is.
+func located(at string, err error) error {
+	var problems yamlcheck.Problems
+	if !errors.As(err, &problems) {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if problems[0].Field == "" {
+		problems[0].Field = at
+	} else {
+		problems[0].Field = at + "." + problems[0].Field
+	}
+	return problems
+}
+
+// decode decodes an object, and finds what of it is not known.
+func decode(raw []byte, into any) (found []error, err error) {
+	if found, err = kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields); err != nil {
+		return nil, cmp.Or(unmarshal(raw, into), err)
+	}
+	return found, nil
+}
+
+// maxChecked is how many bytes are looked through for a mistake: it takes some forty
+// times as many.
+const maxChecked = 4 << 20
+
+// unmarshal decodes JSON, and says of what does not fit where it is.
+func unmarshal(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
+		return fmt.Errorf("no JSON: line %d: %w", line, err)
+	}
+	if len(raw) > maxChecked {
+		return err
+	}
+	if problems := yamlcheck.Parse(raw).Check(reflect.TypeOf(into).Elem()); len(problems) > 0 {
+		return problems[:1] // JSON is YAML
+	}
+	return err
+}
+
+// isWhole refuses what was cut in two. YAML that ends early is YAML.
+func (in *reading) isWhole() error {
+	if has, says := in.Objects(), in.Source; says != nil && has < says.Objects {
+		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
+	}
+	for _, kind := range Kinds {
+		at := 0
+		for o := range kind.All(&in.Snapshot) {
+			if at++; o.GetName() == "" && o.GetGenerateName() == "" {
+				return fmt.Errorf("%s %d has no metadata.name: perhaps the file is cut off", kind.Title, at)
+			}
+			if pod, ok := o.(*v1.Pod); ok && len(pod.Spec.Containers) == 0 {
+				return fmt.Errorf("pod %s has no spec.containers: perhaps the file is cut off", qualified(pod))
+			}
+		}
+	}
+	return nil
+}
+
+// unknown are the objects that have a field that is not known here, by their kind and
+// the path of the field.
+type unknown map[[2]string][]string
+
+// index is of a list's element in a path.
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// add notes what decoding an object found.
+func (u unknown) add(kind Kind, object string, found []error) {
+	for _, err := range found {
+		field, ok := err.(kjson.FieldError)
+		if !ok {
+			continue
+		}
+		at := [2]string{kind.Title, index.ReplaceAllString(field.FieldPath(), "[]")}
+		if n := len(u[at]); n == 0 || u[at][n-1] != object {
+			u[at] = append(u[at], object)
+		}
+	}
+}
+
+// notices are one for each field.
+func (u unknown) notices() []Notice {
+	var all []Notice
+	for field, objects := range u {
+		about := field[0] + " " + objects[0]
+		if len(objects) > 1 {
+			about += fmt.Sprintf(" and %d more", len(objects)-1)
+		}
+		all = append(all, Notice{About: about, Reason: field[1] + ": left out: the Kubernetes of this simulator has no such field"})
+	}
+	sortNotices(all)
+	return all
+}

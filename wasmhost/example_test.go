@@ -1,0 +1,77 @@
+package wasmhost_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+// The out-of-tree registry of kube-scheduler has the plugin under its name.
+func ExamplePluginFactory() {
+	const name = "WasmRegexScheduling"
+	registry := frameworkruntime.Registry{}
+	if err := registry.Register(name, wasmhost.PluginFactory(name)); err != nil {
+		log.Fatal(err)
+	}
+	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
+	plugin, err := registry[name](context.Background(), args, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(plugin.Name())
+	// Output: WasmRegexScheduling
+}
+
+// A guest is asked as any other plugin of the framework is.
+func ExampleNew() {
+	ctx := context.Background()
+	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
+	plugin, err := wasmhost.New(ctx, "WasmRegexScheduling", args, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer plugin.(io.Closer).Close()
+
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"scheduler.wasmkwokwizardry.io/regex": "kubecon-.*"}}}
+	state := framework.NewCycleState()
+	if _, status := plugin.(fwk.PreFilterPlugin).PreFilter(ctx, state, pod, nil); !status.IsSuccess() {
+		log.Fatal(status)
+	}
+	for _, name := range []string{"kubecon-1", "edge-1"} {
+		node := framework.NewNodeInfo()
+		node.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		status := plugin.(fwk.FilterPlugin).Filter(ctx, state, pod, node)
+		fmt.Printf("%s: %s %q\n", name, status.Code(), status.Message())
+	}
+	// Output:
+	// kubecon-1: Success ""
+	// edge-1: UnschedulableAndUnresolvable "node(s) didn't match the pod's node name regex \"kubecon-.*\""
+}
+
+// Start tells before there is a scheduler whether a guest can be used.
+func ExampleHost_Start() {
+	host := &wasmhost.Host{Timeout: 5 * time.Second}
+	defer host.Close()
+	for _, guest := range []string{"regex_v2.wasm", "sources.txt"} {
+		started, err := host.Start(context.Background(), "Wasm", wasmhost.Args{GuestURL: "file://../static/" + guest})
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println("started", started.Plugin(context.Background(), nil).Name())
+	}
+	// Output:
+	// started Wasm
+	// plugin Wasm: guest file://../static/sources.txt: not a Wasm module
+}

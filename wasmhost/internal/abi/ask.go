@@ -1,0 +1,99 @@
+package abi
+
+import "wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+
+// Message is what can be handed to a guest in protobuf, as the types of
+// k8s.io/api can.
+type Message interface{ Marshal() ([]byte, error) }
+
+// Scheduler is what a guest may ask whatever the call is.
+type Scheduler interface {
+	// Node is nil where there is none of that name.
+	Node(name string) Message
+	Nodes() (Message, error)
+	// ImageStates is what JSON is made of.
+	ImageStates(node string) any
+	Eventf(Event)
+	RejectWaitingPod(uid string) bool
+	// WaitingPod is nil where none of that UID waits.
+	WaitingPod(uid string) Message
+}
+
+// Event is an event that a guest sends, as it encodes it in JSON.
+type Event struct {
+	RegardingReference Reference
+	RelatedReference   Reference
+	Eventtype          string
+	Reason             string
+	Action             string
+	Note               string
+}
+
+// Reference names an object.
+type Reference struct {
+	Kind            string
+	APIVersion      string
+	Name            string
+	Namespace       string
+	UID             string
+	ResourceVersion string
+}
+
+// clean makes lines of an event's texts.
+func (e *Event) clean() {
+	for _, r := range []*Reference{&e.RegardingReference, &e.RelatedReference} {
+		lines(MaxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion)
+	}
+	lines(maxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
+}
+
+func lines(most int, texts ...*string) {
+	for _, text := range texts {
+		*text = printable.Line(*text, most)
+	}
+}
+
+// In is what a guest may ask in one call. A zero field is not there in that call.
+type In struct {
+	Scheduler     Scheduler
+	Pod           Message
+	Account       *Account        // of the pod; nil is one of the instance's own
+	Target        Message         // the pod that is added or removed
+	NodeName      string          // of the node that is looked at
+	FilteredNodes func() []string // the names of those that passed
+	Statuses      func() map[string]int
+	Scores        map[string]int64
+}
+
+// Out is what a guest answered in one call.
+type Out struct {
+	// Code is the status code.
+	Code int32
+	// Number is a score, PostFilter's nominating mode, or Permit's milliseconds.
+	Number int32
+	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
+	// may change.
+	Reasons       []string
+	ClusterEvents []byte
+	NodeNames     []string
+	NominatedNode string
+	Scores        map[string]int64 // nil where none were normalized
+}
+
+// scheduler is what a call may ask about the scheduler.
+func (i *Instance) scheduler() Scheduler {
+	if i.In.Scheduler != nil {
+		return i.In.Scheduler
+	}
+	return nobody{}
+}
+
+// nobody is the Scheduler where there is none: before the guest is a plugin.
+type nobody struct{}
+
+func (nobody) Node(string) Message          { return nil }
+func (nobody) Nodes() (Message, error)      { return nil, nil }
+func (nobody) ImageStates(string) any       { return nil }
+func (nobody) Eventf(Event)                 {}
+func (nobody) RejectWaitingPod(string) bool { return false }
+func (nobody) WaitingPod(string) Message    { return nil }

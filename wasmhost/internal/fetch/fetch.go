@@ -1,0 +1,193 @@
+// Package fetch gets guests: from web servers, registries and files. It is no API.
+//
+// Its errors quote nothing of what a server or a file has answered: whoever may name
+// a guest, as everybody who reaches a simulator may, is not thereby allowed to read
+// files or other servers.
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// Fetcher fetches guests.
+type Fetcher struct {
+	// Transport carries http, https and oci. Nil is http.DefaultTransport.
+	Transport http.RoundTripper
+	// Timeout bounds each fetch from first to last byte.
+	Timeout time.Duration
+}
+
+// Fetch reads a guest whole, up to a limit in bytes, and checks that it is a Wasm
+// module.
+func (f Fetcher) Fetch(ctx context.Context, from Source, limit int64) (wasm []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+	defer cancel()
+	switch from.scheme {
+	case "http", "https":
+		wasm, err = f.download(ctx, from, limit)
+	case "oci":
+		wasm, err = f.pull(ctx, from.rest, limit)
+	case "file":
+		wasm, err = readFile(from.rest, limit)
+	default:
+		err = errors.New("the URL must begin with https://, http://, oci:// or file://")
+	}
+	switch {
+	case err == nil && !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic):
+		return nil, errors.New("not a Wasm module")
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("not fetched within %s: %w", f.Timeout, context.DeadlineExceeded)
+	}
+	return wasm, err
+}
+
+// magic begins a Wasm module.
+const magic = "\x00asm"
+
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file") // a pipe would block, a device never end
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f, info.Size(), limit)
+}
+
+func (f Fetcher) download(ctx context.Context, from Source, limit int64) ([]byte, error) {
+	if from.err != nil {
+		return nil, errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
+	}
+	req := (&http.Request{Method: http.MethodGet, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection
+	client := http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, explain(err, stageHTTP)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answered %s", status(resp.StatusCode))
+	}
+	wasm, err := read(resp.Body, resp.ContentLength, limit)
+	return wasm, explain(err, stageHTTP)
+}
+
+// maxRedirects bounds how often a server may send the fetch elsewhere.
+const maxRedirects = 5
+
+// checkRedirect follows a few redirects, and none that gives up encryption.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	switch from, to := via[len(via)-1].URL.Scheme, req.URL.Scheme; {
+	case len(via) > maxRedirects:
+		return errRedirects
+	case to != "http" && to != "https":
+		return failure("redirected to what is neither http nor https")
+	case from == "https" && to != "https":
+		return failure("redirected from https to http")
+	}
+	return nil
+}
+
+var errRedirects = failure(fmt.Sprintf("redirected more than %d times", maxRedirects))
+
+// read reads to the end, but never more than the limit. size is what r is announced
+// to hold, or -1.
+func read(r io.Reader, size, limit int64) ([]byte, error) {
+	if err := CheckSize(size, limit); err != nil {
+		return nil, err
+	}
+	wasm, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(wasm)) > limit {
+		return nil, errTooLarge(limit)
+	}
+	return wasm, err
+}
+
+// CheckSize refuses a guest that has more bytes than the limit.
+func CheckSize(size, limit int64) error {
+	if size > limit {
+		return tooLarge{failure(fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size))}
+	}
+	return nil
+}
+
+// ErrTooLarge is in the errors of guests that are over the limit.
+var ErrTooLarge = errors.New("over guestSizeLimit")
+
+func errTooLarge(limit int64) tooLarge {
+	if limit%(1<<20) != 0 {
+		return tooLarge{failure(fmt.Sprintf("%v, %d bytes", ErrTooLarge, limit))}
+	}
+	return tooLarge{failure(fmt.Sprintf("%v, %d MiB", ErrTooLarge, limit>>20))}
+}
+
+type tooLarge struct{ failure }
+
+func (tooLarge) Unwrap() error { return ErrTooLarge }
+
+// failure is an error that quotes no answer.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// staged is an error whose cause may quote an answer, so it is not shown.
+type staged struct {
+	stage string
+	cause error
+}
+
+func (e staged) Error() string { return e.stage }
+func (e staged) Unwrap() error { return e.cause }
+
+// stageHTTP is the stage of all that net/http does.
+const stageHTTP = "the answer is not proper HTTP"
+
+// explain shows what an error says if it quotes nothing of an answer. In place of
+// others, such as those of net/http for what is malformed, it names the stage.
+func explain(err error, stage string) error {
+	if err == nil {
+		return nil
+	}
+	var ours failure
+	var large tooLarge
+	switch {
+	case errors.As(err, &large):
+		return large
+	case errors.As(err, &ours):
+		return ours
+	}
+	shown := err
+	var request *url.Error
+	if errors.As(err, &request) {
+		shown, stage = request.Err, stageHTTP // the line that this ends up in has the URL already
+	}
+	var connection net.Error
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(shown, &connection), errors.As(shown, &certificate), errors.As(shown, &record):
+		return shown
+	case errors.Is(shown, io.EOF), errors.Is(shown, io.ErrUnexpectedEOF), errors.Is(shown, http.ErrSchemeMismatch), errors.Is(shown, context.Canceled):
+		return shown
+	}
+	return staged{stage, err}
+}
+
+// status is a code in the words of the standard, not in those of the server.
+func status(code int) string { return strings.TrimSpace(fmt.Sprint(code, " ", http.StatusText(code))) }

@@ -1,0 +1,363 @@
+package fetch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// images is a registry, and what speaks in its stead, if anything does.
+type images struct {
+	host     string
+	registry http.Handler
+}
+
+// newRegistry starts a registry in the process. nobody is logged in to it.
+func newRegistry(t *testing.T, before func(registry http.Handler) http.Handler) images {
+	t.Helper()
+	logInWith(t, "")
+	stored := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	handler := stored
+	if before != nil {
+		handler = before(stored)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return images{host: strings.TrimPrefix(server.URL, "http://"), registry: stored}
+}
+
+// logInWith makes a docker config the only one there is.
+func logInWith(t *testing.T, config string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, place := range []string{"HOME", "DOCKER_CONFIG", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"} {
+		t.Setenv(place, dir)
+	}
+	t.Setenv("REGISTRY_AUTH_FILE", "")
+	if config == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// push stores an image of these layers in the registry itself, whatever speaks in
+// its stead.
+func (r images) push(t *testing.T, image string, layers ...v1.Layer) (digest string) {
+	t.Helper()
+	server := httptest.NewServer(r.registry)
+	defer server.Close()
+	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), "application/vnd.wasm.config.v0+json")
+	img, err := mutate.AppendLayers(img, layers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(reference(t, server, image), img); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := img.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash.String()
+}
+
+func reference(t *testing.T, server *httptest.Server, image string) name.Reference {
+	t.Helper()
+	ref, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/" + image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+func layer(content string, mediaType types.MediaType) v1.Layer {
+	return static.NewLayer([]byte(content), mediaType)
+}
+
+const (
+	program = magic + " is how it begins"
+	readme  = "text/markdown"
+)
+
+func TestAGuestFromARegistry(t *testing.T) {
+	r := newRegistry(t, nil)
+	digest := r.push(t, "team/guest:v1", layer(program, wasmLayers[0]))
+	r.push(t, "older:v1", layer(program, wasmLayers[1]))
+	r.push(t, "documented:v1", layer("# Guest", readme), layer(program, wasmLayers[0]))
+	for name, image := range map[string]string{
+		"by tag":                     "team/guest:v1",
+		"by digest":                  "team/guest@" + digest,
+		"by digest, whatever is tag": "team/guest:v2@" + digest,
+		"as wasm-to-oci stores it":   "older:v1",
+		"beside something else":      "documented:v1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Fetcher{Timeout: time.Minute}
+			if wasm, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/"+image), 1<<20); err != nil || string(wasm) != program {
+				t.Errorf("got %q, %v", wasm, err)
+			}
+		})
+	}
+}
+
+func TestImagesThatCannotBeUsed(t *testing.T) {
+	r := newRegistry(t, nil)
+	r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+	r.push(t, "alpine:3", layer("a file system", types.OCILayer))
+	r.push(t, "two:v1", layer(program, wasmLayers[0]), layer(program+"2", wasmLayers[0]))
+	r.push(t, "large:v1", layer(magic+strings.Repeat("x", 1<<20), wasmLayers[0]))
+	r.push(t, "text:v1", layer(secret, wasmLayers[0]))
+	r.pushIndex(t, "index:v1")
+	const unknown = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
+	tests := []struct{ name, url, want string }{
+		{"a name that nobody has", "oci://" + r.host + "/nobody:v1", "the registry answered 404 Not Found"},
+		{"a tag that it does not have", "oci://" + r.host + "/guest:v2", "the registry answered 404 Not Found"},
+		{"a digest that it does not have", "oci://" + r.host + "/guest" + unknown, "the registry answered 404 Not Found"},
+		{"a container's image", "oci://" + r.host + "/alpine:3", "the image has 0 layers of type application/wasm, but must have one"},
+		{"two programs", "oci://" + r.host + "/two:v1", "the image has 2 layers of type application/wasm, but must have one"},
+		{"one that is too large", "oci://" + r.host + "/large:v1", "over guestSizeLimit, 1 MiB: 1048580 bytes"},
+		{"what is no Wasm", "oci://" + r.host + "/text:v1", "not a Wasm module"},
+		{"one of several", "oci://" + r.host + "/index:v1", "it is an index of images: name the one with the guest by its digest, @sha256:…"},
+		{"neither tag nor digest", "oci://" + r.host + "/guest", errReference.Error()},
+		{"no registry", "oci://guest:v1", errReference.Error()},
+		{"a password", "oci://me:" + secret + "@" + r.host + "/guest:v1", errReference.Error()},
+		{"half a digest", "oci://" + r.host + "/guest@sha256:00", errReference.Error()},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := Fetcher{Timeout: time.Minute}
+			if _, err := f.Fetch(t.Context(), Parse(tt.url), 1<<20); message(err) != tt.want {
+				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
+			}
+		})
+	}
+}
+
+func (r images) pushIndex(t *testing.T, image string) {
+	t.Helper()
+	server := httptest.NewServer(r.registry)
+	defer server.Close()
+	if err := remote.WriteIndex(reference(t, server, image), empty.Index); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// at answers for one kind of address: that of a manifest or of a blob.
+func at(part string, handler http.HandlerFunc) func(http.Handler) http.Handler {
+	return func(registry http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, part) {
+				handler(w, r)
+				return
+			}
+			registry.ServeHTTP(w, r)
+		})
+	}
+}
+
+func say(code int, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(text))
+	}
+}
+
+func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
+	complaint := `{"errors":[{"code":"DENIED","message":"` + secret + `","detail":"` + secret + `"}]}`
+	tests := []struct {
+		name     string
+		byDigest bool
+		before   func(http.Handler) http.Handler
+		want     string
+	}{
+		{name: "words about a ping", before: at("/v2/", say(500, secret)), want: "the registry answered 500 Internal Server Error"},
+		{name: "words about a manifest", before: at("/manifests/", say(403, complaint)), want: "the registry answered 403 Forbidden"},
+		{name: "words about a layer", before: at("/blobs/", say(404, complaint)), want: "the registry answered 404 Not Found"},
+		{name: "a status of its own", before: at("/manifests/", say(299, secret)), want: "the registry answered 299"},
+		{name: "no manifest", before: at("/manifests/", say(200, secret)), want: "the registry's answer is no manifest"},
+		{
+			name: "a manifest of which a part is none", before: at("/manifests/", say(200, `{"layers":[{"digest":"`+secret+`"}]}`)),
+			want: "the registry's answer is no manifest",
+		},
+		{
+			name: "another manifest", byDigest: true, before: at("/manifests/", say(200, `{}`)),
+			want: stageManifest,
+		},
+		{name: "another layer", before: at("/blobs/", say(200, secret)), want: stageLayer},
+		{name: "another layer of the same size", before: at("/blobs/", say(200, strings.ToUpper(program))), want: stageLayer},
+		{
+			name: "a manifest without an end", before: at("/manifests/", forever), want: "over guestSizeLimit, 1 MiB",
+		},
+		{name: "a layer without an end", before: at("/blobs/", forever), want: "over guestSizeLimit, 1 MiB"},
+		{
+			name: "a challenge that is none", before: at("/v2/", challenge(secret)),
+			want: "the registry answered 401 Unauthorized: it wants other credentials than the docker config has",
+		},
+		{
+			name: "a challenge that leads elsewhere", before: at("/v2/", challenge(`Bearer realm="http://`+secret+`.example.com/"`)),
+			want: "a registry must speak https, unless it is at localhost",
+		},
+		{
+			name: "the way to a machine that needs no encryption", before: at("/blobs/", redirect("http://example.com/"+secret)),
+			want: "a registry must speak https, unless it is at localhost",
+		},
+		{
+			name: "the way to a file", before: at("/blobs/", redirect("file:///etc/passwd")),
+			want: "a registry must speak https, unless it is at localhost",
+		},
+		{name: "the way in circles", before: at("/blobs/", redirect("/v2/guest/blobs/"+secret)), want: "redirected more than 5 times"},
+		{name: "something else than HTTP", before: at("/manifests/", verbatim(secret+"\r\n")), want: "the answer is not proper HTTP"},
+		{name: "half a layer", before: at("/blobs/", half), want: "unexpected EOF"},
+		{name: "nothing", before: at("/v2/", silence), want: "not fetched within 1s: context deadline exceeded"},
+		{name: "no manifest ever", before: at("/manifests/", silence), want: "not fetched within 1s: context deadline exceeded"},
+		{name: "no layer ever", before: at("/blobs/", silence), want: "not fetched within 1s: context deadline exceeded"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRegistry(t, tt.before)
+			digest := r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+			url := "oci://" + r.host + "/guest:v1"
+			if tt.byDigest {
+				url = "oci://" + r.host + "/guest@" + digest
+			}
+			f := Fetcher{Timeout: time.Minute}
+			if strings.Contains(tt.want, "not fetched within 1s") {
+				f.Timeout = time.Second
+			}
+			if _, err := f.Fetch(t.Context(), Parse(url), 1<<20); message(err) != tt.want {
+				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
+			}
+		})
+	}
+}
+
+func challenge(words string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", words)
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+func redirect(to string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}
+}
+
+func forever(w http.ResponseWriter, _ *http.Request) {
+	for block := make([]byte, 64<<10); ; {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
+}
+
+func half(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	_, _ = w.Write([]byte(magic))
+}
+
+func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// members lets in who logs in as me, by a password or by a token that stands for it.
+func members(realm func(*http.Request) string) func(http.Handler) http.Handler {
+	return func(registry http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			user, password, _ := r.BasicAuth()
+			knows := user == "me" && password == secret
+			switch {
+			case r.URL.Path == "/token" && knows:
+				_ = json.NewEncoder(w).Encode(map[string]string{"token": "let me in"})
+			case r.Header.Get("Authorization") == "Bearer let me in", realm == nil && knows:
+				registry.ServeHTTP(w, r)
+			case realm == nil:
+				challenge(`Basic realm="members"`)(w, r)
+			default:
+				challenge(`Bearer service="members",realm="`+realm(r)+`"`)(w, r)
+			}
+		})
+	}
+}
+
+func TestARegistryThatWantsALogin(t *testing.T) {
+	const refused = "the registry answered 401 Unauthorized: it wants other credentials than the docker config has"
+	for name, realm := range map[string]func(*http.Request) string{
+		"a password": nil,
+		"a token":    func(r *http.Request) string { return "http://" + r.Host + "/token" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistry(t, members(realm))
+			r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+			for _, login := range []struct{ config, want string }{
+				{"", refused},
+				{`{"auths":{"` + r.host + `":{"username":"me","password":"` + secret + `"}}}`, ""},
+				{`{"auths":{"` + r.host + `":{"username":"me","password":"wrong"}}}`, refused},
+				{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, refused},
+			} {
+				logInWith(t, login.config)
+				f := Fetcher{Timeout: time.Minute}
+				if _, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20); message(err) != login.want {
+					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
+				}
+			}
+		})
+	}
+}
+
+func TestADockerConfigThatCannotBeRead(t *testing.T) {
+	r := newRegistry(t, nil)
+	logInWith(t, `{"auths":[]}`)
+	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
+	if want := "reading the docker config: "; !strings.HasPrefix(message(err), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+}
+
+// refusing is a network in which nothing can be reached.
+type refusing struct{ schemes *[]string }
+
+func (n refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	*n.schemes = append(*n.schemes, req.URL.Scheme)
+	return nil, failure(req.URL.Host + " is not there")
+}
+
+func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
+	logInWith(t, "")
+	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
+		var schemes []string
+		f := Fetcher{Transport: refusing{&schemes}, Timeout: time.Minute}
+		if _, err := f.Fetch(t.Context(), Parse("oci://"+host+"/guest:v1"), 1<<20); err == nil {
+			t.Errorf("%s: no error", host)
+		}
+		if got := strings.Join(schemes, " "); got != "https" {
+			t.Errorf("%s: asked by %s", host, got)
+		}
+	}
+}
+
+func TestAnErrorOfAnAnswerKeepsItsCause(t *testing.T) {
+	cause := errors.New("cause")
+	if err := explain(cause, "words"); err.Error() != "words" || !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,136 @@
+package wasmhost
+
+import (
+	"encoding/binary"
+	"maps"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// nodeNumbers numbers nodes by the values of the fields that a guest decides by:
+// nodes that it cannot tell apart have one number.
+type nodeNumbers struct {
+	ids    map[string]int32 // with those of nodes that are gone
+	table  *nodeTable
+	tables uint64 // how many there were
+}
+
+// maxGone bounds the numbers of nodes that are gone: beyond it all begins anew.
+const maxGone = 1000
+
+// nodeTable has the numbers of one list of nodes. It never changes.
+type nodeTable struct {
+	number uint64 // tables with the same one have the same names and numbers of nodes
+	list   []fwk.NodeInfo
+	nodes  []*v1.Node // in their order
+	listed []int32    // their numbers
+	fields []abi.Field
+	ids    map[string]int32 // all that there were when it was made
+	size   int              // how many these were
+	at     map[*v1.Node]int32
+}
+
+// number gives a number to the values of a node's fields.
+func (n *nodeNumbers) number(key []byte) int32 {
+	id, ok := n.ids[string(key)]
+	if !ok {
+		id = int32(len(n.ids))
+		n.ids[string(key)] = id
+	}
+	return id
+}
+
+// renew makes the table of another list.
+func (n *nodeNumbers) renew(list []fwk.NodeInfo, fields []abi.Field) {
+	last := n.table
+	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, at: make(map[*v1.Node]int32, len(list))}
+	alike := len(list) == len(last.listed)
+	var key []byte
+	for i, info := range list {
+		node := info.Node()
+		key = appendValues(key[:0], fields, &node.ObjectMeta)
+		id := n.number(key)
+		next.nodes[i], next.listed[i], next.at[node] = node, id, id
+		alike = alike && id == last.listed[i] && node.Name == last.nodes[i].Name
+	}
+	next.ids, next.size, next.number = last.ids, len(n.ids), last.number
+	if next.size != last.size {
+		next.ids = maps.Clone(n.ids)
+	}
+	if !alike || next.number == 0 {
+		n.tables++
+		next.number = n.tables
+	}
+	n.table = next
+}
+
+// tableOf makes the table of one node.
+func (n *nodeNumbers) tableOf(node *v1.Node, fields []abi.Field) *nodeTable {
+	id := n.number(appendValues(nil, fields, &node.ObjectMeta))
+	return &nodeTable{at: map[*v1.Node]int32{node: id}, size: len(n.ids)}
+}
+
+// isOf reports whether a list is the one that the table is of, and its nodes have
+// the same fields.
+func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
+	if !naming.Same(t.list, nodes) {
+		return false
+	}
+	if onlyName(fields) {
+		return true
+	}
+	for i, node := range nodes {
+		if node.Node() != t.nodes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyName reports whether the name is all that counts of a node.
+func onlyName(fields []abi.Field) bool { return len(fields) == 1 && fields[0].Kind == abi.Name }
+
+// id is the number of a node, if it has one.
+func (t *nodeTable) id(node *v1.Node) (int32, bool) {
+	if id, ok := t.at[node]; ok {
+		return id, true
+	}
+	var buffer [256]byte
+	id, ok := t.ids[string(appendValues(buffer[:0], t.fields, &node.ObjectMeta))]
+	return id, ok
+}
+
+// appendValues writes the values of fields, so that no two differing lists are
+// written alike: a length in front, which is 0 for what is not there.
+func appendValues(b []byte, fields []abi.Field, of *metav1.ObjectMeta) []byte {
+	for _, field := range fields {
+		value, ok := valueOf(field, of)
+		if !ok {
+			b = append(b, 0)
+			continue
+		}
+		b = binary.AppendUvarint(b, uint64(len(value))+1)
+		b = append(b, value...)
+	}
+	return b
+}
+
+// valueOf is the value of a field, if it is there.
+func valueOf(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
+	switch field.Kind {
+	case abi.Namespace:
+		return of.Namespace, true
+	case abi.Name:
+		return of.Name, true
+	case abi.Label:
+		value, ok = of.Labels[field.Key]
+	case abi.Annotation:
+		value, ok = of.Annotations[field.Key]
+	}
+	return value, ok
+}
