@@ -27,6 +27,12 @@ ldflags  = -ldflags '-s -w -X $(VERSION).gitVersion=$(call release,$(1)) -X $(VE
 minor    = $(if $(call other,$(1)),-modfile=$(call modfile,$(1)) -tags kubernetes_$(subst .,_,$(1))) $(call ldflags,$(1))
 LDFLAGS := $(call ldflags,$(firstword $(MINORS)))
 
+# What it takes for a program that people get: internal/version says what it is.
+# Tests go without, or each commit would link them all again.
+OURS     = wasmkwokwizardry.io/regex-scheduling/internal/version
+COMMIT   = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+identify = $(patsubst %',% -X $(OURS).tag=$(2) -X $(OURS).commit=$(COMMIT)',$(1))
+
 # The guests and the upstream host pin modules that not every registry serves. Where
 # they cannot be had, they are left out, loudly.
 MODULES := . regex guest tools compat/scenario
@@ -83,17 +89,17 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator, bin/kubectl-regex
+build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex bin/guest ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator, bin/kubectl-regex, bin/guest
 
 bin/%: FORCE
-	go build $(LDFLAGS) -o $@ ./cmd/$*
+	go build $(call identify,$(LDFLAGS)) -o $@ ./cmd/$*
+
+bin/scheduler: FORCE
+	go build $(call identify,$(call minor,$(KUBERNETES))) -o $@ ./cmd/scheduler
 
 .PHONY: kwok
 kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-stages, for --kwok-config
 	@tools/kwok.sh
-
-bin/scheduler: FORCE
-	go build $(call minor,$(KUBERNETES)) -o $@ ./cmd/scheduler
 
 .PHONY: guests
 guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where their source or the toolchain has changed
@@ -127,11 +133,19 @@ $(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
 	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) --out $(CURDIR)/$@ $(CURDIR)/$<
 
 $(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
-	GOOS=linux GOARCH=$(ARCH) go build $(patsubst %',% -X main.version=$(TAGGED)',$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
+	GOOS=linux GOARCH=$(ARCH) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$*
 
-.PHONY: krew
-krew: ## kubectl-regex for six platforms, and its manifest for krew, in bin/krew; TAG=v… RELEASES=… (where they are downloaded from)
-	@tools/krew.sh $(TAG) $(or $(RELEASES),https://registry.example/regex-scheduling/releases)
+.PHONY: release
+release: ## dist/: what people install (docs/install.md); TAG=v… REGISTRY=… DOWNLOADS=… (where its files will be)
+	@tools/release.sh $(TAG) $(REGISTRY) $(or $(DOWNLOADS),https://registry.example/regex-scheduling/releases/$(TAG))
+
+.PHONY: program
+program: # PROGRAM for GOOS and GOARCH as OUT, for release.sh
+	go build $(call identify,$(call minor,$(KUBERNETES)),$(TAG)) -o $(OUT) ./cmd/$(PROGRAM)
+
+.PHONY: minors
+minors: # for release.sh
+	@echo $(MINORS)
 
 ##@ Check
 

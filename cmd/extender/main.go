@@ -6,28 +6,14 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
-
-// version is set with -ldflags '-X main.version=…'.
-var version = ""
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(command.Main(ctx, versionOr(), os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// versionOr is the version that the build was given, or else the module's.
-func versionOr() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
+	os.Exit(command.Main(ctx, version.Tag(), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
 // drain is how long the transfers in flight get after the stop.
@@ -15,10 +17,11 @@ const drain = 10 * time.Second
 // Main is the command static-webserver. It serves until ctx is done and returns
 // the exit status: 0 after a clean stop, 1 after a failure, 2 if the command line
 // is at fault.
-func Main(ctx context.Context, args []string, stderr io.Writer) int {
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("static-webserver", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	address := flags.String("listen", "127.0.0.1:8080", "address to serve on; without a host, every one of this machine")
+	showVersion := flags.Bool("version", false, "print which build this is, and exit")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -27,6 +30,10 @@ func Main(ctx context.Context, args []string, stderr io.Writer) int {
 	if flags.NArg() > 0 {
 		fmt.Fprintf(stderr, "static-webserver: %q: takes flags only\n", flags.Arg(0))
 		return 2
+	}
+	if *showVersion {
+		fmt.Fprintln(stdout, version.String())
+		return 0
 	}
 	if err := serve(ctx, *address, stderr); err != nil {
 		fmt.Fprintf(stderr, "static-webserver: %v\n", err)

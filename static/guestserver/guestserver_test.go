@@ -57,7 +57,7 @@ func TestTheProgramServesUntilItIsTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log, stderr := io.Pipe()
 	status := make(chan int)
-	go func() { status <- Main(ctx, []string{"--listen=127.0.0.1:0"}, stderr) }()
+	go func() { status <- Main(ctx, []string{"--listen=127.0.0.1:0"}, io.Discard, stderr) }()
 	line, err := bufio.NewReader(log).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"--listen=127.0.0.1": {1, "missing port"},
 	} {
 		var stderr bytes.Buffer
-		if got := Main(t.Context(), []string{args}, &stderr); got != want.status || !strings.Contains(stderr.String(), want.text) {
+		if got := Main(t.Context(), []string{args}, io.Discard, &stderr); got != want.status || !strings.Contains(stderr.String(), want.text) {
 			t.Errorf("%s: status %d, %s", args, got, &stderr)
 		}
 	}
