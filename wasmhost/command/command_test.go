@@ -1,0 +1,206 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+const guests = "../../testdata/guests/"
+
+func try(t *testing.T, args ...string) (status int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	status = Run(t.Context(), args, &o, &e)
+	return status, o.String(), e.String()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inFolder makes files in a new folder, and goes there.
+func inFolder(t *testing.T, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for file, text := range files {
+		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+	}
+	t.Chdir(dir)
+}
+
+func TestANewGuestIsBuiltTestedAndDecides(t *testing.T) {
+	inFolder(t, nil)
+	status, out, errOut := try(t, "new", "disk")
+	if status != 0 || !strings.Contains(out, "cd disk\n  make\n") {
+		t.Fatalf("status %d: %s%s", status, out, errOut)
+	}
+	t.Chdir("disk")
+	build := exec.CommandContext(t.Context(), "make")
+	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	status, out, errOut = try(t, "run", "disk.wasm", "--pod", "pod.yaml", "--nodes", "nodes.yaml", "--expect", "fast")
+	want := "NODE   SCORE   VERDICT\n" +
+		"fast           Success\n" +
+		"slow           UnschedulableAndUnresolvable: node(s) had no disk of the kind nvme\n"
+	if status != 0 || out != want {
+		t.Errorf("status %d: %s%s", status, out, errOut)
+	}
+	t.Chdir("..")
+	if status, _, errOut := try(t, "new", "disk"); status != 2 || !strings.Contains(errOut, "exists") {
+		t.Errorf("what is there already: status %d: %s", status, errOut)
+	}
+	if status, _, errOut := try(t, "new", "../disk"); status != 2 || !strings.Contains(errOut, "small letters") {
+		t.Errorf("a bad name: status %d: %s", status, errOut)
+	}
+}
+
+// TestTheExampleIsWhatNewMakes keeps examples/go-filter what its README says it is.
+func TestTheExampleIsWhatNewMakes(t *testing.T) {
+	for _, file := range []string{"main.go", "main_test.go", "pod.yaml", "nodes.yaml"} {
+		made, err := beginnings.ReadFile("new/" + file + ".txt")
+		must(t, err)
+		is, err := os.ReadFile("../../examples/go-filter/" + file)
+		must(t, err)
+		if strings.ReplaceAll(string(made), "NAME", "disk") != string(is) {
+			t.Errorf("%s is not what guest new makes", file)
+		}
+	}
+}
+
+const (
+	aPod  = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
+	nodes = "apiVersion: v1\nkind: Node\nmetadata: {name: gpu-1}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: web-1}\n"
+	gpu   = "apiVersion: v1\nkind: Node\nmetadata: {name: gpu-1}\n"
+)
+
+func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
+	wasm, err := filepath.Abs("../../examples/wat/not_gpu.wasm")
+	must(t, err)
+	inFolder(t, map[string]string{"pod.yaml": aPod, "nodes.yaml": nodes, "gpu.yaml": gpu})
+	for _, tt := range []struct {
+		args   string
+		status int
+		said   string
+	}{
+		{"--nodes nodes.yaml", 0, "gpu-1"},
+		{"--nodes nodes.yaml --pod pod.yaml --expect web-1", 0, "node(s) were for GPUs only"},
+		{"--nodes nodes.yaml --expect gpu-1,web-1", 1, `left are ["web-1"], but should be ["gpu-1" "web-1"]`},
+		{"--nodes gpu.yaml", 1, "node(s) were for GPUs only"},
+		{"--nodes pod.yaml", 2, "--nodes pod.yaml: has no node"},
+		{"--nodes nodes.yaml --pod gpu.yaml", 2, "--pod gpu.yaml: has 0 pods, but one is asked about"},
+		{"--nodes none.yaml", 2, "none.yaml"},
+		{"", 2, `required flag(s) "nodes" not set`},
+	} {
+		status, out, errOut := try(t, append([]string{"run", wasm}, strings.Fields(tt.args)...)...)
+		if status != tt.status || !strings.Contains(out+errOut, tt.said) {
+			t.Errorf("%s: status %d, want %d with %q: %s%s", tt.args, status, tt.status, tt.said, out, errOut)
+		}
+		if status == 2 && strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%s: not one line: %s", tt.args, errOut)
+		}
+	}
+}
+
+func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
+	for _, command := range []string{"inspect", "bench"} {
+		for guest, want := range map[string]string{
+			guests + "nope.wasm":            "no such file or directory",
+			guests + "empty_filter.wat":     "not a Wasm module",
+			guests + "no_exports.wasm":      "does not export any plugin functions",
+			guests + "wrong_signature.wasm": "wrong signature for func[filter]",
+		} {
+			status, _, errOut := try(t, command, guest)
+			if status != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+				t.Errorf("%s %s: status %d, want one line with %q: %s", command, guest, status, want, errOut)
+			}
+		}
+	}
+}
+
+func TestInspectTellsWhatTheHostMakesOfAGuest(t *testing.T) {
+	for guest, want := range map[string][]string{
+		"../../static/regex_v2.wasm":         {`asked about many nodes +true`, `decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
+		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},
+		guests + "filter_permit_active.wasm": {`instances +1: it takes part in permit or binding`, `exports .*permit`},
+		guests + "filter_and_score.wasm":     {`instances +1: it filters and scores`},
+	} {
+		status, out, errOut := try(t, "inspect", guest)
+		for _, line := range want {
+			if status != 0 || !regexp.MustCompile(line).MatchString(out) {
+				t.Errorf("%s: status %d, no %q in\n%s%s", guest, status, line, out, errOut)
+			}
+		}
+	}
+}
+
+func TestBenchMeasuresTheFirstQuestionAndTheRememberedAnswer(t *testing.T) {
+	status, out, errOut := try(t, "bench", "../../static/regex_v2.wasm")
+	if want := `(?s)first question +[1-9].*remembered +\d.*only fetches the name +[1-9]`; status != 0 || !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("status %d: %s%s", status, out, errOut)
+	}
+}
+
+func TestAGuestGoesIntoARegistryAndComesOutAgain(t *testing.T) {
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	image := strings.TrimPrefix(server.URL, "http://") + "/guests/regex:v1"
+	status, out, errOut := try(t, "push", "../../static/regex_v2.wasm", image, "--version", "v1", "--source", "https://example.com/source")
+	url := strings.TrimSpace(out)
+	if status != 0 || !regexp.MustCompile(`^oci://.*/guests/regex@sha256:[0-9a-f]{64}$`).MatchString(url) {
+		t.Fatalf("status %d: %s%s", status, out, errOut)
+	}
+
+	ref, err := name.ParseReference(image)
+	must(t, err)
+	pushed, err := remote.Image(ref)
+	must(t, err)
+	manifest, err := pushed.Manifest()
+	must(t, err)
+	if manifest.Config.MediaType != configType || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != layerType ||
+		manifest.Annotations["org.opencontainers.image.version"] != "v1" || manifest.Annotations["org.opencontainers.image.source"] != "https://example.com/source" {
+		t.Errorf("manifest %+v", manifest)
+	}
+	var config struct {
+		Architecture, OS string
+		LayerDigests     []string
+	}
+	raw, err := pushed.RawConfigFile()
+	must(t, err)
+	must(t, json.Unmarshal(raw, &config))
+	if config.Architecture != "wasm" || config.OS != "wasip1" || len(config.LayerDigests) != 1 || config.LayerDigests[0] != manifest.Layers[0].Digest.String() {
+		t.Errorf("config %s", raw)
+	}
+
+	file := filepath.Join(t.TempDir(), "pulled.wasm")
+	if status, out, errOut := try(t, "pull", url, file); status != 0 {
+		t.Fatalf("status %d: %s%s", status, out, errOut)
+	}
+	is, err := os.ReadFile(file)
+	must(t, err)
+	want, err := os.ReadFile("../../static/regex_v2.wasm")
+	must(t, err)
+	if !bytes.Equal(is, want) {
+		t.Errorf("%d bytes came out, %d went in", len(is), len(want))
+	}
+	if status, _, errOut := try(t, "push", "../../static/regex_v2.wasm", "regex"); status != 2 || !strings.Contains(errOut, "REGISTRY/NAME:TAG") {
+		t.Errorf("status %d: %s", status, errOut)
+	}
+}
