@@ -29,7 +29,7 @@ func guideShows(t *testing.T, file string) {
 // it does. The second does the same (TestAGuestInPlainGoDecides).
 func TestTheGuideShowsGuestsThatRun(t *testing.T) {
 	guideShows(t, "not_gpu.wat")
-	statuses := schedule(t.Context(), open(t, "not_gpu"), pod("web"), "gpu-1", "web-1", "gpu", "gpu-", "a-gpu-1", "")
+	statuses := schedule(t.Context(), open(t, "../../examples/wat/not_gpu"), pod("web"), "gpu-1", "web-1", "gpu", "gpu-", "a-gpu-1", "")
 	for i, rejected := range []bool{true, false, false, true, false, false} {
 		switch status := statuses[i]; {
 		case !rejected && !status.IsSuccess():
