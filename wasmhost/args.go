@@ -51,10 +51,24 @@ type Args struct {
 	// Instances is 1 where the guest must never run twice at the same time. Zero
 	// leaves it to the host to find out.
 	Instances int `json:"instances,omitempty"`
+	// FailurePolicy is what a call means that fails: one that traps or lasts too long, or
+	// for which no instance starts. Empty is FailurePolicyFail.
+	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 	// CompilationCache is the directory that keeps compiled guests for the next
 	// start. It is made where it is missing. Empty keeps nothing.
 	CompilationCache string `json:"compilationCache,omitempty"`
 }
+
+// FailurePolicy is a policy of [Args], with the words that webhooks have for it.
+type FailurePolicy string
+
+const (
+	// FailurePolicyFail has the pod of the call get an Error: it is tried again.
+	FailurePolicyFail FailurePolicy = "Fail"
+	// FailurePolicyIgnore has the guest left out for the rest of the pod's attempt, as if
+	// it let the pod run on every node.
+	FailurePolicyIgnore FailurePolicy = "Ignore"
+)
 
 // MaxGuestSize is the most that [Args.GuestSizeLimit] may be, in bytes.
 const MaxGuestSize = 1 << 30
@@ -189,6 +203,8 @@ func (a Args) validate() error {
 	refuse(!a.MemoryLimit.IsZero() && !within(a.MemoryLimit, MinMemory, MaxMemory), "memoryLimit", "%s, but goes from 64Ki to 4Gi", &a.MemoryLimit)
 	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or left out for 64Mi", &a.AnswersLimit)
 	refuse(a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32, "recheckEvery", "%d, but must be above 0, or left out for %d", a.RecheckEvery, DefaultRecheck)
+	refuse(a.FailurePolicy != "" && a.FailurePolicy != FailurePolicyFail && a.FailurePolicy != FailurePolicyIgnore,
+		"failurePolicy", "%q, but must be Fail or Ignore", a.FailurePolicy)
 	refuse(a.Instances < 0 || a.Instances > 1, "instances", "%d, but must be 1, or 0 for as many as the guest allows", a.Instances)
 	return errors.Join(errs...)
 }

@@ -35,6 +35,7 @@ func (p *plugin) enter(c *cycle, hook abi.Hook) (*slot, error) {
 	}
 	if err := p.ready(s, c, hook); err != nil {
 		p.pool.unlock(s)
+		p.leaveOut(c, err)
 		return nil, err
 	}
 	return s, nil
@@ -139,6 +140,16 @@ func (p *plugin) lose(s *slot, c *cycle, hook abi.Hook, err error) error {
 	p.metrics.traps.Inc()
 	klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
 		"pod", klog.KObj(c.pod), "export", hook.String())
-	c.trapped.Store(&err)
+	p.leaveOut(c, err)
 	return err
+}
+
+// leaveOut notes that a pass has failed, and under FailurePolicyIgnore that it goes on
+// without the guest.
+func (p *plugin) leaveOut(c *cycle, err error) {
+	if !c.trapped.CompareAndSwap(nil, &err) || p.args.FailurePolicy != FailurePolicyIgnore {
+		return
+	}
+	p.metrics.leftOut.Inc()
+	klog.FromContext(p.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", p.name, "guest", p.url, "pod", klog.KObj(c.pod))
 }

@@ -83,7 +83,7 @@ func (p *plugin) recallFilter(c *cycle, node *v1.Node) *fwk.Status {
 func (p *plugin) filter(c *cycle, node *v1.Node) *fwk.Status {
 	s, err := p.enter(c, abi.Filter)
 	if err != nil {
-		return fwk.AsStatus(err)
+		return p.failed(abi.Filter, err)
 	}
 	var v verdict
 	out, err := p.call(s, c, abi.Filter, abi.In{NodeName: node.Name})
@@ -92,7 +92,7 @@ func (p *plugin) filter(c *cycle, node *v1.Node) *fwk.Status {
 	}
 	p.pool.unlock(s)
 	if err != nil {
-		return fwk.AsStatus(err)
+		return p.failed(abi.Filter, err)
 	}
 	if c.answers != nil {
 		p.learn(c, abi.Filter, &c.answers.filter, node, v)

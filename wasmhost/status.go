@@ -24,12 +24,26 @@ func (p *plugin) judge(state fwk.CycleState, hook abi.Hook, ask func() (abi.Out,
 	}
 	m := p.measure(state)
 	out, err := ask()
-	status := fwk.AsStatus(err)
+	status := p.failed(hook, err)
 	if err == nil {
 		status = statusOf(hook, out.Code, out.Reasons)
 	}
 	m.done(hook, status)
 	return out, status
+}
+
+// failed is the status of a call that has failed with an error, by the failure policy.
+func (p *plugin) failed(hook abi.Hook, err error) *fwk.Status {
+	if err == nil || p.args.FailurePolicy != FailurePolicyIgnore {
+		return fwk.AsStatus(err)
+	}
+	switch hook {
+	case abi.PreFilter, abi.PreScore, abi.Bind:
+		return fwk.NewStatus(fwk.Skip)
+	case abi.PostFilter:
+		return fwk.NewStatus(fwk.Unschedulable)
+	}
+	return nil
 }
 
 // constant is the verdict of a hook that is a constant, or is not exported.

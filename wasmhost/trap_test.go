@@ -167,3 +167,15 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 		t.Errorf("%v traps counted, want 1 (%v)", got, err)
 	}
 }
+
+func TestAGuestThatFailsIsLeftOutWhereItsArgsSaySo(t *testing.T) {
+	pl := openCounted(t, "trap_filter", Args{FailurePolicy: FailurePolicyIgnore})
+	for range 2 { // a new instance takes part in the next pod's cycle
+		if got := codes(schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b")); !slices.Equal(got, []fwk.Code{fwk.Success, fwk.Success, fwk.Success}) {
+			t.Errorf("got %v", got)
+		}
+	}
+	if got, err := testutil.GetCounterMetricValue(leftOut.WithLabelValues(t.Name())); got != 2 || err != nil {
+		t.Errorf("left out of %v attempts, want 2 (%v)", got, err)
+	}
+}

@@ -67,6 +67,16 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 		if status.Code() != fwk.Error || !strings.HasSuffix(status.Message(), "error: the call took longer than callTimeout, 50ms") {
 			t.Errorf("%s: %v", config, status)
 		}
+
+		pl = openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon, FailurePolicy: FailurePolicyIgnore}, nil)
+		state = framework.NewCycleState()
+		if config != "p" {
+			preFilter(t.Context(), pl, state, p)
+		}
+		want := map[string]fwk.Code{"p": fwk.Skip, "b": fwk.Skip, "o": fwk.Unschedulable}[config] // else Success
+		if status := call(pl); status.Code() != want {
+			t.Errorf("%s, ignored: %v, want %v", config, status, want)
+		}
 	}
 }
 
