@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -59,6 +62,15 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 	return exitFailed
 }
 
+// displayName is what people write: krew gives the plugin another name than we do.
+func displayName() string {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if plugin, ok := strings.CutPrefix(name, "kubectl-"); ok {
+		return "kubectl " + strings.ReplaceAll(plugin, "_", "-")
+	}
+	return "kubectl regex"
+}
+
 func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, cluster: genericclioptions.NewConfigFlags(true), policy: regex.Default}
 	cmd := &cobra.Command{
@@ -66,13 +78,15 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Which nodes a pod's regex matches, and what is wrong with it",
 		Long: "Which nodes a pod's regex matches, and what is wrong with it.\n\n" +
 			"Exit status 1 means that a pattern or a manifest is wrong, 2 that this could not be found out.",
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl regex"},
+		Version:       version.String(),
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: displayName()},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return o.policy.Validate()
 		},
 	}
+	cmd.SetVersionTemplate("{{.Version}}\n")
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)

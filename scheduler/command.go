@@ -11,6 +11,7 @@ import (
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -20,6 +21,10 @@ func NewCommand(host *wasmhost.Host) *cobra.Command {
 	s := &setup{host: host}
 	cmd := app.NewSchedulerCommand(s.register)
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling."
+	cmd.AddCommand(&cobra.Command{
+		Use: "version", Short: "Print which build this is; --version prints what kube-scheduler would", Args: cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version.String()) },
+	})
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		verflag.PrintAndExitIfRequested() // before a configuration is looked at

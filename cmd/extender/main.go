@@ -9,11 +9,10 @@ import (
 	"syscall"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
-	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(command.Main(ctx, version.Tag(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
@@ -58,6 +60,10 @@ func newSimulator() *cobra.Command {
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
 	cmd.AddCommand(newWalkthrough(), newSnapshot(), newCompare(),
 		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration", resetRunning),
+		newCommand("version", "Print which build this is", func(_ context.Context, cmd *cobra.Command) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
+			return err
+		}),
 		newAsk("stop", "Stop the simulator that runs at --port, and wait until it has stopped", stopRunning))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd

@@ -16,12 +16,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
 // Main runs the extender until ctx is done and returns the exit status: 0 after
 // a clean stop, 1 after a failure, 2 if the command line or the configuration is
 // at fault.
-func Main(ctx context.Context, version string, args []string, stdout, stderr io.Writer) int {
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, options, err := config.Parse(args, stderr)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
@@ -30,7 +31,7 @@ func Main(ctx context.Context, version string, args []string, stdout, stderr io.
 		fmt.Fprintf(stderr, "extender: %v\n", err)
 		return 2
 	case options.Version:
-		fmt.Fprintln(stdout, version)
+		fmt.Fprintln(stdout, version.String())
 		return 0
 	case options.Print:
 		text, err := c.YAML()
@@ -47,7 +48,7 @@ func Main(ctx context.Context, version string, args []string, stdout, stderr io.
 		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
 	}
 	logger := logging.New(stderr, c.LogFormat, c.Loggers)
-	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version}); err != nil {
+	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version.Tag()}); err != nil {
 		logger.Error(err, "The extender ends")
 		return 1
 	}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	os.Exit(command.Main(ctx, "test", os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 func must(t *testing.T, err error) {
