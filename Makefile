@@ -125,15 +125,18 @@ ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
 
+IMAGE_FOLDER ?= bin/images
+
 .PHONY: images
-images: $(IMAGES:%=bin/images/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's)
+images: $(IMAGES:%=$(IMAGE_FOLDER)/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's; "amd64 arm64" makes images for both)
 
-$(IMAGES:%=bin/images/%.tar): bin/images/%.tar: bin/linux-$(ARCH)/%
+.SECONDEXPANSION:
+$(IMAGES:%=$(IMAGE_FOLDER)/%.tar): $$(foreach a,$$(ARCH),bin/linux-$$(a)/$$(basename $$(@F)))
 	@mkdir -p $(@D)
-	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) --out $(CURDIR)/$@ $(CURDIR)/$<
+	@cd tools && go run ./image --name $(REGISTRY)/$(basename $(@F)):$(TAGGED) --out $(abspath $@) $(abspath $^)
 
-$(IMAGES:%=bin/linux-$(ARCH)/%): bin/linux-$(ARCH)/%: FORCE
-	GOOS=linux GOARCH=$(ARCH) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$*
+$(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
+	GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$(@F)
 
 .PHONY: release
 release: ## dist/: what people install (docs/install.md); TAG=v… REGISTRY=… DOWNLOADS=… (where its files will be)

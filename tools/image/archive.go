@@ -12,20 +12,25 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // writeArchive writes an image layout in a tar, which skopeo, podman and
 // containerd read, with the list of contents that docker load wants.
-func writeArchive(out string, img v1.Image, ref name.Tag) error {
+func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := layout.Write(dir, indexOf(img, ref)); err != nil {
+	index, err := indexOf(images, ref)
+	if err != nil {
 		return err
 	}
-	if err := writeDockerManifest(filepath.Join(dir, "manifest.json"), img, ref); err != nil {
+	if _, err := layout.Write(dir, index); err != nil {
+		return err
+	}
+	if err := writeDockerManifest(filepath.Join(dir, "manifest.json"), images[0], ref); err != nil {
 		return err
 	}
 	entries, err := read(dir)
@@ -36,17 +41,30 @@ func writeArchive(out string, img v1.Image, ref name.Tag) error {
 }
 
 // indexOf names the image for those who go by the tag (skopeo, podman) and those
-// who go by the full name (containerd).
-func indexOf(img v1.Image, ref name.Tag) v1.ImageIndex {
+// who go by the full name (containerd). Images for several architectures are one.
+func indexOf(images []v1.Image, ref name.Tag) (v1.ImageIndex, error) {
+	var named mutate.Appendable = images[0]
+	if len(images) > 1 {
+		all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+		for _, img := range images {
+			config, err := img.ConfigFile()
+			if err != nil {
+				return nil, err
+			}
+			all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{Platform: config.Platform()}})
+		}
+		named = all
+	}
 	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
-		Add: img,
+		Add: named,
 		Descriptor: v1.Descriptor{Annotations: map[string]string{
 			"org.opencontainers.image.ref.name": ref.TagStr(),
 			"io.containerd.image.name":          ref.Name(),
 		}},
-	})
+	}), nil
 }
 
+// writeDockerManifest is for docker load, which takes one architecture: the first.
 func writeDockerManifest(file string, img v1.Image, ref name.Tag) error {
 	manifest, err := img.Manifest()
 	if err != nil {

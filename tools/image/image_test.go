@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -62,11 +63,11 @@ func tiny(t *testing.T, arch string) (binary string) {
 }
 
 // archive runs the command.
-func archive(t *testing.T, binary string) (file string) {
+func archive(t *testing.T, binaries ...string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "tiny.tar")
 	var stdout, stderr bytes.Buffer
-	if code := run([]string{"--name", imageName, "--out", file, binary}, &stdout, &stderr); code != 0 {
+	if code := run(append([]string{"--name", imageName, "--out", file}, binaries...), &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	return file
@@ -297,6 +298,42 @@ func TestADynamicBinaryIsRefused(t *testing.T) {
 		t.Skip("no dynamically linked /bin/sh here")
 	}
 	if !strings.Contains(err.Error(), "dynamically linked") {
+		t.Error(err)
+	}
+}
+
+func TestImagesForTwoArchitecturesAreOne(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range filesOf(t, archive(t, tiny(t, "amd64"), tiny(t, "arm64"))) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := index.IndexManifest()
+	if err != nil || len(named.Manifests) != 1 || named.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "v1" {
+		t.Fatalf("%+v, %v", named, err)
+	}
+	both, err := index.ImageIndex(named.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := both.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var platforms []string
+	for _, m := range manifest.Manifests {
+		platforms = append(platforms, m.Platform.String())
+	}
+	if !slices.Equal(platforms, []string{"linux/amd64", "linux/arm64"}) {
+		t.Errorf("platforms %q", platforms)
+	}
+	if err := validate.Index(both); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,7 @@
 // Command image puts a static Linux binary into an OCI image, without a container
 // engine, and writes that as an archive:
 //
-//	go run ./image --name registry.example/regex-scheduling/scheduler:dev --out scheduler.tar scheduler
+//	go run ./image --name registry.example/regex-scheduling/scheduler:dev --out scheduler.tar amd64/scheduler arm64/scheduler
 //
 // The image has no base. It holds the binary, the certificates of public
 // authorities, a user without rights, and /tmp. The same binary, name and version
@@ -16,6 +16,7 @@ import (
 	"os"
 
 	registry "github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -31,11 +32,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return 2
 	}
-	if *name == "" || *out == "" || flags.NArg() != 1 {
-		fmt.Fprintln(stderr, "image: wants --name, --out and one binary")
+	if *name == "" || *out == "" || flags.NArg() == 0 {
+		fmt.Fprintln(stderr, "image: wants --name, --out and a binary, or one for each architecture")
 		return 2
 	}
-	summary, err := pack(flags.Arg(0), *name, *out)
+	summary, err := pack(flags.Args(), *name, *out)
 	if err != nil {
 		fmt.Fprintf(stderr, "image: %v\n", err)
 		return 1
@@ -44,21 +45,26 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// pack writes the archive of a binary and says what came of it.
-func pack(binary, name, out string) (summary string, err error) {
+// pack writes the archive of a binary, for one architecture or more, and says what
+// came of it.
+func pack(binaries []string, name, out string) (summary string, err error) {
 	// With a registry: containerd and podman would guess different ones.
 	ref, err := registry.NewTag(name, registry.StrictValidation)
 	if err != nil {
 		return "", fmt.Errorf("name of the image: %w", err)
 	}
-	img, err := build(binary)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", binary, err)
+	var images []v1.Image
+	for _, binary := range binaries {
+		img, err := build(binary)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", binary, err)
+		}
+		images = append(images, img)
 	}
-	if err := writeArchive(out, img, ref); err != nil {
+	if err := writeArchive(out, images, ref); err != nil {
 		return "", fmt.Errorf("%s: %w", out, err)
 	}
-	digest, err := img.Digest()
+	digest, err := images[0].Digest()
 	if err != nil {
 		return "", err
 	}
