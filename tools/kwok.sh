@@ -11,6 +11,8 @@ cd tools/kwok
 go build -o ../../bin/kwok sigs.k8s.io/kwok/cmd/kwok
 for dir in "$(go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)"/kustomize/stage/*/*/; do
 	name=$(basename "$(dirname "$dir")")-$(basename "$dir")
-	mapfile -t stages < <(grep -ls '^kind: Stage$' "$dir"*.yaml)
-	[ ${#stages[@]} = 0 ] || awk 'FNR == 1 { print "---" } 1' "${stages[@]}" >"../../bin/kwok-stages/$name.yaml"
+	for file in "$dir"*.yaml; do
+		if grep -qs '^kind: Stage$' "$file"; then echo ---; cat "$file"; fi
+	done >"../../bin/kwok-stages/$name.yaml"
+	[ -s "../../bin/kwok-stages/$name.yaml" ] || rm "../../bin/kwok-stages/$name.yaml"
 done

@@ -175,8 +175,8 @@ type SideError struct {
 func (e SideError) Error() string {
 	var lines []string
 	if mistakes := (scheduler.Mistakes)(nil); errors.As(e.Err, &mistakes) {
-		slices.SortStableFunc(mistakes, func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) })
-		for _, m := range mistakes {
+		byLine := func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) }
+		for _, m := range slices.SortedStableFunc(slices.Values(mistakes), byLine) {
 			lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
 		}
 	}
