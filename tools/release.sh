@@ -41,6 +41,7 @@ done
 build simulator "$unix"
 build extender "$unix"
 build kubectl-regex "$unix windows/amd64 windows/arm64"
+build guest "$unix windows/amd64 windows/arm64"
 cp static/regex_v1.wasm static/regex_v2.wasm "$dist"
 
 tools/krew.sh "$tag" "$downloads" "$dist"
