@@ -55,6 +55,12 @@ var Kinds = []Kind{
 	kindOf("pod", &v1.Pod{}),
 }
 
+// ofNoNamespace are the kinds whose objects belong to the whole cluster.
+var ofNoNamespace = []string{
+	"Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "CSINode",
+	"PersistentVolume", "DeviceClass", "ResourceSlice", "Node",
+}
+
 // Kind is a kind of object that a [Snapshot] holds.
 type Kind struct {
 	// Resource names it to an API server, Title to a person.
@@ -130,6 +136,9 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 func (k Kind) add(to *Snapshot, raw []byte) (one Object, found []error, err error) {
 	one = reflect.New(k.field.Type.Elem()).Interface().(Object)
 	if found, err = decode(raw, one); err == nil {
+		if one.GetNamespace() == "" && !slices.Contains(ofNoNamespace, k.Kind) {
+			one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
+		}
 		k.of(to).Set(reflect.Append(k.of(to), reflect.ValueOf(one).Elem()))
 	}
 	return one, found, err

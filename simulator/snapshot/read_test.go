@@ -117,13 +117,20 @@ func TestAFileThatIsCompressedIsRead(t *testing.T) {
 	}
 }
 
+func TestAManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
+	s, notices := noticed(t, "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nkind: Node\napiVersion: v1\nmetadata: {name: a}\n")
+	if pod, node := s.Pods[0].Namespace, s.Nodes[0].Namespace; pod != "default" || node != "" || notices != "" {
+		t.Errorf("the pod is of %q, the node of %q, and noticed is %q", pod, node, notices)
+	}
+}
+
 func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"nothing", " \n", "it is empty"},
 		{"something else", `{"colour": "red"}`, `it has none of the fields of an export, such as "nodes" and "pods", and no kind either`},
 		{"no YAML", "a: b: c", "no YAML: "},
 		{"a list of kubectl that was cut", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: a}\n", "the kind is missing, with which a list of kubectl ends: the file is cut off"},
-		{"an export that was cut", "nodes:\n- metadata: {name: a}\npods:\n- metadata: {name: p}\n  spec:\n", "pod p has no spec.containers: perhaps the file is cut off"},
+		{"an export that was cut", "nodes:\n- metadata: {name: a}\npods:\n- metadata: {name: p}\n  spec:\n", "pod default/p has no spec.containers: perhaps the file is cut off"},
 		{"in the middle of metadata", "nodes:\n- metadata:\n", "node 1 has no metadata.name: perhaps the file is cut off"},
 		{"a snapshot that was cut", "source: {objects: 3}\nnodes:\n- metadata: {name: a}\n", "the file is cut off: it says that it has 3 objects, and has 1"},
 		{"a name that YAML takes for a no", "kind: Node\napiVersion: v1\nmetadata: {name: n}\n", "cannot unmarshal bool into Go struct field"},

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
+)
+
+// step is a command of a guide, and what the guide says that it prints.
+type step struct{ command, prints string }
+
+// chapter returns the steps of a chapter of a guide: its indented lines, with "$ "
+// before each command.
+func chapter(t *testing.T, file, title string) (steps []step) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n## "+title+"\n")
+	body, _, _ := strings.Cut(rest, "\n## ")
+	for line := range strings.Lines(body) {
+		line, indented := strings.CutPrefix(line, "    ")
+		if command, ok := strings.CutPrefix(line, "$ "); ok && indented {
+			steps = append(steps, step{command: strings.TrimSpace(command)})
+		} else if indented && len(steps) > 0 && !strings.HasPrefix(steps[len(steps)-1].command, "simulator") {
+			steps[len(steps)-1].prints += line
+		}
+	}
+	return steps
+}
+
+// TestTheFirstChapterOnGuestsIsTrue does what docs/guests.md says to a new author,
+// from "guest new" to a pod that the guest places in the simulator.
+func TestTheFirstChapterOnGuestsIsTrue(t *testing.T) {
+	steps := chapter(t, "../../docs/guests.md", "In ten minutes, in Go")
+	t.Setenv("GOFLAGS", "-buildvcs=false")
+	t.Setenv("GOPROXY", "off")
+	t.Chdir(t.TempDir())
+	placed := false
+	for _, step := range steps {
+		program, rest, _ := strings.Cut(step.command, " ")
+		var out bytes.Buffer
+		failed := false
+		switch program {
+		case "cd":
+			t.Chdir(rest)
+		case "guest":
+			failed = command.Run(t.Context(), strings.Fields(rest), &out, &out) != 0
+		case "simulator":
+			session(t, strings.Fields(rest), func(base string) {
+				eventually.Succeeds(t, "the guest places the pod", func(context.Context) error {
+					if on := where(t, base)["default/db"]; on != "fast Running" {
+						return fmt.Errorf("it is on %q", on)
+					}
+					return nil
+				})
+				_, told := get(t, base+"/api/v1/pods/default/db/attempts")
+				placed = strings.Contains(told, "node(s) had no disk of the kind nvme")
+				if !placed {
+					t.Errorf("it does not tell what the guest said of slow: %s", told)
+				}
+			})
+		default:
+			shell := exec.CommandContext(t.Context(), "sh", "-c", step.command)
+			shell.Stdout, shell.Stderr = &out, &out
+			failed = shell.Run() != nil
+		}
+		if failed || (step.prints != "" && out.String() != step.prints) {
+			t.Fatalf("%s\nprints:\n%s\nshould print:\n%s", step.command, &out, step.prints)
+		}
+	}
+	if !placed {
+		t.Errorf("the chapter places no pod: %v", steps)
+	}
+}
