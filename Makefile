@@ -153,7 +153,7 @@ minors: # for release.sh
 ##@ Check
 
 .PHONY: check
-check: lint verify-guests test test-minors verify-upstream ## lint, verify-guests, test, test-minors and verify-upstream: what CI runs
+check: languages lint verify-guests test test-minors verify-upstream ## lint, verify-guests, test, test-minors and verify-upstream: what CI runs
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
@@ -178,6 +178,12 @@ prometheus: # for a test of the extender, as chromium; unpacked, since the packa
 		apt-get -q download prometheus >/dev/null 2>&1 && dpkg-deb --fsys-tarfile prometheus_*.deb | \
 		tar -xO ./usr/bin/prometheus >bin/prometheus && chmod +x bin/prometheus; rm -f prometheus_*.deb; [ -s bin/prometheus ]; }; } || \
 		{ rm -f .tools/bin/prometheus; echo 'no Prometheus, and it cannot be had here: one test of the extender is skipped'; }
+
+.PHONY: languages
+languages: # compilers for the tests of examples/, as chromium; TinyGo is in tools
+	@[ -x /usr/bin/rustc ] && command -v wat2wasm wasm-ld >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+		apt-get -q update >/dev/null && apt-get -q install -y --no-install-recommends rustc libstd-rust-dev-wasm32 lld wabt >/dev/null; } || \
+		echo 'no Rust for Wasm or no wabt, and they cannot be installed here: examples in these languages are not tried'
 
 .PHONY: test-race
 test-race: ## wasmhost, guest and regex under the race detector (needs a C compiler)
@@ -204,9 +210,9 @@ verify-upstream: ## the scenarios through the upstream host again, where it can 
 lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 	@files=$$(.tools/bin/gofumpt -l $(GO_FILES)) && if [ -n "$$files" ]; then \
 		printf 'not formatted; run: make format\n%s\n' "$$files" >&2; exit 1; fi
-	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED); do echo "$$module: go vet, staticcheck, go mod tidy"; \
+	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED) examples/go-filter examples/go-score; do echo "$$module: go vet, staticcheck, go mod tidy"; \
 		(cd $$module && go vet ./... && $(CURDIR)/.tools/bin/staticcheck ./... && \
-		{ [ $$module = compat ] || go mod tidy -diff; }) || exit; done # compat has the pins of upstream, more than it needs
+		case $$module in compat | examples/*) ;; *) go mod tidy -diff ;; esac) || exit; done # compat has the pins of upstream, more than it needs; an example has as few as it can
 	cd v2 && go vet ./... # without what only TinyGo compiles
 	$(foreach m,$(call other,$(MINORS)),go mod tidy -diff -modfile=$(call modfile,$(m)) &&) true
 
