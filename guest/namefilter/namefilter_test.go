@@ -27,6 +27,13 @@ func TestFilterSaysNothingMoreThanSuccess(t *testing.T) {
 	}
 }
 
+func TestTheHostLearnsWhereNamesGo(t *testing.T) {
+	at := whereNames()
+	if buffer := host.Memory(uint32(at>>32), uint32(at)); len(buffer) != len(namesBuffer) || &buffer[0] != &namesBuffer[0] {
+		t.Errorf("it would write %d bytes elsewhere than into the buffer", len(buffer))
+	}
+}
+
 func TestManyNamesAreAnsweredAboutButForOtherReasons(t *testing.T) {
 	forC := &guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: "is for c"}
 	forOthers := &guest.Status{Code: guest.Unschedulable, Reason: "is for others"}
