@@ -22,7 +22,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
@@ -74,11 +74,13 @@ func New(o Options) (*Extender, error) {
 	}
 	for _, name := range c.InUse() {
 		entry := c.Algorithms[name]
-		one, err := algorithm.New(entry.Kind, entry.Config, o.Logger.WithName("algorithm").WithName(name))
+		config, err := builtin.Resolve(entry.Kind, entry.Config)
+		if err == nil {
+			e.algorithms[name], err = config.New(o.Logger.WithName("algorithm").WithName(name))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
 		}
-		e.algorithms[name] = one
 	}
 	if c.TLS.Enabled() {
 		if err := e.certs.Load(c.TLS); err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )

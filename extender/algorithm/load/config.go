@@ -53,8 +53,9 @@ type TLS struct {
 	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitempty"`
 }
 
-func defaults() Config {
-	return Config{
+// Default measures the processors, by a Prometheus on this machine.
+func Default() algorithm.Config {
+	return &Config{
 		URL: "http://127.0.0.1:9090", NodeLabel: "instance", Better: Less, Min: 0, Max: 1, Missing: algorithm.Neutral,
 		Interval:   metav1.Duration{Duration: 15 * time.Second},
 		Timeout:    metav1.Duration{Duration: 5 * time.Second},

@@ -22,13 +22,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-func init() {
-	algorithm.Register("load", func() algorithm.Config {
-		config := defaults()
-		return &config
-	})
-}
-
 var _ algorithm.Worker = (*load)(nil)
 
 type load struct {

@@ -11,7 +11,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-func init() { algorithm.Register("nop", func() algorithm.Config { return &Config{} }) }
+// Default is the only config.
+func Default() algorithm.Config { return &Config{} }
 
 // Config has nothing to set.
 type Config struct{}

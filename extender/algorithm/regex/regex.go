@@ -14,11 +14,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func init() {
-	algorithm.Register("regex", func() algorithm.Config {
-		config := Config(regex.Default)
-		return &config
-	})
+// Default reads the annotations that every way into the scheduler reads.
+func Default() algorithm.Config {
+	config := Config(regex.Default)
+	return &config
 }
 
 // Config says where the patterns are.
