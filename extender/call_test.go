@@ -13,7 +13,7 @@ import (
 func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
 	levels := logging.Levels{"server.nodes": logging.Info, logging.Default: logging.Trace}
 	c := &call{
-		Extender: &Extender{nodeLogger: logging.New(io.Discard, logging.Text, levels).WithName("server").WithName("nodes")},
+		Extender: &Extender{nodeLogger: logging.New(io.Discard, logging.Text, levels)("server.nodes")},
 		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)

@@ -32,7 +32,8 @@ import (
 type Options struct {
 	// Config must be complete: loaded, or completed by its Complete.
 	Config *config.Config
-	Logger logr.Logger
+	// Logger makes the logger of a name.
+	Logger func(name string) logr.Logger
 	// Version is shown to who asks.
 	Version string
 }
@@ -65,9 +66,9 @@ type Extender struct {
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
-	c, log := o.Config, o.Logger.WithName("server")
+	c := o.Config
 	e := &Extender{
-		Options: o, logger: log, nodeLogger: log.WithName("nodes"), turns: newTurns(), after: time.After,
+		Options: o, logger: o.Logger("server"), nodeLogger: o.Logger("server.nodes"), turns: newTurns(), after: time.After,
 		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
@@ -76,7 +77,7 @@ func New(o Options) (*Extender, error) {
 		entry := c.Algorithms[name]
 		config, err := builtin.Resolve(entry.Kind, entry.Config)
 		if err == nil {
-			e.algorithms[name], err = config.New(o.Logger.WithName("algorithm").WithName(name))
+			e.algorithms[name], err = config.New(o.Logger("algorithm." + name))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
@@ -149,14 +150,14 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 		return e.serve(ctx, l, e.certs.Config())
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
+		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
 	return e.serve(ctx, l, nil)
 }
 
 // reloaded tells what became of certificates that have changed.
 func (e *Extender) reloaded(err error) {
-	log := e.Logger.WithName("tls")
+	log := e.Logger("tls")
 	if err != nil {
 		e.metrics.reloads.WithLabelValues("refused").Inc()
 		log.Error(err, "The new certificates are refused, the old ones go on")

@@ -29,7 +29,7 @@ func startServers(webPort int) (s servers, err error) {
 	s.transport = guestserver.Names(map[string]string{"static-webserver": s.web.Address()})
 	// Without any configuration it answers full nodes and names alike. Only its
 	// errors are logged: the rest belongs to a console of its own.
-	s.extender, err = extender.Start(extender.Options{Logger: klog.Background().WithName("extender").V(2)})
+	s.extender, err = extender.Start(extender.Options{Logger: klog.Background().WithName("extender").V(2).WithName})
 	return s, err
 }
 
