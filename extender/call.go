@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -96,40 +95,22 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	return nil
 }
 
-// read reads the request. That takes a processor and makes garbage, so more at
-// a time than there are processors would only take more memory.
+// large is more than the body of 30,000 names has, in bytes. A request of full nodes has
+// more than 150 of them.
+const large = 1 << 20
+
+// read reads the request. That takes a processor and makes garbage, so more at a time
+// than there are processors would only take more memory. What is small waits for nothing
+// large.
 func (c *call) read(b *body.Body) (err error) {
-	turns := c.turns.of(len(b.Bytes()))
-	turns <- struct{}{}
-	defer func() { <-turns }()
+	reading := c.readingSmall
+	if len(b.Bytes()) > large {
+		reading = c.readingLarge
+	}
+	reading <- struct{}{}
+	defer func() { <-reading }()
 	c.request, err = wire.Read(b.Bytes(), b.Take)
 	return err
-}
-
-// turns are those in which requests are read, as many at a time as there are
-// processors, for each class of sizes: a request for a hundred names takes a
-// fraction of a millisecond, and waits for none of full nodes, which take hundreds.
-type turns [len(classes) + 1]chan struct{}
-
-// classes are the largest bodies of all classes but the last: 2,000 names with
-// their pod, and 30,000.
-var classes = [...]int{64 << 10, 1 << 20}
-
-func newTurns() (t turns) {
-	for i := range t {
-		t[i] = make(chan struct{}, runtime.GOMAXPROCS(0))
-	}
-	return t
-}
-
-// of are the turns for bodies of a size.
-func (t turns) of(size int) chan struct{} {
-	for i, most := range classes {
-		if size <= most {
-			return t[i]
-		}
-	}
-	return t[len(classes)]
 }
 
 // run asks the algorithms. Their panics end here.

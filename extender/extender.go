@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -55,9 +56,10 @@ type Extender struct {
 	// inFlight are all requests; those that have arrived and have no answer yet
 	// are answering.
 	inFlight, answering atomic.Int64
-	turns               turns
-	draining            atomic.Bool
-	unknownLog          rate.Sometimes // about requests for what is not there
+	// A place for each request that is read, by the size of its body.
+	readingSmall, readingLarge chan struct{}
+	draining                   atomic.Bool
+	unknownLog                 rate.Sometimes // about requests for what is not there
 
 	// after is time.After, but in tests.
 	after func(time.Duration) <-chan time.Time
@@ -68,7 +70,8 @@ type Extender struct {
 func New(o Options) (*Extender, error) {
 	c := o.Config
 	e := &Extender{
-		Options: o, logger: o.Logger("server"), nodeLogger: o.Logger("server.nodes"), turns: newTurns(), after: time.After,
+		Options: o, logger: o.Logger("server"), nodeLogger: o.Logger("server.nodes"), after: time.After,
+		readingSmall: make(chan struct{}, runtime.GOMAXPROCS(0)), readingLarge: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
