@@ -4,13 +4,11 @@
 package certs
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +28,7 @@ func (s *Source) Load(files config.TLS) (err error) {
 	if s.tried, err = read(files); err != nil {
 		return err
 	}
-	pair, err := tls.X509KeyPair(s.tried[0], s.tried[1])
+	pair, err := tls.X509KeyPair([]byte(s.tried[0]), []byte(s.tried[1]))
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", files.CertFile, files.KeyFile, err)
 	}
@@ -47,7 +45,7 @@ func (s *Source) Load(files config.TLS) (err error) {
 	}
 	if files.ClientCAFile != "" {
 		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM(s.tried[2]) {
+		if !config.ClientCAs.AppendCertsFromPEM([]byte(s.tried[2])) {
 			return fmt.Errorf("client authorities %s: there is no PEM certificate in it", files.ClientCAFile)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
@@ -93,7 +91,7 @@ func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)
 		case <-tick.C:
 		}
 		now, _ := read(files) // an error reads as nothing, and Load returns it
-		if now.equal(last) && !now.equal(s.tried) {
+		if now == last && now != s.tried {
 			loaded(s.Load(files))
 		}
 		last = now
@@ -101,10 +99,8 @@ func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)
 }
 
 // contents are those of the certificate, its key, and the clients' authorities: all
-// nil where one could not be read.
-type contents [3][]byte
-
-func (c contents) equal(other contents) bool { return slices.EqualFunc(c[:], other[:], bytes.Equal) }
+// empty where one could not be read.
+type contents [3]string
 
 func read(files config.TLS) (all contents, err error) {
 	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
@@ -115,12 +111,14 @@ func read(files config.TLS) (all contents, err error) {
 		if err == nil && !info.Mode().IsRegular() { // a pipe or a device, which may never end
 			err = fmt.Errorf("%s: is no regular file", path)
 		}
+		var text []byte
 		if err == nil {
-			all[i], err = os.ReadFile(path)
+			text, err = os.ReadFile(path)
 		}
 		if err != nil {
 			return contents{}, err
 		}
+		all[i] = string(text)
 	}
 	return all, nil
 }

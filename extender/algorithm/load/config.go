@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -117,13 +118,7 @@ var queries = map[string]string{
 
 // promQL is the query to send.
 func (c *Config) promQL() string {
-	switch {
-	case c.Query != "":
-		return c.Query
-	case c.Measure == "":
-		return strings.ReplaceAll(queries["cpu"], "%l", c.NodeLabel)
-	}
-	return strings.ReplaceAll(queries[c.Measure], "%l", c.NodeLabel)
+	return cmp.Or(c.Query, strings.ReplaceAll(queries[cmp.Or(c.Measure, "cpu")], "%l", c.NodeLabel))
 }
 
 // worse reports whether a is worse than b.

@@ -5,6 +5,7 @@
 package lucky
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -36,18 +37,14 @@ func (c Config) Validate() error {
 }
 
 // New implements algorithm.Config.
-func (c Config) New(logr.Logger) (algorithm.Algorithm, error) { return newLucky(c), nil }
+func (c Config) New(logr.Logger) (algorithm.Algorithm, error) {
+	c.Seed = cmp.Or(c.Seed, rand.Uint64())
+	return &lucky{Config: c}, nil
+}
 
 type lucky struct {
 	Config
 	requests atomic.Uint64
-}
-
-func newLucky(config Config) *lucky {
-	if config.Seed == 0 {
-		config.Seed = rand.Uint64()
-	}
-	return &lucky{Config: config}
 }
 
 // random is the source for one request.
