@@ -5,8 +5,7 @@
 // It speaks HTTP itself: it receives requests within limits, has them answered by
 // the algorithms, isolates what goes wrong, and shuts down without losing a request.
 // Its packages: command (the command line), config (what can be set), wire (the
-// requests and answers), body (their memory), algorithm (what it can decide), certs
-// and logging.
+// requests and answers), body (their memory), algorithm (what it can decide) and logging.
 package extender
 
 import (
@@ -25,7 +24,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
-	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
@@ -45,7 +43,7 @@ type Extender struct {
 	logger     logr.Logger // of requests
 	nodeLogger logr.Logger // of their nodes
 	metrics    *metrics
-	certs      certs.Source
+	certs      certificates
 
 	algorithms map[string]algorithm.Algorithm // those in use, by name
 	panicked   sync.Map                       // name to what, of those that work in the background
@@ -87,7 +85,7 @@ func New(o Options) (*Extender, error) {
 		}
 	}
 	if c.TLS.Enabled() {
-		if err := e.certs.Load(c.TLS); err != nil {
+		if err := e.certs.load(c.TLS); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
@@ -149,8 +147,8 @@ func (e *Extender) health() map[string]algorithm.Health {
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
 	if e.Config.TLS.Enabled() {
-		go e.certs.Watch(ctx, e.Config.TLS, e.reloaded)
-		return e.serve(ctx, l, e.certs.Config())
+		go e.certs.watch(ctx, e.Config.TLS, e.reloaded)
+		return e.serve(ctx, l, e.certs.config())
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
@@ -167,7 +165,7 @@ func (e *Extender) reloaded(err error) {
 		return
 	}
 	e.metrics.reloads.WithLabelValues("success").Inc()
-	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
+	log.Info("New certificates are in use", "expiry", e.certs.notAfter().UTC().Format(time.RFC3339))
 }
 
 // Close ends the work of the algorithms in the background, and waits for that.

@@ -47,7 +47,7 @@ func newMetrics(e *Extender) *metrics {
 	gauge("extender_requests_in_flight", "Requests that are arriving or being answered.", func() float64 { return float64(e.inFlight.Load()) })
 	gauge("extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", func() float64 { return float64(e.bodies.Used()) })
 	gauge("extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", func() float64 {
-		return float64(max(0, e.certs.NotAfter().Unix()))
+		return float64(max(0, e.certs.notAfter().Unix()))
 	})
 	register.NewGaugeVec(prometheus.GaugeOpts{Name: "extender_build_info", Help: "1, with the version."}, []string{"version"}).
 		WithLabelValues(e.Version).Set(1)

@@ -1,7 +1,4 @@
-// Package certs serves TLS with certificates that are renewed while the
-// program runs. New files that are no good are refused, and the old ones stay.
-// It is no API.
-package certs
+package extender
 
 import (
 	"context"
@@ -15,17 +12,17 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// Source hands out the current certificates. It is safe for concurrent use, but for
-// Load and Watch.
-type Source struct {
+// certificates hands out the current ones. New files that are no good are refused, and
+// the old ones stay. It is safe for concurrent use, but for load and watch.
+type certificates struct {
 	current atomic.Pointer[tls.Config]
 	tried   contents // what was loaded last, good or not
 }
 
-// Load reads PEM files and, if they are good, makes them current. Connections
+// load reads PEM files and, if they are good, makes them current. Connections
 // that are made before keep what they have.
-func (s *Source) Load(files config.TLS) (err error) {
-	if s.tried, err = read(files); err != nil {
+func (s *certificates) load(files config.TLS) (err error) {
+	if s.tried, err = readPEM(files); err != nil {
 		return err
 	}
 	pair, err := tls.X509KeyPair([]byte(s.tried[0]), []byte(s.tried[1]))
@@ -54,10 +51,10 @@ func (s *Source) Load(files config.TLS) (err error) {
 	return nil
 }
 
-// Config is for a server, after Load. It asks the Source at every handshake. A client
-// certificate is verified if there is one; whether there has to be is up to
+// config is for a server, after load. It asks for the current ones at every handshake. A
+// client certificate is verified if there is one; whether there has to be is up to
 // the server, request by request.
-func (s *Source) Config() *tls.Config {
+func (s *certificates) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -66,8 +63,8 @@ func (s *Source) Config() *tls.Config {
 	}
 }
 
-// NotAfter is when the current certificate expires, or zero if there is none.
-func (s *Source) NotAfter() time.Time {
+// notAfter is when the current certificate expires, or zero if there is none.
+func (s *certificates) notAfter() time.Time {
 	if config := s.current.Load(); config != nil {
 		return config.Certificates[0].Leaf.NotAfter
 	}
@@ -78,10 +75,10 @@ func (s *Source) NotAfter() time.Time {
 // and however a file is changed, and reading a few kilobytes costs nothing.
 const lookEvery = time.Second
 
-// Watch loads the files that were loaded before when they have changed, until ctx is
+// watch loads the files that were loaded before when they have changed, until ctx is
 // done, and tells loaded what came of it. They are left to settle for as long as it
 // takes to look again: certificate and key are rarely written in the same instant.
-func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)) {
+func (s *certificates) watch(ctx context.Context, files config.TLS, loaded func(error)) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for last := s.tried; ; {
@@ -90,9 +87,9 @@ func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)
 			return
 		case <-tick.C:
 		}
-		now, _ := read(files) // an error reads as nothing, and Load returns it
+		now, _ := readPEM(files) // an error reads as nothing, and load returns it
 		if now == last && now != s.tried {
-			loaded(s.Load(files))
+			loaded(s.load(files))
 		}
 		last = now
 	}
@@ -102,7 +99,7 @@ func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)
 // empty where one could not be read.
 type contents [3]string
 
-func read(files config.TLS) (all contents, err error) {
+func readPEM(files config.TLS) (all contents, err error) {
 	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
 		if path == "" {
 			continue
