@@ -116,26 +116,24 @@ func (c *client) decode(body []byte) (map[string]float64, error) {
 		Status, ErrorType, Error string
 		Data                     struct {
 			ResultType string
-			Result     json.RawMessage
+			Result     []struct {
+				Metric map[string]string
+				Value  [2]any // time, and the value as text
+			}
 		}
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	err := json.Unmarshal(body, &answer)
+	samples, other := answer.Data.Result, (*json.UnmarshalTypeError)(nil)
+	switch {
+	case err != nil && !errors.As(err, &other):
 		return nil, fmt.Errorf("not an answer of Prometheus: %w", err)
-	}
-	if answer.Status != "success" {
+	case answer.Status != "success":
 		return nil, fmt.Errorf("query refused: %s: %s", answer.ErrorType, answer.Error)
-	}
-	if answer.Data.ResultType != "vector" {
+	case answer.Data.ResultType != "vector":
 		return nil, fmt.Errorf("the query returns a %s, want a vector: one value per node", answer.Data.ResultType)
-	}
-	var samples []struct {
-		Metric map[string]string
-		Value  [2]any // time, and the value as text
-	}
-	if err := json.Unmarshal(answer.Data.Result, &samples); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("not a vector of Prometheus: %w", err)
-	}
-	if len(samples) == 0 {
+	case len(samples) == 0:
 		return nil, fmt.Errorf("query %s: %w", c.promQL(), errEmpty)
 	}
 	values := make(map[string]float64, len(samples))
