@@ -53,7 +53,7 @@ func ask(method, path string) *httptest.ResponseRecorder {
 	return answer
 }
 
-func TestTheProgramServesUntilItIsTold(t *testing.T) {
+func TestTheProgramServesUntilItIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log, stderr := io.Pipe()
 	status := make(chan int)

@@ -63,7 +63,7 @@ func TestARunBecomesAPage(t *testing.T) {
 	}
 }
 
-func TestMistakesAreTold(t *testing.T) {
+func TestMistakesAreReported(t *testing.T) {
 	in := func(name, text string) string {
 		file := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -96,7 +96,7 @@ func TestAForeignGuestsVerdictsAreJudged(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoisyIsNotTold(t *testing.T) {
+func TestWhatIsNoisyIsNotShown(t *testing.T) {
 	var text string
 	for round := range 8 {
 		text += line("v2", round, 1000+float64(round)) + line("native", round, 1000+100*float64(round))

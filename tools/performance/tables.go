@@ -119,7 +119,7 @@ func (r *results) cells(t table) [][]string {
 
 const nothing = "–"
 
-// maxNoise is how noisy a figure may be that is told.
+// maxNoise is how noisy a figure that is shown may be.
 const maxNoise = 0.15
 
 // cell is the median and its noise, in benchstat's words. It is empty for what was not

@@ -5,7 +5,7 @@
 // has no data, or only old data, it has no opinion: every node passes and gets
 // the neutral score. /readyz, the metrics and the log say so, and also if its
 // data is of other names than those that the requests have. It measures nothing
-// itself.
+// itself. It is no API.
 package load
 
 import (

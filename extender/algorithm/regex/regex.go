@@ -1,7 +1,7 @@
 // Package regex is the algorithm that keeps the nodes whose names match the regex
 // in the pod's annotation, and not the one in its other annotation. The policy
 // itself, patterns, matches and reasons, is the project's regex package, which
-// every other way into the scheduler uses too.
+// every other way into the scheduler uses too. It is no API.
 package regex
 
 import (
