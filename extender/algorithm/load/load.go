@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,7 +27,7 @@ var _ algorithm.Worker = (*load)(nil)
 
 type load struct {
 	config   Config
-	client   *client
+	client   *http.Client
 	logger   logr.Logger
 	now      func() time.Time
 	tooMuch  *algorithm.Failure
@@ -55,7 +56,7 @@ type snapshot struct {
 }
 
 func newLoad(config Config, logger logr.Logger, now func() time.Time) (*load, error) {
-	client, err := newClient(config)
+	client, err := config.newClient()
 	if err != nil {
 		return nil, err
 	}

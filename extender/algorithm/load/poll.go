@@ -11,7 +11,7 @@ import (
 
 // Run asks Prometheus now and at every interval until ctx is done.
 func (l *load) Run(ctx context.Context) {
-	defer l.client.http.CloseIdleConnections()
+	defer l.client.CloseIdleConnections()
 	tick := time.NewTicker(l.config.Interval.Duration)
 	defer tick.Stop()
 	for {
@@ -28,7 +28,7 @@ func (l *load) Run(ctx context.Context) {
 // time that they stay so.
 func (l *load) poll(ctx context.Context) {
 	at := l.now()
-	values, err := l.client.query(ctx)
+	values, err := l.config.query(ctx, l.client)
 	switch {
 	case ctx.Err() != nil:
 		return
