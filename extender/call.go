@@ -142,52 +142,50 @@ func (c *call) decide(ctx context.Context) error {
 		failures, err := c.chain.Filter(ctx, &c.request.Args)
 		if err == nil {
 			c.answer = c.request.Filtered(failures)
-			c.logFailures(failures)
+			c.logNodes(failures, nil)
 		}
 		return err
 	}
 	scores, err := c.chain.Prioritize(ctx, &c.request.Args)
 	if err == nil {
 		c.answer = c.request.Priorities(scores)
-		c.logScores(scores)
+		c.logNodes(nil, scores)
 	}
 	return err
 }
 
-func (c *call) logScores(scores []int64) {
-	c.logNodes("Scored", func(i int) []any { return []any{"score", scores[i]} })
-}
-
-func (c *call) logFailures(failures []*algorithm.Failure) {
-	c.logNodes("Filtered", func(i int) []any {
-		reason := ""
-		if failures != nil && failures[i] != nil {
-			reason = failures[i].Reason
-		}
-		return []any{"passes", reason == "", "reason", reason}
-	})
-}
-
 // logNodes logs a line for each node, if somebody wants to see that.
-func (c *call) logNodes(message string, keysAndValues func(i int) []any) {
+func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
 	log := c.nodeLogger.V(4)
 	if !log.Enabled() {
 		return
 	}
 	for i, name := range c.request.Names {
-		log.Info(message, append([]any{"pod", c.request.Pod.String(), "node", name}, keysAndValues(i)...)...)
+		if c.verb == prioritize {
+			log.Info("Scored", "pod", c.request.Pod.String(), "node", name, "score", scores[i])
+			continue
+		}
+		reason := ""
+		if failures != nil && failures[i] != nil {
+			reason = failures[i].Reason
+		}
+		log.Info("Filtered", "pod", c.request.Pod.String(), "node", name, "passes", reason == "", "reason", reason)
 	}
 }
 
 func (c *call) count() {
-	nodesIn, nodesOut, took := 0, 0, time.Since(c.began)
+	labels, took := []string{c.verb, c.chain.String(), c.outcome}, time.Since(c.began)
+	nodesIn, nodesOut := 0, 0
 	if c.request != nil {
 		nodesIn = len(c.request.Names)
 	}
 	if c.answer != nil {
 		nodesOut = c.answer.Passed
 	}
-	c.metrics.count(c.verb, c.chain.String(), c.outcome, nodesIn, nodesOut, took)
+	c.metrics.requests.WithLabelValues(labels...).Inc()
+	c.metrics.nodesIn.WithLabelValues(labels...).Add(float64(nodesIn))
+	c.metrics.nodesOut.WithLabelValues(labels...).Add(float64(nodesOut))
+	c.metrics.durations.WithLabelValues(labels...).Observe(took.Seconds())
 	if log := c.logger.V(4); log.Enabled() && c.request != nil {
 		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
 			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)

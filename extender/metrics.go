@@ -1,8 +1,6 @@
 package extender
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -40,15 +38,6 @@ func newMetrics(e *Extender) *metrics {
 		Name: "extender_unknown_requests_total", Help: "Requests for what is neither a verb nor a page, as a mistyped filterVerb makes them.",
 	})
 	return m
-}
-
-// count counts a request that is over.
-func (m *metrics) count(verb, algorithm, outcome string, nodesIn, nodesOut int, took time.Duration) {
-	labels := []string{verb, algorithm, outcome}
-	m.requests.WithLabelValues(labels...).Inc()
-	m.nodesIn.WithLabelValues(labels...).Add(float64(nodesIn))
-	m.nodesOut.WithLabelValues(labels...).Add(float64(nodesOut))
-	m.durations.WithLabelValues(labels...).Observe(took.Seconds())
 }
 
 // collect tells how things are at the moment, the health of the algorithms included.
