@@ -69,8 +69,8 @@ func (m *manifest) wanted() string {
 // extensions are those of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// eachManifest calls look with each annotation and label of each object in a file, in the files of a folder, or
-// for - in standard input.
+// eachManifest calls look with each annotation and label of the objects in a file, in the
+// files of a folder, or for - in standard input.
 func (o *options) eachManifest(ctx context.Context, path string, look func(*manifest, entry)) error {
 	if path == "-" {
 		return o.readManifests(path, "stdin", look)
