@@ -227,7 +227,7 @@ guests = $(subst $(empty) ,$(comma),$(abspath $(subst $(comma), ,$(GUESTS))))
 define run-bench
 	@cd bench && ../bin/bench.test -test.run '^$$' -test.timeout 0 $(1) $(if $(GUESTS),-guests '$(guests)') \
 		>../bin/bench.txt || { grep -A9 FAIL ../bin/bench.txt >&2; exit 1; }
-	@bin/performance $(ARGS) bin/bench.txt
+	@$(or $(SHOW),bin/performance $(ARGS)) bin/bench.txt
 endef
 
 .PHONY: bench
@@ -241,6 +241,7 @@ bench-targets: bench ## what the host and v2 are held to, and nothing else
 
 .PHONY: bench-naming
 bench-naming: BENCH = Naming
+bench-naming: SHOW = go tool -modfile=tools/go.mod benchstat -ignore /round -row /case,/nodes -col '/door@(looked-at named)'
 bench-naming: bench ## which share of the nodes it is worth to name to the scheduler
 
 .PHONY: bench-quick

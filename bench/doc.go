@@ -9,5 +9,5 @@
 // name; benchstat compares doors, or two runs, over all rounds:
 //
 //	go test ./bench -bench Cycle/case=prefix -benchtime 30ms -rounds 20 >run.txt
-//	benchstat -ignore /round -col /door run.txt
+//	go tool -modfile=tools/go.mod benchstat -ignore /round -col /door run.txt
 package bench

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -96,40 +95,22 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	return nil
 }
 
-// read reads the request. That takes a processor and makes garbage, so more at
-// a time than there are processors would only take more memory.
+// large is more than the body of 30,000 names has, in bytes. A request of full nodes has
+// more than 150 of them.
+const large = 1 << 20
+
+// read reads the request. That takes a processor and makes garbage, so more at a time
+// than there are processors would only take more memory. What is small waits for nothing
+// large.
 func (c *call) read(b *body.Body) (err error) {
-	turns := c.turns.of(len(b.Bytes()))
-	turns <- struct{}{}
-	defer func() { <-turns }()
+	reading := c.readingSmall
+	if len(b.Bytes()) > large {
+		reading = c.readingLarge
+	}
+	reading <- struct{}{}
+	defer func() { <-reading }()
 	c.request, err = wire.Read(b.Bytes(), b.Take)
 	return err
-}
-
-// turns are those in which requests are read, as many at a time as there are
-// processors, for each class of sizes: a request for a hundred names takes a
-// fraction of a millisecond, and waits for none of full nodes, which take hundreds.
-type turns [len(classes) + 1]chan struct{}
-
-// classes are the largest bodies of all classes but the last: 2,000 names with
-// their pod, and 30,000.
-var classes = [...]int{64 << 10, 1 << 20}
-
-func newTurns() (t turns) {
-	for i := range t {
-		t[i] = make(chan struct{}, runtime.GOMAXPROCS(0))
-	}
-	return t
-}
-
-// of are the turns for bodies of a size.
-func (t turns) of(size int) chan struct{} {
-	for i, most := range classes {
-		if size <= most {
-			return t[i]
-		}
-	}
-	return t[len(classes)]
 }
 
 // run asks the algorithms. Their panics end here.
@@ -161,52 +142,50 @@ func (c *call) decide(ctx context.Context) error {
 		failures, err := c.chain.Filter(ctx, &c.request.Args)
 		if err == nil {
 			c.answer = c.request.Filtered(failures)
-			c.logFailures(failures)
+			c.logNodes(failures, nil)
 		}
 		return err
 	}
 	scores, err := c.chain.Prioritize(ctx, &c.request.Args)
 	if err == nil {
 		c.answer = c.request.Priorities(scores)
-		c.logScores(scores)
+		c.logNodes(nil, scores)
 	}
 	return err
 }
 
-func (c *call) logScores(scores []int64) {
-	c.logNodes("Scored", func(i int) []any { return []any{"score", scores[i]} })
-}
-
-func (c *call) logFailures(failures []*algorithm.Failure) {
-	c.logNodes("Filtered", func(i int) []any {
-		reason := ""
-		if failures != nil && failures[i] != nil {
-			reason = failures[i].Reason
-		}
-		return []any{"passes", reason == "", "reason", reason}
-	})
-}
-
 // logNodes logs a line for each node, if somebody wants to see that.
-func (c *call) logNodes(message string, keysAndValues func(i int) []any) {
+func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
 	log := c.nodeLogger.V(4)
 	if !log.Enabled() {
 		return
 	}
 	for i, name := range c.request.Names {
-		log.Info(message, append([]any{"pod", c.request.Pod.String(), "node", name}, keysAndValues(i)...)...)
+		if c.verb == prioritize {
+			log.Info("Scored", "pod", c.request.Pod.String(), "node", name, "score", scores[i])
+			continue
+		}
+		reason := ""
+		if failures != nil && failures[i] != nil {
+			reason = failures[i].Reason
+		}
+		log.Info("Filtered", "pod", c.request.Pod.String(), "node", name, "passes", reason == "", "reason", reason)
 	}
 }
 
 func (c *call) count() {
-	nodesIn, nodesOut, took := 0, 0, time.Since(c.began)
+	labels, took := []string{c.verb, c.chain.String(), c.outcome}, time.Since(c.began)
+	nodesIn, nodesOut := 0, 0
 	if c.request != nil {
 		nodesIn = len(c.request.Names)
 	}
 	if c.answer != nil {
 		nodesOut = c.answer.Passed
 	}
-	c.metrics.count(c.verb, c.chain.String(), c.outcome, nodesIn, nodesOut, took)
+	c.metrics.requests.WithLabelValues(labels...).Inc()
+	c.metrics.nodesIn.WithLabelValues(labels...).Add(float64(nodesIn))
+	c.metrics.nodesOut.WithLabelValues(labels...).Add(float64(nodesOut))
+	c.metrics.durations.WithLabelValues(labels...).Observe(took.Seconds())
 	if log := c.logger.V(4); log.Enabled() && c.request != nil {
 		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
 			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)

@@ -13,11 +13,11 @@ import (
 func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
 	levels := logging.Levels{"server.nodes": logging.Info, logging.Default: logging.Trace}
 	c := &call{
-		Extender: &Extender{nodeLogger: logging.New(io.Discard, logging.Text, levels).WithName("server").WithName("nodes")},
+		Extender: &Extender{nodeLogger: logging.New(io.Discard, logging.Text, levels)("server.nodes")},
 		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)
-	if got := testing.AllocsPerRun(100, func() { c.logScores(scores); c.logFailures(failures) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { c.logNodes(failures, scores) }); got != 0 {
 		t.Errorf("%v allocations", got)
 	}
 }

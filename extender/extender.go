@@ -5,14 +5,14 @@
 // It speaks HTTP itself: it receives requests within limits, has them answered by
 // the algorithms, isolates what goes wrong, and shuts down without losing a request.
 // Its packages: command (the command line), config (what can be set), wire (the
-// requests and answers), body (their memory), algorithm (what it can decide), certs
-// and logging.
+// requests and answers), body (their memory), algorithm (what it can decide) and logging.
 package extender
 
 import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -22,9 +22,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
-	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
@@ -32,7 +31,8 @@ import (
 type Options struct {
 	// Config must be complete: loaded, or completed by its Complete.
 	Config *config.Config
-	Logger logr.Logger
+	// Logger makes the logger of a name.
+	Logger func(name string) logr.Logger
 	// Version is shown to who asks.
 	Version string
 }
@@ -43,7 +43,7 @@ type Extender struct {
 	logger     logr.Logger // of requests
 	nodeLogger logr.Logger // of their nodes
 	metrics    *metrics
-	certs      certs.Source
+	certs      certificates
 
 	algorithms map[string]algorithm.Algorithm // those in use, by name
 	panicked   sync.Map                       // name to what, of those that work in the background
@@ -54,9 +54,10 @@ type Extender struct {
 	// inFlight are all requests; those that have arrived and have no answer yet
 	// are answering.
 	inFlight, answering atomic.Int64
-	turns               turns
-	draining            atomic.Bool
-	unknownLog          rate.Sometimes // about requests for what is not there
+	// A place for each request that is read, by the size of its body.
+	readingSmall, readingLarge chan struct{}
+	draining                   atomic.Bool
+	unknownLog                 rate.Sometimes // about requests for what is not there
 
 	// after is time.After, but in tests.
 	after func(time.Duration) <-chan time.Time
@@ -65,23 +66,26 @@ type Extender struct {
 // New makes an extender, with its algorithms at work. Who does not Serve must
 // Close.
 func New(o Options) (*Extender, error) {
-	c, log := o.Config, o.Logger.WithName("server")
+	c := o.Config
 	e := &Extender{
-		Options: o, logger: log, nodeLogger: log.WithName("nodes"), turns: newTurns(), after: time.After,
+		Options: o, logger: o.Logger("server"), nodeLogger: o.Logger("server.nodes"), after: time.After,
+		readingSmall: make(chan struct{}, runtime.GOMAXPROCS(0)), readingLarge: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 	}
 	for _, name := range c.InUse() {
 		entry := c.Algorithms[name]
-		one, err := algorithm.New(entry.Kind, entry.Config, o.Logger.WithName("algorithm").WithName(name))
+		config, err := builtin.Resolve(entry.Kind, entry.Config)
+		if err == nil {
+			e.algorithms[name], err = config.New(o.Logger("algorithm." + name))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
 		}
-		e.algorithms[name] = one
 	}
 	if c.TLS.Enabled() {
-		if err := e.certs.Load(c.TLS); err != nil {
+		if err := e.certs.load(c.TLS); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
@@ -143,25 +147,25 @@ func (e *Extender) health() map[string]algorithm.Health {
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
 	if e.Config.TLS.Enabled() {
-		go e.certs.Watch(ctx, e.Config.TLS, e.reloaded)
-		return e.serve(ctx, l, e.certs.Config())
+		go e.certs.watch(ctx, e.Config.TLS, e.reloaded)
+		return e.serve(ctx, l, e.certs.config())
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
+		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
 	return e.serve(ctx, l, nil)
 }
 
 // reloaded tells what became of certificates that have changed.
 func (e *Extender) reloaded(err error) {
-	log := e.Logger.WithName("tls")
+	log := e.Logger("tls")
 	if err != nil {
 		e.metrics.reloads.WithLabelValues("refused").Inc()
 		log.Error(err, "The new certificates are refused, the old ones go on")
 		return
 	}
 	e.metrics.reloads.WithLabelValues("success").Inc()
-	log.Info("New certificates are in use", "expiry", e.certs.NotAfter().UTC().Format(time.RFC3339))
+	log.Info("New certificates are in use", "expiry", e.certs.notAfter().UTC().Format(time.RFC3339))
 }
 
 // Close ends the work of the algorithms in the background, and waits for that.

@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 )
 
 // The algorithms below misbehave, each in one way, for the tests of the server.
@@ -47,7 +48,7 @@ func (none) Validate() error { return nil }
 func (n none) New(logr.Logger) (algorithm.Algorithm, error) { return n.makes, nil }
 
 func register(kind string, makes algorithm.Algorithm) {
-	algorithm.Register(kind, func() algorithm.Config { return &none{makes} })
+	builtin.Kinds[kind] = func() algorithm.Config { return &none{makes} }
 }
 
 type fault func(context.Context) error

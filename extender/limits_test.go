@@ -115,7 +115,7 @@ func slowly(t *testing.T, address, beginning string) net.Conn {
 
 const header = "POST /filter HTTP/1.1\r\nHost: extender\r\nContent-Type: application/json\r\n"
 
-func TestWhoTakesTooLongWithABodyIsTold(t *testing.T) {
+func TestWhoTakesTooLongWithABodyIsAnswered(t *testing.T) {
 	e := start(t, configure(t, "timeouts: {read: 1200ms}"))
 	clients := map[string]net.Conn{}
 	for what, beginning := range map[string]string{

@@ -1,13 +1,9 @@
 package extender
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
 // metrics are those of one extender, in a registry of their own. Every metric has
@@ -23,7 +19,7 @@ type metrics struct {
 
 func newMetrics(e *Extender) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), health(e.health))
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), prometheus.CollectorFunc(e.collect))
 	register := promauto.With(m.registry)
 	byRequest := []string{"verb", "algorithm", "outcome"}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -41,52 +37,28 @@ func newMetrics(e *Extender) *metrics {
 	m.unknown = register.NewCounter(prometheus.CounterOpts{
 		Name: "extender_unknown_requests_total", Help: "Requests for what is neither a verb nor a page, as a mistyped filterVerb makes them.",
 	})
-	gauge := func(name, help string, value func() float64) {
-		register.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
-	}
-	gauge("extender_requests_in_flight", "Requests that are arriving or being answered.", func() float64 { return float64(e.inFlight.Load()) })
-	gauge("extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", func() float64 { return float64(e.bodies.Used()) })
-	gauge("extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", func() float64 {
-		return float64(max(0, e.certs.NotAfter().Unix()))
-	})
-	register.NewGaugeVec(prometheus.GaugeOpts{Name: "extender_build_info", Help: "1, with the version."}, []string{"version"}).
-		WithLabelValues(e.Version).Set(1)
 	return m
 }
 
-// count counts a request that is over.
-func (m *metrics) count(verb, algorithm, outcome string, nodesIn, nodesOut int, took time.Duration) {
-	labels := []string{verb, algorithm, outcome}
-	m.requests.WithLabelValues(labels...).Inc()
-	m.nodesIn.WithLabelValues(labels...).Add(float64(nodesIn))
-	m.nodesOut.WithLabelValues(labels...).Add(float64(nodesOut))
-	m.durations.WithLabelValues(labels...).Observe(took.Seconds())
-}
-
-// health collects the health of the algorithms in use, by name.
-type health func() map[string]algorithm.Health
-
-var (
-	healthy = prometheus.NewDesc("extender_algorithm_healthy",
-		"1 if the algorithm works as configured, 0 if it makes do, as load does without new data.", []string{"algorithm"}, nil)
-	status = prometheus.NewDesc("extender_algorithm_status",
-		"What an algorithm says of itself, as the age of its data.", []string{"algorithm", "name"}, nil)
-)
-
-func (health) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- healthy
-	descriptions <- status
-}
-
-func (h health) Collect(collected chan<- prometheus.Metric) {
-	for algorithm, health := range h() {
+// collect tells how things are at the moment, the health of the algorithms included.
+func (e *Extender) collect(collected chan<- prometheus.Metric) {
+	gauge := func(value float64, name, help string, labels prometheus.Labels) {
+		collected <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
+	}
+	gauge(float64(e.inFlight.Load()), "extender_requests_in_flight", "Requests that are arriving or being answered.", nil)
+	gauge(float64(e.bodies.Used()), "extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", nil)
+	gauge(float64(max(0, e.certs.notAfter().Unix())), "extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", nil)
+	gauge(1, "extender_build_info", "1, with the version.", prometheus.Labels{"version": e.Version})
+	for algorithm, health := range e.health() {
 		ok := 0.0
 		if health.OK {
 			ok = 1
 		}
-		collected <- prometheus.MustNewConstMetric(healthy, prometheus.GaugeValue, ok, algorithm)
+		gauge(ok, "extender_algorithm_healthy", "1 if the algorithm works as configured, 0 if it makes do, as load does without new data.",
+			prometheus.Labels{"algorithm": algorithm})
 		for name, value := range health.Gauges {
-			collected <- prometheus.MustNewConstMetric(status, prometheus.GaugeValue, value, algorithm, name)
+			gauge(value, "extender_algorithm_status", "What an algorithm says of itself, as the age of its data.",
+				prometheus.Labels{"algorithm": algorithm, "name": name})
 		}
 	}
 }

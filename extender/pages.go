@@ -15,14 +15,14 @@ func (e *Extender) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for verb, names := range map[string][]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
 		mux.Handle("POST /"+verb, e.verbHandler(verb, e.chain(names)))
-		mux.HandleFunc("/"+verb, e.refuseMethod)
+		mux.HandleFunc("/"+verb, e.refuse)
 	}
 	mux.Handle("GET /{$}", e.private(e.index))
 	mux.Handle("GET /version", e.private(e.versionPage))
 	mux.Handle("GET /metrics", e.private(promhttp.HandlerFor(e.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", e.readyz)
-	mux.HandleFunc("/", e.refusePath)
+	mux.HandleFunc("/", e.refuse)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if e.draining.Load() { // so that nobody is left on a connection that Shutdown would cut
 			w.Header().Set("Connection", "close")

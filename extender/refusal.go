@@ -54,26 +54,21 @@ func write(w http.ResponseWriter, status int, contentType, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-func (e *Extender) refusePath(w http.ResponseWriter, r *http.Request) {
-	e.unknown(r)
-	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
-		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
-}
-
-func (e *Extender) refuseMethod(w http.ResponseWriter, r *http.Request) {
-	e.unknown(r)
-	w.Header().Set("Allow", http.MethodPost)
-	writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
-}
-
-// unknown counts a request for what is not there, and logs one in a while: a
-// scheduler with a mistyped verb asks again and again.
-func (e *Extender) unknown(r *http.Request) {
+// refuse refuses a request for what is not there. It counts them, and logs one in a while:
+// a scheduler with a mistyped verb asks again and again.
+func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 	e.metrics.unknown.Inc()
 	e.unknownLog.Do(func() {
 		e.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
 			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
 	})
+	if r.Pattern != "/" {
+		w.Header().Set("Allow", http.MethodPost)
+		writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
+		return
+	}
+	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
+		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
 }
 
 var errNoCertificate = &refusal{

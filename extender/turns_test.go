@@ -2,7 +2,6 @@ package extender
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -11,11 +10,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
-// TestWhatIsSmallWaitsForNothingLarge has as many requests read as are read at a
-// time, of each class of sizes in turn.
+// TestWhatIsSmallWaitsForNothingLarge has as many large requests read as are read at a
+// time.
 func TestWhatIsSmallWaitsForNothingLarge(t *testing.T) {
 	s := newServer(t, &blocking{})
-	bodies := [][]byte{corpus.Names("", 100), corpus.Names("", 5000), corpus.Full("", 300)}
 	ask := func(body []byte) <-chan int {
 		status := make(chan int, 1)
 		go func() {
@@ -36,25 +34,19 @@ func TestWhatIsSmallWaitsForNothingLarge(t *testing.T) {
 			t.Fatalf("%s: no answer in %s", what, patience)
 		}
 	}
-	for class, body := range bodies {
-		turns := s.turns.of(len(body))
-		for range cap(turns) {
-			turns <- struct{}{}
-		}
-		waiting := ask(body)
-		for other, body := range bodies {
-			if other != class {
-				answered(fmt.Sprintf("%d bytes beside %d", len(body), len(bodies[class])), ask(body))
-			}
-		}
-		select {
-		case <-waiting:
-			t.Errorf("a body of %d bytes was read out of turn", len(body))
-		default:
-		}
-		for range cap(turns) {
-			<-turns
-		}
-		answered("a body of its class, in its turn", waiting)
+	for range cap(s.readingLarge) {
+		s.readingLarge <- struct{}{}
 	}
+	waiting := ask(corpus.Full("", 300))
+	answered("100 names beside large ones", ask(corpus.Names("", 100)))
+	answered("5,000 names beside large ones", ask(corpus.Names("", 5000)))
+	select {
+	case <-waiting:
+		t.Error("300 nodes were read out of turn")
+	default:
+	}
+	for range cap(s.readingLarge) {
+		<-s.readingLarge
+	}
+	answered("300 nodes, in their turn", waiting)
 }

@@ -40,6 +40,8 @@ type explanation struct {
 	// Verdict says in one sentence where the pod stands, Help what would help.
 	Verdict string   `json:"verdict"`
 	Help    []string `json:"help,omitempty"`
+
+	decides string // the annotation that is refused, or else the one that decides
 }
 
 func newExplain(o *options) *cobra.Command {
@@ -115,17 +117,22 @@ func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(nodes), Matches: []string{},
 		Annotation: policy.Annotation, ExcludeAnnotation: policy.ExcludeAnnotation, patterns: patternsOf(policy, pod.Annotations),
 	}
+	e.decides = e.Annotation
+	if e.Pattern == nil {
+		e.decides = e.ExcludeAnnotation
+	}
 	selector, err := policy.Selector(pod.Annotations)
 	if selector == nil && err == nil {
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so every node's name is good"
 		return e
 	}
-	if err != nil {
-		e.Problem = err.Error()
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) {
+		e.Problem, e.decides = err.Error(), wrong.Annotation
 	} else {
 		e.Matches = matching(selector, namesOf(nodes))
 	}
-	e.judge(pod, nodes, selector, err)
+	e.judge(pod, nodes, selector)
 	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
 		e.help("what holds for this pod holds for the template in %s %s: change it there, too", owner.Kind, owner.Name)
 	}
@@ -133,11 +140,11 @@ func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
 }
 
 // judge finds the verdict and what would help.
-func (e *explanation) judge(pod *v1.Pod, nodes []*v1.Node, selector *regex.Selector, err error) {
+func (e *explanation) judge(pod *v1.Pod, nodes []*v1.Node, selector *regex.Selector) {
 	switch {
 	case e.Problem != "" && e.Node == "":
 		e.Verdict = "it waits: the scheduler refuses the pattern"
-		e.help("mend the pattern: %s; the pod is tried again at once", e.annotate(err))
+		e.help("mend the pattern: %s; the pod is tried again at once", e.annotate())
 	case e.Problem != "":
 		e.Verdict = "it is on " + e.Node + ", though the pattern is refused now: it was another one, or the pod's scheduler does not read the annotation"
 	case e.Node != "" && selector.Match(e.Node):
@@ -168,13 +175,13 @@ func (e *explanation) judgeMatches() {
 		return
 	}
 	e.Verdict = "it waits, though nodes match; what the scheduler says has the reason"
-	e.help("free resources on a node that matches, or let the pattern match more nodes: %s", e.annotate(nil))
+	e.help("free resources on a node that matches, or let the pattern match more nodes: %s", e.annotate())
 }
 
 // helpMatch looks for what a pattern that matches nothing may have been meant to be.
 func (e *explanation) helpMatch(nodes []*v1.Node) {
 	if e.Pattern == nil {
-		e.help("its annotation of nodes to exclude matches every name: %s", e.annotate(nil))
+		e.help("its annotation of nodes to exclude matches every name: %s", e.annotate())
 		return
 	}
 	pattern := *e.Pattern
@@ -186,25 +193,16 @@ func (e *explanation) helpMatch(nodes []*v1.Node) {
 	for _, note := range dialect.Python(pattern) {
 		e.help("%s", note)
 	}
-	e.help("change the pattern (%s) or add a node that it matches; there are %s", e.annotate(nil), some(namesOf(nodes)))
+	e.help("change the pattern (%s) or add a node that it matches; there are %s", e.annotate(), some(namesOf(nodes)))
 }
 
 func (e *explanation) help(format string, args ...any) {
 	e.Help = append(e.Help, fmt.Sprintf(format, args...))
 }
 
-// annotate is the command that changes the pattern that is refused, or else that
-// which decides.
-func (e *explanation) annotate(refusal error) string {
-	key := e.Annotation
-	if e.Pattern == nil {
-		key = e.ExcludeAnnotation
-	}
-	var wrong *regex.PatternError
-	if errors.As(refusal, &wrong) {
-		key = wrong.Annotation
-	}
-	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, key)
+// annotate is the command that changes the pattern.
+func (e *explanation) annotate() string {
+	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, e.decides)
 }
 
 // some names the first few.

@@ -106,14 +106,8 @@ func (o *options) lint(ctx context.Context, l *linter, files []string, strict bo
 	return nil
 }
 
-// look lints one object.
-func (l *linter) look(m *manifest) {
-	for _, e := range m.entries {
-		l.entry(m, e)
-	}
-}
-
-func (l *linter) entry(m *manifest, e entry) {
+// look lints an annotation or a label of an object.
+func (l *linter) look(m *manifest, e entry) {
 	keys := []string{l.policy.Annotation, l.policy.ExcludeAnnotation}
 	meant := yamlcheck.Closest(e.key, keys)
 	for _, key := range keys {

@@ -144,7 +144,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-func TestBadInputIsToldOnOneLine(t *testing.T) {
+func TestBadInputIsReportedOnOneLine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args        []string
 		stdin, want string

@@ -69,9 +69,9 @@ func (m *manifest) wanted() string {
 // extensions are those of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// eachManifest calls look with each object in a file, in the files of a folder, or
-// for - in standard input.
-func (o *options) eachManifest(ctx context.Context, path string, look func(*manifest)) error {
+// eachManifest calls look with each annotation and label of the objects in a file, in the
+// files of a folder, or for - in standard input.
+func (o *options) eachManifest(ctx context.Context, path string, look func(*manifest, entry)) error {
 	if path == "-" {
 		return o.readManifests(path, "stdin", look)
 	}
@@ -86,7 +86,7 @@ func (o *options) eachManifest(ctx context.Context, path string, look func(*mani
 	})
 }
 
-func (o *options) readManifests(file, shown string, look func(*manifest)) error {
+func (o *options) readManifests(file, shown string, look func(*manifest, entry)) error {
 	text, err := o.readFile(file)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (o *options) readManifests(file, shown string, look func(*manifest)) error 
 
 // readObject reads an object, or those of a List. What is no object of Kubernetes,
 // such as a file of Helm values, is passed over.
-func readObject(file string, text yamlcheck.Text, value any, look func(*manifest)) {
+func readObject(file string, text yamlcheck.Text, value any, look func(*manifest, entry)) {
 	m := &manifest{file: file, text: text}
 	m.Object, _ = value.(map[string]any)
 	if m.GetKind() == "" || m.GetAPIVersion() == "" {
@@ -124,7 +124,9 @@ func readObject(file string, text yamlcheck.Text, value any, look func(*manifest
 		return
 	}
 	m.collect(value, "")
-	look(m)
+	for _, e := range m.entries {
+		look(m, e)
+	}
 }
 
 // collect finds the annotations and labels of an object and of the templates in it.

@@ -107,7 +107,7 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	found := map[string]*inUse{}
 	for _, pod := range pods {
 		carries := patternsOf(policy, pod.Annotations)
-		if carries == (patterns{}) || ended(pod) {
+		if phase := pod.Status.Phase; carries == (patterns{}) || phase == v1.PodSucceeded || phase == v1.PodFailed {
 			continue
 		}
 		name := carries.String()
@@ -123,10 +123,6 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	return slices.SortedFunc(maps.Values(found), func(a, b *inUse) int {
 		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.String(), b.String()))
 	})
-}
-
-func ended(pod *v1.Pod) bool {
-	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
 // measure finds the nodes of a pod's patterns.

@@ -3,6 +3,7 @@ module wasmkwokwizardry.io/regex-scheduling/tools
 go 1.26.0
 
 tool (
+	golang.org/x/perf/cmd/benchstat
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt
 )

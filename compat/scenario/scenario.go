@@ -1,10 +1,10 @@
 // Package scenario says what is asked of a guest and writes down what a host
-// answers, so that two hosts, each with a Kubernetes of its own, can be held
-// against each other: the upstream one in compat/, ours in wasmhost/.
+// answers, so that two hosts, each with a Kubernetes of its own, can be
+// compared: the upstream one in compat/, ours in wasmhost/. It is no API.
 //
 // A scenario is data (testdata/scenarios), its transcript a text beside it. What
 // differs between versions of Kubernetes and not between hosts is not in it: the
-// numbers of events, and the bytes of objects, which are told by their names.
+// numbers of events, and the bytes of objects, for which their names stand.
 package scenario
 
 import (

@@ -20,7 +20,7 @@ func TestEveryScenarioOfTheTreeIsRead(t *testing.T) {
 	}
 }
 
-func TestMistakesAreTold(t *testing.T) {
+func TestMistakesAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"calls: [{hook: filter, pod: b}]":           "there is no pod b",
 		"calls: [{hook: fliter, pod: a}]":           "there is no hook fliter",

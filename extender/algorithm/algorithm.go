@@ -1,5 +1,5 @@
-// Package algorithm says what an algorithm of the extender is, keeps the
-// registered ones by kind, and chains several of them. It is no API.
+// Package algorithm says what an algorithm of the extender is, and chains several
+// of them. It is no API.
 //
 // It knows neither HTTP nor the wire format, and no algorithm in particular:
 // each has a folder of its own beside this file, and README.md is the checklist
@@ -10,6 +10,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/go-logr/logr"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
@@ -54,6 +55,15 @@ type Algorithm interface {
 	// the order of args.Names. An error leaves the scheduler with the scores
 	// of others.
 	Prioritize(ctx context.Context, args *Args) ([]int64, error)
+}
+
+// A Config is the configuration of one kind of algorithm: a pointer that JSON
+// decodes into.
+type Config interface {
+	// Validate returns an error that begins with the field at fault.
+	Validate() error
+	// New makes the algorithm. The logger is named algorithm.<name>.
+	New(logger logr.Logger) (Algorithm, error)
 }
 
 // A Failure is why a node may not run a pod.

@@ -7,10 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
-
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 )
 
 // scripted answers as it is told, and remembers the nodes that it was asked
@@ -86,59 +83,5 @@ func TestAChainHoldsAlgorithmsToTheirPromises(t *testing.T) {
 		if err := errors.Join(filterErr, prioritizeErr); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("want %q, got %v", name, err)
 		}
-	}
-}
-
-type config struct {
-	Size int `json:"size"`
-}
-
-func (c config) New(logr.Logger) (algorithm.Algorithm, error) {
-	return &scripted{scores: []int64{int64(c.Size)}}, nil
-}
-
-func (c config) Validate() error {
-	if c.Size < 0 {
-		return errors.New("size: must not be negative")
-	}
-	return nil
-}
-
-func init() { algorithm.Register("registry-test", func() algorithm.Config { return &config{Size: 3} }) }
-
-func TestARegisteredAlgorithmGetsItsConfig(t *testing.T) {
-	for raw, want := range map[string]int64{"": 3, "null": 3, "{}": 3, `{"size":5}`: 5} {
-		a, err := algorithm.New("registry-test", []byte(raw), logr.Discard())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := a.Prioritize(t.Context(), &algorithm.Args{}); got[0] != want {
-			t.Errorf("%q: size %d, want %d", raw, got[0], want)
-		}
-	}
-	for raw, want := range map[string]string{
-		`{"sise":5}`: `unknown field "sise"`, `{"Size":5}`: `unknown field "Size"`, `{"size":1,"size":2}`: `duplicate field "size"`,
-		`{"size":-1}`: "size: must not be negative", `{"size":"big"}`: "size", `{`: "unexpected end",
-	} {
-		if _, err := algorithm.Resolve("registry-test", []byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", raw, err, want)
-		}
-	}
-	_, err := algorithm.Resolve("missing", nil)
-	if want := `no algorithm is called "missing": there are load, lucky, nop, regex, registry-test`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestANameIsTakenOnce(t *testing.T) {
-	for name, want := range map[string]string{"registry-test": "registered twice", "": "is no name", "a b": "is no name", "a,b": "is no name"} {
-		func() {
-			defer func() {
-				if p, _ := recover().(string); !strings.Contains(p, want) {
-					t.Errorf("%q: panic %q, want %s", name, p, want)
-				}
-			}()
-			algorithm.Register(name, func() algorithm.Config { return &config{} })
-		}()
 	}
 }

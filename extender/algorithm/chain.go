@@ -14,7 +14,7 @@ type Link struct {
 	Weight int64
 }
 
-// A Chain asks several algorithms in turn. It is an Algorithm itself, and checks
+// A Chain asks algorithms in turn, at least one. It is an Algorithm itself, and checks
 // that each answers for every node, with scores in range.
 type Chain []Link
 
@@ -30,58 +30,39 @@ func (c Chain) String() string {
 // Filter lets every link see only the nodes that passed those before it, and
 // stops at the first error.
 func (c Chain) Filter(ctx context.Context, args *Args) ([]*Failure, error) {
-	var all []*Failure // nil as long as all pass
-	var indices []int  // of the nodes that are left, nil for all of them
-	left := args
-	for k, link := range c {
-		failures, err := link.Algorithm.Filter(ctx, left)
-		switch {
-		case err != nil:
-			return nil, err
-		case failures == nil:
-			continue
-		case len(failures) != len(left.Names):
-			return nil, fmt.Errorf("algorithm %s answered for %d of %d nodes: this is a mistake in the algorithm", link.Name, len(failures), len(left.Names))
-		case indices == nil:
-			all = failures
-		}
-		for i, index := range indices {
-			all[index] = failures[i]
-		}
-		if k+1 < len(c) {
-			left, indices = passing(args, all)
-		}
+	first, others := c[0], c[1:]
+	failures, err := first.Algorithm.Filter(ctx, args)
+	switch {
+	case err != nil:
+		return nil, err
+	case failures != nil && len(failures) != len(args.Names):
+		return nil, fmt.Errorf("algorithm %s answered for %d of %d nodes: this is a mistake in the algorithm", first.Name, len(failures), len(args.Names))
+	case len(others) == 0:
+		return failures, nil
+	case failures == nil:
+		return others.Filter(ctx, args)
 	}
-	return all, nil
-}
-
-// passing is the request with just the nodes without a failure, and their indices.
-func passing(args *Args, failures []*Failure) (*Args, []int) {
 	left, indices := &Args{Pod: args.Pod}, make([]int, 0, len(failures))
 	for i, failure := range failures {
 		if failure == nil {
-			indices = append(indices, i)
-			left.Names = append(left.Names, args.Names[i])
+			left.Names, indices = append(left.Names, args.Names[i]), append(indices, i)
 		}
 	}
-	return left, indices
+	more, err := others.Filter(ctx, left)
+	for i, failure := range more {
+		failures[indices[i]] = failure
+	}
+	return failures, err
 }
 
 // Prioritize returns the weighted mean of the links' scores, rounded to the
 // nearest. An error of one is an error of all.
 func (c Chain) Prioritize(ctx context.Context, args *Args) ([]int64, error) {
-	var sums []int64
-	var weights int64
+	sums, weights := make([]int64, len(args.Names)), int64(0)
 	for _, link := range c {
 		scores, err := link.prioritize(ctx, args)
 		if err != nil {
 			return nil, err
-		}
-		if len(c) == 1 {
-			return scores, nil
-		}
-		if sums == nil {
-			sums = make([]int64, len(scores))
 		}
 		for i, score := range scores {
 			sums[i] += score * link.Weight

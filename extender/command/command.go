@@ -49,7 +49,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	logger := logging.New(stderr, c.LogFormat, c.Loggers)
 	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version.Tag()}); err != nil {
-		logger.Error(err, "The extender ends")
+		logger("extender").Error(err, "The extender ends")
 		return 1
 	}
 	return 0

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
@@ -46,7 +46,7 @@ func (c *Config) completeAlgorithms() (problems []error) {
 		if entry.Weight < 1 {
 			problems = append(problems, fmt.Errorf("algorithms.%s.weight: must be at least 1", name))
 		}
-		resolved, err := algorithm.Resolve(entry.Kind, entry.Config)
+		resolved, err := builtin.Resolve(entry.Kind, entry.Config)
 		if err == nil {
 			entry.Config, err = json.Marshal(resolved)
 		}
@@ -107,7 +107,7 @@ func (c *Config) validate() (problems []error) {
 
 // loggers are the names of all that can log.
 func (c *Config) loggers() []string {
-	algorithms := slices.AppendSeq(algorithm.Kinds(), maps.Keys(c.Algorithms))
+	algorithms := slices.AppendSeq(builtin.Names(), maps.Keys(c.Algorithms))
 	slices.Sort(algorithms)
 	names := []string{logging.Default, "server", "server.nodes", "tls", "algorithm"}
 	for _, name := range slices.Compact(algorithms) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
@@ -72,7 +71,7 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(path, []byte("logFormat: xml\nlisten: x\nlimits: {requests: 0}\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -74,8 +74,8 @@ func (c *Config) checkAlgorithms(text yamlcheck.Text) error {
 	var all []error
 	for name, entry := range c.Algorithms {
 		path := fmt.Sprintf("algorithms[%s].config", name)
-		if as := algorithm.ConfigType(cmp.Or(entry.Kind, name)); as != nil {
-			all = append(all, located(text.At(path).Check(as), path+"."))
+		if newConfig, ok := builtin.Kinds[cmp.Or(entry.Kind, name)]; ok {
+			all = append(all, located(text.At(path).Check(reflect.TypeOf(newConfig())), path+"."))
 		}
 	}
 	return errors.Join(all...)
@@ -131,7 +131,7 @@ func isNull(n *goyaml.Node) bool { return n.Kind == goyaml.ScalarNode && n.Tag =
 // algorithm by the tag of a class.
 func insteadOf(tag string) string {
 	name := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(tag, "!"), "Algorithm"))
-	if slices.Contains(algorithm.Kinds(), name) {
+	if _, ok := builtin.Kinds[name]; ok {
 		return fmt.Sprintf("write \"algorithm: %s\"", name)
 	}
 	return "take it away"

@@ -1,7 +1,5 @@
-// Package logging makes the extender's structured logger: lines as Kubernetes
-// components write them, as text or JSON, with a level for each named logger.
-//
-// It has no global logger; whoever logs is handed one.
+// Package logging makes the extender's structured loggers: lines as Kubernetes
+// components write them, as text or JSON, with a level for each named logger. It is no API.
 package logging
 
 import (
@@ -12,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"go.uber.org/zap/zapcore"
+	logsapi "k8s.io/component-base/logs/api/v1"
 	logsjson "k8s.io/component-base/logs/json"
 	"k8s.io/klog/v2/textlogger"
 )
@@ -22,55 +21,25 @@ const (
 	JSON = "json"
 )
 
-// everything is more verbose than any line: levels decide, not the backend.
-const everything = 100
-
-// New returns a logger that writes lines of a format to w. It panics on any other
-// format.
-func New(w io.Writer, format string, levels Levels) logr.Logger {
-	var logger logr.Logger
+// New returns a function that makes the logger of a name, at the level that is its own.
+// They write lines of a format to w, each in one call. It panics on any other format.
+func New(w io.Writer, format string, levels Levels) func(name string) logr.Logger {
+	var backend func(Level) logr.Logger
 	switch format {
 	case Text:
-		logger = textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(w), textlogger.Verbosity(everything)))
+		backend = func(level Level) logr.Logger {
+			return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(w), textlogger.Verbosity(int(level))))
+		}
 	case JSON:
-		logger, _ = logsjson.NewJSONLogger(everything, zapcore.Lock(zapcore.AddSync(w)), nil, nil)
+		locked := zapcore.Lock(zapcore.AddSync(w))
+		backend = func(level Level) logr.Logger {
+			logger, _ := logsjson.NewJSONLogger(logsapi.VerbosityLevel(level), locked, nil, nil) // Error wraps, and wraps back to zap's warnings
+			return logger
+		}
 	default:
 		panic(fmt.Sprintf("logging: no format is called %q", format))
 	}
-	return logr.New(&sink{LogSink: logger.GetSink(), level: levels.of(""), levels: levels})
-}
-
-// sink lets through what the level of its name allows.
-type sink struct {
-	logr.LogSink
-	name   string
-	level  Level // of the name
-	levels Levels
-}
-
-// Init does nothing: the backend is set up already.
-func (s *sink) Init(logr.RuntimeInfo) {}
-
-func (s *sink) Enabled(level int) bool { return Level(level) <= s.level }
-
-func (s *sink) with(inner logr.LogSink) *sink {
-	return &sink{LogSink: inner, name: s.name, level: s.level, levels: s.levels}
-}
-
-func (s *sink) WithValues(keysAndValues ...any) logr.LogSink {
-	return s.with(s.LogSink.WithValues(keysAndValues...))
-}
-
-func (s *sink) WithName(name string) logr.LogSink {
-	deeper := s.with(s.LogSink.WithName(name))
-	deeper.name = strings.TrimPrefix(s.name+"."+name, ".")
-	deeper.level = s.levels.of(deeper.name)
-	return deeper
-}
-
-// WithCallDepth implements logr.CallDepthLogSink, as both backends do.
-func (s *sink) WithCallDepth(depth int) logr.LogSink {
-	return s.with(s.LogSink.(logr.CallDepthLogSink).WithCallDepth(depth))
+	return func(name string) logr.Logger { return backend(levels.of(name)).WithName(name) }
 }
 
 // A Level is how verbose a logger is: klog's -v from 0 to 10, or -1 for errors

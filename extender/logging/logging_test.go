@@ -14,16 +14,12 @@ func TestEachLoggerHasItsLevel(t *testing.T) {
 	levels := logging.Levels{"algorithm": logging.Debug, "algorithm.load": logging.Error, logging.Default: logging.Info}
 	for _, format := range []string{logging.Text, logging.JSON} {
 		var out bytes.Buffer
-		root := logging.New(&out, format, levels)
+		named := logging.New(&out, format, levels)
 		for name, want := range map[string]struct{ info, debug bool }{
 			"server": {info: true}, "algorithm": {info: true, debug: true}, "algorithm.lucky": {info: true, debug: true},
 			"algorithm.load": {}, "algorithm.load.client": {}, "algorithmic": {info: true},
 		} {
-			logger := root
-			for part := range strings.SplitSeq(name, ".") {
-				logger = logger.WithName(part)
-			}
-			logger = logger.WithValues("node", "a")
+			logger := named(name).WithValues("node", "a")
 			out.Reset()
 			logger.Info("an info")
 			logger.V(4).Info("a debug")
@@ -38,12 +34,12 @@ func TestEachLoggerHasItsLevel(t *testing.T) {
 
 func TestLinesNameTheirCallerAndLogger(t *testing.T) {
 	var out bytes.Buffer
-	logging.New(&out, logging.Text, nil).WithName("server").Info("Serving", "address", "127.0.0.1:1")
+	logging.New(&out, logging.Text, nil)("server").Info("Serving", "address", "127.0.0.1:1")
 	if got := out.String(); !strings.Contains(got, `logging_test.go:`) || !strings.Contains(got, `"Serving" logger="server" address="127.0.0.1:1"`) {
 		t.Errorf("text: %s", got)
 	}
 	out.Reset()
-	logging.New(&out, logging.JSON, nil).WithName("server").Info("Serving", "address", "127.0.0.1:1")
+	logging.New(&out, logging.JSON, nil)("server").Info("Serving", "address", "127.0.0.1:1")
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err)

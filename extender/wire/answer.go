@@ -91,27 +91,18 @@ func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
 // writeFailed writes the map from node to reason of either kind. A name that
 // repeats is in it once, with the reason that came first.
 func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, unresolvable bool) {
-	var seen map[string]struct{}
-	var last *algorithm.Failure
-	var reason []byte // of last
+	seen := make(map[string]bool)
 	first := func(i int) bool {
-		if failures == nil || failures[i] == nil || failures[i].Unresolvable != unresolvable {
-			return false
+		is := failures != nil && failures[i] != nil && failures[i].Unresolvable == unresolvable && !seen[r.Names[i]]
+		if is {
+			seen[r.Names[i]] = true
 		}
-		if seen == nil {
-			seen = make(map[string]struct{}, len(failures)-i)
-		}
-		before := len(seen)
-		seen[r.Names[i]] = struct{}{}
-		return len(seen) > before
+		return is
 	}
 	r.writeList(w, "{}", first, func(i int) {
 		writeString(w, r.Names[i])
-		if failures[i] != last {
-			last, reason = failures[i], []byte{':'}
-			reason, _ = jsontext.AppendQuote(reason, last.Reason)
-		}
-		_, _ = w.Write(reason)
+		_ = w.WriteByte(':')
+		writeString(w, failures[i].Reason)
 	})
 }
 

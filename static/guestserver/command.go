@@ -43,15 +43,21 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, address string, log io.Writer) error {
-	server, err := Start(address)
+	server, ended, err := Start(address)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "static-webserver: serving on http://%s/\n", server.Address())
+	defer server.Close()
+	fmt.Fprintf(log, "static-webserver: serving on http://%s/\n", server.Addr)
 	select {
-	case err := <-server.Failed():
+	case err := <-ended:
 		return err
 	case <-ctx.Done():
-		return server.Stop(drain)
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return fmt.Errorf("transfers were cut after %s: %w", drain, err)
+	}
+	return nil
 }

@@ -53,7 +53,7 @@ func ask(method, path string) *httptest.ResponseRecorder {
 	return answer
 }
 
-func TestTheProgramServesUntilItIsTold(t *testing.T) {
+func TestTheProgramServesUntilItIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log, stderr := io.Pipe()
 	status := make(chan int)
@@ -92,12 +92,12 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 }
 
 func TestATakenPortIsAnError(t *testing.T) {
-	server, err := Start("127.0.0.1:0")
+	server, _, err := Start("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	if again, err := Start(server.Address()); err == nil {
+	if again, _, err := Start(server.Addr); err == nil {
 		_ = again.Close()
 		t.Error("two servers on one port")
 	}

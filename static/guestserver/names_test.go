@@ -11,11 +11,11 @@ import (
 
 func TestAGuestIsServedUnderTheNameOfTheClustersServer(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // must not be asked
-	server, err := Start("127.0.0.1:0")
+	server, _, err := Start("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: Names(map[string]string{"static-webserver": server.Address()})}
+	client := &http.Client{Transport: Names(map[string]string{"static-webserver": server.Addr})}
 	want, err := static.Files.ReadFile("regex_v2.wasm")
 	if err != nil {
 		t.Fatal(err)

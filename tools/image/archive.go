@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,7 +37,14 @@ func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	if err != nil {
 		return err
 	}
-	return replace(out, entries)
+	var archive bytes.Buffer
+	if err := writeTar(&archive, entries); err != nil {
+		return err
+	}
+	if err := os.WriteFile(out+".new", archive.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(out+".new", out) // so that what is there is always whole
 }
 
 // indexOf names the image for those who go by the tag (skopeo, podman) and those
@@ -103,21 +110,4 @@ func read(dir string) (entries []entry, err error) {
 		return err
 	})
 	return entries, err
-}
-
-// replace writes a tar beside its place and then moves it there, so that what
-// is there is always whole.
-func replace(out string, entries []entry) error {
-	f, err := os.CreateTemp(filepath.Dir(out), filepath.Base(out)+"-")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(writeTar(f, entries), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), out)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"debug/buildinfo"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -12,7 +16,11 @@ import (
 
 // build makes the image of a binary, which is its entrypoint under its own name.
 func build(binary string) (v1.Image, error) {
-	arch, err := architectureOf(binary)
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return nil, fmt.Errorf("not a program in Go: %w", err)
+	}
+	arch, err := architectureOf(info)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +44,22 @@ func build(binary string) (v1.Image, error) {
 	return mutate.Append(img,
 		mutate.Addendum{Layer: base, History: history("certificates, a user and /tmp")},
 		mutate.Addendum{Layer: top, History: history("the binary")})
+}
+
+// architectureOf says what a program is for, if it runs in an image that holds nothing
+// else.
+func architectureOf(info *debug.BuildInfo) (string, error) {
+	built := map[string]string{}
+	for _, setting := range info.Settings {
+		built[setting.Key] = setting.Value
+	}
+	switch {
+	case built["GOOS"] != "linux":
+		return "", errors.New("not for Linux; build it with GOOS=linux")
+	case built["CGO_ENABLED"] != "0":
+		return "", errors.New("it may be dynamically linked, but the image has no libraries; build it with CGO_ENABLED=0")
+	}
+	return built["GOARCH"], nil
 }
 
 func configOf(name, arch string) *v1.ConfigFile {

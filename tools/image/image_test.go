@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -273,7 +274,7 @@ func TestWhatCannotRunIsRefused(t *testing.T) {
 		return path
 	}
 	for name, test := range map[string]struct{ image, binary, want string }{
-		"a script":               {imageName, write("script", []byte("#!/bin/sh\n")), "not a Linux binary"},
+		"a script":               {imageName, write("script", []byte("#!/bin/sh\n")), "not a program in Go"},
 		"a binary that is not":   {imageName, filepath.Join(dir, "none"), "no such file"},
 		"a name without a tag":   {"registry.example/tiny", tiny(t, "amd64"), "name of the image"},
 		"a name that is no name": {"Registry/Tiny:1", tiny(t, "amd64"), "name of the image"},
@@ -291,14 +292,14 @@ func TestWhatCannotRunIsRefused(t *testing.T) {
 	}
 }
 
-// TestADynamicBinaryIsRefused takes the shell for one, where it is dynamic.
-func TestADynamicBinaryIsRefused(t *testing.T) {
-	_, err := architectureOf("/bin/sh")
-	if err == nil || strings.Contains(err.Error(), "not a Linux binary") || os.IsNotExist(err) {
-		t.Skip("no dynamically linked /bin/sh here")
-	}
-	if !strings.Contains(err.Error(), "dynamically linked") {
-		t.Error(err)
+func TestWhatWouldNotRunInTheImageIsRefused(t *testing.T) {
+	for want, settings := range map[string][]debug.BuildSetting{
+		"not for Linux":      {{Key: "GOOS", Value: "darwin"}, {Key: "CGO_ENABLED", Value: "0"}},
+		"dynamically linked": {{Key: "GOOS", Value: "linux"}, {Key: "CGO_ENABLED", Value: "1"}},
+	} {
+		if _, err := architectureOf(&debug.BuildInfo{Settings: settings}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
-// Command image puts a static Linux binary into an OCI image, without a container
-// engine, and writes that as an archive:
+// Command image puts a program in Go, linked statically for Linux, into an OCI
+// image, without a container engine, and writes that as an archive:
 //
 //	go run ./image --name registry.example/regex-scheduling/scheduler:dev --out scheduler.tar amd64/scheduler arm64/scheduler
 //

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"text/tabwriter"
 	"time"
 )
 
@@ -23,9 +24,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	text, err := report(flags.Arg(0))
-	if err == nil {
-		_, err = io.WriteString(stdout, text)
-	}
 	if err == nil && *doc != "" {
 		err = updatePage(*doc, text)
 	}
@@ -33,10 +31,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "performance:", err)
 		return 1
 	}
+	fmt.Fprint(stdout, text)
 	return 0
 }
 
-// report is what the tables of a file say.
+// report is what the tables of a file say, for a page and, being aligned, for a terminal.
 func report(file string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {
@@ -51,20 +50,28 @@ func report(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.markdown(written.ModTime()), nil
-}
-
-// markdown is all of it.
-func (r *results) markdown(measured time.Time) string {
 	var b strings.Builder
 	for _, t := range r.tables() {
-		t.markdown(&b)
+		lines := r.cells(t)
+		if len(lines) < 2 {
+			continue
+		}
+		fmt.Fprintf(&b, "## %s\n\n", t.title)
+		w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+		for i, line := range lines {
+			fmt.Fprintf(w, "| %s\t|\n", strings.Join(line, "\t| "))
+			if i == 0 {
+				fmt.Fprintf(w, "|---\t|%s\n", strings.Repeat("--:\t|", len(line)-1))
+			}
+		}
+		w.Flush()
+		fmt.Fprintf(&b, "\n%s\n\n", t.note)
 	}
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	fmt.Fprintf(&b, "Measured on %s, %d processors; %s/%s %s; %s; %s. ±: where the median lies with a confidence of 95%%, or of what the rounds\n"+
-		"allow. –: not measured, or noisier than ±15 %%.\n", r.cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		strings.TrimSpace(string(kernel)), runtime.Version(), measured.UTC().Format(time.DateOnly))
-	return b.String()
+	fmt.Fprintf(&b, "Measured on %s, %d processors; %s/%s %s; %s; %s.\n±: where the median lies with a confidence of 95%%; ∞: too few rounds to say. "+
+		"–: not measured, or noisier than ±15 %%.\n", r.cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		strings.TrimSpace(string(kernel)), runtime.Version(), written.ModTime().UTC().Format(time.DateOnly))
+	return b.String(), nil
 }
 
 // The measured part of a page stands between these lines.

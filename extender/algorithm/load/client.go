@@ -22,28 +22,18 @@ import (
 // some 100,000 nodes.
 const maxAnswer = 32 << 20
 
-// client asks one Prometheus one query, over connections that it keeps.
-type client struct {
-	Config
-	http *http.Client
-	url  string
-}
-
-func newClient(config Config) (*client, error) {
-	tlsConfig, err := config.TLS.load()
+// newClient makes a client that keeps its connection to Prometheus.
+func (c Config) newClient() (*http.Client, error) {
+	tlsConfig, err := c.TLS.load()
 	if err != nil {
 		return nil, err
 	}
-	return &client{
-		Config: config,
-		http: &http.Client{
-			Timeout:   config.Timeout.Duration,
-			Transport: &http.Transport{TLSClientConfig: tlsConfig, MaxIdleConns: 1, IdleConnTimeout: 10 * time.Minute},
-			CheckRedirect: func(*http.Request, []*http.Request) error {
-				return errors.New("redirects are not followed: set url to where it leads")
-			},
+	return &http.Client{
+		Timeout:   c.Timeout.Duration,
+		Transport: &http.Transport{TLSClientConfig: tlsConfig, MaxIdleConns: 1, IdleConnTimeout: 10 * time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("redirects are not followed: set url to where it leads")
 		},
-		url: strings.TrimSuffix(config.URL, "/") + "/api/v1/query",
 	}, nil
 }
 
@@ -71,9 +61,10 @@ func (t TLS) load() (*tls.Config, error) {
 }
 
 // query returns a value per node.
-func (c *client) query(ctx context.Context) (map[string]float64, error) {
+func (c Config) query(ctx context.Context, client *http.Client) (map[string]float64, error) {
 	form := url.Values{"query": {c.promQL()}, "timeout": {c.Timeout.Duration.String()}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(form.Encode()))
+	address := strings.TrimSuffix(c.URL, "/") + "/api/v1/query"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -86,21 +77,21 @@ func (c *client) query(ctx context.Context) (map[string]float64, error) {
 		}
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
-	response, err := c.http.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.url, err)
+		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("%s: the answer is longer than %d bytes: aggregate by node in the query", c.url, maxAnswer)
+		return nil, fmt.Errorf("%s: the answer is longer than %d bytes: aggregate by node in the query", address, maxAnswer)
 	}
 	values, err := c.decode(body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: status %d: %w", c.url, response.StatusCode, err)
+		return nil, fmt.Errorf("%s: status %d: %w", address, response.StatusCode, err)
 	}
 	return values, nil
 }
@@ -111,31 +102,29 @@ var errEmpty = errors.New("no series in the answer: see that the metric is spell
 
 // decode returns a value per node, at least one, of an answer to an instant query.
 // Of several series for a node the worst counts; NaN is no value.
-func (c *client) decode(body []byte) (map[string]float64, error) {
+func (c *Config) decode(body []byte) (map[string]float64, error) {
 	var answer struct {
 		Status, ErrorType, Error string
 		Data                     struct {
 			ResultType string
-			Result     json.RawMessage
+			Result     []struct {
+				Metric map[string]string
+				Value  [2]any // time, and the value as text
+			}
 		}
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	err := json.Unmarshal(body, &answer)
+	samples, other := answer.Data.Result, (*json.UnmarshalTypeError)(nil)
+	switch {
+	case err != nil && !errors.As(err, &other):
 		return nil, fmt.Errorf("not an answer of Prometheus: %w", err)
-	}
-	if answer.Status != "success" {
+	case answer.Status != "success":
 		return nil, fmt.Errorf("query refused: %s: %s", answer.ErrorType, answer.Error)
-	}
-	if answer.Data.ResultType != "vector" {
+	case answer.Data.ResultType != "vector":
 		return nil, fmt.Errorf("the query returns a %s, want a vector: one value per node", answer.Data.ResultType)
-	}
-	var samples []struct {
-		Metric map[string]string
-		Value  [2]any // time, and the value as text
-	}
-	if err := json.Unmarshal(answer.Data.Result, &samples); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("not a vector of Prometheus: %w", err)
-	}
-	if len(samples) == 0 {
+	case len(samples) == 0:
 		return nil, fmt.Errorf("query %s: %w", c.promQL(), errEmpty)
 	}
 	values := make(map[string]float64, len(samples))

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -53,8 +54,9 @@ type TLS struct {
 	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitempty"`
 }
 
-func defaults() Config {
-	return Config{
+// Default measures the processors, by a Prometheus on this machine.
+func Default() algorithm.Config {
+	return &Config{
 		URL: "http://127.0.0.1:9090", NodeLabel: "instance", Better: Less, Min: 0, Max: 1, Missing: algorithm.Neutral,
 		Interval:   metav1.Duration{Duration: 15 * time.Second},
 		Timeout:    metav1.Duration{Duration: 5 * time.Second},
@@ -116,13 +118,7 @@ var queries = map[string]string{
 
 // promQL is the query to send.
 func (c *Config) promQL() string {
-	switch {
-	case c.Query != "":
-		return c.Query
-	case c.Measure == "":
-		return strings.ReplaceAll(queries["cpu"], "%l", c.NodeLabel)
-	}
-	return strings.ReplaceAll(queries[c.Measure], "%l", c.NodeLabel)
+	return cmp.Or(c.Query, strings.ReplaceAll(queries[cmp.Or(c.Measure, "cpu")], "%l", c.NodeLabel))
 }
 
 // worse reports whether a is worse than b.

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+func defaults() Config { return *Default().(*Config) }
+
 func TestConfigIsValidated(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`url: "ftp://a": must be http(s)`:                     func(c *Config) { c.URL = "ftp://a" },

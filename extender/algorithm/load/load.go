@@ -5,13 +5,14 @@
 // has no data, or only old data, it has no opinion: every node passes and gets
 // the neutral score. /readyz, the metrics and the log say so, and also if its
 // data is of other names than those that the requests have. It measures nothing
-// itself.
+// itself. It is no API.
 package load
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,18 +23,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-func init() {
-	algorithm.Register("load", func() algorithm.Config {
-		config := defaults()
-		return &config
-	})
-}
-
 var _ algorithm.Worker = (*load)(nil)
 
 type load struct {
 	config   Config
-	client   *client
+	client   *http.Client
 	logger   logr.Logger
 	now      func() time.Time
 	tooMuch  *algorithm.Failure
@@ -41,13 +35,18 @@ type load struct {
 	failures atomic.Int64
 	problem  atomic.Pointer[error] // of the last query, nil if it went well
 
-	// What requests have shown of whether the values are of nodes at all: a query by
-	// instance gives addresses unless Prometheus relabels them. That one node was known
-	// settles it for as long as that node has a value, so that a pod that only nodes
-	// without a value suit changes nothing.
-	known   atomic.Pointer[string] // has a value, and a request asked for it
-	unknown atomic.Pointer[string] // a request asked for it, and had no node with a value
-	misses  atomic.Int64           // requests without such a node, while none is known
+	// asked is what requests have shown of whether the values are of nodes at all: a query
+	// by instance gives addresses unless Prometheus relabels them. A node with a value
+	// settles it for as long as it has one, so that a pod that only nodes without a value
+	// suit changes nothing.
+	asked  atomic.Pointer[asked]
+	misses atomic.Int64 // requests without a node that has a value, while none is known
+}
+
+// asked is a node that a request asked for, with a value or, as all of its nodes, without.
+type asked struct {
+	name  string
+	known bool
 }
 
 // snapshot is what one query found. It does not change.
@@ -57,7 +56,7 @@ type snapshot struct {
 }
 
 func newLoad(config Config, logger logr.Logger, now func() time.Time) (*load, error) {
-	client, err := newClient(config)
+	client, err := config.newClient()
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +117,20 @@ func (l *load) look(s *snapshot, names []string, each func(i int, value float64)
 			each(i, value)
 		}
 	}
-	switch {
-	case len(names) == 0 || l.known.Load() != nil:
-	case known >= 0:
-		name := strings.Clone(names[known]) // or it would keep its whole request
-		if l.known.CompareAndSwap(nil, &name) && l.unknown.Swap(nil) != nil {
-			l.logger.Info("Values and requests have names in common again", "node", name)
+	before := l.asked.Load()
+	if len(names) == 0 || before != nil && before.known {
+		return
+	}
+	now := &asked{strings.Clone(names[max(known, 0)]), known >= 0} // a clone, or it would keep its whole request
+	if now.known {
+		if l.asked.CompareAndSwap(before, now) && before != nil {
+			l.logger.Info("Values and requests have names in common again", "node", now.name)
 		}
-	default:
-		l.misses.Add(1)
-		name := strings.Clone(names[0])
-		if l.unknown.CompareAndSwap(nil, &name) {
-			l.logger.Info("Warning: "+l.mismatch(s, name), "scoreOfAll", l.config.Missing)
-		}
+		return
+	}
+	l.misses.Add(1)
+	if before == nil && l.asked.CompareAndSwap(nil, now) {
+		l.logger.Info("Warning: "+l.mismatch(s, now.name), "scoreOfAll", l.config.Missing)
 	}
 }
 

@@ -61,6 +61,10 @@ func build(t *testing.T, config Config, now func() time.Time) *load {
 	return l
 }
 
+func (l *load) ask(t *testing.T) (map[string]float64, error) {
+	return l.config.query(t.Context(), l.client)
+}
+
 var nodes = &algorithm.Args{Names: []string{"idle", "half", "full", "over", "under", "unknown"}}
 
 var values = map[string]string{"idle": "0", "half:9100": "0.5", "full": "1", "over": "7", "under": "-Inf", "other": "0.2", "unknown": "NaN"}
@@ -184,7 +188,7 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	} {
 		config := defaults()
 		config.URL = serve(t, answer).URL
-		if _, err := build(t, config, time.Now).client.query(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := build(t, config, time.Now).ask(t); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got %v, want %s", answer, err, want)
 		}
 	}
@@ -193,7 +197,7 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(vector(values)))
 	f.Add([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"[::1]:9100"},"value":[1]}]}}`))
-	c := &client{Config: defaults()}
+	c := defaults()
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		got, err := c.decode(answer)
 		for name, value := range got {
@@ -207,7 +211,7 @@ func FuzzDecode(f *testing.F) {
 func TestOfSeveralSeriesForANodeTheWorstCounts(t *testing.T) {
 	config := defaults()
 	config.URL = serve(t, vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"})).URL
-	if got, err := build(t, config, time.Now).client.query(t.Context()); err != nil || got["a"] != 0.9 || len(got) != 1 {
+	if got, err := build(t, config, time.Now).ask(t); err != nil || got["a"] != 0.9 || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -217,14 +221,14 @@ func TestTheTokenIsReadForEveryQuery(t *testing.T) {
 	config := defaults()
 	config.URL, config.BearerTokenFile = prometheus.URL+"/prefix/", filepath.Join(t.TempDir(), "token")
 	l := build(t, config, time.Now)
-	if _, err := l.client.query(t.Context()); err == nil || !strings.Contains(err.Error(), "bearerTokenFile") {
+	if _, err := l.ask(t); err == nil || !strings.Contains(err.Error(), "bearerTokenFile") {
 		t.Errorf("without the file: %v", err)
 	}
 	for _, token := range []string{"one", "two"} {
 		if err := os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.client.query(t.Context()); err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
+		if _, err := l.ask(t); err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
 		}
 	}
@@ -242,7 +246,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer redirecting.Close()
 	config := defaults()
 	config.URL = redirecting.URL
-	if _, err := build(t, config, time.Now).client.query(t.Context()); err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
+	if _, err := build(t, config, time.Now).ask(t); err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
 		t.Errorf("got %v", err)
 	}
 }

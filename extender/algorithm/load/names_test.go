@@ -14,16 +14,16 @@ import (
 func logged(t *testing.T, config Config) (*load, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	l, err := newLoad(config, logging.New(&log, logging.Text, nil), time.Now)
+	l, err := newLoad(config, logging.New(&log, logging.Text, nil)("algorithm.load"), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l, &log
 }
 
-// TestValuesOfNoNodeThatIsAskedForAreTold: Prometheus names its targets by
+// TestValuesOfNoNodeThatIsAskedForAreReported: Prometheus names its targets by
 // address and port, and Kubernetes its nodes by name.
-func TestValuesOfNoNodeThatIsAskedForAreTold(t *testing.T) {
+func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 	prometheus := serve(t, vector(map[string]string{"10.0.0.1:9100": "0.1", "10.0.0.2:9100": "0.9"}))
 	config, threshold := defaults(), 0.5
 	config.URL, config.Threshold = prometheus.URL, &threshold

@@ -11,7 +11,7 @@ import (
 
 // Run asks Prometheus now and at every interval until ctx is done.
 func (l *load) Run(ctx context.Context) {
-	defer l.client.http.CloseIdleConnections()
+	defer l.client.CloseIdleConnections()
 	tick := time.NewTicker(l.config.Interval.Duration)
 	defer tick.Stop()
 	for {
@@ -28,7 +28,7 @@ func (l *load) Run(ctx context.Context) {
 // time that they stay so.
 func (l *load) poll(ctx context.Context) {
 	at := l.now()
-	values, err := l.client.query(ctx)
+	values, err := l.config.query(ctx, l.client)
 	switch {
 	case ctx.Err() != nil:
 		return
@@ -36,10 +36,9 @@ func (l *load) poll(ctx context.Context) {
 		l.failed(err)
 		return
 	}
-	if known := l.known.Load(); known != nil {
-		if _, ok := values[*known]; !ok { // requests have to show anew whose names these are
-			l.unknown.Store(nil)
-			l.known.Store(nil)
+	if asked := l.asked.Load(); asked != nil && asked.known {
+		if _, ok := values[asked.name]; !ok { // requests have to show anew whose names these are
+			l.asked.Store(nil)
 		}
 	}
 	l.latest.Store(&snapshot{at: at, values: values})
@@ -81,11 +80,11 @@ func (l *load) Health() algorithm.Health {
 		return health
 	}
 	health.Detail = fmt.Sprintf("%d nodes, %s old", len(latest.values), age.Round(time.Second))
-	unknown := l.unknown.Load()
-	mismatch := unknown != nil && l.known.Load() == nil
+	asked := l.asked.Load()
+	mismatch := asked != nil && !asked.known
 	health.OK = failing == nil && !mismatch
 	if mismatch {
-		health.Detail += "; " + l.mismatch(latest, *unknown)
+		health.Detail += "; " + l.mismatch(latest, asked.name)
 	}
 	if failing != nil {
 		health.Detail += fmt.Sprintf("; there are no newer ones, and these count until they are %s old%s", l.config.StaleAfter.Duration, because)

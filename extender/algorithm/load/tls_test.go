@@ -29,7 +29,7 @@ func TestTLSToPrometheus(t *testing.T) {
 	query := func(settings TLS) error {
 		config := defaults()
 		config.URL, config.TLS = server.URL, settings
-		_, err := build(t, config, time.Now).client.query(t.Context())
+		_, err := build(t, config, time.Now).ask(t)
 		return err
 	}
 	if err := query(good); err != nil {
@@ -61,7 +61,7 @@ func TestTLSToPrometheus(t *testing.T) {
 func TestATLSConfigWithoutItsFilesIsRefused(t *testing.T) {
 	config := defaults()
 	config.URL, config.TLS.CAFile = "https://127.0.0.1", filepath.Join(t.TempDir(), "missing")
-	if _, err := newClient(config); err == nil || !strings.Contains(err.Error(), "tls.caFile") {
+	if _, err := config.newClient(); err == nil || !strings.Contains(err.Error(), "tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

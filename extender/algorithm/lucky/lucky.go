@@ -1,10 +1,11 @@
 // Package lucky is the algorithm that decides at random: a node passes with a certain
 // probability and gets a random score. It shows an extender at work, and finds
 // out what a cluster does with a scheduler that has no opinion; it is no good
-// source of randomness for anything else.
+// source of randomness for anything else. The package is no API.
 package lucky
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -15,9 +16,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-func init() {
-	algorithm.Register("lucky", func() algorithm.Config { return &Config{Pass: 0.5} })
-}
+// Default lets half of the nodes pass.
+func Default() algorithm.Config { return &Config{Pass: 0.5} }
 
 // Config says how lucky nodes are.
 type Config struct {
@@ -37,18 +37,14 @@ func (c Config) Validate() error {
 }
 
 // New implements algorithm.Config.
-func (c Config) New(logr.Logger) (algorithm.Algorithm, error) { return newLucky(c), nil }
+func (c Config) New(logr.Logger) (algorithm.Algorithm, error) {
+	c.Seed = cmp.Or(c.Seed, rand.Uint64())
+	return &lucky{Config: c}, nil
+}
 
 type lucky struct {
 	Config
 	requests atomic.Uint64
-}
-
-func newLucky(config Config) *lucky {
-	if config.Seed == 0 {
-		config.Seed = rand.Uint64()
-	}
-	return &lucky{Config: config}
 }
 
 // random is the source for one request.

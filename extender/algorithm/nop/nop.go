@@ -1,6 +1,6 @@
 // Package nop is the algorithm that changes nothing: every node passes and all
 // scores are equal. It shows that an extender is reached at all, and what
-// being asked costs; it is also the shortest example of an algorithm.
+// being asked costs; it is also the shortest example of an algorithm. The package is no API.
 package nop
 
 import (
@@ -11,7 +11,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-func init() { algorithm.Register("nop", func() algorithm.Config { return &Config{} }) }
+// Default is the only config.
+func Default() algorithm.Config { return &Config{} }
 
 // Config has nothing to set.
 type Config struct{}

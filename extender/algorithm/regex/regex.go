@@ -1,7 +1,7 @@
 // Package regex is the algorithm that keeps the nodes whose names match the regex
 // in the pod's annotation, and not the one in its other annotation. The policy
 // itself, patterns, matches and reasons, is the project's regex package, which
-// every other way into the scheduler uses too.
+// every other way into the scheduler uses too. It is no API.
 package regex
 
 import (
@@ -14,11 +14,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func init() {
-	algorithm.Register("regex", func() algorithm.Config {
-		config := Config(regex.Default)
-		return &config
-	})
+// Default reads the annotations that every way into the scheduler reads.
+func Default() algorithm.Config {
+	config := Config(regex.Default)
+	return &config
 }
 
 // Config says where the patterns are.

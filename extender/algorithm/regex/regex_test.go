@@ -7,7 +7,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	_ "wasmkwokwizardry.io/regex-scheduling/extender/algorithm/regex"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/regex"
 )
 
 const annotation = "scheduler.wasmkwokwizardry.io/regex"
@@ -15,7 +15,7 @@ const annotation = "scheduler.wasmkwokwizardry.io/regex"
 // passes says whether a node passes, and if not, why.
 func passes(t *testing.T, pattern, node string) (bool, string) {
 	t.Helper()
-	a, err := algorithm.New("regex", nil, logr.Discard())
+	a, err := regex.Default().New(logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 }
 
 func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
-	a, err := algorithm.New("regex", nil, logr.Discard())
+	a, err := regex.Default().New(logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}

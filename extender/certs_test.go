@@ -1,4 +1,4 @@
-package certs_test
+package extender
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/certs"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
@@ -34,18 +33,18 @@ func TestWhatIsNoGoodIsRefusedAndTheOldStays(t *testing.T) {
 			must(t, os.Mkdir(files.CertFile, 0o700))
 		},
 	} {
-		var source certs.Source
+		var source certificates
 		_ = os.Remove(files.CertFile)
 		good := authority.Issue(t, files.CertFile, files.KeyFile, time.Hour)
 		ca, err := os.ReadFile(authority.File)
 		must(t, err)
 		write(files.ClientCAFile, string(ca))
-		must(t, source.Load(files))
+		must(t, source.load(files))
 		spoil()
-		if err := source.Load(files); err == nil || !strings.Contains(err.Error(), want) {
+		if err := source.load(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
-		if !source.NotAfter().Equal(good.NotAfter) {
+		if !source.notAfter().Equal(good.NotAfter) {
 			t.Errorf("%s: the certificate is another one", want)
 		}
 	}
@@ -62,10 +61,10 @@ func TestAChangeShowsHoweverItIsMade(t *testing.T) {
 	}
 	must(t, os.Symlink("..1", in("..data")))
 	files := config.TLS{CertFile: in("..data/tls.crt"), KeyFile: in("..data/tls.key")}
-	var source certs.Source
-	must(t, source.Load(files))
+	var source certificates
+	must(t, source.load(files))
 	loaded := make(chan error)
-	go source.Watch(t.Context(), files, func(err error) { loaded <- err })
+	go source.watch(t.Context(), files, func(err error) { loaded <- err })
 	changed := func(how string) {
 		t.Helper()
 		select {

@@ -1,36 +1,31 @@
-// Package certs serves TLS with certificates that are renewed while the
-// program runs. New files that are no good are refused, and the old ones stay.
-// It is no API.
-package certs
+package extender
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// Source hands out the current certificates. It is safe for concurrent use, but for
-// Load and Watch.
-type Source struct {
+// certificates hands out the current ones. New files that are no good are refused, and
+// the old ones stay. It is safe for concurrent use, but for load and watch.
+type certificates struct {
 	current atomic.Pointer[tls.Config]
 	tried   contents // what was loaded last, good or not
 }
 
-// Load reads PEM files and, if they are good, makes them current. Connections
+// load reads PEM files and, if they are good, makes them current. Connections
 // that are made before keep what they have.
-func (s *Source) Load(files config.TLS) (err error) {
-	if s.tried, err = read(files); err != nil {
+func (s *certificates) load(files config.TLS) (err error) {
+	if s.tried, err = readPEM(files); err != nil {
 		return err
 	}
-	pair, err := tls.X509KeyPair(s.tried[0], s.tried[1])
+	pair, err := tls.X509KeyPair([]byte(s.tried[0]), []byte(s.tried[1]))
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", files.CertFile, files.KeyFile, err)
 	}
@@ -47,7 +42,7 @@ func (s *Source) Load(files config.TLS) (err error) {
 	}
 	if files.ClientCAFile != "" {
 		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM(s.tried[2]) {
+		if !config.ClientCAs.AppendCertsFromPEM([]byte(s.tried[2])) {
 			return fmt.Errorf("client authorities %s: there is no PEM certificate in it", files.ClientCAFile)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
@@ -56,10 +51,10 @@ func (s *Source) Load(files config.TLS) (err error) {
 	return nil
 }
 
-// Config is for a server, after Load. It asks the Source at every handshake. A client
-// certificate is verified if there is one; whether there has to be is up to
+// config is for a server, after load. It asks for the current ones at every handshake. A
+// client certificate is verified if there is one; whether there has to be is up to
 // the server, request by request.
-func (s *Source) Config() *tls.Config {
+func (s *certificates) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -68,8 +63,8 @@ func (s *Source) Config() *tls.Config {
 	}
 }
 
-// NotAfter is when the current certificate expires, or zero if there is none.
-func (s *Source) NotAfter() time.Time {
+// notAfter is when the current certificate expires, or zero if there is none.
+func (s *certificates) notAfter() time.Time {
 	if config := s.current.Load(); config != nil {
 		return config.Certificates[0].Leaf.NotAfter
 	}
@@ -80,10 +75,10 @@ func (s *Source) NotAfter() time.Time {
 // and however a file is changed, and reading a few kilobytes costs nothing.
 const lookEvery = time.Second
 
-// Watch loads the files that were loaded before when they have changed, until ctx is
+// watch loads the files that were loaded before when they have changed, until ctx is
 // done, and tells loaded what came of it. They are left to settle for as long as it
 // takes to look again: certificate and key are rarely written in the same instant.
-func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)) {
+func (s *certificates) watch(ctx context.Context, files config.TLS, loaded func(error)) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for last := s.tried; ; {
@@ -92,21 +87,19 @@ func (s *Source) Watch(ctx context.Context, files config.TLS, loaded func(error)
 			return
 		case <-tick.C:
 		}
-		now, _ := read(files) // an error reads as nothing, and Load returns it
-		if now.equal(last) && !now.equal(s.tried) {
-			loaded(s.Load(files))
+		now, _ := readPEM(files) // an error reads as nothing, and load returns it
+		if now == last && now != s.tried {
+			loaded(s.load(files))
 		}
 		last = now
 	}
 }
 
 // contents are those of the certificate, its key, and the clients' authorities: all
-// nil where one could not be read.
-type contents [3][]byte
+// empty where one could not be read.
+type contents [3]string
 
-func (c contents) equal(other contents) bool { return slices.EqualFunc(c[:], other[:], bytes.Equal) }
-
-func read(files config.TLS) (all contents, err error) {
+func readPEM(files config.TLS) (all contents, err error) {
 	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
 		if path == "" {
 			continue
@@ -115,12 +108,14 @@ func read(files config.TLS) (all contents, err error) {
 		if err == nil && !info.Mode().IsRegular() { // a pipe or a device, which may never end
 			err = fmt.Errorf("%s: is no regular file", path)
 		}
+		var text []byte
 		if err == nil {
-			all[i], err = os.ReadFile(path)
+			text, err = os.ReadFile(path)
 		}
 		if err != nil {
 			return contents{}, err
 		}
+		all[i] = string(text)
 	}
 	return all, nil
 }
