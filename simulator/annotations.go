@@ -3,9 +3,9 @@ package simulator
 import (
 	"net/url"
 	"path"
-	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -21,34 +21,30 @@ func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 }
 
 func annotations(text []byte, scheduler string) (keys, excluding []string) {
-	keys, excluding = []string{}, []string{}
-	config, err := kubescheduler.Read(text)
-	if err != nil {
-		return keys, excluding // it would not run
+	all, allExcluding := sets.Set[string]{}, sets.Set[string]{}
+	add := func(policy regex.Policy) {
+		all.Insert(policy.Annotation)
+		allExcluding.Insert(policy.ExcludeAnnotation)
 	}
-	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
-	var policies []regex.Policy
-	for _, p := range config.Profiles {
-		if p.SchedulerName == scheduler {
-			known = true
-			policies = append(policies, policiesOf(p)...)
+	if config, err := kubescheduler.Read(text); err == nil { // else it would not run
+		known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
+		for _, p := range config.Profiles {
+			if p.SchedulerName == scheduler {
+				known = true
+				eachPolicy(p, add)
+			}
+		}
+		for _, e := range config.Extenders {
+			if known && e.FilterVerb != "" {
+				add(regex.Default)
+			}
 		}
 	}
-	for _, e := range config.Extenders {
-		if known && e.FilterVerb != "" {
-			policies = append(policies, regex.Default)
-		}
-	}
-	for _, policy := range policies {
-		keys, excluding = append(keys, policy.Annotation), append(excluding, policy.ExcludeAnnotation)
-	}
-	slices.Sort(keys)
-	slices.Sort(excluding)
-	return slices.Compact(keys), slices.Compact(excluding)
+	return sets.List(all), sets.List(allExcluding)
 }
 
-// policiesOf are what the plugins that a profile enables read.
-func policiesOf(p kubescheduler.Profile) (all []regex.Policy) {
+// eachPolicy calls add with what each plugin that a profile enables reads.
+func eachPolicy(p kubescheduler.Profile, add func(regex.Policy)) {
 	args := map[string]kubescheduler.PluginConfig{}
 	for _, config := range p.PluginConfig {
 		args[config.Name] = config
@@ -56,24 +52,20 @@ func policiesOf(p kubescheduler.Profile) (all []regex.Policy) {
 	for _, set := range p.Plugins {
 		for _, enabled := range set.Enabled {
 			guest, config, ok := args[enabled.Name].Guest()
-			switch u, err := url.Parse(guest); {
+			u, err := url.Parse(guest)
+			switch {
 			case enabled.Name == plugin.Name:
-				all = append(all, policyIn(args[enabled.Name].Args))
+				config = string(args[enabled.Name].Args)
 			case !ok: // a plugin of kube-scheduler's own
+				continue
 			case err == nil && path.Base(u.Path) == "regex_v1.wasm":
-				all = append(all, regex.Default) // it has no configuration
-			default:
-				all = append(all, policyIn([]byte(config)))
+				config = "" // it reads none
 			}
+			policy, err := regex.ParseConfig([]byte(config))
+			if err != nil {
+				policy = regex.Default
+			}
+			add(policy)
 		}
 	}
-	return all
-}
-
-func policyIn(config []byte) regex.Policy {
-	policy, err := regex.ParseConfig(config)
-	if err != nil {
-		return regex.Default
-	}
-	return policy
 }

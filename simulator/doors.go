@@ -16,9 +16,6 @@ type Configuration struct {
 // Doors are the ways into the scheduler that the simulator can be started with.
 var Doors = []string{"v1", "v2", "native", "extender", "extender-names", "default"}
 
-// formerly are the names that doors had, which are still taken.
-var formerly = map[string]string{"extender-v2": "extender-names"}
-
 // Configurations are the ready-made configurations, one for each of Doors.
 var Configurations = []Configuration{
 	{"v1", "Wasm guest v1"},
@@ -43,12 +40,11 @@ func (c Configuration) YAML() []byte {
 	return config
 }
 
-// SchedulerConfig returns the KubeSchedulerConfiguration that puts a door in
-// use. A door may be called what it was called before.
+// SchedulerConfig returns the KubeSchedulerConfiguration that puts a door in use.
 func SchedulerConfig(door string) ([]byte, error) {
 	file := door
-	if now, renamed := formerly[door]; renamed {
-		file = now
+	if door == "extender-v2" {
+		file = "extender-names" // which was called so before
 	}
 	config, err := configs.ReadFile("doors/" + file + ".yaml")
 	if err != nil {

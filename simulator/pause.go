@@ -13,7 +13,7 @@ import (
 // paused does something while no controller changes an object. Those of namespaces
 // and of owned objects go on: see [controlplane.Cluster.Pause].
 func (s *Simulator) paused(do func() error) error {
-	resume, err := s.cluster.Pause()
+	resume, err := s.Pause()
 	if err != nil {
 		return err
 	}
@@ -37,25 +37,23 @@ type pause struct {
 	count int // of those for whom the controllers pause
 }
 
-// newPause refuses to go on with the half of something, but to import it again.
-func newPause(cfg Config) (*pause, error) {
-	p := &pause{starting: cfg.Importing}
-	if cfg.DataDir == "" {
-		return p, nil
+// start refuses to go on with the half of something, but to import it again.
+func (p *pause) start(cfg Config) error {
+	if p.starting = cfg.Importing; cfg.DataDir == "" {
+		return nil
 	}
 	p.file = filepath.Join(cfg.DataDir, "unfinished")
 	if _, err := os.Stat(p.file); err == nil && !cfg.Importing {
-		return nil, fmt.Errorf("data directory %s: an import or a reset of it was not finished, and controllers would go on with the half of it that is there: "+
+		return fmt.Errorf("data directory %s: an import or a reset of it was not finished, and controllers would go on with the half of it that is there: "+
 			"import the file again, with --from, or remove %s if the half will do", cfg.DataDir, p.file)
 	}
-	return p, nil
+	return nil
 }
 
 func (p *pause) begin() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count++
-	if p.file == "" {
+	if p.count++; p.file == "" {
 		return nil
 	}
 	return os.WriteFile(p.file, nil, 0o600)
@@ -66,8 +64,7 @@ func (p *pause) begin() error {
 func (p *pause) end(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count--
-	if p.file == "" || p.count > 0 || err != nil && !wasRefused(err) {
+	if p.count--; p.file == "" || p.count > 0 || err != nil && !wasRefused(err) {
 		return nil
 	}
 	return os.Remove(p.file)

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,9 @@ type schedulers struct {
 
 // instance is one scheduler, from its start to its end.
 type instance struct {
-	cancel context.CancelFunc
-	ready  chan struct{}
-	done   chan struct{}
-	err    error // why it ended; read it after done
-	took   bool  // over from the one before; read it after done or ready
+	cancel      context.CancelFunc
+	ready, done chan struct{}
+	err         error // why it ended; read it after done
 }
 
 // Recorder keeps the scheduling attempts.
@@ -88,7 +87,7 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	select {
 	case <-next.ready:
 	case <-next.done:
-		return s.notStarted(ctx, next)
+		return cmp.Or(context.Cause(s.running), context.Cause(ctx), next.err)
 	}
 	s.mu.Lock()
 	s.current, s.config = next, bytes.Clone(config)
@@ -97,33 +96,19 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	return nil
 }
 
-// notStarted is why a scheduler ended before it was ready. If it had taken over
-// already there is none now, and so no simulator.
-func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
-	switch {
-	case s.running.Err() != nil:
-		return context.Cause(s.running)
-	case ctx.Err() != nil && !next.took:
-		return context.Cause(ctx)
-	case next.took:
-		s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
-	}
-	return next.err
-}
-
 // startScheduler starts a scheduler that takes over from the one that runs. Until
 // it does, the end of ctx ends it.
 func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Configuration, typed func(string) string) *instance {
 	running, cancel := context.WithCancel(s.running)
 	next := &instance{cancel: cancel, ready: make(chan struct{}), done: make(chan struct{})}
 	keep := context.AfterFunc(ctx, cancel)
-	detach := func() {}
+	tookOver, detach := false, func() {}
 	takeOver := func(sched *scheduler.Scheduler) error {
 		if !keep() {
 			return context.Cause(ctx)
 		}
 		s.stopScheduler()
-		next.took = true
+		tookOver = true
 		detach = s.recorder.Attach(sched, typed)
 		if s.prepare != nil {
 			s.prepare(sched)
@@ -142,17 +127,11 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		})
 		keep()
 		detach()
-		if next.err != nil && s.isCurrent(next) {
+		if tookOver && next.err != nil && running.Err() == nil { // there is none now, and so no simulator
 			s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
 		}
 	}()
 	return next
-}
-
-func (s *schedulers) isCurrent(i *instance) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current == i
 }
 
 // stopScheduler stops the scheduler, if one runs, and waits until it has ended.
