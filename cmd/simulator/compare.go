@@ -142,10 +142,8 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 	c.B, errB = readSide("--b", c.b)
 	if errA != nil && errB != nil {
 		return fmt.Errorf("%w; %w", errA, errB)
-	} else if err := cmp.Or(errA, errB); err != nil {
-		return err
 	}
-	if err := c.readScenario(); err != nil {
+	if err := cmp.Or(errA, errB, c.readScenario()); err != nil {
 		return err
 	}
 	if c.file == "" {

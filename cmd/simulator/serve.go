@@ -70,9 +70,9 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 		}
 	}
 	handler := api.Handler(s, servers.end)
-	servers.compat.set(handler)
+	servers.compat.Handle(handler)
 	if o.headless {
-		servers.page.set(handler)
+		servers.page.Handle(handler)
 		return nil
 	}
 	pages, err := page.New(ctx, s)
@@ -82,7 +82,7 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/", handler)
 	mux.Handle("/", pages)
-	servers.page.set(mux)
+	servers.page.Handle(mux)
 	return nil
 }
 
@@ -165,17 +165,12 @@ func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(s
 // withFlag names the flag that changes a port that is taken.
 func withFlag(err error, cfg simulator.Config) error {
 	var open *net.OpError
-	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &open) {
-		return err
-	}
-	taken, _ := open.Addr.(*net.TCPAddr)
-	switch {
-	case taken == nil:
-		return err
-	case taken.Port == cfg.WebPort:
-		return api.PortTaken(cfg.WebPort, "--web-port")
-	case taken.Port == cfg.APIPort:
-		return api.PortTaken(cfg.APIPort, "--api-port")
+	if errors.Is(err, syscall.EADDRINUSE) && errors.As(err, &open) {
+		for flag, port := range map[string]int{"--web-port": cfg.WebPort, "--api-port": cfg.APIPort} {
+			if taken, ok := open.Addr.(*net.TCPAddr); ok && taken.Port == port {
+				return api.PortTaken(port, flag)
+			}
+		}
 	}
 	return err
 }
@@ -184,10 +179,8 @@ func withFlag(err error, cfg simulator.Config) error {
 type warnings struct{ to io.Writer }
 
 func (w warnings) Write(line []byte) (int, error) {
-	if _, err := w.to.Write(append([]byte("simulator: "), line...)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	_, err := fmt.Fprintf(w.to, "simulator: %s", line)
+	return len(line), err
 }
 
 func stop(s *simulator.Simulator, out io.Writer) error {

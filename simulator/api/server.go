@@ -8,14 +8,16 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // Server serves a handler on a port.
 type Server struct {
-	http     *http.Server
+	http     http.Server
 	listener net.Listener
+	handler  atomic.Pointer[http.Handler]
 	done     chan struct{}
 	err      error // why it ended; read it after done
 }
@@ -30,21 +32,17 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	if err != nil {
 		return nil, fmt.Errorf("open port %d (%s): %w", port, flag, err)
 	}
-	machine, err := os.Hostname()
-	if err != nil {
-		machine = "" // then its addresses have to do
-	}
-	s := &Server{
-		http: &http.Server{
-			Handler:           Protect(handler, namesFor(host, machine)...),
-			ReadHeaderTimeout: 10 * time.Second,
-			ReadTimeout:       5 * time.Minute, // a large import
-			IdleTimeout:       2 * time.Minute,
-			MaxHeaderBytes:    64 << 10,
-			// No WriteTimeout: streams stay open.
-		},
-		listener: listener,
-		done:     make(chan struct{}),
+	machine, _ := os.Hostname() // without one its addresses have to do
+	s := &Server{listener: listener, done: make(chan struct{})}
+	s.Handle(handler)
+	current := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) })
+	s.http = http.Server{
+		Handler:           Protect(current, namesFor(host, machine)...),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       5 * time.Minute, // a large import
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		// No WriteTimeout: streams stay open.
 	}
 	go func() {
 		defer close(s.done)
@@ -52,6 +50,9 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	}()
 	return s, nil
 }
+
+// Handle gives later requests to another handler.
+func (s *Server) Handle(handler http.Handler) { s.handler.Store(&handler) }
 
 // PortTaken is the error for a port that another program listens on, which flag
 // changes.
