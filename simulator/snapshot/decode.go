@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
@@ -44,20 +45,20 @@ func located(at string, err error) error {
 	if !errors.As(err, &problems) {
 		return fmt.Errorf("%s: %w", at, err)
 	}
-	if problems[0].Field == "" {
-		problems[0].Field = at
-	} else {
-		problems[0].Field = at + "." + problems[0].Field
-	}
+	problems[0].Field = strings.TrimSuffix(at+"."+problems[0].Field, ".")
 	return problems
 }
 
-// decode decodes an object, and finds what of it is not known.
-func decode(raw []byte, into any) (found []error, err error) {
-	if found, err = kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields); err != nil {
-		return nil, cmp.Or(unmarshal(raw, into), err)
+// add decodes an object, and notes what of it is not known.
+func (in *reading) add(kind Kind, raw []byte) error {
+	one, list := reflect.New(kind.field.Type.Elem()), kind.of(&in.Snapshot)
+	found, err := kjson.UnmarshalStrict(raw, one.Interface(), kjson.DisallowUnknownFields)
+	if err != nil {
+		return cmp.Or(unmarshal(raw, one.Interface()), err)
 	}
-	return found, nil
+	list.Set(reflect.Append(list, one.Elem()))
+	in.unknown.add(kind, qualified(one.Interface().(Object)), found)
+	return nil
 }
 
 // maxChecked is how many bytes are looked through for a mistake: it takes some forty

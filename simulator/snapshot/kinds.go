@@ -126,15 +126,6 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 	list.Set(kept)
 }
 
-// add decodes one and adds it to a snapshot. What it has that is not known is found.
-func (k Kind) add(to *Snapshot, raw []byte) (one Object, found []error, err error) {
-	one = reflect.New(k.field.Type.Elem()).Interface().(Object)
-	if found, err = decode(raw, one); err == nil {
-		k.of(to).Set(reflect.Append(k.of(to), reflect.ValueOf(one).Elem()))
-	}
-	return one, found, err
-}
-
 // List adds those of a cluster to a snapshot, a page after the other.
 func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	for {

@@ -2,8 +2,8 @@ package snapshot
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -30,7 +30,8 @@ var (
 	// aField begins a field of the document.
 	aField = regexp.MustCompile(`^[A-Za-z]\w*:(?:\s|$)`)
 	// aList begins a field that is a list, up to the first dash and its indentation.
-	aList = regexp.MustCompile(`^\w+:[ \t]*(?:#.*)?\r?\n(?: *(?:#.*)?\r?\n)*( *)-(?: |\r?\n|$)`)
+	aList    = regexp.MustCompile(`^\w+:[ \t]*(?:#.*)?\r?\n(?: *(?:#.*)?\r?\n)*( *)-(?: |\r?\n|$)`)
+	aComment = regexp.MustCompile(`^[ #\r\n]`)
 	// strangeBreak is what YAML takes for the end of a line, and nobody else does.
 	strangeBreak = regexp.MustCompile("[\u0085\u2028\u2029]")
 )
@@ -42,7 +43,7 @@ func inPieces(text []byte, size, most int) (out []byte, ok bool) {
 		return nil, false
 	}
 	fields := cut(text, func(indent int, content []byte) bool { return indent == 0 && content[0] != '-' })
-	if comments, err := yaml.YAMLToJSON(fields[0]); err == nil && string(comments) == "null" && beginsWith(fields[0], " #\r\n") {
+	if comments, err := yaml.YAMLToJSON(fields[0]); err == nil && string(comments) == "null" && aComment.Match(fields[0]) {
 		fields = fields[1:]
 	}
 	for _, field := range fields {
@@ -74,12 +75,12 @@ func fieldInPieces(field []byte, size, most int) (out []byte, ok bool) {
 	}
 	out = append(bytes.TrimSuffix(out, []byte("null")), '[')
 	indent := begin[3] - begin[2]
-	dash := append(bytes.Repeat([]byte(" "), indent), '-')
+	element := regexp.MustCompile(fmt.Sprintf(`^ {%d}-(?:[ \r\n]|$)`, indent))
 	elements := cut(list, func(by int, _ []byte) bool { return by <= indent })
 	for len(elements) > 0 {
 		piece := 0
 		for piece == 0 || len(elements) > 0 && piece < size {
-			if rest, ok := bytes.CutPrefix(elements[0], dash); !ok || len(rest) > 0 && !beginsWith(rest, " \r\n") {
+			if !element.Match(elements[0]) {
 				return nil, false // the parser would take the piece to end here
 			}
 			piece += len(elements[0])
@@ -109,10 +110,6 @@ func cut(text []byte, begins func(indent int, content []byte) bool) (all [][]byt
 		at += len(line)
 	}
 	return append(all, text[start:])
-}
-
-func beginsWith(text []byte, oneOf string) bool {
-	return len(text) > 0 && strings.IndexByte(oneOf, text[0]) >= 0
 }
 
 // convert converts a piece, and leaves the brackets around it out.

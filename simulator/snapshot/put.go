@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -86,9 +86,7 @@ func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types
 	if there {
 		// As kube-scheduler-simulator does: what is not in the file, such as the node of
 		// a pod that was scheduled meanwhile, stays.
-		gvk := kind.Resource.GroupVersion().WithKind(kind.Kind)
-		obj.GetObjectKind().SetGroupVersionKind(gvk)
-		patch, wrong := json.Marshal(obj)
+		patch, wrong := runtime.Encode(scheme.Codecs.LegacyCodec(kind.Resource.GroupVersion()), obj)
 		if wrong != nil {
 			return wrong
 		}

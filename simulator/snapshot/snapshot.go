@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -133,12 +134,9 @@ func (s *Snapshot) Objects() (n int) {
 // List reads all that a cluster has and does not bring itself. A list that is empty
 // stays a list for those who read kube-scheduler-simulator's fields.
 func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
-	out := &Snapshot{
-		Pods: []v1.Pod{}, Nodes: []v1.Node{}, Namespaces: []v1.Namespace{},
-		PVs: []v1.PersistentVolume{}, PVCs: []v1.PersistentVolumeClaim{},
-		StorageClasses: []storagev1.StorageClass{}, PriorityClasses: []schedulingv1.PriorityClass{},
-	}
+	out := &Snapshot{}
 	for _, kind := range Kinds {
+		kind.of(out).Set(reflect.MakeSlice(kind.field.Type, 0, 0))
 		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil {
 			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
 		}

@@ -10,15 +10,15 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// owners are the kinds that are needed only where they own something: old replica
-// sets are many. Each comes after what it may own.
-var owners = []string{"ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Deployment"}
+// owners are pods, and the kinds that are needed only where they own something: old
+// replica sets are many. Each comes after what it may own.
+var owners = []string{"Pod", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Deployment"}
 
 // withoutIdleOwners leaves out what owns nothing in the snapshot, and references
 // to owners that are not in it.
 func withoutIdleOwners(s *snapshot.Snapshot) {
 	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}
-	for _, name := range append([]string{"Pod"}, owners...) {
+	for _, name := range owners {
 		kind := snapshot.KindNamed(name)
 		if name != "Pod" {
 			kind.Drop(s, func(o snapshot.Object) bool { return !owning[o.GetUID()] })
@@ -30,7 +30,7 @@ func withoutIdleOwners(s *snapshot.Snapshot) {
 			}
 		}
 	}
-	for _, name := range append([]string{"Pod"}, owners...) {
+	for _, name := range owners {
 		for o := range snapshot.KindNamed(name).All(s) {
 			o.SetOwnerReferences(slices.DeleteFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !kept[owner.UID] }))
 		}
