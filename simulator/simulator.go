@@ -89,7 +89,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	if cfg.ResultAnnotations {
-		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
+		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warningsOf{"result annotations", s.warnings}))
 	}
 	if err := s.keep(volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
 		return err

@@ -86,7 +86,7 @@ func (s *session) bound(pod *v1.Pod, node string) {
 		rec.Node, rec.Result = node, Scheduled
 		rec.Message = "Successfully assigned " + rec.pod().String() + " to " + node
 	})
-	s.recorder.scheduled(pod.Namespace, pod.Name, string(pod.UID))
+	s.recorder.scheduled(pod)
 }
 
 // look takes note of the nodes there are.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -27,7 +28,7 @@ type Recorder struct {
 	maxPerPod, maxBytes int
 
 	changed   func()
-	scheduled func(namespace, name, uid string)
+	scheduled func(*v1.Pod)
 
 	mu        sync.Mutex
 	lastID    uint64
@@ -43,14 +44,14 @@ func New(changed func()) *Recorder { return newRecorder(MaxPerPod, MaxBytes, cha
 
 func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
 	return &Recorder{
-		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(string, string, string) {},
+		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(*v1.Pod) {},
 		pods: map[types.NamespacedName][]*record{}, pushedOut: map[types.NamespacedName]eviction{},
 	}
 }
 
 // OnScheduled makes the recorder call f with each pod that has got its node. Call it
 // before Attach; f must not wait.
-func (r *Recorder) OnScheduled(f func(namespace, name, uid string)) { r.scheduled = f }
+func (r *Recorder) OnScheduled(f func(*v1.Pod)) { r.scheduled = f }
 
 // Attempts returns the attempts for a pod, the newest first.
 func (r *Recorder) Attempts(namespace, name string) []Attempt {
