@@ -33,16 +33,8 @@ func TakeLoggers() {
 	takeKlog.Do(func() {
 		flags := flag.NewFlagSet("klog", flag.PanicOnError)
 		klog.InitFlags(flags)
-		for name, value := range map[string]string{
-			"logtostderr":     "false",
-			"alsologtostderr": "false",
-			"stderrthreshold": "FATAL",
-			"one_output":      "true", // or warnings would go to INFO's writer too
-		} {
-			if err := flags.Set(name, value); err != nil {
-				panic(err)
-			}
-		}
+		// Without one_output, warnings would go to INFO's writer too.
+		_ = flags.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL", "-one_output"}) // or it panics
 		klog.SetOutputBySeverity("INFO", io.Discard)
 		for _, severity := range []string{"WARNING", "ERROR", "FATAL"} {
 			klog.SetOutputBySeverity(severity, shared)

@@ -47,18 +47,18 @@ func (f *fanOut) add(w io.Writer) (remove func()) {
 // file at path.
 func openLogs(to io.Writer, path string) (done func() error, err error) {
 	TakeLoggers()
-	if to != nil {
-		remove := shared.add(to)
-		return func() error { remove(); return nil }, nil
+	done = func() error { return nil }
+	if to == nil {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("log file: %w", err)
+		}
+		to, done = file, file.Close
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("log file: %w", err)
-	}
-	remove := shared.add(file)
+	remove := shared.add(to)
 	return func() error {
 		remove()
-		return file.Close()
+		return done()
 	}, nil
 }
 

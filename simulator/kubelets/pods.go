@@ -66,9 +66,7 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 		return k.removePod(ctx, pod)
 	case !podutil.IsPodTerminal(pod) && !isRunning(pod):
 		return k.runPod(ctx, node, pod)
-	}
-	k.addresses.forget(pod)
-	if podutil.IsPodTerminal(pod) {
+	case podutil.IsPodTerminal(pod):
 		return nil
 	}
 	return k.endPod(ctx, pod)
