@@ -64,7 +64,6 @@ func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, 
 	return nil
 }
 
-// stopCaches waits until the caches have stopped.
 func (c *caches) stopCaches() {
 	if c.informers != nil {
 		c.informers.Shutdown()

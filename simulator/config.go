@@ -73,7 +73,6 @@ func (c *Config) Check() error {
 	return c.Kwok.Check()
 }
 
-// complete fills in what is left out.
 func (c *Config) complete() (err error) {
 	if c.Progress == nil {
 		c.Progress = func(string) {}

@@ -132,7 +132,6 @@ func (s *Simulator) stays(ns *v1.Namespace) bool {
 	return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID]
 }
 
-// deletedAtOnce is how many objects are under way.
 const deletedAtOnce = 16
 
 // clear deletes all objects of a kind that do not stay, at once and for good. A

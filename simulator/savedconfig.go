@@ -14,13 +14,11 @@ import (
 
 // Names in a data directory.
 const (
-	// savedFile is the scheduler's configuration that was applied last.
 	savedFile = "scheduler-config.yaml"
 	// formerFile is the one that was saved when another was given at a start.
 	formerFile = "scheduler-config.old.yaml"
 )
 
-// savedConfig is the configuration of the scheduler in a data directory.
 type savedConfig struct {
 	path     string // empty: nothing is saved
 	warnings *warnings

@@ -27,7 +27,6 @@ type schedulers struct {
 	current  *instance
 }
 
-// instance is one scheduler, from its start to its end.
 type instance struct {
 	cancel      context.CancelFunc
 	ready, done chan struct{}

@@ -17,7 +17,6 @@ import (
 // extender that the simulator runs.
 const extenderName = "extender"
 
-// servers are those that configurations refer to by name.
 type servers struct {
 	web       *guestserver.Server
 	extender  *extender.Running
@@ -38,7 +37,6 @@ func startServers(webPort int) (s servers, err error) {
 // WebServer is the address of the web server of the guests: http://127.0.0.1:port.
 func (s *servers) WebServer() string { return "http://" + s.web.Address() }
 
-// stopServers stops those that run.
 func (s *servers) stopServers() error {
 	var errs []error
 	if s.extender != nil {

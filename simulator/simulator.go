@@ -102,7 +102,6 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	return s.firstScheduler(ctx, cfg)
 }
 
-// startNodes starts what makes nodes Ready and bound pods Running.
 func (s *Simulator) startNodes(cfg Config) error {
 	switch {
 	case cfg.Kwok.Path != "":
@@ -115,7 +114,6 @@ func (s *Simulator) startNodes(cfg Config) error {
 	return s.keep(kubelets.Start(s.running, s.client, s.informers, warningsOf{"fake kubelets", s.warnings}))
 }
 
-// keep keeps the wait for the end of something that was started.
 func (s *Simulator) keep(wait func(), err error) error {
 	if err == nil {
 		s.waits = append(s.waits, wait)

@@ -30,7 +30,6 @@ func readSnapshot(path string) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	return snapshot.Read(file)
 }
 
-// readFrom reads the file of --from.
 func (o *options) readFrom() (objects *snapshot.Snapshot, err error) {
 	if objects, o.notices, err = readSnapshot(o.from); errors.Is(err, fs.ErrNotExist) {
 		return nil, err // which names it
@@ -64,7 +63,6 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 	return nil
 }
 
-// list writes a line for each notice.
 func list(out io.Writer, word string, notices []snapshot.Notice) {
 	for _, notice := range notices {
 		fmt.Fprintf(out, "         %s: %s\n", word, notice)

@@ -53,7 +53,6 @@ const (
 	compatPort = 1212
 )
 
-// options are the flags.
 type options struct {
 	simulator.Config
 	listen           string
@@ -65,7 +64,6 @@ type options struct {
 	headless         bool
 }
 
-// newCommand makes a command without arguments.
 func newCommand(use, short string, run func(context.Context, *cobra.Command) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,

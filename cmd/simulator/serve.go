@@ -107,7 +107,6 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	return nil
 }
 
-// progress shows each tenth of an import.
 func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 	return func(done, of int) {
 		if done*10/of == (done-1)*10/of {
@@ -158,7 +157,6 @@ Ctrl-C stops everything.
 `, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
 }
 
-// walk walks through on a simulator of its own.
 func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
 	s, err := start(ctx, cfg, out, func(string) {})
 	if err != nil {

@@ -35,7 +35,6 @@ const (
 	stopTime = 10 * time.Second
 )
 
-// apiServer is a kube-apiserver in a goroutine.
 type apiServer struct {
 	cancel context.CancelFunc
 	done   chan struct{}

@@ -19,10 +19,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
-// workers is how many objects each controller looks at at once.
 const workers = 2
 
-// controller is one of kube-controller-manager's.
 type controller struct {
 	// account is its service account in kube-system, to which the API server
 	// binds the rights that it needs.
@@ -31,7 +29,6 @@ type controller struct {
 	make func(ctx context.Context, r *controllers, as identity) error
 }
 
-// controllers are controllers that run, and what they share.
 type controllers struct {
 	shared     informers.SharedInformerFactory
 	metaShared metadatainformer.SharedInformerFactory
@@ -100,7 +97,6 @@ func (r *controllers) work(c interface{ Run(context.Context, int) }, err error) 
 	return err
 }
 
-// stop waits until the last worker has ended.
 func (r *controllers) stop() {
 	r.cancel()
 	r.shared.Shutdown()
@@ -108,7 +104,6 @@ func (r *controllers) stop() {
 	r.running.Wait()
 }
 
-// identity is how a controller speaks to the API server.
 type identity struct {
 	kubernetes.Interface
 	metadata metadata.Interface

@@ -48,8 +48,6 @@ func (f *fanOut) add(w io.Writer) (remove func()) {
 	}
 }
 
-// openLogs takes over the process's loggers until done. A nil writer stands for a
-// file at path.
 func openLogs(to io.Writer, path string) (done func() error, err error) {
 	TakeLoggers()
 	closed := func() error { return nil }
@@ -67,7 +65,6 @@ func openLogs(to io.Writer, path string) (done func() error, err error) {
 	}, nil
 }
 
-// zapLogger makes a logger of warnings and errors.
 func zapLogger(name string) *zap.Logger {
 	config := zap.NewProductionEncoderConfig()
 	config.EncodeTime = zapcore.ISO8601TimeEncoder

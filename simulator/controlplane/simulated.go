@@ -75,7 +75,6 @@ func wanted(r *request.RequestInfo, there map[string]cache.Store) string {
 	return strings.TrimSuffix(r.Resource, "s") + " " + key
 }
 
-// isWebhook is true of requests that make or change a configuration of webhooks.
 func isWebhook(r *request.RequestInfo) bool {
 	return slices.Contains([]string{"create", "update", "patch"}, r.Verb) &&
 		slices.Contains([]string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, r.Resource)

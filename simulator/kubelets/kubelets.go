@@ -15,7 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
-// kubelets are those of all nodes of a cluster.
 type kubelets struct {
 	client    kubernetes.Interface
 	nodes     corelisters.NodeLister

@@ -79,7 +79,6 @@ func complete(node *v1.Node) {
 	describe(&status.NodeInfo)
 }
 
-// conditions are those of a kubelet that is well.
 func conditions(since metav1.Time) []v1.NodeCondition {
 	now := metav1.Now()
 	condition := func(kind v1.NodeConditionType, status v1.ConditionStatus, reason, message string) v1.NodeCondition {

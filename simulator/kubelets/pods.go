@@ -25,7 +25,6 @@ const (
 
 var podCIDR = netip.MustParsePrefix(PodCIDR)
 
-// What pods are found by.
 const (
 	byNode    = "node"
 	byAddress = "address"
@@ -74,7 +73,6 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 	return k.endPod(ctx, pod)
 }
 
-// endPod ends a pod whose time is over.
 func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 	e, err := endingOf(pod)
 	if err != nil || e == nil {
@@ -137,7 +135,6 @@ const (
 	exitCode = "simulator.wasmkwokwizardry.io/exit-code"
 )
 
-// ending is how a pod comes to its end.
 type ending struct {
 	after time.Duration // from its start
 	code  int32
@@ -167,7 +164,6 @@ func endingOf(pod *v1.Pod) (*ending, error) {
 	return e, nil
 }
 
-// wait is how long a pod that runs has yet to go.
 func (e *ending) wait(pod *v1.Pod, now time.Time) time.Duration {
 	if pod.Status.StartTime == nil {
 		return 0

@@ -19,7 +19,6 @@ func isOfJob(pod *v1.Pod) bool {
 	return slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
 }
 
-// run makes the status of a pod that of one whose containers have just started.
 func run(pod *v1.Pod, hostIP, podIP string) {
 	now := metav1.Now()
 	status := &pod.Status

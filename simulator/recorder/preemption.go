@@ -72,7 +72,6 @@ func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	}
 }
 
-// forgetVictims forgets those of an attempt.
 func (r *Recorder) forgetVictims(rec *record) {
 	if len(rec.victims) > 0 {
 		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
@@ -106,7 +105,6 @@ type recordedEvents struct {
 	attempts *Recorder
 }
 
-// WithLogger is how plugins ask for the recorder of events.
 func (r recordedEvents) WithLogger(logger klog.Logger) events.EventRecorderLogger {
 	return recordedEvents{r.EventRecorderLogger.WithLogger(logger), r.attempts}
 }

@@ -94,7 +94,6 @@ func (r *Recorder) Reset() {
 	r.changed()
 }
 
-// add keeps a new attempt.
 func (r *Recorder) add(rec *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +113,6 @@ func (r *Recorder) add(rec *record) {
 	r.changed()
 }
 
-// update changes an attempt.
 func (r *Recorder) update(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,7 +193,6 @@ func (r *record) copy() Attempt {
 	return a
 }
 
-// count counts the nodes.
 func (a *Attempt) count() {
 	for _, g := range a.Groups {
 		a.Total += g.Len()

@@ -21,7 +21,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
-// writer writes the annotations.
 type writer struct {
 	client   kubernetes.Interface
 	attempts *recorder.Recorder

@@ -108,10 +108,8 @@ func (in *reading) isWhole() error {
 // the path of the field.
 type unknown map[[2]string][]string
 
-// index is of a list's element in a path.
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// add notes what decoding an object found.
 func (u unknown) add(kind Kind, object string, found []error) {
 	for _, err := range found {
 		field, ok := err.(kjson.FieldError)
@@ -125,7 +123,6 @@ func (u unknown) add(kind Kind, object string, found []error) {
 	}
 }
 
-// notices are one for each field.
 func (u unknown) notices() []Notice {
 	var all []Notice
 	for field, objects := range u {

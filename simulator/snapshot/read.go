@@ -50,7 +50,6 @@ func tooLarge(format string, args ...any) error {
 	return TooLarge{fmt.Errorf("more than "+format+" are too much to be sent: start a simulator with the file, by --from", args...)}
 }
 
-// reading is a snapshot that is being read.
 type reading struct {
 	Snapshot
 	most    bounds

@@ -161,5 +161,4 @@ func IsSystemNamespace(name string) bool {
 	return false
 }
 
-// isSystemPriority is true of the priority classes that every cluster has.
 func isSystemPriority(name string) bool { return strings.HasPrefix(name, "system-") }

@@ -19,7 +19,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
-// provisioner makes and deletes volumes.
 type provisioner struct {
 	client  kubernetes.Interface
 	claims  corelisters.PersistentVolumeClaimLister

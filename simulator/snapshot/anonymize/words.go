@@ -24,7 +24,6 @@ var common = map[string]bool{
 
 func commonWords() string { return strings.Join(slices.Sorted(maps.Keys(common)), ", ") }
 
-// words gives each word another one.
 type words struct {
 	to    map[string]string // both in lower case
 	taken map[string]bool
@@ -36,7 +35,6 @@ func newWords() *words {
 
 var aWord = regexp.MustCompile("[a-zA-Z]+")
 
-// text replaces the words of a text.
 func (w *words) text(text string) string { return aWord.ReplaceAllStringFunc(text, w.word) }
 
 // word is the one that takes the place of another, in the same letters, small and
@@ -142,7 +140,6 @@ func (p *patterns) note(pod *v1.Pod) {
 // characters, the beginning of a group.
 var part = regexp.MustCompile(`\\[pPx]\{[^}]*\}|\\[pPx]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?|[a-zA-Z]+`)
 
-// pattern replaces the words of a regex.
 func (w *words) pattern(pattern string) string {
 	return part.ReplaceAllStringFunc(pattern, func(part string) string {
 		if aWord.MatchString(part[:1]) {

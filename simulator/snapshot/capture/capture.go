@@ -47,7 +47,6 @@ type Options struct {
 }
 
 const (
-	// pageSize is how many objects are asked for at once, as kubectl does.
 	pageSize = 500
 	// patience is how long a cluster may take for a page.
 	patience = time.Minute
@@ -100,7 +99,6 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// config finds the cluster in a kubeconfig, and what it is called there.
 func (o Options) config() (*rest.Config, string, error) {
 	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
@@ -138,7 +136,6 @@ func noContext[T any](wanted string, there map[string]T) string {
 	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, names)
 }
 
-// readOnly lets nothing but reading through.
 type readOnly struct{ next http.RoundTripper }
 
 func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -186,7 +183,6 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	return nil
 }
 
-// onlyOn leaves out what belongs to other nodes.
 func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
 	if selector.Empty() {
 		return

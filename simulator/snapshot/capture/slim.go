@@ -60,7 +60,6 @@ var (
 	keptOfClaimTemplate = parse(in("metadata", "name labels") + in("spec", keptOfClaim))
 )
 
-// in puts a prefix before paths.
 func in(prefix, paths string) (all string) {
 	for path := range strings.FieldsSeq(paths) {
 		all += prefix + "." + path + " "
@@ -231,7 +230,6 @@ func imagesOf(pods []v1.Pod) map[string]bool {
 	return images
 }
 
-// normalImage is how the scheduler looks an image up.
 func normalImage(name string) string {
 	if strings.LastIndex(name, ":") <= strings.LastIndex(name, "/") {
 		name += ":latest"
