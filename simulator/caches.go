@@ -64,12 +64,6 @@ func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, 
 	return nil
 }
 
-func (c *caches) stopCaches() {
-	if c.informers != nil {
-		c.informers.Shutdown()
-	}
-}
-
 func (c *caches) cached() []cache.SharedIndexInformer {
 	core, storage, apps, batch := c.informers.Core().V1(), c.informers.Storage().V1(), c.informers.Apps().V1(), c.informers.Batch().V1()
 	return []cache.SharedIndexInformer{

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -66,29 +67,15 @@ func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, t
 	}
 	written := map[string]string{}
 	for i, extender := range config.Extenders {
-		if address := s.extenderURL(extender.URLPrefix); address != extender.URLPrefix {
-			config.SetURLPrefix(i, address)
-			written[address] = extender.URLPrefix
+		u, err := url.Parse(extender.URLPrefix)
+		if err == nil && u.Hostname() == extenderName { // the network is never asked for it
+			u.Host = s.extender.Address
+			config.SetURLPrefix(i, u.String())
+			written[u.String()] = extender.URLPrefix
 		}
 	}
 	// With kube-scheduler's limit of 50 requests a second thousands of pods would take
 	// minutes, and the API server here has nothing else to do.
 	config.Default("clientConnection", map[string]any{"qps": 5000.0, "burst": 5000.0})
-	return config, func(url string) string {
-		if original, ok := written[url]; ok {
-			return original
-		}
-		return url
-	}, nil
-}
-
-// extenderURL leads a URL prefix to the simulator's own extender, if it names
-// that. The network is never asked for the name.
-func (s *Simulator) extenderURL(prefix string) string {
-	u, err := url.Parse(prefix)
-	if err != nil || u.Hostname() != extenderName {
-		return prefix
-	}
-	u.Host = s.extender.Address
-	return u.String()
+	return config, func(url string) string { return cmp.Or(written[url], url) }, nil
 }

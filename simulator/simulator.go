@@ -145,7 +145,9 @@ func (s *Simulator) end() error {
 	for _, wait := range s.waits {
 		wait()
 	}
-	s.stopCaches()
+	if s.informers != nil {
+		s.informers.Shutdown()
+	}
 	var err error
 	if s.Cluster != nil {
 		err = s.Cluster.Stop()

@@ -14,10 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-func resetRunning(ctx context.Context, port int) error {
-	return ask(ctx, http.MethodPut, port, "reset")
-}
-
 // stopTime is how long a simulator may take to stop.
 const stopTime = 30 * time.Second
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -92,7 +93,8 @@ func newSimulator() *cobra.Command {
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
 	cmd.AddCommand(newWalkthrough(), newSnapshot(), newCompare(),
-		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration", resetRunning),
+		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
+			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
 		newCommand("version", "Print which build this is", func(_ context.Context, cmd *cobra.Command) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -144,7 +145,8 @@ type ending struct {
 // otherwise never be complete: they end at once. It is nil for all others.
 func endingOf(pod *v1.Pod) (*ending, error) {
 	text, says := pod.Annotations[runsFor]
-	if !says && !isOfJob(pod) {
+	ofJob := slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
+	if !says && !ofJob {
 		return nil, nil
 	}
 	e := &ending{}

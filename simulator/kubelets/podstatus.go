@@ -1,8 +1,6 @@
 package kubelets
 
 import (
-	"slices"
-
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -13,10 +11,6 @@ import (
 // runs wants to see what follows.
 func isRunning(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodRunning && pod.Status.PodIP != ""
-}
-
-func isOfJob(pod *v1.Pod) bool {
-	return slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
 }
 
 func run(pod *v1.Pod, hostIP, podIP string) {

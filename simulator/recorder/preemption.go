@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -69,12 +68,6 @@ func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 			r.changed()
 			return
 		}
-	}
-}
-
-func (r *Recorder) forgetVictims(rec *record) {
-	if len(rec.victims) > 0 {
-		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
 	}
 }
 

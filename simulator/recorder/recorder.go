@@ -8,6 +8,7 @@ package recorder
 
 import (
 	"container/list"
+	"maps"
 	"slices"
 	"sync"
 
@@ -145,7 +146,9 @@ func (r *Recorder) forget(rec *record) {
 	r.order.Remove(rec.inOrder)
 	rec.inOrder = nil
 	r.bytes -= rec.bytes
-	r.forgetVictims(rec)
+	if len(rec.victims) > 0 {
+		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
+	}
 	pod := rec.pod()
 	if kept := r.pods[pod]; len(kept) > 1 {
 		r.pods[pod] = append(kept[:0:0], kept[1:]...)

@@ -114,17 +114,5 @@ func (i *Importer) Owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 	return here
 }
 
-func (i *importing) step() {
-	if done := i.done.Add(1); i.progress != nil {
-		i.progress(int(done), i.total)
-	}
-}
-
-func (i *importing) refuse(about string, err error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.refused = append(i.refused, Notice{About: about, Reason: err.Error()})
-}
-
 // qualified is the name of an object, with its namespace if it has one.
 func qualified(o metav1.Object) string { return cache.MetaObjectToName(o).String() }

@@ -31,10 +31,16 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 			continue
 		}
 		group.Go(func() error {
-			defer i.step()
+			defer func() {
+				if done := i.done.Add(1); i.progress != nil {
+					i.progress(int(done), i.total)
+				}
+			}()
 			err := i.putOne(ctx, kind, obj)
 			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
-				i.refuse(kind.Title+" "+qualified(obj), err)
+				i.mu.Lock()
+				defer i.mu.Unlock()
+				i.refused = append(i.refused, Notice{About: kind.Title + " " + qualified(obj), Reason: err.Error()})
 				return nil
 			}
 			if err != nil {

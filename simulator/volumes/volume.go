@@ -13,10 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func waits(class *storagev1.StorageClass) bool {
-	return ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate) == storagev1.VolumeBindingWaitForFirstConsumer
-}
-
 // volumeOf is what a driver would make for a claim: as large as it asks for, and
 // where the class allows it.
 func volumeOf(claim *v1.PersistentVolumeClaim, class *storagev1.StorageClass, driver string) *v1.PersistentVolume {

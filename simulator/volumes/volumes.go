@@ -1,3 +1,14 @@
+// Package volumes stands in for the storage of a cluster: for each claim that is
+// to have a volume made it makes one that exists only in the API, and deletes it
+// when its claim is gone.
+//
+// To the binder of persistent volumes it is the external provisioner of every
+// StorageClass, whatever driver that names: a class that was imported names one
+// that does not run here. Classes of kubernetes.io/no-provisioner make no volumes
+// anywhere.
+//
+// What it is not: it binds nothing, attaches nothing and keeps no data. That is
+// the binder's and the scheduler's work, and nobody's. It is no API.
 package volumes
 
 import (
@@ -7,6 +18,7 @@ import (
 	"log"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
@@ -15,6 +27,7 @@ import (
 	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/client-go/tools/cache"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
@@ -67,7 +80,7 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 		return nil // the claim is annotated anew when there is one
 	}
 	volume := volumeOf(claim, class, driver)
-	if waits(class) {
+	if ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate) == storagev1.VolumeBindingWaitForFirstConsumer {
 		node, err := p.selected(ctx, claim)
 		if err != nil || node == nil {
 			return err
