@@ -130,8 +130,10 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	for {
 		list, err := k.request(client(from).Get(), "").VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
-		if next := afterExpiry(err); next != "" {
-			o.Continue = next
+		if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
+			// The pages took so long that the cluster has forgotten how it was at the
+			// first one: it goes on with how it is now.
+			o.Continue = status.Status().Continue
 			continue
 		}
 		if err != nil {
@@ -147,15 +149,6 @@ func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot,
 			return nil
 		}
 	}
-}
-
-// afterExpiry is where to go on if the pages took so long that the cluster has
-// forgotten how it was at the first one: with how it is now.
-func afterExpiry(err error) string {
-	if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) {
-		return status.Status().Continue
-	}
-	return ""
 }
 
 // client serves all kinds: they have one scheme.

@@ -156,7 +156,14 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 	case *v1.PersistentVolume:
 		i.claim(ctx, obj.Spec.ClaimRef)
 	case *v1.Service:
-		adaptService(&obj.Spec)
+		// The addresses are left to the API server here: its range is another.
+		if obj.Spec.ClusterIP != v1.ClusterIPNone {
+			obj.Spec.ClusterIP, obj.Spec.ClusterIPs = "", nil
+		}
+		for i := range obj.Spec.Ports {
+			obj.Spec.Ports[i].NodePort = 0
+		}
+		obj.Spec.HealthCheckNodePort = 0
 	case *v1.Pod:
 		// Its job, which is here, has yet to count its end: the controller takes the
 		// finalizer away from those that it has counted.
@@ -174,18 +181,6 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 			keep(resourcev1.Finalizer)
 		}
 	}
-}
-
-// adaptService leaves the addresses of a service to the API server here, unless it
-// is to have none: its range is another.
-func adaptService(spec *v1.ServiceSpec) {
-	if spec.ClusterIP != v1.ClusterIPNone {
-		spec.ClusterIP, spec.ClusterIPs = "", nil
-	}
-	for i := range spec.Ports {
-		spec.Ports[i].NodePort = 0
-	}
-	spec.HealthCheckNodePort = 0
 }
 
 // claim gives a volume's reference the UID that the claim has here.

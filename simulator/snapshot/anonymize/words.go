@@ -22,8 +22,6 @@ var common = map[string]bool{
 	"true": true, "false": true, "latest": true,
 }
 
-func commonWords() string { return strings.Join(slices.Sorted(maps.Keys(common)), ", ") }
-
 type words struct {
 	to    map[string]string // both in lower case
 	taken map[string]bool

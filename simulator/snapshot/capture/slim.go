@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -119,11 +120,11 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 		fields := parse(keptOfAll + kept[kind.Kind])
 		for o := range kind.All(s) {
 			prune(reflect.ValueOf(o), fields)
-			o.SetAnnotations(keptAnnotations(o.GetAnnotations(), annotations))
+			slimAnnotations(o.GetAnnotations(), annotations)
 			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
 			if template := snapshot.PodTemplate(o); template != nil {
 				prune(reflect.ValueOf(template), keptOfTemplate)
-				template.Annotations = keptAnnotations(template.Annotations, annotations)
+				slimAnnotations(template.Annotations, annotations)
 				slimPod(&template.Spec)
 			}
 			slimValues(o, images)
@@ -138,17 +139,10 @@ var books = []string{
 	"storage.alpha.kubernetes.io/migrated-plugins", "deployment.kubernetes.io/", "resource.kubernetes.io/pod-claim-name",
 }
 
-func keptAnnotations(all map[string]string, keys []string) map[string]string {
-	kept := map[string]string{}
-	for key, value := range all {
-		if slices.Contains(keys, key) || slices.ContainsFunc(books, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
-			kept[key] = value
-		}
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	return kept
+func slimAnnotations(all map[string]string, keys []string) {
+	maps.DeleteFunc(all, func(key, _ string) bool {
+		return !slices.Contains(keys, key) && !slices.ContainsFunc(books, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	})
 }
 
 // slimValues leaves out of the fields that are kept what is nobody's business, and
@@ -164,9 +158,9 @@ func slimValues(o snapshot.Object, images map[string]bool) {
 	case *v1.Node:
 		for i := range o.Status.Images {
 			image := &o.Status.Images[i]
-			image.Names = only(image.Names, func(name string) bool { return images[name] })
+			image.Names = slices.DeleteFunc(image.Names, func(name string) bool { return !images[name] })
 		}
-		o.Status.Images = only(o.Status.Images, func(i v1.ContainerImage) bool { return len(i.Names) > 0 })
+		o.Status.Images = slices.DeleteFunc(o.Status.Images, func(i v1.ContainerImage) bool { return len(i.Names) == 0 })
 	case *v1.Pod:
 		slimPod(&o.Spec)
 	case *storagev1.CSINode:
@@ -198,23 +192,13 @@ func slimPod(spec *v1.PodSpec) {
 	for _, containers := range [][]v1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
 			c := &containers[i]
-			c.Ports = only(c.Ports, func(p v1.ContainerPort) bool { return p.HostPort != 0 })
-			c.RestartPolicyRules = only(c.RestartPolicyRules, func(r v1.ContainerRestartRule) bool {
-				return r.Action == v1.ContainerRestartRuleActionRestartAllContainers
+			c.Ports = slices.DeleteFunc(c.Ports, func(p v1.ContainerPort) bool { return p.HostPort == 0 })
+			c.RestartPolicyRules = slices.DeleteFunc(c.RestartPolicyRules, func(r v1.ContainerRestartRule) bool {
+				return r.Action != v1.ContainerRestartRuleActionRestartAllContainers
 			})
 		}
 	}
-	spec.Volumes = only(spec.Volumes, func(v v1.Volume) bool { return v.VolumeSource != (v1.VolumeSource{}) })
-}
-
-// only has those of a list of which keep is true, and is nil if there are none.
-func only[T any](all []T, keep func(T) bool) (kept []T) {
-	for _, one := range all {
-		if keep(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
+	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v v1.Volume) bool { return v.VolumeSource == (v1.VolumeSource{}) })
 }
 
 // imagesOf are the images that pods ask for, as nodes name them.
