@@ -43,10 +43,6 @@ type Config struct {
 	NoWorkloads bool
 	// Paused starts the cluster as it is after Pause, whose resume is then Resume.
 	Paused bool
-	// Log takes the warnings and errors of etcd and of every Kubernetes
-	// component in the process (their logger is one for all, so clusters side
-	// by side write to each other's Log). Nil: LogFile in the data directory.
-	Log io.Writer
 	// Progress is called with each step of Start as it begins. It may be nil.
 	Progress func(step string)
 }
@@ -91,7 +87,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	if c.closeLogs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
+	if c.closeLogs, err = openLogs(c.dir.path(LogFile)); err != nil {
 		return err
 	}
 	cfg.Progress("making certificates in " + c.dir.root)

@@ -129,11 +129,8 @@ func (i identities) get(user string, groups ...string) (identity, error) {
 		return identity{}, err
 	}
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return identity{}, fmt.Errorf("client of %s: %w", user, err)
-	}
-	meta, err := metadata.NewForConfig(config)
-	if err != nil {
+	meta, metaErr := metadata.NewForConfig(config)
+	if err := errors.Join(err, metaErr); err != nil {
 		return identity{}, fmt.Errorf("client of %s: %w", user, err)
 	}
 	i.given[user] = identity{client, meta, config}

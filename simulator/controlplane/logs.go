@@ -17,51 +17,31 @@ import (
 
 // shared is where all loggers write. Most are one per process and can't tell
 // clusters apart, so the log of every cluster gets all.
-var shared = &fanOut{to: map[*io.Writer]struct{}{}}
+var shared = &logFiles{}
 
-// fanOut writes to every writer that is there, and to nobody when none is: goroutines
-// of Kubernetes outlive their server by moments.
-type fanOut struct {
-	mu sync.Mutex
-	to map[*io.Writer]struct{}
-}
+// logFiles are those that are open: none at times, since goroutines of Kubernetes
+// outlive their server by moments.
+type logFiles struct{ open sync.Map }
 
 // Write never fails: a full disk must not turn a log line into a crash.
-func (f *fanOut) Write(p []byte) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for w := range f.to {
-		_, _ = (*w).Write(p)
+func (f *logFiles) Write(p []byte) (int, error) {
+	for file := range f.open.Range {
+		_, _ = file.(*os.File).Write(p)
 	}
 	return len(p), nil
 }
 
-// add has all that is logged written to w, too, until remove.
-func (f *fanOut) add(w io.Writer) (remove func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.to[&w] = struct{}{}
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.to, &w)
-	}
-}
-
-func openLogs(to io.Writer, path string) (done func() error, err error) {
+// openLogs has all that is logged written to a file, too, until done.
+func openLogs(path string) (done func() error, err error) {
 	TakeLoggers()
-	closed := func() error { return nil }
-	if to == nil {
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("log file: %w", err)
-		}
-		to, closed = file, file.Close
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("log file: %w", err)
 	}
-	remove := shared.add(to)
+	shared.open.Store(file, nil)
 	return func() error {
-		remove()
-		return closed()
+		shared.open.Delete(file)
+		return file.Close()
 	}, nil
 }
 
