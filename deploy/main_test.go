@@ -6,7 +6,6 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func runTests(m *testing.M) int {
 }
 
 func startCluster() (err error) {
-	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{Log: io.Discard}); err != nil {
+	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{}); err != nil {
 		return err
 	}
 	if client, err = kubernetes.NewForConfig(cluster.AdminConfig()); err != nil {

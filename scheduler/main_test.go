@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 
@@ -22,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
 	var err error
-	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{Log: io.Discard}); err != nil {
+	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

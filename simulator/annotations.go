@@ -1,11 +1,14 @@
 package simulator
 
 import (
+	"fmt"
 	"net/url"
 	"path"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -21,34 +24,30 @@ func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 }
 
 func annotations(text []byte, scheduler string) (keys, excluding []string) {
-	keys, excluding = []string{}, []string{}
-	config, err := kubescheduler.Read(text)
-	if err != nil {
-		return keys, excluding // it would not run
+	all, allExcluding := sets.Set[string]{}, sets.Set[string]{}
+	add := func(policy regex.Policy) {
+		all.Insert(policy.Annotation)
+		allExcluding.Insert(policy.ExcludeAnnotation)
 	}
-	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
-	var policies []regex.Policy
-	for _, p := range config.Profiles {
-		if p.SchedulerName == scheduler {
-			known = true
-			policies = append(policies, policiesOf(p)...)
+	if config, err := kubescheduler.Read(text); err == nil { // else it would not run
+		known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
+		for _, p := range config.Profiles {
+			if p.SchedulerName == scheduler {
+				known = true
+				eachPolicy(p, add)
+			}
+		}
+		for _, e := range config.Extenders {
+			if known && e.FilterVerb != "" {
+				add(regex.Default)
+			}
 		}
 	}
-	for _, e := range config.Extenders {
-		if known && e.FilterVerb != "" {
-			policies = append(policies, regex.Default)
-		}
-	}
-	for _, policy := range policies {
-		keys, excluding = append(keys, policy.Annotation), append(excluding, policy.ExcludeAnnotation)
-	}
-	slices.Sort(keys)
-	slices.Sort(excluding)
-	return slices.Compact(keys), slices.Compact(excluding)
+	return sets.List(all), sets.List(allExcluding)
 }
 
-// policiesOf are what the plugins that a profile enables read.
-func policiesOf(p kubescheduler.Profile) (all []regex.Policy) {
+// eachPolicy calls add with what each plugin that a profile enables reads.
+func eachPolicy(p kubescheduler.Profile, add func(regex.Policy)) {
 	args := map[string]kubescheduler.PluginConfig{}
 	for _, config := range p.PluginConfig {
 		args[config.Name] = config
@@ -56,24 +55,42 @@ func policiesOf(p kubescheduler.Profile) (all []regex.Policy) {
 	for _, set := range p.Plugins {
 		for _, enabled := range set.Enabled {
 			guest, config, ok := args[enabled.Name].Guest()
-			switch u, err := url.Parse(guest); {
+			u, err := url.Parse(guest)
+			switch {
 			case enabled.Name == plugin.Name:
-				all = append(all, policyIn(args[enabled.Name].Args))
+				config = string(args[enabled.Name].Args)
 			case !ok: // a plugin of kube-scheduler's own
+				continue
 			case err == nil && path.Base(u.Path) == "regex_v1.wasm":
-				all = append(all, regex.Default) // it has no configuration
-			default:
-				all = append(all, policyIn([]byte(config)))
+				config = "" // it reads none
 			}
+			policy, err := regex.ParseConfig([]byte(config))
+			if err != nil {
+				policy = regex.Default
+			}
+			add(policy)
 		}
 	}
-	return all
 }
 
-func policyIn(config []byte) regex.Policy {
-	policy, err := regex.ParseConfig(config)
+// Preview returns the names of the nodes that a pod with these annotations might
+// run on now, sorted, and how many nodes there are. The error is a
+// *regex.PatternError if it is a pattern that is wrong.
+func (s *Simulator) Preview(annotations map[string]string) (matches []string, total int, err error) {
+	selector, err := regex.Default.Selector(annotations)
 	if err != nil {
-		return regex.Default
+		return nil, 0, err
 	}
-	return policy
+	nodes, err := s.informers.Core().V1().Nodes().Lister().List(labels.Everything())
+	if err != nil {
+		return nil, 0, fmt.Errorf("list nodes: %w", err)
+	}
+	matches = []string{}
+	for _, node := range nodes {
+		if selector == nil || selector.Match(node.Name) {
+			matches = append(matches, node.Name)
+		}
+	}
+	slices.Sort(matches)
+	return matches, len(nodes), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"sync"
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -63,13 +64,6 @@ func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, 
 	return nil
 }
 
-// stopCaches waits until the caches have stopped.
-func (c *caches) stopCaches() {
-	if c.informers != nil {
-		c.informers.Shutdown()
-	}
-}
-
 func (c *caches) cached() []cache.SharedIndexInformer {
 	core, storage, apps, batch := c.informers.Core().V1(), c.informers.Storage().V1(), c.informers.Apps().V1(), c.informers.Batch().V1()
 	return []cache.SharedIndexInformer{
@@ -80,5 +74,28 @@ func (c *caches) cached() []cache.SharedIndexInformer {
 		apps.Deployments().Informer(), apps.ReplicaSets().Informer(), apps.StatefulSets().Informer(), apps.DaemonSets().Informer(),
 		batch.Jobs().Informer(), batch.CronJobs().Informer(),
 		storage.StorageClasses().Informer(), c.informers.Scheduling().V1().PriorityClasses().Informer(),
+	}
+}
+
+// signal wakes any number of subscribers when something has changed, and never waits
+// for them. The zero value is ready to use.
+type signal struct{ subscribers sync.Map }
+
+// subscribe returns a channel that gets a value soon after each send. Several
+// sends may share a value. The subscription ends with ctx; the channel is never
+// closed.
+func (s *signal) subscribe(ctx context.Context) <-chan struct{} {
+	c := make(chan struct{}, 1)
+	s.subscribers.Store(c, nil)
+	context.AfterFunc(ctx, func() { s.subscribers.Delete(c) })
+	return c
+}
+
+func (s *signal) send() {
+	for c := range s.subscribers.Range {
+		select {
+		case c.(chan struct{}) <- struct{}{}:
+		default: // it has not read the last one yet, and will see this change too
+		}
 	}
 }

@@ -2,10 +2,13 @@ package simulator
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/spf13/pflag"
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
@@ -71,7 +74,6 @@ func (c *Config) Check() error {
 	return c.Kwok.Check()
 }
 
-// complete fills in what is left out.
 func (c *Config) complete() (err error) {
 	if c.Progress == nil {
 		c.Progress = func(string) {}
@@ -82,4 +84,74 @@ func (c *Config) complete() (err error) {
 		c.SchedulerConfig, err = SchedulerConfig(c.Door)
 	}
 	return err
+}
+
+// apiPort is that of kube-scheduler-simulator.
+const apiPort = 3131
+
+// AddFlags makes flags of what a person configures.
+func (c *Config) AddFlags(flags *pflag.FlagSet) {
+	c.AddDoorFlag(flags)
+	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
+	flags.StringVar(&c.Kubelets, "kubelets", "", "what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+
+		" if you run something yourself (default "+OurKubelets+")")
+	flags.StringVar(&c.Kwok.Path, "kwok", "", "program of KWOK to run instead of our kubelets, such as bin/kwok of \"make kwok\"")
+	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file for KWOK's --config, with its Stages; may be given more than once")
+	flags.BoolVar(&c.ResultAnnotations, "result-annotations", false,
+		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
+	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
+	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
+}
+
+// AddDoorFlag makes a flag of Door alone.
+func (c *Config) AddDoorFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&c.Door, "door", "v2", "way into the scheduler: "+strings.Join(Doors, ", "))
+}
+
+// Configuration is a KubeSchedulerConfiguration to pick from.
+type Configuration struct {
+	// Door is its short name: what --door takes.
+	Door string
+	// Title is what it does, in a few words.
+	Title string
+}
+
+// Doors are the ways into the scheduler that the simulator can be started with.
+var Doors = []string{"v1", "v2", "native", "extender", "extender-names", "default"}
+
+// Configurations are the ready-made configurations, one for each of Doors.
+var Configurations = []Configuration{
+	{"v1", "Wasm guest v1"},
+	{"v2", "Wasm guest v2"},
+	{"native", "native plugin"},
+	{"extender", "HTTP extender, full nodes"},
+	{"extender-names", "HTTP extender, names (nodeCacheCapable)"},
+	{"default", "default scheduler, no plugin of ours"},
+}
+
+// configs holds a KubeSchedulerConfiguration for each door.
+//
+//go:embed doors/*.yaml
+var configs embed.FS
+
+// YAML is the configuration itself.
+func (c Configuration) YAML() []byte {
+	config, err := SchedulerConfig(c.Door)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return config
+}
+
+// SchedulerConfig returns the KubeSchedulerConfiguration that puts a door in use.
+func SchedulerConfig(door string) ([]byte, error) {
+	file := door
+	if door == "extender-v2" {
+		file = "extender-names" // which was called so before
+	}
+	config, err := configs.ReadFile("doors/" + file + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("no door %q: choose one of %v", door, Doors)
+	}
+	return config, nil
 }

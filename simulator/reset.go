@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	v1 "k8s.io/api/core/v1"
@@ -15,9 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -48,8 +51,11 @@ var spared = map[string]string{
 	"priorityclasses": "metadata.name!=system-node-critical,metadata.name!=system-cluster-critical",
 }
 
-// namespaces are kept apart, since what is in them goes first.
-var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+// What is in namespaces goes before these, and pods go first.
+var (
+	namespaces = v1.SchemeGroupVersion.WithResource("namespaces")
+	pods       = v1.SchemeGroupVersion.WithResource("pods")
+)
 
 // Reset goes back to how things were at the start. It deletes all resources that
 // a user has made, waits until they are gone, forgets the attempts, restores the
@@ -60,9 +66,20 @@ var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespace
 // a workload anew before its turn to be deleted comes.
 func (s *Simulator) Reset(ctx context.Context) error {
 	var wrong error // with the configuration, which keeps no object from being made
-	err := s.paused(func() (err error) {
-		wrong, err = s.reset(ctx)
-		return err
+	err := s.paused(func() error {
+		if err := s.deleteAll(ctx); err != nil {
+			return err
+		}
+		if err := s.waitEmpty(ctx); err != nil {
+			return err
+		}
+		s.recorder.Reset()
+		if !bytes.Equal(s.SchedulerConfig(), s.baseline.config) {
+			if err := s.ApplySchedulerConfig(ctx, s.baseline.config); err != nil {
+				wrong = fmt.Errorf("scheduler configuration: %w", err)
+			}
+		}
+		return s.goBack(ctx)
 	})
 	if err := errors.Join(wrong, err); err != nil {
 		return fmt.Errorf("reset: %w", err)
@@ -70,31 +87,11 @@ func (s *Simulator) Reset(ctx context.Context) error {
 	return nil
 }
 
-func (s *Simulator) reset(ctx context.Context) (wrong, err error) {
-	if err := s.deleteAll(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.waitEmpty(ctx); err != nil {
-		return nil, err
-	}
-	s.recorder.Reset()
-	if !bytes.Equal(s.SchedulerConfig(), s.baseline.config) {
-		if err := s.ApplySchedulerConfig(ctx, s.baseline.config); err != nil {
-			wrong = fmt.Errorf("scheduler configuration: %w", err)
-		}
-	}
-	return wrong, s.goBack(ctx)
-}
-
 // deleteAll deletes what users have made: namespaces but those that the cluster needs
 // or that were there at the start, and what is in any. In the cluster's own namespaces
 // only pods are the user's.
 func (s *Simulator) deleteAll(ctx context.Context) error {
-	client, err := metadata.NewForConfig(s.cluster.AdminConfig())
-	if err != nil {
-		return err
-	}
-	kinds, err := s.namespaced()
+	client, kinds, err := s.kinds()
 	if err != nil {
 		return err
 	}
@@ -106,11 +103,9 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 	var errs []error
 	made := slices.DeleteFunc(all.Items, func(ns v1.Namespace) bool { return s.stays(&ns) })
 	for _, ns := range made {
-		if err := spaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, unlessGone(spaces.Delete(ctx, ns.Name, metav1.DeleteOptions{})))
 	}
-	for _, kind := range slices.Concat(kinds, clusterWide) {
+	for _, kind := range kinds {
 		errs = append(errs, s.clear(ctx, client.Resource(kind), kind))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -118,12 +113,18 @@ func (s *Simulator) deleteAll(ctx context.Context) error {
 	}
 	for _, ns := range made {
 		// The namespace controller would come to the same end after five seconds.
-		final := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}
-		if _, err := spaces.Finalize(ctx, final, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			errs = append(errs, err)
-		}
+		_, err := spaces.Finalize(ctx, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}, metav1.UpdateOptions{})
+		errs = append(errs, unlessGone(err))
 	}
 	return errors.Join(errs...)
+}
+
+// unlessGone drops the errors of deleting what is gone, or about to go.
+func unlessGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 // stays is true of namespaces that a reset leaves.
@@ -131,7 +132,6 @@ func (s *Simulator) stays(ns *v1.Namespace) bool {
 	return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID]
 }
 
-// deletedAtOnce is how many objects are under way.
 const deletedAtOnce = 16
 
 // clear deletes all objects of a kind that do not stay, at once and for good. A
@@ -142,21 +142,21 @@ func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.
 	if err != nil {
 		return fmt.Errorf("list %s: %w", kind.Resource, err)
 	}
-	now, background := int64(0), metav1.DeletePropagationBackground
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0), PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Items {
-		ofCluster := snapshot.IsSystemNamespace(object.Namespace) && object.Namespace != metav1.NamespaceDefault && kind.Resource != "pods"
+		ofCluster := snapshot.IsSystemNamespace(object.Namespace) && object.Namespace != metav1.NamespaceDefault && kind != pods
 		if ofCluster || s.baseline.stays[object.UID] {
 			continue
 		}
 		group.Go(func() error {
 			client := all.Namespace(object.Namespace)
-			err := client.Delete(ctx, object.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
+			err := client.Delete(ctx, object.Name, now)
 			if err == nil && len(object.Finalizers) > 0 { // nobody else would take them away now
 				_, err = client.Patch(ctx, object.Name, types.MergePatchType, withoutFinalizers, metav1.PatchOptions{})
 			}
-			if err != nil && !apierrors.IsNotFound(err) {
+			if unlessGone(err) != nil {
 				return fmt.Errorf("delete %s %s: %w", kind.Resource, object.Name, err)
 			}
 			return nil
@@ -167,54 +167,39 @@ func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.
 
 var withoutFinalizers = []byte(`{"metadata":{"finalizers":null}}`)
 
-// namespaced are the kinds in namespaces, pods first. Those of an API that a pod would
-// serve are nowhere.
-func (s *Simulator) namespaced() ([]schema.GroupVersionResource, error) {
+// kinds are those of which users make objects, but for namespaces; pods come first.
+// Those of an API that a pod would serve are nowhere.
+func (s *Simulator) kinds() (metadata.Interface, []schema.GroupVersionResource, error) {
 	lists, err := s.client.Discovery().ServerPreferredNamespacedResources()
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
-		return nil, err
+		return nil, nil, err
 	}
-	deletable := discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists)
-	found, err := discovery.GroupVersionResources(deletable)
+	found, err := discovery.GroupVersionResources(discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.SortedFunc(maps.Keys(found), func(a, b schema.GroupVersionResource) int {
-		switch {
-		case a.Resource == b.Resource:
-			return strings.Compare(a.Group, b.Group)
-		case a.Resource == "pods":
-			return -1
-		case b.Resource == "pods":
-			return 1
-		}
-		return strings.Compare(a.Resource, b.Resource)
-	}), nil
+	delete(found, pods)
+	client, err := metadata.NewForConfig(s.AdminConfig())
+	return client, slices.Concat([]schema.GroupVersionResource{pods}, slices.Collect(maps.Keys(found)), clusterWide), err
 }
 
 // waitEmpty waits until the caches show that everything is gone.
 func (s *Simulator) waitEmpty(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	changes := s.Changes(ctx)
-	for {
-		left := s.left()
-		if len(left) == 0 {
-			return nil
-		}
-		select {
-		case <-changes:
-		case <-ctx.Done():
-			return fmt.Errorf("still there: %s: %w", strings.Join(left, ", "), context.Cause(ctx))
-		case <-s.running.Done():
-			return context.Cause(s.running)
-		}
+	var left string
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		left = s.left()
+		return left == "", context.Cause(s.running)
+	})
+	if ctx.Err() != nil {
+		return fmt.Errorf("still there: %s: %w", left, context.Cause(ctx))
 	}
+	return err
 }
 
 // left counts what users have made, by kind.
-func (s *Simulator) left() (left []string) {
+func (s *Simulator) left() string {
 	core := s.informers.Core().V1()
+	var left []string
 	for kind, informer := range map[string]cache.SharedIndexInformer{
 		"pods": core.Pods().Informer(), "nodes": core.Nodes().Informer(), "namespaces": core.Namespaces().Informer(),
 		"persistent volumes": core.PersistentVolumes().Informer(), "persistent volume claims": core.PersistentVolumeClaims().Informer(),
@@ -228,6 +213,5 @@ func (s *Simulator) left() (left []string) {
 			left = append(left, fmt.Sprintf("%d %s", len(there), kind))
 		}
 	}
-	slices.Sort(left)
-	return left
+	return strings.Join(left, ", ")
 }

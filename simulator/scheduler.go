@@ -2,13 +2,18 @@ package simulator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"k8s.io/kubernetes/pkg/scheduler"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
@@ -26,13 +31,10 @@ type schedulers struct {
 	current  *instance
 }
 
-// instance is one scheduler, from its start to its end.
 type instance struct {
-	cancel context.CancelFunc
-	ready  chan struct{}
-	done   chan struct{}
-	err    error // why it ended; read it after done
-	took   bool  // over from the one before; read it after done or ready
+	cancel      context.CancelFunc
+	ready, done chan struct{}
+	err         error // why it ended; read it after done
 }
 
 // Recorder keeps the scheduling attempts.
@@ -88,7 +90,7 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	select {
 	case <-next.ready:
 	case <-next.done:
-		return s.notStarted(ctx, next)
+		return cmp.Or(context.Cause(s.running), context.Cause(ctx), next.err)
 	}
 	s.mu.Lock()
 	s.current, s.config = next, bytes.Clone(config)
@@ -97,33 +99,19 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	return nil
 }
 
-// notStarted is why a scheduler ended before it was ready. If it had taken over
-// already there is none now, and so no simulator.
-func (s *Simulator) notStarted(ctx context.Context, next *instance) error {
-	switch {
-	case s.running.Err() != nil:
-		return context.Cause(s.running)
-	case ctx.Err() != nil && !next.took:
-		return context.Cause(ctx)
-	case next.took:
-		s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
-	}
-	return next.err
-}
-
 // startScheduler starts a scheduler that takes over from the one that runs. Until
 // it does, the end of ctx ends it.
 func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Configuration, typed func(string) string) *instance {
 	running, cancel := context.WithCancel(s.running)
 	next := &instance{cancel: cancel, ready: make(chan struct{}), done: make(chan struct{})}
 	keep := context.AfterFunc(ctx, cancel)
-	detach := func() {}
+	tookOver, detach := false, func() {}
 	takeOver := func(sched *scheduler.Scheduler) error {
 		if !keep() {
 			return context.Cause(ctx)
 		}
 		s.stopScheduler()
-		next.took = true
+		tookOver = true
 		detach = s.recorder.Attach(sched, typed)
 		if s.prepare != nil {
 			s.prepare(sched)
@@ -142,17 +130,11 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		})
 		keep()
 		detach()
-		if next.err != nil && s.isCurrent(next) {
+		if tookOver && next.err != nil && running.Err() == nil { // there is none now, and so no simulator
 			s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
 		}
 	}()
 	return next
-}
-
-func (s *schedulers) isCurrent(i *instance) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current == i
 }
 
 // stopScheduler stops the scheduler, if one runs, and waits until it has ended.
@@ -164,5 +146,82 @@ func (s *schedulers) stopScheduler() {
 	if current != nil {
 		current.cancel()
 		<-current.done
+	}
+}
+
+// Names in a data directory.
+const (
+	savedFile = "scheduler-config.yaml"
+	// formerFile is the one that was saved when another was given at a start.
+	formerFile = "scheduler-config.old.yaml"
+)
+
+type savedConfig struct {
+	path     string // empty: nothing is saved
+	warnings *warnings
+}
+
+// firstScheduler starts the scheduler with the configuration that was saved, or
+// else with the given one. One that can be used no more is no reason not to
+// start: the page is where it is mended.
+func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
+	// The scheduler has the rights that it has in any cluster.
+	s.kubeconfig = filepath.Join(s.DataDir(), "scheduler.kubeconfig")
+	if err := s.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
+		return err
+	}
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	saved, err := s.saved.read()
+	if cfg.Resume && saved != nil {
+		cfg.Progress("kube-scheduler with the configuration kept in " + s.saved.path)
+		if err = s.apply(ctx, saved); err == nil {
+			s.baseline.config = saved
+			return nil
+		}
+		if ctx.Err() != nil || s.running.Err() != nil {
+			return fmt.Errorf("%s: %w", s.saved.path, err)
+		}
+	}
+	cfg.Progress("kube-scheduler with " + cfg.configName)
+	if cfg.Resume && err != nil {
+		s.warnings.say("the kept configuration %s cannot be used: %v; %s runs instead: mend the file or remove it, and start again, "+
+			"or apply another, which then takes its place", s.saved.path, err, cfg.configName)
+		return s.apply(ctx, cfg.SchedulerConfig)
+	}
+	if err := s.apply(ctx, cfg.SchedulerConfig); err != nil {
+		return err
+	}
+	if saved != nil && !bytes.Equal(saved, cfg.SchedulerConfig) {
+		former := filepath.Join(cfg.DataDir, formerFile)
+		if err := os.Rename(s.saved.path, former); err != nil {
+			s.warnings.say("%s is not the configuration that is kept: %v", cfg.configName, err)
+			return nil
+		}
+		cfg.Progress(cfg.configName + " takes the place of the configuration that was kept, which is now in " + former)
+	}
+	s.saved.write(cfg.SchedulerConfig)
+	return nil
+}
+
+// read returns the saved configuration, or nil if there is none.
+func (s savedConfig) read() ([]byte, error) {
+	config, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && len(bytes.TrimSpace(config)) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return config, err
+}
+
+// write saves the configuration for the next start, if there is to be one.
+func (s savedConfig) write(config []byte) {
+	if s.path == "" {
+		return
+	}
+	if err := atomicfile.WriteBytes(s.path, config); err != nil {
+		s.warnings.say("the configuration is in use, but not kept for the next start: %v", err)
 	}
 }

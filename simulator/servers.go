@@ -1,13 +1,16 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
@@ -15,7 +18,6 @@ import (
 // extender that the simulator runs.
 const extenderName = "extender"
 
-// servers are those that configurations refer to by name.
 type servers struct {
 	web       *http.Server
 	extender  *extender.Running
@@ -36,7 +38,6 @@ func startServers(webPort int) (s servers, err error) {
 // WebServer is the address of the web server of the guests: http://127.0.0.1:port.
 func (s *servers) WebServer() string { return "http://" + s.web.Addr }
 
-// stopServers stops those that run.
 func (s *servers) stopServers() error {
 	var errs []error
 	if s.extender != nil {
@@ -47,4 +48,34 @@ func (s *servers) stopServers() error {
 		s.transport.CloseIdleConnections()
 	}
 	return errors.Join(errs...)
+}
+
+// errEmpty keeps an emptied editor or file from taking the plugin away unnoticed.
+var errEmpty = errors.New(`the configuration is empty; for kube-scheduler as it comes, with no plugin of ours, write "kind: KubeSchedulerConfiguration"`)
+
+// resolve makes of a configuration as it was typed the one that is run: where it
+// names the extender of the simulator, that becomes its address, since
+// kube-scheduler's client for extenders takes no transport. typed gives the URL
+// of an extender as it was written.
+func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, typed func(string) string, err error) {
+	config, err = kubescheduler.Read(text)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case config.IsEmpty():
+		return nil, nil, errEmpty
+	}
+	written := map[string]string{}
+	for i, extender := range config.Extenders {
+		u, err := url.Parse(extender.URLPrefix)
+		if err == nil && u.Hostname() == extenderName { // the network is never asked for it
+			u.Host = s.extender.Address
+			config.SetURLPrefix(i, u.String())
+			written[u.String()] = extender.URLPrefix
+		}
+	}
+	// With kube-scheduler's limit of 50 requests a second thousands of pods would take
+	// minutes, and the API server here has nothing else to do.
+	config.Default("clientConnection", map[string]any{"qps": 5000.0, "burst": 5000.0})
+	return config, func(url string) string { return cmp.Or(written[url], url) }, nil
 }

@@ -10,10 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kubelets"
@@ -25,12 +24,12 @@ import (
 
 // Simulator is a running cluster.
 type Simulator struct {
+	*controlplane.Cluster
 	servers
 	caches
 	schedulers
-	cluster  *controlplane.Cluster
 	baseline baseline
-	pause    *pause
+	pause    pause
 	saved    savedConfig
 	warnings *warnings
 
@@ -48,7 +47,10 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		return nil, err
 	}
 	s := &Simulator{warnings: &warnings{to: cfg.Warnings, now: time.Now}}
-	s.saved = savedConfig{cfg.DataDir, s.warnings}
+	s.saved.warnings = s.warnings
+	if cfg.DataDir != "" {
+		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
+	}
 	s.baseline.config, s.prepare = cfg.SchedulerConfig, cfg.Prepare
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
@@ -63,52 +65,48 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if s.servers, err = startServers(cfg.WebPort); err != nil {
 		return err
 	}
-	if s.pause, err = newPause(cfg); err != nil {
+	if err := s.pause.start(cfg); err != nil {
 		return err
 	}
 	if _, _, err := s.resolve(s.baseline.config); err != nil {
 		return err // before the control plane takes its seconds
 	}
 	cfg.Progress("web server of the guests on " + s.WebServer())
-	s.cluster, err = controlplane.Start(ctx, controlplane.Config{
+	s.Cluster, err = controlplane.Start(ctx, controlplane.Config{
 		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Paused: cfg.Importing, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return err
 	}
-	go s.endWithCluster()
-	if err := s.startCaches(ctx, s.running, s.cluster.AdminConfig(), warningsOf{"caches", s.warnings}); err != nil {
+	go func() { // an end of the control plane is the end of everything
+		<-s.Cluster.Done()
+		s.cancel(fmt.Errorf("the control plane has ended: %w", s.Cluster.Err()))
+	}()
+	if err := s.startCaches(ctx, s.running, s.AdminConfig(), warningsOf{"caches", s.warnings}); err != nil {
 		return err
 	}
 	if err := s.startNodes(cfg); err != nil {
 		return err
 	}
 	if cfg.ResultAnnotations {
-		resultannotations.Start(s.running, s.client, s.recorder, s.warnings.say)
+		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warningsOf{"result annotations", s.warnings}))
 	}
 	if err := s.keep(volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
 		return err
 	}
 	if cfg.DataDir != "" { // else nothing is there
 		if err := s.remember(ctx); err != nil {
-			return err
+			return fmt.Errorf("read what is there: %w", err)
 		}
 	}
 	return s.firstScheduler(ctx, cfg)
 }
 
-// endWithCluster makes an end of the control plane the end of everything.
-func (s *Simulator) endWithCluster() {
-	<-s.cluster.Done()
-	s.cancel(fmt.Errorf("the control plane has ended: %w", s.cluster.Err()))
-}
-
-// startNodes starts what makes nodes Ready and bound pods Running.
 func (s *Simulator) startNodes(cfg Config) error {
 	switch {
 	case cfg.Kwok.Path != "":
 		cfg.Progress("kwok (" + cfg.Kwok.Path + ") for nodes and pods")
-		return s.keep(kwok.Start(s.running, cfg.Kwok, s.Kubeconfig(), s.cluster.Log(), s.cancel))
+		return s.keep(kwok.Start(s.running, cfg.Kwok, s.Kubeconfig(), s.Log(), s.cancel))
 	case cfg.Kubelets == NoKubelets:
 		return nil
 	}
@@ -116,22 +114,12 @@ func (s *Simulator) startNodes(cfg Config) error {
 	return s.keep(kubelets.Start(s.running, s.client, s.informers, warningsOf{"fake kubelets", s.warnings}))
 }
 
-// keep keeps the wait for the end of something that was started.
 func (s *Simulator) keep(wait func(), err error) error {
 	if err == nil {
 		s.waits = append(s.waits, wait)
 	}
 	return err
 }
-
-// AdminConfig is a client configuration that may do everything.
-func (s *Simulator) AdminConfig() *rest.Config { return s.cluster.AdminConfig() }
-
-// Host is the address of the API server: https://127.0.0.1:port.
-func (s *Simulator) Host() string { return s.cluster.Host() }
-
-// Kubeconfig is the path of a kubeconfig that may do everything.
-func (s *Simulator) Kubeconfig() string { return s.cluster.Kubeconfig() }
 
 // Done is closed when any part of the simulator has ended; Err is the reason.
 func (s *Simulator) Done() <-chan struct{} { return s.running.Done() }
@@ -142,7 +130,7 @@ func (s *Simulator) Context() context.Context { return s.running }
 // Err is the reason for Done.
 func (s *Simulator) Err() error { return context.Cause(s.running) }
 
-// errStopped is the reason for Done after Stop.
+// errStopped is the reason after Stop.
 var errStopped = errors.New("the simulator was stopped")
 
 // Stop ends everything, the clients of the API before the API, and waits until
@@ -157,10 +145,12 @@ func (s *Simulator) end() error {
 	for _, wait := range s.waits {
 		wait()
 	}
-	s.stopCaches()
+	if s.informers != nil {
+		s.informers.Shutdown()
+	}
 	var err error
-	if s.cluster != nil {
-		err = s.cluster.Stop()
+	if s.Cluster != nil {
+		err = s.Cluster.Stop()
 	}
 	return errors.Join(err, s.stopServers())
 }

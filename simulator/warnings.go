@@ -42,14 +42,13 @@ func (w *warnings) say(format string, args ...any) {
 	}
 	w.written++
 	if w.written <= warningsShown {
-		fmt.Fprintln(w.to, "warning: "+oneLine(fmt.Sprintf(format, args...)))
+		text := fmt.Sprintf("warning: "+format, args...)
+		fmt.Fprintln(w.to, strings.Join(strings.Fields(text), " ")) // one line
 	}
 	if w.written == warningsShown+1 {
 		fmt.Fprintf(w.to, "warning: more warnings are left out for up to %s\n", warningsWhile)
 	}
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // warningsOf takes what a part of the simulator warns of, and says it.
 type warningsOf struct {

@@ -14,15 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// resetRunning resets a simulator that runs in another process.
-func resetRunning(ctx context.Context, port int) error {
-	return ask(ctx, http.MethodPut, port, "reset")
-}
-
 // stopTime is how long a simulator may take to stop.
 const stopTime = 30 * time.Second
 
-// stopRunning stops a simulator that runs in another process.
 func stopRunning(ctx context.Context, port int) error {
 	if err := ask(ctx, http.MethodPost, port, "stop"); err != nil {
 		return err
@@ -42,7 +36,6 @@ func stopRunning(ctx context.Context, port int) error {
 
 func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
-// ask sends a request without a body, and expects it to be accepted.
 func ask(ctx context.Context, method string, port int, path string) error {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+address(port)+"/api/v1/"+path, nil)
 	if err != nil {

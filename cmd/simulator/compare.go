@@ -22,7 +22,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
-// comparison are the flags of compare.
 type comparison struct {
 	compare.Options
 	file           string // with the cluster
@@ -92,7 +91,6 @@ func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
 	return c.judge(result)
 }
 
-// judge returns the error that the comparison ends with.
 func (c *comparison) judge(result *compare.Result) error {
 	few := func(n int, one, many string) string {
 		if n == 1 {
@@ -111,7 +109,6 @@ func (c *comparison) judge(result *compare.Result) error {
 	return nil
 }
 
-// names are those of the first pods.
 func names(pods []compare.Difference) string {
 	const few = 5
 	var all []string
@@ -142,10 +139,8 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 	c.B, errB = readSide("--b", c.b)
 	if errA != nil && errB != nil {
 		return fmt.Errorf("%w; %w", errA, errB)
-	} else if err := cmp.Or(errA, errB); err != nil {
-		return err
 	}
-	if err := c.readScenario(); err != nil {
+	if err := cmp.Or(errA, errB, c.readScenario()); err != nil {
 		return err
 	}
 	if c.file == "" {
@@ -201,7 +196,6 @@ func readSide(flag, value string) (compare.Side, error) {
 // often is how long a step goes on before it is shown again.
 const often = 3 * time.Second
 
-// steps shows how far both sides are.
 type steps struct {
 	to    io.Writer
 	began time.Time

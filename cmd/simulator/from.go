@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/anonymize"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
 // readSnapshot reads a file with a cluster. The notices are what of it is left out.
@@ -23,7 +30,6 @@ func readSnapshot(path string) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	return snapshot.Read(file)
 }
 
-// readFrom reads the file of --from.
 func (o *options) readFrom() (objects *snapshot.Snapshot, err error) {
 	if objects, o.notices, err = readSnapshot(o.from); errors.Is(err, fs.ErrNotExist) {
 		return nil, err // which names it
@@ -57,9 +63,72 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 	return nil
 }
 
-// list writes a line for each notice.
 func list(out io.Writer, word string, notices []snapshot.Notice) {
 	for _, notice := range notices {
 		fmt.Fprintf(out, "         %s: %s\n", word, notice)
 	}
+}
+
+func newSnapshot() *cobra.Command {
+	var o capture.Options
+	var file string
+	var anonymous bool
+	cmd := newCommand("snapshot --kubeconfig FILE",
+		"Write down what is in a real cluster, as far as scheduling depends on it, for --from; the cluster is only read",
+		func(ctx context.Context, cmd *cobra.Command) error {
+			if o.Kubeconfig == "" {
+				return errors.New("which cluster? Give the kubeconfig of one that you may read: --kubeconfig FILE")
+			}
+			objects, err := readCluster(ctx, o, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if anonymous {
+				anonymize.Snapshot(objects, o.Annotations)
+			}
+			list(cmd.ErrOrStderr(), "note", objects.Source.Notes)
+			return write(objects, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		})
+	o.AddFlags(cmd.Flags(), "real cluster; it is only read")
+	cmd.Flags().StringVarP(&file, "output", "o", "cluster.yaml", "file to write, compressed if it ends in .gz; - is standard output")
+	cmd.Flags().BoolVar(&anonymous, "anonymize", false, "replace names and label values, everywhere alike")
+	return cmd
+}
+
+// readCluster reads a cluster, and shows how far it is: a line for each kind that
+// there is any of.
+func readCluster(ctx context.Context, o capture.Options, out io.Writer) (*snapshot.Snapshot, error) {
+	began, last, some := time.Now(), "", false
+	o.Progress = func(kind string, objects int) {
+		if some && kind != last {
+			fmt.Fprintln(out)
+		}
+		if last, some = kind, objects > 0; some {
+			fmt.Fprintf(out, "\r%5.1fs  %s: %d", time.Since(began).Seconds(), kind, objects)
+		}
+	}
+	objects, err := capture.Read(ctx, o)
+	if some {
+		fmt.Fprintln(out)
+	}
+	return objects, err
+}
+
+// write writes a snapshot to a file, all of it or nothing, compressed if it is to be.
+func write(s *snapshot.Snapshot, file string, stdout, errOut io.Writer) error {
+	if file == "-" {
+		return s.WriteYAML(stdout)
+	}
+	text := s.WriteYAML
+	if filepath.Ext(file) == ".gz" {
+		text = func(to io.Writer) error {
+			compressed := gzip.NewWriter(to)
+			return errors.Join(s.WriteYAML(compressed), compressed.Close())
+		}
+	}
+	if err := atomicfile.Write(file, text); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	fmt.Fprintf(errOut, "%s: %s, %d nodes, %d pods, %d objects\n", file, s.Source, len(s.Nodes), len(s.Pods), s.Objects())
+	return nil
 }

@@ -18,6 +18,27 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
 )
 
+// servers are open from the first moment: a port that is taken is an error at once,
+// and a browser sees the start.
+type servers struct {
+	page, compat *api.Server
+	starting     *page.Starting
+	end          func() // of the process
+}
+
+func listen(o *options, end func()) (s *servers, err error) {
+	s = &servers{starting: page.NewStarting(), end: end}
+	if s.page, err = api.Listen(o.listen, o.port, "--port", s.starting); err != nil {
+		return nil, err
+	}
+	if s.compat, err = api.Listen(o.listen, o.compatPort, "--compat-port", s.starting); err != nil {
+		return nil, errors.Join(err, s.page.Stop())
+	}
+	return s, nil
+}
+
+func (s *servers) stop() error { return errors.Join(s.page.Stop(), s.compat.Stop()) }
+
 // serve runs a simulator and its servers until ctx is done, or someone asks for
 // an end.
 func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
@@ -70,9 +91,9 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 		}
 	}
 	handler := api.Handler(s, servers.end)
-	servers.compat.set(handler)
+	servers.compat.Handle(handler)
 	if o.headless {
-		servers.page.set(handler)
+		servers.page.Handle(handler)
 		return nil
 	}
 	pages, err := page.New(ctx, s)
@@ -82,11 +103,10 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/", handler)
 	mux.Handle("/", pages)
-	servers.page.set(mux)
+	servers.page.Handle(mux)
 	return nil
 }
 
-// progress shows each tenth of an import.
 func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 	return func(done, of int) {
 		if done*10/of == (done-1)*10/of {
@@ -137,7 +157,6 @@ Ctrl-C stops everything.
 `, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
 }
 
-// walk walks through on a simulator of its own.
 func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
 	s, err := start(ctx, cfg, out, func(string) {})
 	if err != nil {
@@ -165,17 +184,12 @@ func start(ctx context.Context, cfg simulator.Config, out io.Writer, also func(s
 // withFlag names the flag that changes a port that is taken.
 func withFlag(err error, cfg simulator.Config) error {
 	var open *net.OpError
-	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &open) {
-		return err
-	}
-	taken, _ := open.Addr.(*net.TCPAddr)
-	switch {
-	case taken == nil:
-		return err
-	case taken.Port == cfg.WebPort:
-		return api.PortTaken(cfg.WebPort, "--web-port")
-	case taken.Port == cfg.APIPort:
-		return api.PortTaken(cfg.APIPort, "--api-port")
+	if errors.Is(err, syscall.EADDRINUSE) && errors.As(err, &open) {
+		for flag, port := range map[string]int{"--web-port": cfg.WebPort, "--api-port": cfg.APIPort} {
+			if taken, ok := open.Addr.(*net.TCPAddr); ok && taken.Port == port {
+				return api.PortTaken(port, flag)
+			}
+		}
 	}
 	return err
 }
@@ -184,10 +198,8 @@ func withFlag(err error, cfg simulator.Config) error {
 type warnings struct{ to io.Writer }
 
 func (w warnings) Write(line []byte) (int, error) {
-	if _, err := w.to.Write(append([]byte("simulator: "), line...)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	_, err := fmt.Fprintf(w.to, "simulator: %s", line)
+	return len(line), err
 }
 
 func stop(s *simulator.Simulator, out io.Writer) error {

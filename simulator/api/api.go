@@ -7,12 +7,15 @@
 package api
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -20,6 +23,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -35,12 +39,12 @@ var description []byte
 // Handler serves /api/v1/. stop is called when someone asks for the end of the
 // process.
 func Handler(s *simulator.Simulator, stop func()) http.Handler {
-	h := handler{s, stop}
+	h := handler{s}
 	mux := http.NewServeMux()
 	for route, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /api/v1/schedulerconfiguration":           h.config,
 		"POST /api/v1/schedulerconfiguration":          h.applyConfig,
-		"PUT /api/v1/reset":                            h.reset,
+		"PUT /api/v1/reset":                            accepted(func(r *http.Request) error { return s.Reset(r.Context()) }),
 		"GET /api/v1/export":                           h.export,
 		"POST /api/v1/import":                          h.load,
 		"GET /api/v1/status":                           h.status,
@@ -48,7 +52,7 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
 		"POST /api/v1/compare":                         h.compare,
 		"POST /api/v1/regex/preview":                   h.preview,
-		"POST /api/v1/stop":                            h.end,
+		"POST /api/v1/stop":                            accepted(func(*http.Request) error { stop(); return nil }),
 		"GET /api/v1/openapi.yaml":                     h.description,
 	} {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
@@ -61,9 +65,17 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 	return mux
 }
 
-type handler struct {
-	sim  *simulator.Simulator
-	stop func()
+type handler struct{ sim *simulator.Simulator }
+
+// accepted answers that something is done, with 202 as kube-scheduler-simulator.
+func accepted(do func(*http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := do(r)
+		if err == nil {
+			w.WriteHeader(http.StatusAccepted)
+		}
+		return err
+	}
 }
 
 func (h handler) config(w http.ResponseWriter, r *http.Request) error {
@@ -83,19 +95,7 @@ func (h handler) applyConfig(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := h.sim.ApplySchedulerConfig(r.Context(), config); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusAccepted)
-	return nil
-}
-
-func (h handler) reset(w http.ResponseWriter, r *http.Request) error {
-	if err := h.sim.Reset(r.Context()); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusAccepted)
-	return nil
+	return accepted(func(r *http.Request) error { return h.sim.ApplySchedulerConfig(r.Context(), config) })(w, r)
 }
 
 func (h handler) export(w http.ResponseWriter, r *http.Request) error {
@@ -197,17 +197,10 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-func (h handler) end(w http.ResponseWriter, _ *http.Request) error {
-	w.WriteHeader(http.StatusAccepted)
-	h.stop()
-	return nil
-}
-
 func (h handler) description(w http.ResponseWriter, _ *http.Request) error {
 	return write(w, "application/yaml", description)
 }
 
-// read reads a body of at most limit bytes.
 func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	body, err := bounded(w, r, limit)
 	if err != nil {
@@ -216,10 +209,38 @@ func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	return io.ReadAll(body)
 }
 
-// bounded is a body of at most limit bytes.
 func bounded(w http.ResponseWriter, r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
 	return http.MaxBytesReader(w, r.Body, limit), nil
+}
+
+// compare schedules the pods that are there under the configuration in use and
+// under another. It ends when whoever asked is gone.
+func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
+	config, err := read(w, r, maxConfig)
+	if err != nil {
+		return err
+	}
+	pods := cmp.Or(r.URL.Query().Get("pods"), compare.All)
+	if !slices.Contains(compare.Modes, pods) {
+		return status{http.StatusBadRequest, fmt.Errorf("compare: pods is none of %s", strings.Join(compare.Modes, ", "))}
+	}
+	snapshot, err := h.sim.Export(r.Context())
+	if err != nil {
+		return err
+	}
+	result, err := compare.Run(r.Context(), compare.Options{
+		A:       compare.Side{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
+		B:       compare.Side{Name: "the configuration in the request", Config: config},
+		Cluster: snapshot, Pods: pods, Seed: 1,
+	})
+	if errors.Is(err, compare.ErrNothing) {
+		return status{http.StatusBadRequest, err}
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, result)
 }

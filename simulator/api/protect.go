@@ -76,7 +76,6 @@ func namesFor(host, machine string) []string {
 	return names
 }
 
-// hostname is a Host header without the port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -2,20 +2,23 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // Server serves a handler on a port.
 type Server struct {
-	http     *http.Server
+	http     http.Server
 	listener net.Listener
+	handler  atomic.Pointer[http.Handler]
 	done     chan struct{}
 	err      error // why it ended; read it after done
 }
@@ -30,21 +33,17 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	if err != nil {
 		return nil, fmt.Errorf("open port %d (%s): %w", port, flag, err)
 	}
-	machine, err := os.Hostname()
-	if err != nil {
-		machine = "" // then its addresses have to do
-	}
-	s := &Server{
-		http: &http.Server{
-			Handler:           Protect(handler, namesFor(host, machine)...),
-			ReadHeaderTimeout: 10 * time.Second,
-			ReadTimeout:       5 * time.Minute, // a large import
-			IdleTimeout:       2 * time.Minute,
-			MaxHeaderBytes:    64 << 10,
-			// No WriteTimeout: streams stay open.
-		},
-		listener: listener,
-		done:     make(chan struct{}),
+	machine, _ := os.Hostname() // without one its addresses have to do
+	s := &Server{listener: listener, done: make(chan struct{})}
+	s.Handle(handler)
+	current := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) })
+	s.http = http.Server{
+		Handler:           Protect(current, namesFor(host, machine)...),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       5 * time.Minute, // a large import
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		// No WriteTimeout: streams stay open.
 	}
 	go func() {
 		defer close(s.done)
@@ -52,6 +51,9 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	}()
 	return s, nil
 }
+
+// Handle gives later requests to another handler.
+func (s *Server) Handle(handler http.Handler) { s.handler.Store(&handler) }
 
 // PortTaken is the error for a port that another program listens on, which flag
 // changes.
@@ -89,4 +91,48 @@ func (s *Server) Stop() error {
 		return nil
 	}
 	return s.err
+}
+
+// status is an error with a status other than 500.
+type status struct {
+	code int
+	error
+}
+
+func (s status) Unwrap() error { return s.error }
+
+// fail answers with an error. As in kube-scheduler-simulator, whatever has no
+// status of its own is a 500; unlike there, the answer says what went wrong.
+func fail(w http.ResponseWriter, err error) {
+	code := http.StatusInternalServerError
+	var own status
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &own):
+		code = own.code
+	case errors.As(err, &large):
+		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("the request is over the limit of %d bytes", large.Limit)
+	}
+	refuse(w, code, err.Error())
+}
+
+func refuse(w http.ResponseWriter, code int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
+}
+
+func writeJSON(w http.ResponseWriter, value any) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return write(w, "application/json", body)
+}
+
+// write answers with a body. That the client has gone is no error of ours.
+func write(w http.ResponseWriter, contentType string, body []byte) error {
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(body)
+	return nil
 }

@@ -73,7 +73,6 @@ func from(query url.Values, parameter string) string {
 	return ""
 }
 
-// stream writes events, of several kinds at once.
 type stream struct {
 	mu         sync.Mutex
 	encoder    *json.Encoder

@@ -50,7 +50,8 @@ var cleaners = []controller{
 // PodDisruptionBudget may go, which preemption asks for.
 var keepers = []controller{
 	{"pod-garbage-collector", func(_ context.Context, r *controllers, as identity) error {
-		return r.run(newOrphanPods(as, r.core()), nil)
+		r.loops = append(r.loops, deleteOrphans(as, r.core()))
+		return nil
 	}},
 	{"resource-claim-controller", func(ctx context.Context, r *controllers, as identity) error {
 		return r.work(claimController(klog.FromContext(ctx), resourceclaim.Features{

@@ -1,3 +1,20 @@
+// Package controlplane runs a real Kubernetes control plane inside the
+// process: an etcd and a kube-apiserver, on loopback, with certificates of
+// their own and RBAC on, so that a scheduler, kubelets and kubectl meet the same
+// API that a cluster of machines serves.
+//
+// It also runs some of kube-controller-manager's controllers, each under its own
+// service account: those of Deployments, ReplicaSets, ReplicationControllers,
+// StatefulSets, DaemonSets, Jobs and CronJobs; the binder of persistent volumes and
+// the maker of pods' own claims; the one that counts how many pods of a disruption
+// budget may go; and those without which a plain "kubectl delete" hangs or leaves
+// litter: namespace deletion, the garbage collector of owned objects, the clean-up
+// of pods whose node is gone, of device claims, and of jobs whose time is over.
+//
+// What it is not: it makes no volumes (package volumes does), and runs no service
+// accounts for pods, no node lifecycle (taints on silent nodes) and no kubelet.
+// Making nodes Ready and pods Running is package kubelets' work; placing pods is the
+// scheduler's. Nothing here is for production: one member, no backup, no audit. It is no API.
 package controlplane
 
 import (
@@ -26,10 +43,6 @@ type Config struct {
 	NoWorkloads bool
 	// Paused starts the cluster as it is after Pause, whose resume is then Resume.
 	Paused bool
-	// Log takes the warnings and errors of etcd and of every Kubernetes
-	// component in the process (their logger is one for all, so clusters side
-	// by side write to each other's Log). Nil: LogFile in the data directory.
-	Log io.Writer
 	// Progress is called with each step of Start as it begins. It may be nil.
 	Progress func(step string)
 }
@@ -74,7 +87,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	if c.closeLogs, err = openLogs(cfg.Log, c.dir.path(LogFile)); err != nil {
+	if c.closeLogs, err = openLogs(c.dir.path(LogFile)); err != nil {
 		return err
 	}
 	cfg.Progress("making certificates in " + c.dir.root)

@@ -2,7 +2,9 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,10 +21,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
-// workers is how many objects each controller looks at at once.
 const workers = 2
 
-// controller is one of kube-controller-manager's.
 type controller struct {
 	// account is its service account in kube-system, to which the API server
 	// binds the rights that it needs.
@@ -31,7 +31,6 @@ type controller struct {
 	make func(ctx context.Context, r *controllers, as identity) error
 }
 
-// controllers are controllers that run, and what they share.
 type controllers struct {
 	shared     informers.SharedInformerFactory
 	metaShared metadatainformer.SharedInformerFactory
@@ -100,7 +99,6 @@ func (r *controllers) work(c interface{ Run(context.Context, int) }, err error) 
 	return err
 }
 
-// stop waits until the last worker has ended.
 func (r *controllers) stop() {
 	r.cancel()
 	r.shared.Shutdown()
@@ -108,7 +106,6 @@ func (r *controllers) stop() {
 	r.running.Wait()
 }
 
-// identity is how a controller speaks to the API server.
 type identity struct {
 	kubernetes.Interface
 	metadata metadata.Interface
@@ -132,13 +129,88 @@ func (i identities) get(user string, groups ...string) (identity, error) {
 		return identity{}, err
 	}
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return identity{}, fmt.Errorf("client of %s: %w", user, err)
-	}
-	meta, err := metadata.NewForConfig(config)
-	if err != nil {
+	meta, metaErr := metadata.NewForConfig(config)
+	if err := errors.Join(err, metaErr); err != nil {
 		return identity{}, fmt.Errorf("client of %s: %w", user, err)
 	}
 	i.given[user] = identity{client, meta, config}
 	return i.given[user], nil
+}
+
+// manager starts and stops controllers: what kube-controller-manager is to a
+// cluster of machines.
+type manager struct {
+	identities identities
+	pausing    []controller // those that can
+
+	mu      sync.Mutex
+	cleaner *controllers // those that always run
+	others  *controllers // nil while they pause
+	pauses  int
+	stopped bool
+}
+
+func startManager(c *Cluster, cfg Config) (*manager, error) {
+	m := &manager{identities: identities{c, map[string]identity{}}, pausing: slices.Concat(keepers, volumes), pauses: 1}
+	if !cfg.NoWorkloads {
+		m.pausing = append(m.pausing, workloads...)
+	}
+	var err error
+	if m.cleaner, err = startControllers(cleaners, m.identities); err != nil || cfg.Paused {
+		return m, err
+	}
+	return m, m.resume()
+}
+
+// stop ends all controllers. It may be called on nil, and again.
+func (m *manager) stop() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	m.stopped = true
+	for _, running := range []*controllers{m.others, m.cleaner} {
+		if running != nil {
+			running.stop()
+		}
+	}
+}
+
+var errStopped = errors.New("the control plane was stopped")
+
+// Pause stops the controllers that make and change objects, and returns when the
+// last of them has; the garbage collector and the end of namespaces go on. So many
+// objects can be made or deleted that belong together, such as a ReplicaSet and
+// its pods, without a controller acting on half of them. Call resume once, after
+// that: then controllers see the whole. Pauses may overlap; the last one to resume
+// starts the controllers.
+func (c *Cluster) Pause() (resume func() error, err error) {
+	m := c.manager
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return nil, errStopped
+	}
+	m.pauses++
+	if m.others != nil {
+		m.others.stop()
+		m.others = nil
+	}
+	return m.resume, nil
+}
+
+// Resume ends the pause that a cluster was started with.
+func (c *Cluster) Resume() error { return c.manager.resume() }
+
+func (m *manager) resume() (err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pauses--; m.pauses == 0 && !m.stopped {
+		m.others, err = startControllers(m.pausing, m.identities)
+	}
+	return err
 }

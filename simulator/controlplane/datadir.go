@@ -13,7 +13,8 @@ import (
 const (
 	// KubeconfigFile is the admin kubeconfig, mode 0600.
 	KubeconfigFile = "kubeconfig"
-	// LogFile holds warnings and errors, unless Config.Log takes them.
+	// LogFile holds the warnings and errors of etcd and of every Kubernetes component in
+	// the process: their logger is one, so clusters side by side have each other's, too.
 	LogFile = "control-plane.log"
 )
 

@@ -64,7 +64,6 @@ func (s *etcdServer) waitReady(dir *dataDir) error {
 	}
 }
 
-// ended is closed when etcd has stopped, asked to or not.
 func (s *etcdServer) ended() <-chan struct{} { return s.etcd.Server.StopNotify() }
 
 func (s *etcdServer) stop() {

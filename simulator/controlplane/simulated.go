@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/server/egressselector"
 	"k8s.io/apiserver/pkg/warning"
 	coreinformers "k8s.io/client-go/informers/core/v1"
-	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
@@ -32,72 +33,48 @@ func nowhere() *egressselector.EgressSelector {
 	})
 }
 
-// explainSimulation answers, in front of an API server, requests of which nothing can
-// come. The network of nowhere knows addresses only, and no names of pods.
+// explainSimulation answers, in front of an API server, whoever wants to talk to a pod,
+// a node or a service that it is simulated, and warns who makes webhooks. The network of
+// nowhere knows addresses only, and no names of pods.
 func explainSimulation(config *genericapiserver.Config, core coreinformers.Interface) {
 	build := config.BuildHandlerChainFunc
-	pods, nodes, services := core.Pods().Lister(), core.Nodes().Lister(), core.Services().Lister()
+	there := map[string]cache.Store{
+		"pods": core.Pods().Informer().GetStore(), "nodes": core.Nodes().Informer().GetStore(), "services": core.Services().Informer().GetStore(),
+	}
 	config.BuildHandlerChainFunc = func(next http.Handler, c *genericapiserver.Config) http.Handler {
-		return build(&explainer{next, pods, nodes, services}, c)
+		return build(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			info, _ := request.RequestInfoFrom(r.Context())
+			if isWebhook(info) {
+				warning.AddWarning(r.Context(), "", "its webhooks are not called: the cluster is simulated, and every request passes as if there were none")
+			}
+			if what := wanted(info, there); what != "" {
+				err := &apierrors.StatusError{ErrStatus: metav1.Status{
+					Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: "NotImplemented",
+					Message: what + " is simulated: nothing runs in it or behind it that could log or answer",
+				}}
+				responsewriters.ErrorNegotiated(err, legacyscheme.Codecs, corev1.SchemeGroupVersion, w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		}), c)
 	}
-}
-
-// explainer answers whoever wants to talk to a pod, a node or a service that it is
-// simulated, and warns who makes webhooks.
-type explainer struct {
-	next     http.Handler
-	pods     corelisters.PodLister
-	nodes    corelisters.NodeLister
-	services corelisters.ServiceLister
-}
-
-func (t *explainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	info, ok := request.RequestInfoFrom(r.Context())
-	if !ok || !info.IsResourceRequest {
-		t.next.ServeHTTP(w, r)
-		return
-	}
-	if isWebhook(info) {
-		warning.AddWarning(r.Context(), "", "its webhooks are not called: the cluster is simulated, and every request passes as if there were none")
-	}
-	what := t.wanted(info)
-	if what == "" {
-		t.next.ServeHTTP(w, r)
-		return
-	}
-	err := &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: "NotImplemented",
-		Message: what + " is simulated: nothing runs in it or behind it that could log or answer",
-	}}
-	responsewriters.ErrorNegotiated(err, legacyscheme.Codecs, corev1.SchemeGroupVersion, w, r)
 }
 
 // wanted is which pod, node or service a request wants to talk to: empty, if it
 // wants none that is there. Who asks for what is not there is for others to answer.
-func (t *explainer) wanted(r *request.RequestInfo) (what string) {
-	if !slices.Contains([]string{"attach", "exec", "log", "portforward", "proxy"}, r.Subresource) {
+func wanted(r *request.RequestInfo, there map[string]cache.Store) string {
+	store := there[r.Resource]
+	if store == nil || r.APIGroup != corev1.GroupName || !slices.Contains([]string{"attach", "exec", "log", "portforward", "proxy"}, r.Subresource) {
 		return ""
 	}
 	_, name, _, _ := utilnet.SplitSchemeNamePort(r.Name)
-	var err error
-	switch r.Resource {
-	case "pods":
-		_, err = t.pods.Pods(r.Namespace).Get(name)
-		what = "pod " + r.Namespace + "/" + name
-	case "services":
-		_, err = t.services.Services(r.Namespace).Get(name)
-		what = "service " + r.Namespace + "/" + name
-	case "nodes":
-		_, err = t.nodes.Get(name)
-		what = "node " + name
-	}
-	if r.APIGroup != corev1.GroupName || err != nil {
+	key := cache.NewObjectName(r.Namespace, name).String()
+	if _, found, _ := store.GetByKey(key); !found {
 		return ""
 	}
-	return what
+	return strings.TrimSuffix(r.Resource, "s") + " " + key
 }
 
-// isWebhook is true of requests that make or change a configuration of webhooks.
 func isWebhook(r *request.RequestInfo) bool {
 	return slices.Contains([]string{"create", "update", "patch"}, r.Verb) &&
 		slices.Contains([]string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}, r.Resource)

@@ -20,7 +20,6 @@ const (
 	daemonRetryAtMost = 15 * time.Minute
 )
 
-// workloads are the controllers that make pods.
 var workloads = []controller{
 	{"deployment-controller", func(ctx context.Context, r *controllers, as identity) error {
 		return r.work(deployment.NewDeploymentController(ctx, r.apps().Deployments(), r.apps().ReplicaSets(), r.core().Pods(), as))

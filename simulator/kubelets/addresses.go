@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -18,12 +17,11 @@ type addresses struct {
 
 	mu    sync.Mutex
 	last  map[netip.Prefix]netip.Addr
-	given map[string]*v1.Pod   // by address: as the pod was then
-	of    map[types.UID]string // the same, the other way round
+	given map[string]*v1.Pod // by address: as the pod was then, until it says so itself
 }
 
 func newAddresses(pods cache.Indexer) *addresses {
-	return &addresses{pods: pods, last: map[netip.Prefix]netip.Addr{}, given: map[string]*v1.Pod{}, of: map[types.UID]string{}}
+	return &addresses{pods: pods, last: map[netip.Prefix]netip.Addr{}, given: map[string]*v1.Pod{}}
 }
 
 // take finds an address in a range that no other pod has: the same one for as long
@@ -32,8 +30,14 @@ func newAddresses(pods cache.Indexer) *addresses {
 func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ip, ok := a.of[pod.UID]; ok {
-		return ip, nil
+	for ip, given := range a.given {
+		now, exists, _ := a.pods.Get(given) // a cache has no errors
+		switch {
+		case given.UID == pod.UID:
+			return ip, nil
+		case !exists || now.(*v1.Pod).UID != given.UID || now.(*v1.Pod).Status.PodIP != "":
+			delete(a.given, ip)
+		}
 	}
 	in = in.Masked()
 	last, ok := a.last[in]
@@ -44,42 +48,13 @@ func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 		if next = next.Next(); !in.Contains(next) {
 			next = in.Addr()
 		}
-		if ip := next.String(); a.isFree(ip) {
-			a.last[in] = next
-			a.free(ip)
-			a.given[ip], a.of[pod.UID] = pod, ip
+		ip := next.String()
+		if keys, err := a.pods.IndexKeys(byAddress, ip); err == nil && len(keys) == 0 && a.given[ip] == nil {
+			a.last[in], a.given[ip] = next, pod
 			return ip, nil
 		}
 		if next == last {
 			return "", fmt.Errorf("all addresses of %s are taken: delete pods, or choose nodes with a larger spec.podCIDR", in)
 		}
 	}
-}
-
-// isFree is true if no pod says that it has the address, and none was given it and
-// is still there.
-func (a *addresses) isFree(ip string) bool {
-	if keys, err := a.pods.IndexKeys(byAddress, ip); err != nil || len(keys) > 0 {
-		return false
-	}
-	given := a.given[ip]
-	if given == nil {
-		return true
-	}
-	now, exists, _ := a.pods.Get(given) // a cache has no errors
-	return !exists || now.(*v1.Pod).UID != given.UID || now.(*v1.Pod).Status.PodIP != ""
-}
-
-func (a *addresses) free(ip string) {
-	if given := a.given[ip]; given != nil {
-		delete(a.of, given.UID)
-		delete(a.given, ip)
-	}
-}
-
-// forget forgets what a pod was given, now that it says so itself.
-func (a *addresses) forget(pod *v1.Pod) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.free(pod.Status.PodIP)
 }

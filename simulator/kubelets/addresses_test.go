@@ -29,7 +29,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q, %v", ip, err)
 	}
 	for i, ip := range given { // they say what they have
-		a.forget(put(t, pods, fmt.Sprint(i), ip))
+		put(t, pods, fmt.Sprint(i), ip)
 	}
 	if ip, err := a.take(four, fifth); err == nil {
 		t.Errorf("a fifth of four: %q", ip)

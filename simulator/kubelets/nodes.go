@@ -2,12 +2,15 @@ package kubelets
 
 import (
 	"context"
+	"runtime"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/applyconfigurations/coordination/v1"
 	metav1apply "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 )
 
 // leaseSeconds is what the lease of a node says, a day: see lease.
@@ -38,4 +41,69 @@ func (k *kubelets) lease(ctx context.Context, node *v1.Node) error {
 		WithSpec(coordination.LeaseSpec().WithHolderIdentity(node.Name).WithLeaseDurationSeconds(leaseSeconds).WithRenewTime(metav1.NowMicro()))
 	_, err := k.client.CoordinationV1().Leases(v1.NamespaceNodeLease).Apply(ctx, lease, metav1.ApplyOptions{FieldManager: "kubelets", Force: true})
 	return err
+}
+
+// room is what a node has that does not say how large it is: more than any pod
+// asks for.
+var room = v1.ResourceList{
+	v1.ResourceCPU:    resource.MustParse("1k"),
+	v1.ResourceMemory: resource.MustParse("1Ti"),
+	v1.ResourcePods:   resource.MustParse("1M"),
+}
+
+// isComplete reports whether pods can be scheduled to a node, as far as its
+// status goes.
+func isComplete(node *v1.Node) bool {
+	return len(node.Status.Allocatable) > 0 && len(node.Status.Capacity) > 0 && nodeutil.IsNodeReady(node)
+}
+
+// complete adds to a node's status what is missing in it. What is there stays,
+// but for the conditions.
+func complete(node *v1.Node) {
+	status := &node.Status
+	switch {
+	case len(status.Capacity) == 0 && len(status.Allocatable) == 0:
+		status.Capacity, status.Allocatable = room, room
+	case len(status.Capacity) == 0:
+		status.Capacity = status.Allocatable
+	case len(status.Allocatable) == 0:
+		status.Allocatable = status.Capacity
+	}
+	if !nodeutil.IsNodeReady(node) {
+		status.Conditions = conditions(node.CreationTimestamp)
+	}
+	if len(status.Addresses) == 0 {
+		status.Addresses = []v1.NodeAddress{{Type: v1.NodeInternalIP, Address: NodeIP}, {Type: v1.NodeHostName, Address: node.Name}}
+	}
+	status.Phase = v1.NodeRunning
+	describe(&status.NodeInfo)
+}
+
+func conditions(since metav1.Time) []v1.NodeCondition {
+	now := metav1.Now()
+	condition := func(kind v1.NodeConditionType, status v1.ConditionStatus, reason, message string) v1.NodeCondition {
+		return v1.NodeCondition{
+			Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: now, LastTransitionTime: since,
+		}
+	}
+	return []v1.NodeCondition{
+		condition(v1.NodeReady, v1.ConditionTrue, "KubeletReady", "the node is simulated, and always ready"),
+		condition(v1.NodeMemoryPressure, v1.ConditionFalse, "KubeletHasSufficientMemory", "the node is simulated"),
+		condition(v1.NodeDiskPressure, v1.ConditionFalse, "KubeletHasNoDiskPressure", "the node is simulated"),
+		condition(v1.NodePIDPressure, v1.ConditionFalse, "KubeletHasSufficientPID", "the node is simulated"),
+		condition(v1.NodeNetworkUnavailable, v1.ConditionFalse, "RouteCreated", "the node is simulated"),
+	}
+}
+
+// describe fills in what "kubectl get nodes -o wide" shows.
+func describe(info *v1.NodeSystemInfo) {
+	const version = "simulated"
+	for field, value := range map[*string]string{
+		&info.Architecture: runtime.GOARCH, &info.OperatingSystem: "linux",
+		&info.ContainerRuntimeVersion: version, &info.KernelVersion: version, &info.KubeletVersion: version,
+	} {
+		if *field == "" {
+			*field = value
+		}
+	}
 }

@@ -2,7 +2,10 @@ package kubelets
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
+	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,7 +26,6 @@ const (
 
 var podCIDR = netip.MustParsePrefix(PodCIDR)
 
-// What pods are found by.
 const (
 	byNode    = "node"
 	byAddress = "address"
@@ -66,15 +68,12 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 		return k.removePod(ctx, pod)
 	case !podutil.IsPodTerminal(pod) && !isRunning(pod):
 		return k.runPod(ctx, node, pod)
-	}
-	k.addresses.forget(pod)
-	if podutil.IsPodTerminal(pod) {
+	case podutil.IsPodTerminal(pod):
 		return nil
 	}
 	return k.endPod(ctx, pod)
 }
 
-// endPod ends a pod whose time is over.
 func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 	e, err := endingOf(pod)
 	if err != nil || e == nil {
@@ -126,4 +125,50 @@ func (k *kubelets) updatePod(ctx context.Context, pod *v1.Pod, change func(*v1.P
 	change(pod)
 	_, err := k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
+}
+
+const (
+	// runsFor is the annotation of a pod that says how long it runs, as "90s" or
+	// "5m". It is the one that KWOK's stage of completion reads.
+	runsFor = "pod-complete.stage.kwok.x-k8s.io/delay"
+	// exitCode is the annotation that says with what its containers exit then. Any
+	// but 0 makes it fail.
+	exitCode = "simulator.wasmkwokwizardry.io/exit-code"
+)
+
+type ending struct {
+	after time.Duration // from its start
+	code  int32
+}
+
+// endingOf is that of pods that say when, and of those of jobs, which would
+// otherwise never be complete: they end at once. It is nil for all others.
+func endingOf(pod *v1.Pod) (*ending, error) {
+	text, says := pod.Annotations[runsFor]
+	ofJob := slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
+	if !says && !ofJob {
+		return nil, nil
+	}
+	e := &ending{}
+	var err error
+	if says {
+		if e.after, err = time.ParseDuration(text); err != nil || e.after < 0 {
+			return nil, fmt.Errorf("annotation %s: %q is no time to run: write it as 90s or 5m", runsFor, text)
+		}
+	}
+	if text, ok := pod.Annotations[exitCode]; ok {
+		code, err := strconv.ParseUint(text, 10, 8)
+		if err != nil {
+			return nil, fmt.Errorf("annotation %s: %q is no exit code: write a number from 0 to 255", exitCode, text)
+		}
+		e.code = int32(code)
+	}
+	return e, nil
+}
+
+func (e *ending) wait(pod *v1.Pod, now time.Time) time.Duration {
+	if pod.Status.StartTime == nil {
+		return 0
+	}
+	return pod.Status.StartTime.Add(e.after).Sub(now)
 }

@@ -1,8 +1,6 @@
 package kubelets
 
 import (
-	"slices"
-
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -15,11 +13,6 @@ func isRunning(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodRunning && pod.Status.PodIP != ""
 }
 
-func isOfJob(pod *v1.Pod) bool {
-	return slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
-}
-
-// run makes the status of a pod that of one whose containers have just started.
 func run(pod *v1.Pod, hostIP, podIP string) {
 	now := metav1.Now()
 	status := &pod.Status

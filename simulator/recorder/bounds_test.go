@@ -117,7 +117,7 @@ func TestALargeClusterFits(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	const bound = 8 << 20
 	r, sched := newRecorder(MaxPerPod, bound, nothing), newRealScheduler(t, 1000)
-	defer r.Attach(sched, nil)()
+	defer r.Attach(sched, asTyped)()
 	before := heap.InUse()
 	for i := range 500 {
 		if err := place(t.Context(), sched, newPod(fmt.Sprint(i))); err != nil {
@@ -153,3 +153,5 @@ func TestRowsComeInTheOrderOfNeed(t *testing.T) {
 		t.Errorf("got %d of %d in %d rows", a.Evaluated, a.Total, len(a.Nodes()))
 	}
 }
+
+func asTyped(url string) string { return url }

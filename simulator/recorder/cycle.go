@@ -76,7 +76,6 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 	}
 }
 
-// bound records that a pod is where it should be.
 func (s *session) bound(pod *v1.Pod, node string) {
 	rec := s.take(pod)
 	if rec == nil {
@@ -86,10 +85,9 @@ func (s *session) bound(pod *v1.Pod, node string) {
 		rec.Node, rec.Result = node, Scheduled
 		rec.Message = "Successfully assigned " + rec.pod().String() + " to " + node
 	})
-	s.recorder.scheduled(pod.Namespace, pod.Name, string(pod.UID))
+	s.recorder.scheduled(pod)
 }
 
-// look takes note of the nodes there are.
 func (s *session) look(c *cycle, fwk schedframework.Framework) {
 	list, err := fwk.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {

@@ -118,7 +118,7 @@ func TestManyFiltersAtOnce(t *testing.T) {
 		default:
 		}
 	}), newScheduler(100)
-	detach := r.Attach(sched, nil)
+	detach := r.Attach(sched, asTyped)
 	defer detach()
 	ctx, cancel := context.WithCancel(t.Context())
 	var reader sync.WaitGroup
@@ -152,7 +152,7 @@ func TestManyFiltersAtOnce(t *testing.T) {
 
 func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
-	detach := r.Attach(sched, nil)
+	detach := r.Attach(sched, asTyped)
 	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), queued(newPod("p"))) // and no end
 	detach()
 	if a := r.Attempts("ns", "p")[0]; a.Result != Failed || a.Message == "" {
@@ -162,7 +162,7 @@ func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 
 func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
-	detach := r.Attach(sched, nil)
+	detach := r.Attach(sched, asTyped)
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
 	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod))
 	detach()

@@ -40,7 +40,6 @@ func (e *recordedExtender) Filter(pod *v1.Pod, nodes []framework.NodeInfo) ([]fr
 	return left, failed, unresolvable, err
 }
 
-// noReason is the reason of an extender that gives none.
 const noReason = "the extender left it out without a reason"
 
 // Prioritize is called for several extenders at once.

@@ -46,13 +46,11 @@ func (n *nodes) find(node framework.NodeInfo) (int32, bool) {
 	return place, ok
 }
 
-// nodeSet is some nodes, by their places.
 type nodeSet struct {
 	names  []string // by place
 	places []int32
 }
 
-// sorted are the names of the nodes, sorted.
 func (s nodeSet) sorted() []string {
 	names := make([]string, len(s.places))
 	for i, place := range s.places {
@@ -96,7 +94,6 @@ func groupNodes(nodes nodeSet, verdicts []nodeVerdict) []Group {
 	return groups
 }
 
-// verdictOf is what a status means.
 func verdictOf(status *framework.Status) (Verdict, string) {
 	switch {
 	case status.IsSuccess():

@@ -37,7 +37,7 @@ func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			first := []plugin{{says: map[point]*framework.Status{bind: skip}}, {says: map[point]*framework.Status{tt.at: tt.second}}, {}}
 			r, sched := New(nothing), newRealScheduler(t, 4, first...)
-			defer r.Attach(sched, nil)()
+			defer r.Attach(sched, asTyped)()
 			pod := newPod("p")
 			if err := place(t.Context(), sched, pod); err != nil {
 				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued(pod), framework.AsStatus(err), nil, time.Now())

@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -72,13 +71,6 @@ func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	}
 }
 
-// forgetVictims forgets those of an attempt.
-func (r *Recorder) forgetVictims(rec *record) {
-	if len(rec.victims) > 0 {
-		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
-	}
-}
-
 // nominated is the node that PostFilter names for the pod, or empty. What keeps an
 // earlier nomination makes no room.
 func nominated(result *framework.PostFilterResult) string {
@@ -106,7 +98,6 @@ type recordedEvents struct {
 	attempts *Recorder
 }
 
-// WithLogger is how plugins ask for the recorder of events.
 func (r recordedEvents) WithLogger(logger klog.Logger) events.EventRecorderLogger {
 	return recordedEvents{r.EventRecorderLogger.WithLogger(logger), r.attempts}
 }

@@ -34,7 +34,7 @@ func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v
 func TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
 	r, sched := New(nothing), newScheduler(2)
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
-	defer r.Attach(sched, nil)()
+	defer r.Attach(sched, asTyped)()
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
 	if _, err := sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod)); err == nil {
 		t.Fatal("a node fits")

@@ -238,7 +238,7 @@ func BenchmarkCycle(b *testing.B) {
 			b.Run(fmt.Sprintf("nodes=%d/recorded=%t", nodes, recorded), func(b *testing.B) {
 				sched, r := newRealScheduler(b, nodes), New(nothing)
 				if recorded {
-					r.Attach(sched, nil)
+					r.Attach(sched, asTyped)
 				}
 				pods := make([]*v1.Pod, 0, b.N)
 				began := cpu()

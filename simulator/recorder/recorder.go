@@ -8,9 +8,11 @@ package recorder
 
 import (
 	"container/list"
+	"maps"
 	"slices"
 	"sync"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -27,7 +29,7 @@ type Recorder struct {
 	maxPerPod, maxBytes int
 
 	changed   func()
-	scheduled func(namespace, name, uid string)
+	scheduled func(*v1.Pod)
 
 	mu        sync.Mutex
 	lastID    uint64
@@ -43,14 +45,14 @@ func New(changed func()) *Recorder { return newRecorder(MaxPerPod, MaxBytes, cha
 
 func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
 	return &Recorder{
-		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(string, string, string) {},
+		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(*v1.Pod) {},
 		pods: map[types.NamespacedName][]*record{}, pushedOut: map[types.NamespacedName]eviction{},
 	}
 }
 
 // OnScheduled makes the recorder call f with each pod that has got its node. Call it
 // before Attach; f must not wait.
-func (r *Recorder) OnScheduled(f func(namespace, name, uid string)) { r.scheduled = f }
+func (r *Recorder) OnScheduled(f func(*v1.Pod)) { r.scheduled = f }
 
 // Attempts returns the attempts for a pod, the newest first.
 func (r *Recorder) Attempts(namespace, name string) []Attempt {
@@ -93,7 +95,6 @@ func (r *Recorder) Reset() {
 	r.changed()
 }
 
-// add keeps a new attempt.
 func (r *Recorder) add(rec *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +114,6 @@ func (r *Recorder) add(rec *record) {
 	r.changed()
 }
 
-// update changes an attempt.
 func (r *Recorder) update(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,11 +146,95 @@ func (r *Recorder) forget(rec *record) {
 	r.order.Remove(rec.inOrder)
 	rec.inOrder = nil
 	r.bytes -= rec.bytes
-	r.forgetVictims(rec)
+	if len(rec.victims) > 0 {
+		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
+	}
 	pod := rec.pod()
 	if kept := r.pods[pod]; len(kept) > 1 {
 		r.pods[pod] = append(kept[:0:0], kept[1:]...)
 	} else {
 		delete(r.pods, pod)
 	}
+}
+
+// record is an attempt as it is kept. What many attempts share is in the profile and
+// comes in by copy. The recorder's lock guards it.
+type record struct {
+	Attempt
+	profile  *profile
+	verdicts verdicts
+
+	makesRoom bool     // PostFilter is at work, or has named a node
+	nominated string   // the node that it named
+	victims   []string // of preemption, as namespace/name
+
+	bytes   int           // that it takes, about
+	inOrder *list.Element // nil: forgotten
+}
+
+func (r *record) pod() types.NamespacedName {
+	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
+}
+
+// copy is the attempt as it is handed out. What it shares with the record does not
+// change any more.
+func (r *record) copy() Attempt {
+	a, v := r.Attempt, r.verdicts.clone()
+	a.Scheduler, a.Columns = r.profile.name, append([]Column{}, r.profile.columns...)
+	a.PreFilter, a.PreScore, a.Reserve = v[preFilter], v[preScore], v[reserve]
+	a.Permit, a.PreBind, a.Bind = v[permit], v[preBind], v[bind]
+	a.ScoreColumns = r.scoring.heads()
+	if r.nominated != "" { // else no room was made, whatever PostFilter answered
+		a.Preemption = &Preemption{Node: r.nominated, Victims: append([]string{}, r.victims...)}
+	}
+	for _, v := range a.PreFilter {
+		if column := r.profile.columnOf(v.Plugin); column >= 0 {
+			a.Columns[column].Skipped = v.Verdict == Skipped
+		}
+	}
+	a.count()
+	return a
+}
+
+func (a *Attempt) count() {
+	for _, g := range a.Groups {
+		a.Total += g.Len()
+		if g.Verdict != NotRun && g.Verdict != LeftOut {
+			a.Evaluated += g.Len()
+		}
+		if g.Column >= 0 && g.Verdict != NotRun {
+			a.Columns[g.Column].Failed += g.Len()
+		}
+	}
+}
+
+// set records the verdict of a plugin that was not asked before.
+func (r *record) set(p point, verdict PluginVerdict) {
+	list := r.verdicts[p]
+	i := slices.IndexFunc(list, func(v PluginVerdict) bool { return v.Plugin == verdict.Plugin })
+	if i >= 0 && list[i].Verdict == NotRun {
+		list[i] = verdict
+	}
+}
+
+const (
+	// baseBytes is about what an attempt takes without its nodes.
+	baseBytes = 4 << 10
+	// groupBytes is about what a group takes without its nodes and its reason.
+	groupBytes = 128
+)
+
+// bytesOf is about how much memory verdicts on nodes and their scores take.
+func bytesOf(groups []Group, s *scoring) (bytes int) {
+	for _, g := range groups {
+		bytes += groupBytes + len(g.Reason) + 4*len(g.nodes.places)
+	}
+	if s == nil {
+		return bytes
+	}
+	bytes += 4 * len(s.nodes.places)
+	for _, column := range s.columns {
+		bytes += 8*len(column.raw) + len(column.normalized)
+	}
+	return bytes
 }

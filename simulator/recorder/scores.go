@@ -38,7 +38,6 @@ func (s scores) at(i int) (score Score) {
 	return score
 }
 
-// newScoring takes over the scores of the plugins.
 func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []framework.NodePluginScores) *scoring {
 	all := &scoring{nodes: nodeSet{s.nodes.names, make([]int32, len(list))}}
 	for i, node := range list {
@@ -58,7 +57,6 @@ func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []frame
 	return all
 }
 
-// add takes over the scores of an extender.
 func (s *scoring) add(name string, weight int64, list extenderv1.HostPriorityList) {
 	given := make(map[string]int64, len(list))
 	for _, priority := range list {

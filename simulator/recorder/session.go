@@ -27,12 +27,9 @@ type session struct {
 }
 
 // Attach makes a scheduler that does not run yet report to the recorder. name
-// gives an extender the name to show, from its URL prefix; it may be nil. Call
-// detach when the scheduler has ended.
+// gives an extender the name to show, from its URL prefix. Call detach when the
+// scheduler has ended.
 func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) string) (detach func()) {
-	if name == nil {
-		name = func(url string) string { return url }
-	}
 	s := &session{recorder: r, profiles: map[string]*profile{}}
 	names := make([]string, len(sched.Extenders))
 	for i, extender := range sched.Extenders {

@@ -35,14 +35,19 @@ type (
 
 // resultsOf are the annotations of an attempt, with the prefix.
 func resultsOf(a *recorder.Attempt) map[string]string {
-	permit, timeouts := permits(a)
+	timeouts := byPlugin{} // how long a pod may wait for the plugins
+	for _, v := range a.Permit {
+		if v.Verdict != recorder.NotRun {
+			timeouts[v.Plugin] = v.Timeout.String()
+		}
+	}
 	score, final := scores(a)
 	results := map[string]string{prefix + "selected-node": a.Node}
 	for name, value := range map[string]any{
 		"prefilter-result": limits(a), "prefilter-result-status": verdicts(a.PreFilter, true),
 		"filter-result": filters(a), "postfilter-result": postFilter(a),
 		"prescore-result": verdicts(a.PreScore, true), "score-result": score, "finalscore-result": final,
-		"reserve-result": verdicts(a.Reserve, false), "permit-result": permit, "permit-result-timeout": timeouts,
+		"reserve-result": verdicts(a.Reserve, false), "permit-result": verdicts(a.Permit, true), "permit-result-timeout": timeouts,
 		"prebind-result": verdicts(a.PreBind, false), "bind-result": verdicts(a.Bind, true),
 	} {
 		raw, _ := json.Marshal(value) // maps of strings
@@ -68,17 +73,6 @@ func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {
 		}
 	}
 	return results
-}
-
-// permits are the verdicts, and for how long a pod may wait for the plugins.
-func permits(a *recorder.Attempt) (results, timeouts byPlugin) {
-	timeouts = byPlugin{}
-	for _, v := range a.Permit {
-		if v.Verdict != recorder.NotRun {
-			timeouts[v.Plugin] = v.Timeout.String()
-		}
-	}
-	return verdicts(a.Permit, true), timeouts
 }
 
 // limits are the nodes that a PreFilter named. Where more than one did, those are

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"slices"
 	"strings"
 
@@ -13,83 +15,53 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/util/workqueue"
+	"k8s.io/client-go/tools/cache"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
-const (
-	// workers is how many pods are written to at a time.
-	workers = 4
-	// tries is how often, before a pod goes without.
-	tries = 5
-)
-
-// writer writes the annotations.
 type writer struct {
 	client   kubernetes.Interface
 	attempts *recorder.Recorder
-	warn     func(format string, args ...any)
-	queue    workqueue.TypedRateLimitingInterface[scheduled]
+	warnings *log.Logger
 }
-
-// scheduled is a pod that has got a node.
-type scheduled struct{ namespace, name, uid string }
 
 // Start writes the annotations of all pods for which the recorder has a scheduled
-// attempt from now on, until ctx is done. warn gets what cannot be written.
-func Start(ctx context.Context, client kubernetes.Interface, attempts *recorder.Recorder, warn func(format string, args ...any)) {
-	w := &writer{
-		client: client, attempts: attempts, warn: warn,
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[scheduled]()),
-	}
-	attempts.OnScheduled(func(namespace, name, uid string) { w.queue.Add(scheduled{namespace, name, uid}) })
-	context.AfterFunc(ctx, w.queue.ShutDown)
-	for range workers {
-		go w.work(ctx)
-	}
+// attempt from now on, until ctx is done. warnings gets what cannot be written.
+func Start(ctx context.Context, client kubernetes.Interface, attempts *recorder.Recorder, warnings io.Writer) (wait func()) {
+	w := &writer{client, attempts, log.New(warnings, "", 0)}
+	queue := reconcile.NewQueue("pod", w.write, w.warnings)
+	attempts.OnScheduled(func(pod *v1.Pod) { queue.Add(pod) })
+	return reconcile.Run(ctx, queue)
 }
 
-func (w *writer) work(ctx context.Context) {
-	for {
-		pod, ended := w.queue.Get()
-		if ended {
-			return
-		}
-		err := w.write(ctx, pod)
-		switch {
-		case err == nil, ctx.Err() != nil, apierrors.IsNotFound(err):
-			w.queue.Forget(pod)
-		case w.queue.NumRequeues(pod) < tries:
-			w.queue.AddRateLimited(pod)
-		default:
-			w.queue.Forget(pod)
-			w.warn("pod %s/%s goes without result annotations: %v", pod.namespace, pod.name, err)
-		}
-		w.queue.Done(pod)
-	}
-}
-
-func (w *writer) write(ctx context.Context, of scheduled) error {
-	pods := w.client.CoreV1().Pods(of.namespace)
-	pod, err := pods.Get(ctx, of.name, metav1.GetOptions{})
-	if err != nil {
+func (w *writer) write(ctx context.Context, name cache.ObjectName) error {
+	pods := w.client.CoreV1().Pods(name.Namespace)
+	pod, err := pods.Get(ctx, name.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	attempts := slices.DeleteFunc(w.attempts.Attempts(of.namespace, of.name), func(a recorder.Attempt) bool { return a.UID != of.uid })
-	if string(pod.UID) != of.uid || len(attempts) == 0 {
-		return nil // gone meanwhile
+	attempts := slices.DeleteFunc(w.attempts.Attempts(name.Namespace, name.Name), func(a recorder.Attempt) bool { return a.UID != string(pod.UID) })
+	if len(attempts) == 0 {
+		return nil // the one that was scheduled is gone
 	}
 	annotations, left := fit(pod, attempts)
 	if len(left) > 0 {
-		w.warn("pod %s/%s: %s left out of its result annotations: a pod may have %d KiB of annotations in all",
-			of.namespace, of.name, strings.Join(left, ", "), validation.TotalAnnotationSizeLimitB>>10)
+		w.warnings.Printf("pod %s: %s left out: a pod may have %d KiB of annotations in all",
+			name, strings.Join(left, ", "), validation.TotalAnnotationSizeLimitB>>10)
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": of.uid, "annotations": annotations}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "annotations": annotations}})
 	if err != nil {
-		return fmt.Errorf("result annotations: %w", err)
+		return err
 	}
-	_, err = pods.Patch(ctx, of.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "simulator"})
+	_, err = pods.Patch(ctx, name.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "simulator"})
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+		w.warnings.Printf("pod %s goes without: %v", name, err)
+		return nil
+	}
 	return err
 }
 

@@ -76,7 +76,6 @@ func (s *Snapshot) missing() *Snapshot {
 	return out
 }
 
-// noticesOfMissing say what is made of nothing but its name.
 func (s *Snapshot) noticesOfMissing() []Notice {
 	var notices []Notice
 	missing := s.missing()

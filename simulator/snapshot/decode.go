@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
@@ -44,20 +47,24 @@ func located(at string, err error) error {
 	if !errors.As(err, &problems) {
 		return fmt.Errorf("%s: %w", at, err)
 	}
-	if problems[0].Field == "" {
-		problems[0].Field = at
-	} else {
-		problems[0].Field = at + "." + problems[0].Field
-	}
+	problems[0].Field = strings.TrimSuffix(at+"."+problems[0].Field, ".")
 	return problems
 }
 
-// decode decodes an object, and finds what of it is not known.
-func decode(raw []byte, into any) (found []error, err error) {
-	if found, err = kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields); err != nil {
-		return nil, cmp.Or(unmarshal(raw, into), err)
+// add decodes an object, and notes what of it is not known.
+func (in *reading) add(kind Kind, raw []byte) error {
+	one := reflect.New(kind.field.Type.Elem()).Interface().(Object)
+	found, err := kjson.UnmarshalStrict(raw, one, kjson.DisallowUnknownFields)
+	if err != nil {
+		return cmp.Or(unmarshal(raw, one), err)
 	}
-	return found, nil
+	if one.GetNamespace() == "" && !slices.Contains(ofNoNamespace, kind.Kind) {
+		one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
+	}
+	list := kind.of(&in.Snapshot)
+	list.Set(reflect.Append(list, reflect.ValueOf(one).Elem()))
+	in.unknown.add(kind, qualified(one), found)
+	return nil
 }
 
 // maxChecked is how many bytes are looked through for a mistake: it takes some forty
@@ -107,10 +114,8 @@ func (in *reading) isWhole() error {
 // the path of the field.
 type unknown map[[2]string][]string
 
-// index is of a list's element in a path.
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// add notes what decoding an object found.
 func (u unknown) add(kind Kind, object string, found []error) {
 	for _, err := range found {
 		field, ok := err.(kjson.FieldError)
@@ -124,7 +129,6 @@ func (u unknown) add(kind Kind, object string, found []error) {
 	}
 }
 
-// notices are one for each field.
 func (u unknown) notices() []Notice {
 	var all []Notice
 	for field, objects := range u {

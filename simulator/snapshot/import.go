@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// parallelism is how many objects are written at once.
 const parallelism = 16
 
 // Importer makes the objects of snapshots in a cluster, in parts: what comes later
@@ -76,7 +75,6 @@ func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done,
 	return part.left()
 }
 
-// isPending is true of a pod without a node.
 func isPending(o Object) bool {
 	pod, ok := o.(*v1.Pod)
 	return ok && pod.Spec.NodeName == ""
@@ -94,7 +92,6 @@ type importing struct {
 	refused NotImported
 }
 
-// left is what was left out, if anything was.
 func (i *importing) left() error {
 	if len(i.refused) == 0 {
 		return nil
@@ -115,19 +112,6 @@ func (i *Importer) Owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 		here = append(here, owner)
 	}
 	return here
-}
-
-func (i *importing) step() {
-	if done := i.done.Add(1); i.progress != nil {
-		i.progress(int(done), i.total)
-	}
-}
-
-// refuse notes what the API server does not take.
-func (i *importing) refuse(about string, err error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.refused = append(i.refused, Notice{About: about, Reason: err.Error()})
 }
 
 // qualified is the name of an object, with its namespace if it has one.

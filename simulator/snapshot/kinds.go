@@ -132,24 +132,14 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 	list.Set(kept)
 }
 
-// add decodes one and adds it to a snapshot. What it has that is not known is found.
-func (k Kind) add(to *Snapshot, raw []byte) (one Object, found []error, err error) {
-	one = reflect.New(k.field.Type.Elem()).Interface().(Object)
-	if found, err = decode(raw, one); err == nil {
-		if one.GetNamespace() == "" && !slices.Contains(ofNoNamespace, k.Kind) {
-			one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
-		}
-		k.of(to).Set(reflect.Append(k.of(to), reflect.ValueOf(one).Elem()))
-	}
-	return one, found, err
-}
-
 // List adds those of a cluster to a snapshot, a page after the other.
 func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	for {
 		list, err := k.request(client(from).Get(), "").VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
-		if next := afterExpiry(err); next != "" {
-			o.Continue = next
+		if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
+			// The pages took so long that the cluster has forgotten how it was at the
+			// first one: it goes on with how it is now.
+			o.Continue = status.Status().Continue
 			continue
 		}
 		if err != nil {
@@ -165,15 +155,6 @@ func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot,
 			return nil
 		}
 	}
-}
-
-// afterExpiry is where to go on if the pages took so long that the cluster has
-// forgotten how it was at the first one: with how it is now.
-func afterExpiry(err error) string {
-	if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) {
-		return status.Status().Continue
-	}
-	return ""
 }
 
 // client serves all kinds: they have one scheme.

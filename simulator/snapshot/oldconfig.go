@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	configv1 "k8s.io/kube-scheduler/config/v1"
@@ -49,42 +50,38 @@ func withoutWhatIsGone(raw json.RawMessage) (json.RawMessage, []Notice, error) {
 	if len(config) == 0 {
 		return raw, nil, nil
 	}
-	o := &oldConfig{}
-	o.clean(config)
+	done := oldConfig{}
+	done.clean(config)
 	for _, field := range goneFields {
 		if _, ok := config[field]; ok {
 			delete(config, field)
-			o.note("%s is left out: kube-scheduler has it no more", field)
+			done.note("%s is left out: kube-scheduler has it no more", field)
 		}
 	}
 	// kube-scheduler-simulator left these out for long.
-	incomplete := config["apiVersion"] == nil || config["apiVersion"] == ""
 	if config["kind"] == nil && config["apiVersion"] == nil {
 		config["kind"] = "KubeSchedulerConfiguration"
 	}
-	if incomplete {
+	if config["apiVersion"] == nil || config["apiVersion"] == "" {
 		config["apiVersion"] = configVersion
-	}
-	if len(o.notices) == 0 && !incomplete {
+	} else if len(done) == 0 {
 		return raw, nil, nil
 	}
-	sortNotices(o.notices)
+	var notices []Notice
+	for _, reason := range slices.Sorted(maps.Keys(done)) {
+		notices = append(notices, Notice{About: "scheduler configuration", Reason: reason})
+	}
 	cleaned, err := json.Marshal(config)
-	return cleaned, o.notices, err
+	return cleaned, notices, err
 }
 
 // oldConfig notes what is done to a configuration.
-type oldConfig struct{ notices []Notice }
+type oldConfig map[string]bool
 
-func (o *oldConfig) note(format string, args ...any) {
-	notice := Notice{About: "scheduler configuration", Reason: fmt.Sprintf(format, args...)}
-	if !slices.Contains(o.notices, notice) {
-		o.notices = append(o.notices, notice)
-	}
-}
+func (o oldConfig) note(format string, args ...any) { o[fmt.Sprintf(format, args...)] = true }
 
 // clean brings old versions up to date, and leaves plugins out that are gone.
-func (o *oldConfig) clean(value any) any {
+func (o oldConfig) clean(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		if version, _ := value["apiVersion"].(string); slices.Contains(oldVersions, version) {
@@ -105,17 +102,15 @@ func (o *oldConfig) clean(value any) any {
 }
 
 // isGone is true of what names a plugin that is gone.
-func (o *oldConfig) isGone(item any) bool {
+func (o oldConfig) isGone(item any) bool {
 	fields, _ := item.(map[string]any)
 	name, _ := fields["name"].(string)
 	instead, ok := gone[name]
-	switch {
-	case !ok:
-		return false
-	case instead == "":
-		o.note("plugin %s is left out: kube-scheduler has it no more", name)
-	default:
-		o.note("plugin %s is left out: kube-scheduler has it no more; %s does its work", name, instead)
+	if ok && instead != "" {
+		instead = "; " + instead + " does its work"
 	}
-	return true
+	if ok {
+		o.note("plugin %s is left out: kube-scheduler has it no more%s", name, instead)
+	}
+	return ok
 }

@@ -2,8 +2,8 @@ package snapshot
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -30,7 +30,8 @@ var (
 	// aField begins a field of the document.
 	aField = regexp.MustCompile(`^[A-Za-z]\w*:(?:\s|$)`)
 	// aList begins a field that is a list, up to the first dash and its indentation.
-	aList = regexp.MustCompile(`^\w+:[ \t]*(?:#.*)?\r?\n(?: *(?:#.*)?\r?\n)*( *)-(?: |\r?\n|$)`)
+	aList    = regexp.MustCompile(`^\w+:[ \t]*(?:#.*)?\r?\n(?: *(?:#.*)?\r?\n)*( *)-(?: |\r?\n|$)`)
+	aComment = regexp.MustCompile(`^[ #\r\n]`)
 	// strangeBreak is what YAML takes for the end of a line, and nobody else does.
 	strangeBreak = regexp.MustCompile("[\u0085\u2028\u2029]")
 )
@@ -42,58 +43,61 @@ func inPieces(text []byte, size, most int) (out []byte, ok bool) {
 		return nil, false
 	}
 	fields := cut(text, func(indent int, content []byte) bool { return indent == 0 && content[0] != '-' })
-	if comments, err := yaml.YAMLToJSON(fields[0]); err == nil && string(comments) == "null" && beginsWith(fields[0], " #\r\n") {
+	if comments, err := yaml.YAMLToJSON(fields[0]); err == nil && string(comments) == "null" && aComment.Match(fields[0]) {
 		fields = fields[1:]
 	}
+	p := &pieces{most: most}
 	for _, field := range fields {
-		members, ok := fieldInPieces(field, size, most)
-		if !ok {
-			return nil, false
-		}
-		out = append(append(out, ','), members...)
+		out = append(append(out, ','), p.field(field, size)...)
 	}
-	if len(out) == 0 {
+	if len(out) == 0 || p.failed {
 		return nil, false
 	}
 	out[0] = '{'
 	return append(out, '}'), true
 }
 
-// fieldInPieces converts a field of the document, a list some elements at a time.
-func fieldInPieces(field []byte, size, most int) (out []byte, ok bool) {
+// pieces converts pieces of at most so many bytes, until one fails.
+type pieces struct {
+	most   int
+	failed bool
+}
+
+// field converts a field of the document, a list some elements at a time.
+func (p *pieces) field(field []byte, size int) []byte {
 	begin := aList.FindSubmatchIndex(field)
-	switch {
-	case !aField.Match(field):
-		return nil, false
-	case begin == nil:
-		return convert(field, '{', most)
+	p.failed = p.failed || !aField.Match(field)
+	if begin == nil || p.failed {
+		return p.convert(field, '{')
 	}
-	name, list := field[:begin[2]], field[begin[2]:]
-	if out, ok = convert(name, '{', most); !ok {
-		return nil, false
-	}
-	out = append(bytes.TrimSuffix(out, []byte("null")), '[')
-	indent := begin[3] - begin[2]
-	dash := append(bytes.Repeat([]byte(" "), indent), '-')
+	list, indent := field[begin[2]:], begin[3]-begin[2]
+	element := regexp.MustCompile(fmt.Sprintf(`^ {%d}-(?:[ \r\n]|$)`, indent))
 	elements := cut(list, func(by int, _ []byte) bool { return by <= indent })
-	for len(elements) > 0 {
+	out := append(bytes.TrimSuffix(p.convert(field[:begin[2]], '{'), []byte("null")), '[')
+	for len(elements) > 0 && !p.failed {
 		piece := 0
 		for piece == 0 || len(elements) > 0 && piece < size {
-			if rest, ok := bytes.CutPrefix(elements[0], dash); !ok || len(rest) > 0 && !beginsWith(rest, " \r\n") {
-				return nil, false // the parser would take the piece to end here
-			}
+			p.failed = p.failed || !element.Match(elements[0]) // the parser would take the piece to end here
 			piece += len(elements[0])
 			elements = elements[1:]
 		}
-		some, ok := convert(list[:piece], '[', most)
-		if !ok {
-			return nil, false
-		}
-		out = append(append(out, some...), ',')
+		out = append(append(out, p.convert(list[:piece], '[')...), ',')
 		list = list[piece:]
 	}
 	out[len(out)-1] = ']'
-	return out, true
+	return out
+}
+
+// convert converts a piece, and leaves the brackets around it out.
+func (p *pieces) convert(piece []byte, bracket byte) []byte {
+	if p.failed = p.failed || len(piece) > p.most; p.failed {
+		return nil
+	}
+	all, err := yaml.YAMLToJSON(piece)
+	if p.failed = err != nil || all[0] != bracket; p.failed {
+		return nil
+	}
+	return all[1 : len(all)-1]
 }
 
 // cut cuts text before each line for which begins is true. That is not asked about
@@ -109,20 +113,4 @@ func cut(text []byte, begins func(indent int, content []byte) bool) (all [][]byt
 		at += len(line)
 	}
 	return append(all, text[start:])
-}
-
-func beginsWith(text []byte, oneOf string) bool {
-	return len(text) > 0 && strings.IndexByte(oneOf, text[0]) >= 0
-}
-
-// convert converts a piece, and leaves the brackets around it out.
-func convert(piece []byte, bracket byte, most int) ([]byte, bool) {
-	if len(piece) > most {
-		return nil, false
-	}
-	all, err := yaml.YAMLToJSON(piece)
-	if err != nil || all[0] != bracket {
-		return nil, false
-	}
-	return all[1 : len(all)-1], true
 }

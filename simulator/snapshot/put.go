@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -31,10 +31,16 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 			continue
 		}
 		group.Go(func() error {
-			defer i.step()
+			defer func() {
+				if done := i.done.Add(1); i.progress != nil {
+					i.progress(int(done), i.total)
+				}
+			}()
 			err := i.putOne(ctx, kind, obj)
 			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
-				i.refuse(kind.Title+" "+qualified(obj), err)
+				i.mu.Lock()
+				defer i.mu.Unlock()
+				i.refused = append(i.refused, Notice{About: kind.Title + " " + qualified(obj), Reason: err.Error()})
 				return nil
 			}
 			if err != nil {
@@ -86,9 +92,7 @@ func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types
 	if there {
 		// As kube-scheduler-simulator does: what is not in the file, such as the node of
 		// a pod that was scheduled meanwhile, stays.
-		gvk := kind.Resource.GroupVersion().WithKind(kind.Kind)
-		obj.GetObjectKind().SetGroupVersionKind(gvk)
-		patch, wrong := json.Marshal(obj)
+		patch, wrong := runtime.Encode(scheme.Codecs.LegacyCodec(kind.Resource.GroupVersion()), obj)
 		if wrong != nil {
 			return wrong
 		}
@@ -152,7 +156,14 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 	case *v1.PersistentVolume:
 		i.claim(ctx, obj.Spec.ClaimRef)
 	case *v1.Service:
-		adaptService(&obj.Spec)
+		// The addresses are left to the API server here: its range is another.
+		if obj.Spec.ClusterIP != v1.ClusterIPNone {
+			obj.Spec.ClusterIP, obj.Spec.ClusterIPs = "", nil
+		}
+		for i := range obj.Spec.Ports {
+			obj.Spec.Ports[i].NodePort = 0
+		}
+		obj.Spec.HealthCheckNodePort = 0
 	case *v1.Pod:
 		// Its job, which is here, has yet to count its end: the controller takes the
 		// finalizer away from those that it has counted.
@@ -170,18 +181,6 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 			keep(resourcev1.Finalizer)
 		}
 	}
-}
-
-// adaptService leaves the addresses of a service to the API server here, unless it
-// is to have none: its range is another.
-func adaptService(spec *v1.ServiceSpec) {
-	if spec.ClusterIP != v1.ClusterIPNone {
-		spec.ClusterIP, spec.ClusterIPs = "", nil
-	}
-	for i := range spec.Ports {
-		spec.Ports[i].NodePort = 0
-	}
-	spec.HealthCheckNodePort = 0
 }
 
 // claim gives a volume's reference the UID that the claim has here.

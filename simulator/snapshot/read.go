@@ -50,7 +50,6 @@ func tooLarge(format string, args ...any) error {
 	return TooLarge{fmt.Errorf("more than "+format+" are too much to be sent: start a simulator with the file, by --from", args...)}
 }
 
-// reading is a snapshot that is being read.
 type reading struct {
 	Snapshot
 	most    bounds
@@ -76,11 +75,10 @@ func (in *reading) read(r io.Reader) (*Snapshot, []Notice, error) {
 	if err := in.isWhole(); err != nil {
 		return nil, nil, err
 	}
-	config, left, err := withoutWhatIsGone(in.SchedulerConfig)
-	if err != nil {
+	var left []Notice
+	if in.SchedulerConfig, left, err = withoutWhatIsGone(in.SchedulerConfig); err != nil {
 		return nil, nil, err
 	}
-	in.SchedulerConfig = config
 	if in.Source != nil {
 		in.notices = append(in.notices, in.Source.Notes...)
 	}
@@ -147,8 +145,8 @@ func (in *reading) document(raw []byte) error {
 	if err := json.Unmarshal(raw, &of); err != nil {
 		return cmp.Or(unmarshal(raw, &in.Snapshot), err) // which says what is no JSON, or no object
 	}
-	is, err := headerOf(of)
-	if err != nil {
+	var is header
+	if err := json.Unmarshal(raw, &is); err != nil {
 		return err
 	}
 	items, isList := of["items"]
@@ -170,16 +168,6 @@ func (in *reading) document(raw []byte) error {
 		}
 	}
 	return nil
-}
-
-// headerOf reads the header of a document.
-func headerOf(of map[string]json.RawMessage) (is header, err error) {
-	for name, into := range map[string]any{"apiVersion": &is.APIVersion, "kind": &is.Kind, "metadata": &is.Metadata} {
-		if raw, ok := of[name]; ok && err == nil {
-			err = json.Unmarshal(raw, into)
-		}
-	}
-	return is, err
 }
 
 // item reads one of a list. Those of a PodList and the like do not say what they are.
@@ -218,44 +206,35 @@ func (in *reading) object(raw []byte, is header) error {
 	return nil
 }
 
-// add reads an object.
-func (in *reading) add(kind Kind, raw []byte) error {
-	one, found, err := kind.add(&in.Snapshot, raw)
-	if err == nil {
-		in.unknown.add(kind, qualified(one), found)
-	}
-	return err
-}
-
 // export reads a file of our own, or of kube-scheduler-simulator.
 func (in *reading) export(of map[string]json.RawMessage) error {
-	fields := map[string]*Kind{}
-	for _, field := range snapshotFields() {
-		fields[nameOf(field)] = nil
-	}
-	for i := range Kinds {
-		fields[nameOf(Kinds[i].field)] = &Kinds[i]
-	}
-	rest, strange := []byte("{"), 0
+	strange := 0
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		kind, ok := fields[name]
 		var list []json.RawMessage
+		var err error
+		kind := slices.IndexFunc(Kinds, func(k Kind) bool { return nameOf(k.field) == name })
 		switch {
-		case !ok:
+		case name == "schedulerConfig":
+			in.SchedulerConfig = of[name]
+		case name == "source":
+			err = unmarshal(of[name], &in.Source)
+		case kind >= 0:
+			err = unmarshal(of[name], &list)
+		default:
 			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "left out: no export has it"})
 			strange++
-		case kind == nil || json.Unmarshal(of[name], &list) != nil || len(list) == 0:
-			rest = fmt.Appendf(rest, "%q:%s,", name, of[name])
-		default:
-			for i, one := range list {
-				if err := in.add(*kind, one); err != nil {
-					return located(fmt.Sprintf("%s[%d]", name, i), err)
-				}
+		}
+		if err != nil {
+			return located(name, err)
+		}
+		for i, one := range list {
+			if err := in.add(Kinds[kind], one); err != nil {
+				return located(fmt.Sprintf("%s[%d]", name, i), err)
 			}
 		}
 	}
 	if len(of) > 0 && strange == len(of) {
 		return errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)
 	}
-	return unmarshal(append(bytes.TrimSuffix(rest, []byte(",")), '}'), &in.Snapshot)
+	return nil
 }

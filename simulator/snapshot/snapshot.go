@@ -7,10 +7,13 @@
 package snapshot
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,7 +26,9 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
 )
 
 // Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
@@ -133,12 +138,9 @@ func (s *Snapshot) Objects() (n int) {
 // List reads all that a cluster has and does not bring itself. A list that is empty
 // stays a list for those who read kube-scheduler-simulator's fields.
 func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
-	out := &Snapshot{
-		Pods: []v1.Pod{}, Nodes: []v1.Node{}, Namespaces: []v1.Namespace{},
-		PVs: []v1.PersistentVolume{}, PVCs: []v1.PersistentVolumeClaim{},
-		StorageClasses: []storagev1.StorageClass{}, PriorityClasses: []schedulingv1.PriorityClass{},
-	}
+	out := &Snapshot{}
 	for _, kind := range Kinds {
+		kind.of(out).Set(reflect.MakeSlice(kind.field.Type, 0, 0))
 		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil {
 			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
 		}
@@ -163,5 +165,51 @@ func IsSystemNamespace(name string) bool {
 	return false
 }
 
-// isSystemPriority is true of the priority classes that every cluster has.
 func isSystemPriority(name string) bool { return strings.HasPrefix(name, "system-") }
+
+// WriteYAML writes a snapshot for people to read and for [Read], field by
+// field, each object for itself: the YAML of a large cluster takes many times its
+// size while it is made.
+func (s *Snapshot) WriteYAML(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, field := range snapshotFields() {
+		name := nameOf(field)
+		if err := writeField(out, name, reflect.ValueOf(s).Elem().FieldByIndex(field.Index)); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return out.Flush()
+}
+
+func writeField(out *bufio.Writer, name string, field reflect.Value) error {
+	_, config := field.Interface().(json.RawMessage)
+	switch {
+	case field.IsZero():
+		return nil
+	case field.Kind() != reflect.Slice || config || field.Len() == 0:
+		return writeValue(out, map[string]any{name: field.Interface()})
+	}
+	fmt.Fprintf(out, "%s:\n", name)
+	for i := range field.Len() {
+		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(field.Index(i).Addr().Interface())
+		if err != nil {
+			return err
+		}
+		if status, ok := object["status"].(map[string]any); ok && len(status) == 0 {
+			delete(object, "status") // nothing is known of it
+		}
+		if err := writeValue(out, []any{object}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeValue(out *bufio.Writer, value any) error {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return err
+}

@@ -11,8 +11,10 @@
 package anonymize
 
 import (
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -65,7 +67,7 @@ func Snapshot(s *snapshot.Snapshot, annotations []string) {
 
 // kept is what anonymous snapshots still show.
 var kept = []snapshot.Notice{
-	{About: "names", Reason: "kept: digits, the length of words, and the words " + commonWords()},
+	{About: "names", Reason: "kept: digits, the length of words, and the words " + strings.Join(slices.Sorted(maps.Keys(common)), ", ")},
 	{About: "labels and taints", Reason: "kept: their keys"},
 	{About: "storage and devices", Reason: "kept: the names of drivers and provisioners, and devices with their attributes and requests"},
 	{About: "pods", Reason: "kept: the names of their schedulers and resources"},

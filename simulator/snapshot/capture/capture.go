@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -46,7 +47,6 @@ type Options struct {
 }
 
 const (
-	// pageSize is how many objects are asked for at once, as kubectl does.
 	pageSize = 500
 	// patience is how long a cluster may take for a page.
 	patience = time.Minute
@@ -99,7 +99,6 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// config finds the cluster in a kubeconfig, and what it is called there.
 func (o Options) config() (*rest.Config, string, error) {
 	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
@@ -137,7 +136,6 @@ func noContext[T any](wanted string, there map[string]T) string {
 	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, names)
 }
 
-// readOnly lets nothing but reading through.
 type readOnly struct{ next http.RoundTripper }
 
 func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -185,7 +183,6 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	return nil
 }
 
-// onlyOn leaves out what belongs to other nodes.
 func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
 	if selector.Empty() {
 		return
@@ -200,4 +197,20 @@ func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
 		node := ptr.Deref(r.Spec.NodeName, "")
 		return node != "" && !chosen[node]
 	})
+}
+
+// AddFlags makes flags of the options. use is what the cluster is read for.
+func (o *Options) AddFlags(flags *pflag.FlagSet, use string) {
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
+	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.NodeSelector, "node-selector", "", "label selector: only these nodes, the pods on them, and pods without a node")
+	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation to keep, since a plugin reads it; may be given more than once")
+}
+
+// Check refuses flags about a cluster where none is given.
+func (o *Options) Check() error {
+	if o.Kubeconfig == "" && (o.Context != "" || o.NodeSelector != "" || len(o.Annotations) > 0) {
+		return errors.New("--context, --node-selector and --annotation are about the cluster of --kubeconfig, and there is none")
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +10,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -57,7 +61,6 @@ var (
 	keptOfClaimTemplate = parse(in("metadata", "name labels") + in("spec", keptOfClaim))
 )
 
-// in puts a prefix before paths.
 func in(prefix, paths string) (all string) {
 	for path := range strings.FieldsSeq(paths) {
 		all += prefix + "." + path + " "
@@ -117,11 +120,11 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 		fields := parse(keptOfAll + kept[kind.Kind])
 		for o := range kind.All(s) {
 			prune(reflect.ValueOf(o), fields)
-			o.SetAnnotations(keptAnnotations(o.GetAnnotations(), annotations))
+			slimAnnotations(o.GetAnnotations(), annotations)
 			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
 			if template := snapshot.PodTemplate(o); template != nil {
 				prune(reflect.ValueOf(template), keptOfTemplate)
-				template.Annotations = keptAnnotations(template.Annotations, annotations)
+				slimAnnotations(template.Annotations, annotations)
 				slimPod(&template.Spec)
 			}
 			slimValues(o, images)
@@ -136,17 +139,10 @@ var books = []string{
 	"storage.alpha.kubernetes.io/migrated-plugins", "deployment.kubernetes.io/", "resource.kubernetes.io/pod-claim-name",
 }
 
-func keptAnnotations(all map[string]string, keys []string) map[string]string {
-	kept := map[string]string{}
-	for key, value := range all {
-		if slices.Contains(keys, key) || slices.ContainsFunc(books, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
-			kept[key] = value
-		}
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	return kept
+func slimAnnotations(all map[string]string, keys []string) {
+	maps.DeleteFunc(all, func(key, _ string) bool {
+		return !slices.Contains(keys, key) && !slices.ContainsFunc(books, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	})
 }
 
 // slimValues leaves out of the fields that are kept what is nobody's business, and
@@ -162,9 +158,9 @@ func slimValues(o snapshot.Object, images map[string]bool) {
 	case *v1.Node:
 		for i := range o.Status.Images {
 			image := &o.Status.Images[i]
-			image.Names = only(image.Names, func(name string) bool { return images[name] })
+			image.Names = slices.DeleteFunc(image.Names, func(name string) bool { return !images[name] })
 		}
-		o.Status.Images = only(o.Status.Images, func(i v1.ContainerImage) bool { return len(i.Names) > 0 })
+		o.Status.Images = slices.DeleteFunc(o.Status.Images, func(i v1.ContainerImage) bool { return len(i.Names) == 0 })
 	case *v1.Pod:
 		slimPod(&o.Spec)
 	case *storagev1.CSINode:
@@ -196,23 +192,13 @@ func slimPod(spec *v1.PodSpec) {
 	for _, containers := range [][]v1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
 			c := &containers[i]
-			c.Ports = only(c.Ports, func(p v1.ContainerPort) bool { return p.HostPort != 0 })
-			c.RestartPolicyRules = only(c.RestartPolicyRules, func(r v1.ContainerRestartRule) bool {
-				return r.Action == v1.ContainerRestartRuleActionRestartAllContainers
+			c.Ports = slices.DeleteFunc(c.Ports, func(p v1.ContainerPort) bool { return p.HostPort == 0 })
+			c.RestartPolicyRules = slices.DeleteFunc(c.RestartPolicyRules, func(r v1.ContainerRestartRule) bool {
+				return r.Action != v1.ContainerRestartRuleActionRestartAllContainers
 			})
 		}
 	}
-	spec.Volumes = only(spec.Volumes, func(v v1.Volume) bool { return v.VolumeSource != (v1.VolumeSource{}) })
-}
-
-// only has those of a list of which keep is true, and is nil if there are none.
-func only[T any](all []T, keep func(T) bool) (kept []T) {
-	for _, one := range all {
-		if keep(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
+	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v v1.Volume) bool { return v.VolumeSource == (v1.VolumeSource{}) })
 }
 
 // imagesOf are the images that pods ask for, as nodes name them.
@@ -228,10 +214,61 @@ func imagesOf(pods []v1.Pod) map[string]bool {
 	return images
 }
 
-// normalImage is how the scheduler looks an image up.
 func normalImage(name string) string {
 	if strings.LastIndex(name, ":") <= strings.LastIndex(name, "/") {
 		name += ":latest"
 	}
 	return name
+}
+
+// owners are pods, and the kinds that are needed only where they own something: old
+// replica sets are many. Each comes after what it may own.
+var owners = []string{"Pod", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Deployment"}
+
+// withoutIdleOwners leaves out what owns nothing in the snapshot, and references
+// to owners that are not in it.
+func withoutIdleOwners(s *snapshot.Snapshot) {
+	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}
+	for _, name := range owners {
+		kind := snapshot.KindNamed(name)
+		if name != "Pod" {
+			kind.Drop(s, func(o snapshot.Object) bool { return !owning[o.GetUID()] })
+		}
+		for o := range kind.All(s) {
+			kept[o.GetUID()] = name != "Pod"
+			for _, owner := range o.GetOwnerReferences() {
+				owning[owner.UID] = true
+			}
+		}
+	}
+	for _, name := range owners {
+		for o := range snapshot.KindNamed(name).All(s) {
+			o.SetOwnerReferences(slices.DeleteFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !kept[owner.UID] }))
+		}
+	}
+}
+
+// onlyTheirPods keeps controllers from making up for the pods of other nodes: sets
+// of replicas are as large as the pods that are here, and deployments and stateful
+// sets, which would not be content with that, are left out.
+func onlyTheirPods(s *snapshot.Snapshot) {
+	pods := map[types.UID]int32{}
+	for i := range s.Pods {
+		for _, owner := range s.Pods[i].OwnerReferences {
+			pods[owner.UID]++
+		}
+	}
+	for i := range s.ReplicaSets {
+		s.ReplicaSets[i].Spec.Replicas = ptr.To(pods[s.ReplicaSets[i].UID])
+		s.ReplicaSets[i].OwnerReferences = nil
+	}
+	for i := range s.ReplicationControllers {
+		s.ReplicationControllers[i].Spec.Replicas = ptr.To(pods[s.ReplicationControllers[i].UID])
+	}
+	if len(s.Deployments)+len(s.StatefulSets) > 0 {
+		s.Deployments, s.StatefulSets = nil, nil
+		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{
+			About: "deployments, statefulsets", Reason: "left out, since they would make the pods anew that are on other nodes",
+		})
+	}
 }
