@@ -113,7 +113,6 @@ const (
 	podBytes       = 450 // before there are any answers
 	preFilterBytes = 200
 	verdictBytes   = 150
-	stringBytes    = 16
 	// A name in a set, what Go adds for the value that has no size, a byte of control,
 	// and what the allocator rounds up.
 	slotBytes = 16 + 8 + 1 + 2

@@ -133,10 +133,10 @@ func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
 
 func TestAHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
-	if status := guest.Bind(t.Context(), nil, pod("web"), "n"); !status.IsSkip() {
+	if status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n"); !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	if status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), nil, pod("web"), "n"); !status.IsSkip() {
+	if status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n"); !status.IsSkip() {
 		t.Errorf("prebind: %v", status)
 	}
 }

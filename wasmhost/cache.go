@@ -3,93 +3,63 @@ package wasmhost
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"k8s.io/klog/v2"
 )
 
-// caches keep compiled guests in directories, for this start and the next. There is
-// one cache for each directory, and plugins share it. The zero value is ready to use.
-type caches struct {
-	mu      sync.Mutex
-	opened  map[string]wazero.CompilationCache // nil where the directory is of no use
-	renewed []wazero.CompilationCache
-}
+// caches keep compiled guests: for all plugins of a Host, and in directories for the
+// next start. There is one for each directory, and one in memory alone, for "". They are
+// for one goroutine at a time.
+type caches map[string]wazero.CompilationCache
 
-// with compiles with the cache in a directory, or with nil where there is none. A cache
-// that fails, because it is full, broken or read-only, costs only time: with calls
-// compile again, which must leave nothing behind when it fails.
-func (c *caches) with(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
-	cache := c.in(ctx, dir)
-	err := compile(cache)
-	if err == nil || cache == nil {
+// with compiles with the cache in a directory. A directory that is full, broken or
+// read-only costs only time: with calls compile again, which must leave nothing behind
+// when it fails.
+func (c caches) with(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
+	err := compile(c.in(ctx, dir))
+	if err == nil || dir == "" {
 		return err
 	}
-	if c.renew(ctx, dir, err, compile) == nil {
-		return nil
-	}
-	if without := compile(nil); without != nil {
+	if without := compile(c.in(ctx, "")); without != nil {
 		return without // the guest is to blame, and not the cache
 	}
-	tell(ctx, err, dir)
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		tell(ctx, err, dir)
+		return nil
+	}
+	klog.FromContext(ctx).Info("A file of the compilation cache was broken: the next start compiles its guests anew",
+		"directory", dir, "err", err, "notRemoved", removeFiles(dir))
 	return nil
 }
 
-// renew compiles with an empty cache, and moves the file that wazero writes there over
-// the broken one, which has the same name.
-func (c *caches) renew(ctx context.Context, dir string, broken error, compile func(wazero.CompilationCache) error) error {
-	empty, err := os.MkdirTemp(dir, "renewed-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(empty)
-	cache, err := wazero.NewCompilationCacheWithDir(empty)
-	if err != nil {
-		return err
-	}
-	if err := compile(cache); err != nil {
-		return errors.Join(err, cache.Close(ctx))
-	}
-	c.mu.Lock()
-	c.renewed = append(c.renewed, cache)
-	c.mu.Unlock()
-	klog.FromContext(ctx).Info("A file of the compilation cache was broken: the guest is compiled anew, and replaces it",
-		"directory", dir, "err", broken, "notReplaced", move(empty, dir))
-	return nil
-}
-
-// move moves the files of compiled guests from one directory to another.
-func move(from, to string) error {
-	files, err := filepath.Glob(filepath.Join(from, "*", "*"))
+// removeFiles removes the files that wazero has written. None is known by its name.
+func removeFiles(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
 	for _, file := range files {
-		err = errors.Join(err, os.Rename(file, filepath.Join(to, strings.TrimPrefix(file, from))))
+		err = errors.Join(err, os.Remove(file))
 	}
 	return err
 }
 
-// in is the cache in a directory.
-func (c *caches) in(ctx context.Context, dir string) wazero.CompilationCache {
-	if dir == "" {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cache, ok := c.opened[dir]; ok {
+// in is the cache in a directory, or one in memory where the directory is of no use.
+func (c caches) in(ctx context.Context, dir string) wazero.CompilationCache {
+	if cache, ok := c[dir]; ok {
 		return cache
 	}
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
-	if err != nil {
-		tell(ctx, err, dir)
-		cache = nil
+	cache := wazero.NewCompilationCache()
+	if dir != "" {
+		kept, err := wazero.NewCompilationCacheWithDir(dir)
+		if err == nil {
+			cache = kept
+		} else {
+			tell(ctx, err, dir)
+		}
 	}
-	if c.opened == nil {
-		c.opened = map[string]wazero.CompilationCache{}
-	}
-	c.opened[dir] = cache
+	c[dir] = cache
 	return cache
 }
 
@@ -99,18 +69,11 @@ func tell(ctx context.Context, err error, dir string) {
 
 // close frees what is compiled. The guests must have been closed; the
 // directories stay as they are.
-func (c *caches) close(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c caches) close(ctx context.Context) error {
 	var errs []error
-	for _, cache := range c.opened {
-		if cache != nil {
-			errs = append(errs, cache.Close(ctx))
-		}
-	}
-	for _, cache := range c.renewed {
+	for _, cache := range c {
 		errs = append(errs, cache.Close(ctx))
 	}
-	c.opened, c.renewed = nil, nil
+	clear(c)
 	return errors.Join(errs...)
 }

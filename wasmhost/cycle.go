@@ -15,8 +15,10 @@ import (
 type pass struct {
 	pod     *v1.Pod
 	account abi.Account
-	trapped atomic.Pointer[error] // what all further calls return after a trap
-	binding atomic.Bool           // the scheduling cycle is over
+	// measured is true where the framework measures plugins.
+	measured bool
+	trapped  atomic.Pointer[error] // what all further calls return after a trap
+	binding  atomic.Bool           // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 
@@ -82,35 +84,15 @@ func (s *seen) missing(c *cycle) (missing []*change, ok bool) {
 	return c.changes[n:], true
 }
 
-// begun is the cycle that was begun last. Nearly every call is for it, and to
-// compare is cheaper than to look it up.
-type begun struct {
-	state fwk.CycleState
-	cycle *cycle
-}
-
-// begin makes a new cycle, which may be for no state in tests.
+// begin makes a new cycle.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := &cycle{pass: &pass{pod: pod}}
-	p.last.Store(&begun{state, c})
+	c := &cycle{pass: &pass{pod: pod, measured: state.ShouldRecordPluginMetrics()}}
+	state.Write(p.key, c)
 	return c
 }
 
-// leave leaves a cycle in its state, for when another one has begun.
-func (p *plugin) leave(state fwk.CycleState, c *cycle) {
-	if state != nil {
-		state.Write(p.key, c)
-	}
-}
-
 // cycleOf finds the cycle of a state, or nil if it has none.
-func (p *plugin) cycleOf(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if last := p.last.Load(); last != nil && last.state == state && (state != nil || last.cycle.pod == pod) {
-		return last.cycle
-	}
-	if state == nil {
-		return nil
-	}
+func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
 	if data, err := state.Read(p.key); err == nil {
 		return data.(*cycle)
 	}
@@ -120,15 +102,13 @@ func (p *plugin) cycleOf(state fwk.CycleState, pod *v1.Pod) *cycle {
 // cycleFor finds the cycle of a state. If PreFilter was not called for it, which
 // is so where the plugin is enabled at single extension points, it begins here.
 func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if c := p.cycleOf(state, pod); c != nil {
+	if c := p.cycleOf(state); c != nil {
 		return c
 	}
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
-	if c := p.cycleOf(state, pod); c != nil {
+	if c := p.cycleOf(state); c != nil {
 		return c // another goroutine has begun it
 	}
-	c := p.begin(state, pod)
-	p.leave(state, c)
-	return c
+	return p.begin(state, pod)
 }

@@ -13,7 +13,7 @@ import (
 // narrow names to the scheduler the nodes that the guest lets the pod run on, if these
 // are known. result is what the guest itself has answered.
 func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if c.answers == nil || !p.active.Has(abi.Filter) || len(c.nodes.listed) == 0 {
+	if c.answers == nil || !p.guest.Active.Has(abi.Filter) || len(c.nodes.listed) == 0 {
 		return result, nil
 	}
 	passing := c.answers.passingOf(c.nodes)
@@ -53,8 +53,8 @@ func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
 	first := rand.IntN(nodes)
 	for i := range nodes {
 		at := (first + i) % nodes
-		if v, _ := c.answers.about(&c.answers.filter, c.nodes.listed[at]); !v.passes() {
-			p.filter(c, c.nodes.nodes[at])
+		if v, _ := c.answers.about(abi.Filter, c.nodes.listed[at]); v.Code != 0 {
+			_, _ = p.learn(c, abi.Filter, c.nodes.nodes[at]) // where this fails, so does the pod's next call
 			return
 		}
 	}
@@ -79,20 +79,15 @@ func (a *podAnswers) passingOf(t *nodeTable) *passingNodes {
 		}
 	}
 	p := &passingNodes{t.number, *naming.Divide(t.list, func(i int) string {
-		v, _ := a.about(&a.filter, t.listed[i])
-		return v.whyNot()
+		v, _ := a.about(abi.Filter, t.listed[i])
+		if v.Code == 0 {
+			return ""
+		}
+		return cmp.Or(v.Reason(), "node(s) rejected without a reason")
 	})}
 	a.passing.Store(p)
 	a.cache.grew(a, p.bytes()-before.bytes())
 	return p
-}
-
-// whyNot is the reason that a person sees for a node that does not pass.
-func (v verdict) whyNot() string {
-	if v.passes() {
-		return ""
-	}
-	return cmp.Or(v.reason(), "node(s) rejected without a reason")
 }
 
 // bytes is about what the words and the set take. The text of the names is the nodes'.

@@ -1,6 +1,8 @@
 package wasmhost
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,11 +41,17 @@ type pool struct {
 
 	mu    sync.Mutex
 	bound map[types.UID]*slot // of pods in permit or binding
-	spare []*instance         // that such pods no longer need, the oldest first
+	spare chan *instance      // that such pods no longer need
 }
 
+// maxSpare is how many instances are kept for pods to come.
+const maxSpare = 8
+
 func newPool(instances int) *pool {
-	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), bound: map[types.UID]*slot{}}
+	return &pool{
+		slots: make([]slot, instances), freed: make(chan struct{}, instances),
+		bound: map[types.UID]*slot{}, spare: make(chan *instance, maxSpare),
+	}
 }
 
 // lock waits for a slot. To park a goroutine and wake it takes longer than a call, so
@@ -125,48 +133,44 @@ func (p *pool) bind(pod types.UID, s *slot) {
 	s.instance = nil
 }
 
-// release takes back the instance that was a pod's own. It returns the instance if
-// there are enough without it.
+// release takes back the instance that was a pod's own, if there is one. It returns the
+// instance if there are enough without it.
 func (p *pool) release(pod types.UID) (unneeded *instance) {
 	s := p.boundTo(pod)
 	if s == nil {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	delete(p.bound, pod)
-	if s.instance == nil || len(p.spare) >= maxSpare {
+	p.mu.Unlock()
+	if s.instance == nil {
+		return nil
+	}
+	select {
+	case p.spare <- s.instance:
+		return nil
+	default:
 		return s.instance
 	}
-	p.spare = append(p.spare, s.instance)
-	return nil
 }
-
-// maxSpare is how many instances are kept for pods to come.
-const maxSpare = 8
 
 // takeSpare takes an instance that no pod needs any more, or nil.
 func (p *pool) takeSpare() *instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.spare) == 0 {
+	select {
+	case oldest := <-p.spare:
+		return oldest
+	default:
 		return nil
 	}
-	oldest := p.spare[0]
-	p.spare = p.spare[1:]
-	return oldest
 }
 
 // all are the slots that there are now.
 func (p *pool) all() []*slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make([]*slot, 0, len(p.slots)+len(p.bound))
+	all := slices.Collect(maps.Values(p.bound))
 	for i := range p.slots {
 		all = append(all, &p.slots[i])
-	}
-	for _, s := range p.bound {
-		all = append(all, s)
 	}
 	return all
 }

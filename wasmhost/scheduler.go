@@ -11,6 +11,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -48,25 +49,18 @@ func listOf(nodes []*v1.Node) *v1.NodeList {
 }
 
 // ImageStates implements abi.Scheduler.
-func (v cycleView) ImageStates(name string) any {
-	var states map[string]*fwk.ImageStateSummary
-	if info, err := v.nodes().Get(name); err == nil {
-		states = info.GetImageStates()
+func (v cycleView) ImageStates(name string) any { return imageStates(v.nodes(), name) }
+
+func imageStates(nodes fwk.NodeInfoLister, name string) map[string]*fwk.ImageStateSummary {
+	if info, err := nodes.Get(name); err == nil {
+		return info.GetImageStates()
 	}
-	return states
+	return nil
 }
 
 // Eventf implements abi.Scheduler.
 func (v cycleView) Eventf(e abi.Event) {
-	v.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
-		e.Eventtype, e.Reason, e.Action, "%s", e.Note)
-}
-
-func referenceTo(r abi.Reference) *v1.ObjectReference {
-	return &v1.ObjectReference{
-		Kind: r.Kind, APIVersion: r.APIVersion, Name: r.Name, Namespace: r.Namespace,
-		UID: types.UID(r.UID), ResourceVersion: r.ResourceVersion,
-	}
+	v.handle.EventRecorder().Eventf(&e.RegardingReference, &e.RelatedReference, e.Eventtype, e.Reason, e.Action, "%s", e.Note)
 }
 
 // RejectWaitingPod implements abi.Scheduler.
@@ -118,38 +112,10 @@ func (v bindingView) Nodes() (abi.Message, error) {
 	return listOf(nodes), err
 }
 
-// ImageStates implements abi.Scheduler. The informers have only the nodes, so it counts
-// how many of them have each image.
+// ImageStates implements abi.Scheduler.
 func (v bindingView) ImageStates(name string) any {
-	var states map[string]*fwk.ImageStateSummary
-	node, err := v.nodes.Get(name)
-	if err != nil {
-		return states
-	}
-	states = map[string]*fwk.ImageStateSummary{}
-	for image, size := range imagesOf(node) {
-		states[image] = &fwk.ImageStateSummary{Size: size}
-	}
 	nodes, _ := v.nodes.List(labels.Everything())
-	for _, other := range nodes {
-		for image := range imagesOf(other) {
-			if state := states[image]; state != nil {
-				state.NumNodes++
-			}
-		}
-	}
-	return states
-}
-
-// imagesOf are the names of a node's images, with their sizes.
-func imagesOf(node *v1.Node) map[string]int64 {
-	images := map[string]int64{}
-	for _, image := range node.Status.Images {
-		for _, name := range image.Names {
-			images[name] = image.SizeBytes
-		}
-	}
-	return images
+	return imageStates(cache.NewSnapshot(nil, nodes), name)
 }
 
 // nodeView is a view in which one node is as it is given.
@@ -168,9 +134,9 @@ func (v nodeView) Node(name string) abi.Message {
 
 // logGuest writes what a guest logs.
 func logGuest(severity int32, msg string, kvs []string) {
-	values := make([]any, len(kvs))
-	for i, v := range kvs {
-		values[i] = v
+	var values []any
+	for _, v := range kvs {
+		values = append(values, v)
 	}
 	switch {
 	case severity < abi.SeverityWarning && kvs == nil:

@@ -13,7 +13,7 @@ import (
 // profile.
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	if p.answers == nil {
-		return nil, fwk.NewStatus(fwk.Unschedulable, whyForgotten(p.guest.Guest))
+		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
 	}
 	if p.answers.off.Load() {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the guest has broken its promise to decide by what it declares")

@@ -13,24 +13,25 @@ import (
 // few is how many nodes a guest is asked about in PreFilter, one by one.
 const few = 16
 
-// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no
-// verdict yet. Where these are many, the scheduler asks about as many as it needs
-// to, and the others are asked about in the background when a second pod like this
-// comes.
+// askAboutUnknown asks a guest about nodes of a cycle on which it has given no verdict
+// yet: about all at once, or about a few. Filter asks about others, and so do the cycles of
+// the pods to come.
 func (p *plugin) askAboutUnknown(c *cycle) {
 	unknown := c.answers.unknown(c.nodes)
-	switch {
-	case p.guest.FiltersNames() && onlyName(p.decidesBy.Node):
+	if p.filtersNames() {
 		p.filterNames(c, unknown)
-	case len(unknown) <= few:
-		for _, i := range unknown {
-			if p.filter(c, c.nodes.nodes[i]).Code() == fwk.Error {
-				return
-			}
-		}
-	case c.answers.again.Swap(true) && p.inBackground.CompareAndSwap(false, true): // one kind of pods at a time
-		go p.askInBackground(c, unknown)
+		return
 	}
+	for _, i := range unknown[:min(few, len(unknown))] {
+		if v, err := p.learn(c, abi.Filter, c.nodes.nodes[i]); err != nil || fwk.Code(v.Code) == fwk.Error {
+			return
+		}
+	}
+}
+
+// filtersNames reports whether the guest can be asked about many nodes at once.
+func (p *plugin) filtersNames() bool {
+	return p.answers != nil && p.guest.FiltersNames && onlyName(p.decidesBy.Node)
 }
 
 // unknown finds the nodes of a table about which there is no answer yet: the place of
@@ -44,21 +45,6 @@ func (a *podAnswers) unknown(t *nodeTable) (places []int) {
 		}
 	}
 	return places
-}
-
-// askInBackground asks about nodes outside of the scheduling cycles. The guest sees each
-// node as it is in the table, whatever has become of it.
-func (p *plugin) askInBackground(in *cycle, places []int) {
-	defer p.inBackground.Store(false)
-	c := &cycle{pass: &pass{pod: in.pod}}
-	c.answers, c.nodes = in.answers, in.nodes
-	for _, i := range places {
-		node := c.nodes.nodes[i]
-		c.view = nodeView{p.bindingView, node}
-		if p.answers.off.Load() || p.filter(c, node).Code() == fwk.Error {
-			return
-		}
-	}
 }
 
 // maxReasons is how often nodes are asked about again because they have another reason.
@@ -102,9 +88,9 @@ func (a *podAnswers) keepCodes(t *nodeTable, places []int, codes []byte, reasons
 			continue
 		}
 		if numbers[code] == 0 {
-			v := verdict{code: int32(code), reasons: reasons}
-			if v.passes() {
-				v.reasons = nil
+			v := abi.Verdict{Code: int32(code), Reasons: reasons}
+			if v.Code == 0 {
+				v.Reasons = nil
 			}
 			if !worthKeeping(abi.Filter, v) {
 				continue

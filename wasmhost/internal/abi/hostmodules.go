@@ -43,9 +43,9 @@ var hostModules = map[string]hostModule{
 		"currentPod":       {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Pod, s[0], s[1]) }, 2, true},
 		"targetPod":        {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Target, s[0], s[1]) }, 2, true},
 		"currentNodeName":  {func(i *Instance, s []uint64) { s[0] = i.writeString(i.In.NodeName, s[0], s[1]) }, 2, true},
-		"filteredNodeList": {filteredNodeList, 2, true},
-		"nodeToStatusMap":  {nodeToStatusMap, 2, true},
-		"nodeScoreList":    {nodeScoreList, 2, true},
+		"filteredNodeList": {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.FilteredNodes, []string{}, s[0], s[1]) }, 2, true},
+		"nodeToStatusMap":  {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Statuses, struct{}{}, s[0], s[1]) }, 2, true},
+		"nodeScoreList":    {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Scores, struct{}{}, s[0], s[1]) }, 2, true},
 		"nodeImageStates":  {nodeImageStates, 4, true}, // name, its size, buf, limit
 
 		"result.cluster_events":        {resultClusterEvents, 2, false},
@@ -97,30 +97,6 @@ func nodeList(i *Instance, stack []uint64) {
 func nodeImageStates(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "nodeImageStates")
 	stack[0] = i.writeJSON(i.scheduler().ImageStates(name), stack[2], stack[3])
-}
-
-func filteredNodeList(i *Instance, stack []uint64) {
-	names := []string{}
-	if i.In.FilteredNodes != nil {
-		names = i.In.FilteredNodes()
-	}
-	stack[0] = i.writeJSON(names, stack[0], stack[1])
-}
-
-func nodeToStatusMap(i *Instance, stack []uint64) {
-	codes := map[string]int{}
-	if i.In.Statuses != nil {
-		codes = i.In.Statuses()
-	}
-	stack[0] = i.writeJSON(codes, stack[0], stack[1])
-}
-
-func nodeScoreList(i *Instance, stack []uint64) {
-	scores := i.In.Scores
-	if scores == nil {
-		scores = map[string]int64{}
-	}
-	stack[0] = i.writeJSON(scores, stack[0], stack[1])
 }
 
 func resultClusterEvents(i *Instance, stack []uint64) {
