@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-scheduler/framework"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -133,12 +134,30 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 // PostFilter implements framework.PostFilterPlugin. It says why nodes were not named:
 // the scheduler did not look at them, so it has no reason for them.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
-	data, err := cycle.Read(stateKey)
-	if err != nil { // this pod has no regex
-		return nil, framework.NewStatus(framework.Unschedulable)
+	if data, err := cycle.Read(stateKey); err == nil && data.(*state).leftOut != "" {
+		return nil, framework.NewStatus(framework.Unschedulable, data.(*state).leftOut)
 	}
-	if s := data.(*state); s.leftOut != "" {
-		return nil, framework.NewStatus(framework.Unschedulable, s.leftOut)
+	return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were looked at
+}
+
+// cacheBytes bounds the memory that compiled patterns take.
+const cacheBytes = 16 << 20
+
+// decodePolicy reads the plugin's args.
+func decodePolicy(args runtime.Object) (regex.Policy, error) {
+	if args == nil {
+		return regex.Default, nil
 	}
-	return nil, framework.NewStatus(framework.Unschedulable)
+	unknown, ok := args.(*runtime.Unknown)
+	if !ok {
+		return regex.Policy{}, fmt.Errorf("they are a %T", args)
+	}
+	raw := unknown.Raw
+	if unknown.ContentType == runtime.ContentTypeYAML {
+		var err error
+		if raw, err = yaml.YAMLToJSONStrict(raw); err != nil {
+			return regex.Policy{}, err
+		}
+	}
+	return regex.ParseConfig(raw)
 }

@@ -43,7 +43,6 @@ func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook a
 	return h.p.decide(h.p.cycleFor(state, pod), hook, abi.In{NodeName: node}, nil)
 }
 
-// Reserve implements fwk.ReservePlugin.
 func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	_, status := h.ask(state, pod, node, abi.Reserve)
 	return status
@@ -57,14 +56,12 @@ func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Po
 	return status, time.Duration(uint32(v.Number)) * time.Millisecond
 }
 
-// PreBind implements fwk.PreBindPlugin.
 func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	h.bind(state, pod)
 	_, status := h.ask(state, pod, node, abi.PreBind)
 	return status
 }
 
-// Bind implements fwk.BindPlugin.
 func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	if skip := h.skipUnless(abi.Bind); skip != nil {
 		return skip

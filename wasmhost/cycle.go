@@ -38,7 +38,6 @@ type pass struct {
 	encodeErr error
 }
 
-// Marshal implements abi.Message.
 func (p *pass) Marshal() ([]byte, error) {
 	p.once.Do(func() { p.encoded, p.encodeErr = p.pod.Marshal() })
 	return p.encoded, p.encodeErr
@@ -59,12 +58,10 @@ type change struct {
 	node   string
 }
 
-// Clone implements fwk.StateData.
 func (c *cycle) Clone() fwk.StateData {
 	return &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
 }
 
-// LeftOut implements naming.LeftOut.
 func (c *cycle) LeftOut() string { return c.leftOut }
 
 // seen is what an instance has seen.

@@ -10,7 +10,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// EventsToRegister implements fwk.EnqueueExtensions.
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return p.events, nil
 }
@@ -31,7 +30,6 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	return a.result, status
 }
 
-// PreFilterExtensions implements fwk.PreFilterPlugin.
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
 	if !p.guest.Exports.Has(abi.AddPod, abi.RemovePod) {
 		return nil
@@ -46,7 +44,6 @@ func (p *plugin) AddPod(_ context.Context, state fwk.CycleState, pod *v1.Pod, ad
 	return p.change(state, pod, &change{abi.AddPod, added.GetPod(), node.Node().Name})
 }
 
-// RemovePod implements fwk.PreFilterExtensions.
 func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
 	return p.change(state, pod, &change{abi.RemovePod, removed.GetPod(), node.Node().Name})
 }
@@ -131,7 +128,6 @@ func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 // scoreHooks are the hooks of a guest that scores.
 type scoreHooks struct{ p *plugin }
 
-// PreScore implements fwk.PreScorePlugin.
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	c := h.p.cycleFor(state, pod)
 	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
@@ -142,14 +138,12 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 	return status
 }
 
-// Score implements fwk.ScorePlugin.
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
 	v, status := h.p.judge(c, abi.Score, func() (abi.Verdict, error) { return h.p.recall(c, abi.Score, node.Node()) })
 	return int64(v.Number), status
 }
 
-// ScoreExtensions implements fwk.ScorePlugin.
 func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
 	if !h.p.guest.Exports.Has(abi.NormalizeScore) {
 		return nil
@@ -189,4 +183,26 @@ func namesOf(nodes []fwk.NodeInfo) []string {
 		names[i] = node.Node().Name
 	}
 	return names
+}
+
+// SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have the
+// same signature, and the scheduler may use for one pod what it found out for another.
+// A plugin that does not sign turns opportunistic batching off for all pods of its
+// profile.
+func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	if p.answers == nil {
+		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
+	}
+	if p.answers.off.Load() {
+		return nil, fwk.NewStatus(fwk.Unschedulable, "the guest has broken its promise to decide by what it declares")
+	}
+	var fragments []fwk.SignFragment
+	for _, field := range p.decidesBy.Pod {
+		var signed any // nil where the field is not there, which is not the empty one
+		if value, ok := valueOf(field, &pod.ObjectMeta); ok {
+			signed = value
+		}
+		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})
+	}
+	return fragments, nil
 }

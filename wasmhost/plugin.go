@@ -104,7 +104,6 @@ func (p *plugin) startFirst() error {
 	return err
 }
 
-// Name implements fwk.Plugin.
 func (p *plugin) Name() string { return p.name }
 
 // closePatience is how long Close waits for calls.
@@ -123,7 +122,7 @@ func (p *plugin) Close() error {
 	p.watchdog.interrupt(errClosed)
 	p.stop()
 	deadline := time.Now().Add(closePatience)
-	for p.watchdog.count() > 0 { // more than once, if an instance moved meanwhile
+	for ; p.watchdog.count() > 0; time.Sleep(time.Millisecond) { // again where an instance is busy, or moved meanwhile
 		if time.Now().After(deadline) {
 			return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
 		}
@@ -134,20 +133,14 @@ func (p *plugin) Close() error {
 
 // endIdle ends the instances that are not being called.
 func (p *plugin) endIdle() {
-	busy := false
 	for _, s := range p.pool.all() {
-		if !s.tryLock() {
-			busy = true
-			continue
+		if s.tryLock() {
+			p.drop(s)
+			p.pool.unlock(s)
 		}
-		p.drop(s)
-		p.pool.unlock(s)
 	}
 	for range maxSpare {
 		p.end(p.pool.takeSpare())
-	}
-	if busy {
-		time.Sleep(time.Millisecond)
 	}
 }
 

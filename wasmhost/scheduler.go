@@ -22,7 +22,6 @@ type cycleView struct{ handle fwk.Handle }
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
-// Node implements abi.Scheduler.
 func (v cycleView) Node(name string) abi.Message {
 	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
 		return info.Node()
@@ -30,7 +29,6 @@ func (v cycleView) Node(name string) abi.Message {
 	return nil
 }
 
-// Nodes implements abi.Scheduler.
 func (v cycleView) Nodes() (abi.Message, error) {
 	infos, err := v.nodes().List()
 	nodes := make([]*v1.Node, len(infos))
@@ -48,7 +46,6 @@ func listOf(nodes []*v1.Node) *v1.NodeList {
 	return list
 }
 
-// ImageStates implements abi.Scheduler.
 func (v cycleView) ImageStates(name string) any { return imageStates(v.nodes(), name) }
 
 func imageStates(nodes fwk.NodeInfoLister, name string) map[string]*fwk.ImageStateSummary {
@@ -58,17 +55,14 @@ func imageStates(nodes fwk.NodeInfoLister, name string) map[string]*fwk.ImageSta
 	return nil
 }
 
-// Eventf implements abi.Scheduler.
 func (v cycleView) Eventf(e abi.Event) {
 	v.handle.EventRecorder().Eventf(&e.RegardingReference, &e.RelatedReference, e.Eventtype, e.Reason, e.Action, "%s", e.Note)
 }
 
-// RejectWaitingPod implements abi.Scheduler.
 func (v cycleView) RejectWaitingPod(uid string) bool {
 	return v.handle.RejectWaitingPod(types.UID(uid))
 }
 
-// WaitingPod implements abi.Scheduler.
 func (v cycleView) WaitingPod(uid string) abi.Message {
 	if waiting := v.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
 		return waiting.GetPod()
@@ -98,7 +92,6 @@ func nodeLister(handle fwk.Handle) (nodes corelisters.NodeLister) {
 	return handle.SharedInformerFactory().Core().V1().Nodes().Lister()
 }
 
-// Node implements abi.Scheduler.
 func (v bindingView) Node(name string) abi.Message {
 	if node, err := v.nodes.Get(name); err == nil {
 		return node
@@ -106,13 +99,11 @@ func (v bindingView) Node(name string) abi.Message {
 	return nil
 }
 
-// Nodes implements abi.Scheduler.
 func (v bindingView) Nodes() (abi.Message, error) {
 	nodes, err := v.nodes.List(labels.Everything())
 	return listOf(nodes), err
 }
 
-// ImageStates implements abi.Scheduler.
 func (v bindingView) ImageStates(name string) any {
 	nodes, _ := v.nodes.List(labels.Everything())
 	return imageStates(cache.NewSnapshot(nil, nodes), name)
@@ -124,7 +115,6 @@ type nodeView struct {
 	node *v1.Node
 }
 
-// Node implements abi.Scheduler.
 func (v nodeView) Node(name string) abi.Message {
 	if name == v.node.Name {
 		return v.node

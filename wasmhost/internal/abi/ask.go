@@ -86,14 +86,6 @@ type Out struct {
 	Scores        map[string]int64 // nil where none were normalized
 }
 
-// scheduler is what a call may ask about the scheduler.
-func (i *Instance) scheduler() Scheduler {
-	if i.In.Scheduler != nil {
-		return i.In.Scheduler
-	}
-	return nobody{}
-}
-
 // nobody is the Scheduler where there is none: before the guest is a plugin.
 type nobody struct{}
 

@@ -184,7 +184,6 @@ func (g *Guest) Close(ctx context.Context) error {
 // each time that it grows. Grown page by page to 256 MiB, that left 1 GiB of garbage.
 type limitedAllocator struct{ limit uint64 }
 
-// Allocate implements experimental.MemoryAllocator.
 func (a limitedAllocator) Allocate(_, _ uint64) experimental.LinearMemory {
 	return &limitedMemory{limit: a.limit}
 }
@@ -210,5 +209,4 @@ func (m *limitedMemory) Reallocate(size uint64) []byte {
 	return m.bytes
 }
 
-// Free implements experimental.LinearMemory.
 func (m *limitedMemory) Free() {}

@@ -73,6 +73,9 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 			if i.memory == nil { // the instance is starting
 				i.memory = caller.Memory()
 			}
+			if i.In.Scheduler == nil {
+				i.In.Scheduler = nobody{}
+			}
 			f.call(i, stack)
 		})
 		builder = builder.NewFunctionBuilder().WithGoModuleFunction(call, slices.Repeat([]api.ValueType{i32}, f.params), results).Export(function)
@@ -83,11 +86,11 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 
 func node(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "node")
-	stack[0] = i.writeMessage(i.scheduler().Node(name), stack[2], stack[3])
+	stack[0] = i.writeMessage(i.In.Scheduler.Node(name), stack[2], stack[3])
 }
 
 func nodeList(i *Instance, stack []uint64) {
-	nodes, err := i.scheduler().Nodes()
+	nodes, err := i.In.Scheduler.Nodes()
 	if err != nil {
 		panic(err)
 	}
@@ -96,7 +99,7 @@ func nodeList(i *Instance, stack []uint64) {
 
 func nodeImageStates(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "nodeImageStates")
-	stack[0] = i.writeJSON(i.scheduler().ImageStates(name), stack[2], stack[3])
+	stack[0] = i.writeJSON(i.In.Scheduler.ImageStates(name), stack[2], stack[3])
 }
 
 func resultClusterEvents(i *Instance, stack []uint64) {
@@ -148,14 +151,14 @@ func eventf(i *Instance, stack []uint64) {
 	}
 	i.account().event()
 	event.clean()
-	i.scheduler().Eventf(event)
+	i.In.Scheduler.Eventf(event)
 }
 
 // The answer is a little-endian uint64, 1 or 0.
 func rejectWaitingPod(i *Instance, stack []uint64) {
 	uid := i.readName(stack[0], stack[1], "handle.reject_waiting_pod")
 	rejected := uint64(0)
-	if !i.Quiet && i.scheduler().RejectWaitingPod(uid) {
+	if !i.Quiet && i.In.Scheduler.RejectWaitingPod(uid) {
 		rejected = 1
 	}
 	i.memory.WriteUint64Le(uint32(stack[2]), rejected)
@@ -163,7 +166,7 @@ func rejectWaitingPod(i *Instance, stack []uint64) {
 
 // Where no such pod waits, eight zero bytes are written.
 func getWaitingPod(i *Instance, stack []uint64) {
-	pod := i.scheduler().WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
+	pod := i.In.Scheduler.WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
 	if pod == nil {
 		i.memory.WriteUint64Le(uint32(stack[2]), 0)
 		return

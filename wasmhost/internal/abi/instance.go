@@ -216,7 +216,6 @@ func instanceOf(ctx context.Context) *Instance {
 	return ctx.Value(instanceKey{}).(*Instance)
 }
 
-// Value implements context.Context.
 func (i *Instance) Value(key any) any {
 	switch {
 	case key == instanceKey{}:
