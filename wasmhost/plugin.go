@@ -63,7 +63,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	p := &plugin{
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
 		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: timeout},
-		ctx:      context.WithoutCancel(ctx), key: naming.Key(name), watchdog: watchdog{running: map[*instance]seenCall{}},
+		ctx:      context.WithoutCancel(ctx), key: naming.Key(name),
 	}
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = newPool(p.sharing.instances())
@@ -162,7 +162,7 @@ func (p *plugin) provide(s *slot) error {
 		return err
 	}
 	s.instance = &instance{Instance: started}
-	p.watchdog.add(s.instance)
+	p.watchdog.running.Store(s.instance, &seenCall{})
 	instances.WithLabelValues(p.name).Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // Close may have looked before the instance was there
@@ -189,7 +189,7 @@ func (p *plugin) end(i *instance) {
 		return
 	}
 	_ = i.Close(context.Background())
-	p.watchdog.remove(i)
+	p.watchdog.running.Delete(i)
 	instances.WithLabelValues(p.name).Dec()
 	memory.WithLabelValues(p.name).Add(-float64(i.memory))
 }

@@ -1,8 +1,6 @@
 package wasmhost
 
 import (
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,19 +37,15 @@ type pool struct {
 	waiting atomic.Int64  // goroutines that found no slot free
 	freed   chan struct{} // wakes them
 
-	mu    sync.Mutex
-	bound map[types.UID]*slot // of pods in permit or binding
-	spare chan *instance      // that such pods no longer need
+	bound sync.Map       // of pods in permit or binding, by UID: the *slot
+	spare chan *instance // that such pods no longer need
 }
 
 // maxSpare is how many instances are kept for pods to come.
 const maxSpare = 8
 
 func newPool(instances int) *pool {
-	return &pool{
-		slots: make([]slot, instances), freed: make(chan struct{}, instances),
-		bound: map[types.UID]*slot{}, spare: make(chan *instance, maxSpare),
-	}
+	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), spare: make(chan *instance, maxSpare)}
 }
 
 // lock waits for a slot. To park a goroutine and wake it takes longer than a call, so
@@ -110,12 +104,11 @@ func (p *pool) unlock(s *slot) {
 
 // boundTo locks the slot that a pod has to itself, if there is one.
 func (p *pool) boundTo(pod types.UID) *slot {
-	p.mu.Lock()
-	s := p.bound[pod]
-	p.mu.Unlock()
-	if s == nil {
+	own, ok := p.bound.Load(pod)
+	if !ok {
 		return nil
 	}
+	s := own.(*slot)
 	for !s.tryLock() { // hardly ever: the calls for a pod come one after another
 		time.Sleep(10 * time.Microsecond)
 	}
@@ -124,12 +117,10 @@ func (p *pool) boundTo(pod types.UID) *slot {
 
 // bind makes the instance of a locked slot a pod's own.
 func (p *pool) bind(pod types.UID, s *slot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, ok := p.bound[pod]; ok || s.instance == nil {
+	if _, ok := p.bound.Load(pod); ok || s.instance == nil {
 		return
 	}
-	p.bound[pod] = &slot{instance: s.instance, bound: true}
+	p.bound.Store(pod, &slot{instance: s.instance, bound: true})
 	s.instance = nil
 }
 
@@ -140,9 +131,7 @@ func (p *pool) release(pod types.UID) (unneeded *instance) {
 	if s == nil {
 		return nil
 	}
-	p.mu.Lock()
-	delete(p.bound, pod)
-	p.mu.Unlock()
+	p.bound.Delete(pod)
 	if s.instance == nil {
 		return nil
 	}
@@ -165,12 +154,12 @@ func (p *pool) takeSpare() *instance {
 }
 
 // all are the slots that there are now.
-func (p *pool) all() []*slot {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := slices.Collect(maps.Values(p.bound))
+func (p *pool) all() (all []*slot) {
 	for i := range p.slots {
 		all = append(all, &p.slots[i])
+	}
+	for _, s := range p.bound.Range {
+		all = append(all, s.(*slot))
 	}
 	return all
 }
