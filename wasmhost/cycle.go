@@ -81,15 +81,26 @@ func (s *seen) missing(c *cycle) (missing []*change, ok bool) {
 	return c.changes[n:], true
 }
 
+// begun is the cycle that was begun last. Nearly every call is for it, and to
+// compare is cheaper than to look it up.
+type begun struct {
+	state fwk.CycleState
+	cycle *cycle
+}
+
 // begin makes a new cycle.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	c := &cycle{pass: &pass{pod: pod, measured: state.ShouldRecordPluginMetrics()}}
 	state.Write(p.key, c)
+	p.last.Store(&begun{state, c})
 	return c
 }
 
 // cycleOf finds the cycle of a state, or nil if it has none.
 func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
+	if last := p.last.Load(); last != nil && last.state == state {
+		return last.cycle
+	}
 	if data, err := state.Read(p.key); err == nil {
 		return data.(*cycle)
 	}

@@ -107,12 +107,15 @@ func (p *passingNodes) bytes() int64 {
 const few = 16
 
 // askAboutUnknown asks a guest about nodes of a cycle on which it has given no verdict
-// yet: about all at once, or about a few. Filter asks about others, and so do the cycles of
-// the pods to come.
+// yet: about all at once, or about a few. Filter asks about others. Where there are many,
+// pods like this one ask on, each about a few, from the second one on.
 func (p *plugin) askAboutUnknown(c *cycle) {
 	unknown := c.answers.unknown(c.nodes)
 	if p.filtersNames() {
 		p.filterNames(c, unknown)
+		return
+	}
+	if again := c.answers.again.Swap(true); !again && len(unknown) > few {
 		return
 	}
 	for _, i := range unknown[:min(few, len(unknown))] {

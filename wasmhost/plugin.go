@@ -43,6 +43,7 @@ type plugin struct {
 
 	pool      *pool
 	watchdog  watchdog
+	last      atomic.Pointer[begun]
 	beginning sync.Mutex
 	closed    atomic.Bool
 	stop      context.CancelFunc // ends the watch
