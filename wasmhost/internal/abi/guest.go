@@ -62,7 +62,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	}
 	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	if err := g.compile(ctx, wasm); err != nil {
-		_ = g.runtime.Close(ctx)
+		_ = g.Close(ctx)
 		return nil, err
 	}
 	return g, nil
@@ -176,7 +176,11 @@ func (g *Guest) link(ctx context.Context) error {
 
 // Close frees the guest and its instances. No instance may be running.
 func (g *Guest) Close(ctx context.Context) error {
-	return errors.Join(g.runtime.Close(ctx), g.compiled.Close(ctx)) // the cache has the code as long as somebody uses it
+	err := g.runtime.Close(ctx)
+	if g.compiled != nil {
+		err = errors.Join(err, g.compiled.Close(ctx)) // the cache keeps the code as long as another guest has it
+	}
+	return err
 }
 
 // limitedAllocator gives memory to instances. wazero's own would refuse a guest that

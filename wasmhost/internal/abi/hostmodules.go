@@ -76,6 +76,9 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 			if i.In.Scheduler == nil {
 				i.In.Scheduler = nobody{}
 			}
+			if i.In.Account == nil {
+				i.In.Account = &i.own
+			}
 			f.call(i, stack)
 		})
 		builder = builder.NewFunctionBuilder().WithGoModuleFunction(call, slices.Repeat([]api.ValueType{i32}, f.params), results).Export(function)
@@ -149,7 +152,7 @@ func eventf(i *Instance, stack []uint64) {
 	if i.Quiet {
 		return
 	}
-	i.account().event()
+	i.In.Account.event()
 	event.clean()
 	i.In.Scheduler.Eventf(event)
 }
