@@ -37,13 +37,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 		return framework.QueueSkip, nil
 	}
 	selector, err := p.selectors.Selector(pod.Annotations)
-	if err != nil {
-		return framework.QueueSkip, nil // no node mends a pattern
-	}
-	if selector == nil {
-		return framework.Queue, nil
-	}
-	if !selector.Match(node.Name) {
+	if err != nil || selector != nil && !selector.Match(node.Name) { // no node mends a pattern
 		return framework.QueueSkip, nil
 	}
 	return framework.Queue, nil
@@ -55,10 +49,10 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (frame
 	if err != nil {
 		return framework.Queue, err
 	}
-	if after == nil || after.UID != pod.UID {
+	switch {
+	case after == nil || after.UID != pod.UID:
 		return framework.QueueSkip, nil
-	}
-	if before == nil {
+	case before == nil:
 		return framework.Queue, nil
 	}
 	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {

@@ -9,10 +9,13 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -133,12 +136,59 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 // PostFilter implements framework.PostFilterPlugin. It says why nodes were not named:
 // the scheduler did not look at them, so it has no reason for them.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
-	data, err := cycle.Read(stateKey)
-	if err != nil { // this pod has no regex
-		return nil, framework.NewStatus(framework.Unschedulable)
+	if data, err := cycle.Read(stateKey); err == nil && data.(*state).leftOut != "" {
+		return nil, framework.NewStatus(framework.Unschedulable, data.(*state).leftOut)
 	}
-	if s := data.(*state); s.leftOut != "" {
-		return nil, framework.NewStatus(framework.Unschedulable, s.leftOut)
+	return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were looked at
+}
+
+// cacheBytes bounds the memory that compiled patterns take.
+const cacheBytes = 16 << 20
+
+// decodePolicy reads the plugin's args.
+func decodePolicy(args runtime.Object) (regex.Policy, error) {
+	if args == nil {
+		return regex.Default, nil
 	}
-	return nil, framework.NewStatus(framework.Unschedulable)
+	unknown, ok := args.(*runtime.Unknown)
+	if !ok {
+		return regex.Policy{}, fmt.Errorf("they are a %T", args)
+	}
+	raw := unknown.Raw
+	if unknown.ContentType == runtime.ContentTypeYAML {
+		var err error
+		if raw, err = yaml.YAMLToJSONStrict(raw); err != nil {
+			return regex.Policy{}, err
+		}
+	}
+	return regex.ParseConfig(raw)
+}
+
+// matchings keeps which nodes of a list qualify, as long as the list is the same.
+type matchings struct {
+	mu    sync.Mutex
+	list  []framework.NodeInfo
+	known *lru.Cache // of *naming.Named, by regex.Selector
+}
+
+// maxMatchings is how many selectors have their names kept: those of 3,000 nodes
+// take some 100 KB.
+const maxMatchings = 500
+
+func newMatchings() *matchings { return &matchings{known: lru.New(maxMatchings)} }
+
+// of finds what qualifies of a list, which is not empty.
+func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *naming.Named {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !naming.Same(m.list, list) {
+		m.list = list
+		m.known.Clear()
+	}
+	if known, ok := m.known.Get(*selector); ok {
+		return known.(*naming.Named)
+	}
+	found := naming.Divide(list, func(i int) string { return selector.Reason(selector.Judge(list[i].Node().Name)) })
+	m.known.Add(*selector, found)
+	return found
 }

@@ -237,14 +237,14 @@ func TestWhatAGuestAnswers(t *testing.T) {
 		t.Errorf("result.nominated_node_name: %+v %v", nominated, status)
 	}
 
-	if score, status := mirror(t, h, "w").Score(t.Context(), nil, p, node("a")); score != 7 || !status.IsSuccess() {
+	if score, status := mirror(t, h, "w").Score(t.Context(), framework.NewCycleState(), p, node("a")); score != 7 || !status.IsSuccess() {
 		t.Errorf("score: %d %v", score, status)
 	}
 	status, wait := mirror(t, h, "w").Permit(t.Context(), framework.NewCycleState(), p, "a")
 	if !status.IsSuccess() || wait != 1500*time.Millisecond {
 		t.Errorf("permit: %v %v", status, wait)
 	}
-	if status := minor.Ask(t.Context(), mirror(t, h, "w"), nil, p, "a"); !status.IsSuccess() {
+	if status := minor.Ask(t.Context(), mirror(t, h, "w"), framework.NewCycleState(), p, "a"); !status.IsSuccess() {
 		t.Errorf("prebind is there: %v", status)
 	}
 }
@@ -268,7 +268,7 @@ func TestNormalizedScores(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", config, got, want)
 		}
 	}
-	status := mirror(t, aHandle(), "s[]").ScoreExtensions().NormalizeScore(t.Context(), nil, aPod(), fwk.NodeScoreList{})
+	status := mirror(t, aHandle(), "s[]").ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), aPod(), fwk.NodeScoreList{})
 	if status.Code() != fwk.Error || !strings.Contains(status.Message(), "json: cannot unmarshal array") {
 		t.Errorf("scores that are no object: %v", status)
 	}

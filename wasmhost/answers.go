@@ -35,8 +35,14 @@ type answerCache struct {
 	pods  map[string]*list.Element // of *podAnswers
 	used  list.List                // the one that was used last is in front
 	bytes int64
-	nodeNumbers
+
+	ids    map[string]int32 // the numbers of nodes by their fields, with those of nodes that are gone
+	table  *nodeTable
+	tables uint64 // how many there were
 }
+
+// maxGone bounds the numbers of nodes that are gone: beyond it all begins anew.
+const maxGone = 1000
 
 func newAnswerCache(fields *abi.Fields, limit int64, recheck uint32, m *answerMetrics) *answerCache {
 	c := &answerCache{fields: fields, limit: limit, recheck: math.MaxUint32 / recheck, metrics: m}
@@ -71,7 +77,7 @@ func (c *answerCache) stop() bool {
 func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeTable) {
 	return c.find(pod, func() *nodeTable {
 		if nodes != nil && !c.table.isOf(nodes, c.fields.Node) {
-			c.renew(nodes, c.fields.Node)
+			c.renew(nodes)
 		}
 		return c.table
 	})
@@ -79,7 +85,10 @@ func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeT
 
 // withNode is of, with the table of one node, which may be in no list yet.
 func (c *answerCache) withNode(pod *v1.Pod, node *v1.Node) (*podAnswers, *nodeTable) {
-	return c.find(pod, func() *nodeTable { return c.tableOf(node, c.fields.Node) })
+	return c.find(pod, func() *nodeTable {
+		id := c.number(appendValues(nil, c.fields.Node, &node.ObjectMeta))
+		return &nodeTable{at: map[*v1.Node]int32{node: id}, size: len(c.ids)}
+	})
 }
 
 func (c *answerCache) find(pod *v1.Pod, numbered func() *nodeTable) (*podAnswers, *nodeTable) {
@@ -113,7 +122,6 @@ const (
 	podBytes       = 450 // before there are any answers
 	preFilterBytes = 200
 	verdictBytes   = 150
-	stringBytes    = 16
 	// A name in a set, what Go adds for the value that has no size, a byte of control,
 	// and what the allocator rounds up.
 	slotBytes = 16 + 8 + 1 + 2

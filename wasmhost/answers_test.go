@@ -292,19 +292,19 @@ func TestDoubtsTakeAHundredthOfTheTime(t *testing.T) {
 func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
 	for _, tt := range []struct {
 		hook abi.Hook
-		v    verdict
+		v    abi.Verdict
 		want bool
 	}{
-		{abi.Filter, verdict{int32(fwk.Success), 0, nil}, true},
-		{abi.Filter, verdict{int32(fwk.Unschedulable), 0, []string{"no"}}, true},
-		{abi.Filter, verdict{int32(fwk.UnschedulableAndUnresolvable), 0, []string{"no"}}, true},
-		{abi.Filter, verdict{int32(fwk.UnschedulableAndUnresolvable), 0, []string{abi.OutOfReasons}}, false},
-		{abi.Filter, verdict{int32(fwk.Error), 0, nil}, false},
-		{abi.Filter, verdict{int32(fwk.Pending), 0, nil}, false},
-		{abi.Filter, verdict{int32(fwk.Wait), 0, nil}, false},
-		{abi.Filter, verdict{int32(fwk.Skip), 0, nil}, false},
-		{abi.PreFilter, verdict{int32(fwk.Skip), 0, nil}, true},
-		{abi.Filter, verdict{99, 0, nil}, false},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.Success)}, true},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.Unschedulable), Reasons: []string{"no"}}, true},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.UnschedulableAndUnresolvable), Reasons: []string{"no"}}, true},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.UnschedulableAndUnresolvable), Reasons: []string{abi.OutOfReasons}}, false},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.Error)}, false},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.Pending)}, false},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.Wait)}, false},
+		{abi.Filter, abi.Verdict{Code: int32(fwk.Skip)}, false},
+		{abi.PreFilter, abi.Verdict{Code: int32(fwk.Skip)}, true},
+		{abi.Filter, abi.Verdict{Code: 99}, false},
 	} {
 		if got := worthKeeping(tt.hook, tt.v); got != tt.want {
 			t.Errorf("%v, %v: %v", tt.hook, tt.v, got)
@@ -421,27 +421,20 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 	}
 }
 
-// A guest that is slow is asked about the rest of the nodes outside of the cycles,
-// once there is a second pod like the first.
-func TestTheRestOfTheNodesAreAskedAboutInTheBackground(t *testing.T) {
+// A guest that is asked about nodes one by one is asked about a few in each cycle.
+func TestTheRestOfTheNodesAreAskedAboutInTheCyclesOfThePodsToCome(t *testing.T) {
 	var names []string
 	for i := range 100 {
 		names = append(names, fmt.Sprintf("%c-%d", "nmm"[i%3], i))
 	}
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
-	begin := func() (named bool) {
+	for cycle := range 8 {
 		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", "x"), r.Nodes)
-		if !status.IsSuccess() {
-			t.Fatal(status)
+		if known := cycle == 7; !status.IsSuccess() || result.AllNodes() == known {
+			t.Errorf("cycle %d: %v, %v", cycle, result, status)
 		}
-		return !result.AllNodes()
-	}
-	if begin() {
-		t.Error("nodes are named of which nothing is known")
-	}
-	for deadline := time.Now().Add(time.Minute); !begin(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no nodes are named after a minute, asked %d times", r.asked(t))
+		if n, want := r.asked(t), min(100, few*cycle); n != want {
+			t.Errorf("cycle %d: asked %d times, want %d", cycle, n, want)
 		}
 	}
 }
@@ -449,11 +442,11 @@ func TestTheRestOfTheNodesAreAskedAboutInTheBackground(t *testing.T) {
 func TestErrorsAreNotRemembered(t *testing.T) {
 	a := &podAnswers{cache: newAnswerCache(nil, 1000, never, answerMetricsOf(t.Name()))}
 	for code, want := range map[int32]bool{0: true, 2: true, 3: true, 1: false, 77: false} {
-		if got := worthKeeping(0, verdict{code: code}); got != want {
+		if got := worthKeeping(0, abi.Verdict{Code: code}); got != want {
 			t.Errorf("code %d: %v", code, got)
 		}
 	}
-	if v, known := a.about(&a.filter, 3); known {
+	if v, known := a.about(abi.Filter, 3); known {
 		t.Errorf("known: %v", v)
 	}
 }

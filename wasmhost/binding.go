@@ -32,40 +32,42 @@ func newBindingHooks(p *plugin) bindingHooks {
 // skipUnless is what the framework is answered at the points where a plugin says
 // whether it takes part.
 func (h bindingHooks) skipUnless(exported abi.Hook) *fwk.Status {
-	if !h.p.guest.Exports().Has(exported) {
+	if !h.p.guest.Exports.Has(exported) {
 		return fwk.NewStatus(fwk.Skip)
 	}
 	return nil
 }
 
-// Reserve implements fwk.ReservePlugin.
+// ask asks a hook about a pod and its node.
+func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (abi.Verdict, *fwk.Status) {
+	return h.p.decide(h.p.cycleFor(state, pod), hook, abi.In{NodeName: node}, nil)
+}
+
 func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	_, status := h.p.decide(state, pod, abi.Reserve, abi.In{NodeName: node}, nil)
+	_, status := h.ask(state, pod, node, abi.Reserve)
 	return status
 }
 
 // Permit implements fwk.PermitPlugin. It is the last call of the scheduling
 // cycle.
 func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.Status, time.Duration) {
-	out, status := h.p.decide(state, pod, abi.Permit, abi.In{NodeName: node}, nil)
+	v, status := h.ask(state, pod, node, abi.Permit)
 	h.bind(state, pod)
-	return status, time.Duration(uint32(out.Number)) * time.Millisecond
+	return status, time.Duration(uint32(v.Number)) * time.Millisecond
 }
 
-// PreBind implements fwk.PreBindPlugin.
 func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	h.bind(state, pod)
-	_, status := h.p.decide(state, pod, abi.PreBind, abi.In{NodeName: node}, nil)
+	_, status := h.ask(state, pod, node, abi.PreBind)
 	return status
 }
 
-// Bind implements fwk.BindPlugin.
 func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	if skip := h.skipUnless(abi.Bind); skip != nil {
 		return skip
 	}
 	h.bind(state, pod)
-	_, status := h.p.decide(state, pod, abi.Bind, abi.In{NodeName: node}, nil)
+	_, status := h.ask(state, pod, node, abi.Bind)
 	return status
 }
 
@@ -97,15 +99,6 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 // end makes the last call for a pod, which can fail nothing: lose logs a trap.
 func (h bindingHooks) end(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) {
 	h.p.cycleFor(state, pod).binding.Store(true)
-	_, _ = h.p.decide(state, pod, hook, abi.In{NodeName: node}, nil)
-	if h.p.sharing == perPod {
-		h.p.release(pod)
-	}
-}
-
-// release ends what a pod had for itself.
-func (p *plugin) release(pod *v1.Pod) {
-	if unneeded := p.pool.release(pod.UID); unneeded != nil {
-		p.end(unneeded)
-	}
+	_, _ = h.ask(state, pod, node, hook)
+	h.p.end(h.p.pool.release(pod.UID))
 }

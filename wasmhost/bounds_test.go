@@ -88,12 +88,12 @@ func TestAReasonIsOneLine(t *testing.T) {
 func TestWhatAGuestLogsIsOneLine(t *testing.T) {
 	for function, want := range map[string]string{"l": oneLine, "k": "no; E1122 00:00:00 forged[2J="} {
 		pl := generous(t, aHandle(), function, 1, len(forged), forged)
-		log := logged(t, func() { preFilter(t.Context(), pl, nil, pod("web")) })
+		log := logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) })
 		if strings.Count(log, "\n") != 1 || !strings.Contains(log, want) {
 			t.Errorf("%s: logged %q", function, log)
 		}
 		pl = generous(t, aHandle(), function, 1, 16<<20, "a\x00")
-		if log := logged(t, func() { preFilter(t.Context(), pl, nil, pod("web")) }); len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
+		if log := logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) }); len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
 			t.Errorf("%s: logged %d bytes: %.100q", function, len(log), log)
 		}
 	}

@@ -1,28 +1,88 @@
 package wasmhost
 
 import (
+	"fmt"
+	"time"
+
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
+// decide is ask in the framework's words.
+func (p *plugin) decide(c *cycle, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, *fwk.Status) {
+	return p.judge(c, hook, func() (abi.Verdict, error) { return p.ask(c, hook, in, note) })
+}
+
+// judge measures what a hook answers, and puts it in the framework's words. A hook
+// that is a constant, or that the guest does not export, is not asked.
+func (p *plugin) judge(c *cycle, hook abi.Hook, ask func() (abi.Verdict, error)) (abi.Verdict, *fwk.Status) {
+	if !p.guest.Active.Has(hook) {
+		v := p.guest.Constants[hook]
+		return v, statusOf(hook, v)
+	}
+	var began time.Time
+	if c.measured {
+		began = time.Now()
+	}
+	v, err := ask()
+	status := p.failed(hook, err)
+	if err == nil {
+		status = statusOf(hook, v)
+	}
+	if c.measured {
+		callSeconds.WithLabelValues(p.name, hook.String(), status.Code().String()).Observe(time.Since(began).Seconds())
+	}
+	return v, status
+}
+
+// failed is the status of a call that has failed with an error, by the failure policy.
+func (p *plugin) failed(hook abi.Hook, err error) *fwk.Status {
+	if err == nil || p.args.FailurePolicy != FailurePolicyIgnore {
+		return fwk.AsStatus(err)
+	}
+	switch hook {
+	case abi.PreFilter, abi.PreScore, abi.Bind:
+		return fwk.NewStatus(fwk.Skip)
+	case abi.PostFilter:
+		return fwk.NewStatus(fwk.Unschedulable)
+	}
+	return nil
+}
+
+// statusOf is a guest's verdict in the framework's words. Success is nil.
+func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
+	switch {
+	case v.Code == 0 && len(v.Reasons) == 0:
+		return nil
+	case v.Code < 0 || v.Code > int32(fwk.Pending):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
+	case v.Reasons == nil:
+		v.Reasons = noReason
+	}
+	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
+}
+
+var noReason = []string{""}
+
 // ask calls a hook in a cycle. in has what the guest may ask beside the pod. note,
-// which may be nil, notes what the instance has seen by this call.
-func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In, note func(*cycle, *seen)) (abi.Out, error) {
+// which may be nil, takes what else than the verdict there is to know after the call.
+func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
 	s, err := p.enter(c, hook)
 	if err != nil {
-		return abi.Out{}, err
+		return abi.Verdict{}, err
 	}
 	defer p.pool.unlock(s)
 	out, err := p.call(s, c, hook, in)
 	if err != nil {
-		return abi.Out{}, err
+		return abi.Verdict{}, err
 	}
 	if note != nil {
-		note(c, &s.instance.seen)
+		note(s.instance, out)
 	}
 	p.countMemory(s.instance)
-	return *out, nil
+	return out.Verdict, nil
 }
 
 // enter locks a slot for a call in a cycle, whose instance has seen what comes
@@ -68,11 +128,11 @@ func (p *plugin) ready(s *slot, c *cycle, hook abi.Hook) error {
 		}
 	}
 	nodes := c.scored.Load()
-	if hook != abi.Score && hook != abi.NormalizeScore || i.seen.prescore || nodes == nil || !p.active.Has(abi.PreScore) {
+	if hook != abi.Score && hook != abi.NormalizeScore || i.seen.prescore || nodes == nil || !p.guest.Active.Has(abi.PreScore) {
 		return nil
 	}
 	i.seen.prescore = true
-	return p.repeat(s, c, abi.PreScore, abi.In{FilteredNodes: func() []string { return namesOf(*nodes) }})
+	return p.repeat(s, c, abi.PreScore, abi.In{FilteredNodes: func() any { return namesOf(*nodes) }})
 }
 
 func (p *plugin) catchUp(s *slot, c *cycle) error {
@@ -80,7 +140,7 @@ func (p *plugin) catchUp(s *slot, c *cycle) error {
 	missing, ok := i.seen.missing(c)
 	if !ok {
 		i.seen, missing = seen{pass: c.pass}, c.changes
-		if p.active.Has(abi.PreFilter) {
+		if p.guest.Active.Has(abi.PreFilter) {
 			if err := p.repeat(s, c, abi.PreFilter, abi.In{}); err != nil {
 				return err
 			}
@@ -117,19 +177,14 @@ func (p *plugin) call(s *slot, c *cycle, hook abi.Hook, in abi.In) (*abi.Out, er
 
 // show makes a cycle the one that an instance is asked about.
 func (p *plugin) show(i *instance, c *cycle, in abi.In) {
-	in.Scheduler, in.Pod, in.Account = p.viewOf(c), c.pass, &c.account
-	i.In = in
-}
-
-// viewOf is what a guest may ask of the scheduler in a cycle.
-func (p *plugin) viewOf(c *cycle) abi.Scheduler {
+	in.Scheduler, in.Pod, in.Account = p.cycleView, c.pass, &c.account
 	switch {
 	case c.view != nil:
-		return c.view
+		in.Scheduler = c.view
 	case c.binding.Load():
-		return p.bindingView
+		in.Scheduler = p.bindingView
 	}
-	return p.cycleView
+	i.In = in
 }
 
 // lose is for a call that trapped. The slot is without an instance afterwards, and
@@ -137,7 +192,7 @@ func (p *plugin) viewOf(c *cycle) abi.Scheduler {
 func (p *plugin) lose(s *slot, c *cycle, hook abi.Hook, err error) error {
 	p.drop(s)
 	s.lost = true
-	p.metrics.traps.Inc()
+	traps.WithLabelValues(p.name).Inc()
 	klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
 		"pod", klog.KObj(c.pod), "export", hook.String())
 	p.leaveOut(c, err)
@@ -150,6 +205,6 @@ func (p *plugin) leaveOut(c *cycle, err error) {
 	if !c.trapped.CompareAndSwap(nil, &err) || p.args.FailurePolicy != FailurePolicyIgnore {
 		return
 	}
-	p.metrics.leftOut.Inc()
+	leftOut.WithLabelValues(p.name).Inc()
 	klog.FromContext(p.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", p.name, "guest", p.url, "pod", klog.KObj(c.pod))
 }

@@ -4,65 +4,46 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
+	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// programKey is what is compiled once.
-type programKey struct {
-	sum           [sha256.Size]byte
-	memory        int64 // bytes
-	interruptible bool
-	cache         string
-}
-
-// compiled is a guest that plugins share.
-type compiled struct {
-	*abi.Guest
-	key   programKey
-	users int
-}
-
-// fetched is a guest as it is stored.
-type fetched struct {
-	wasm []byte
-	sum  [sha256.Size]byte
-}
-
 // fetch returns the bytes behind a URL.
-func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) (fetched, error) {
+func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	limit := h.sizeLimit(args)
-	guest, ok := h.fetched[args.GuestURL]
+	limit := cmp.Or(args.GuestSizeLimit.Value(), h.MaxBytes, DefaultMaxBytes)
+	wasm, ok := h.fetched[args.GuestURL]
 	if !ok {
 		f := fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
-		wasm, err := f.Fetch(ctx, from, limit)
-		if err != nil {
-			return fetched{}, aboutSize(err)
+		var err error
+		if wasm, err = f.Fetch(ctx, from, limit); err != nil {
+			return nil, aboutSize(err)
 		}
 		if h.fetched == nil {
-			h.fetched = map[string]fetched{}
+			h.fetched = map[string][]byte{}
 		}
-		guest = fetched{wasm, sha256.Sum256(wasm)}
-		h.fetched[args.GuestURL] = guest
+		h.fetched[args.GuestURL] = wasm
 	}
-	if err := fetch.CheckSize(int64(len(guest.wasm)), limit); err != nil { // another plugin's limit was higher
-		return fetched{}, aboutSize(err)
+	if err := fetch.CheckSize(int64(len(wasm)), limit); err != nil { // another plugin's limit was higher
+		return nil, aboutSize(err)
 	}
 	// The error may have the digest because fetch has found a Wasm module. The digest of
 	// anything else that a URL leads to is a secret.
-	if is, want := hex.EncodeToString(guest.sum[:]), args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
-		return fetched{}, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
+	if is, want := fmt.Sprintf("%x", sha256.Sum256(wasm)), args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
+		return nil, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
-	return guest, nil
+	return wasm, nil
 }
 
 // aboutSize names the field of an error about a guest that is too large.
@@ -73,50 +54,91 @@ func aboutSize(err error) error {
 	return err
 }
 
-// sizeLimit bounds the size of a guest, in bytes.
-func (h *Host) sizeLimit(args Args) int64 {
-	return cmp.Or(args.GuestSizeLimit.Value(), h.MaxBytes, DefaultMaxBytes)
-}
-
-// compile returns a guest, which release takes back.
-func (h *Host) compile(ctx context.Context, guest fetched, args Args) (*compiled, error) {
+// compile makes a guest. Those of the same bytes share their code.
+func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (guest *abi.Guest, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.caches == nil {
+		h.caches = caches{}
+	}
 	if h.NoCache {
 		args.CompilationCache = ""
 	}
-	memory := cmp.Or(args.MemoryLimit.Value(), DefaultMemory)
-	key := programKey{guest.sum, memory, args.callTimeout() > 0, args.CompilationCache}
-	if c, ok := h.compiled[key]; ok {
-		c.users++
-		return c, nil
-	}
-	options := abi.Options{MemoryLimit: memory, Interruptible: key.interruptible}
-	c := &compiled{key: key, users: 1}
-	err := h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
+	options := abi.Options{MemoryLimit: cmp.Or(args.MemoryLimit.Value(), DefaultMemory), Interruptible: args.callTimeout() > 0}
+	err = h.caches.with(ctx, args.CompilationCache, func(cache wazero.CompilationCache) (err error) {
 		options.Cache = cache
-		c.Guest, err = abi.Compile(ctx, guest.wasm, options)
+		guest, err = abi.Compile(ctx, wasm, options)
 		return err
 	})
 	if errors.Is(err, abi.ErrMemoryLimit) {
 		return nil, &ArgsError{"memoryLimit", err}
-	} else if err != nil {
-		return nil, err
 	}
-	if h.compiled == nil {
-		h.compiled = map[programKey]*compiled{}
-	}
-	h.compiled[key] = c
-	return c, nil
+	return guest, err
 }
 
-// release frees a guest that no plugin uses any more.
-func (h *Host) release(c *compiled) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c.users--; c.users > 0 {
+// caches keep compiled guests: for all plugins of a Host, and in directories for the
+// next start. There is one for each directory, and one in memory alone, for "". They are
+// for one goroutine at a time.
+type caches map[string]wazero.CompilationCache
+
+// with compiles with the cache in a directory. A directory that is full, broken or
+// read-only costs only time: with calls compile again, which must leave nothing behind
+// when it fails.
+func (c caches) with(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
+	err := compile(c.in(ctx, dir))
+	if err == nil || dir == "" {
+		return err
+	}
+	if without := compile(c.in(ctx, "")); without != nil {
+		return without // the guest is to blame, and not the cache
+	}
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		warn(ctx, err, dir)
 		return nil
 	}
-	delete(h.compiled, c.key)
-	return c.Close(context.Background())
+	klog.FromContext(ctx).Info("A file of the compilation cache was broken: the next start compiles its guests anew",
+		"directory", dir, "err", err, "notRemoved", removeFiles(dir))
+	return nil
+}
+
+// removeFiles removes the files that wazero has written. None is known by its name.
+func removeFiles(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
+	for _, file := range files {
+		err = errors.Join(err, os.Remove(file))
+	}
+	return err
+}
+
+// in is the cache in a directory, or one in memory where the directory is of no use.
+func (c caches) in(ctx context.Context, dir string) wazero.CompilationCache {
+	if cache, ok := c[dir]; ok {
+		return cache
+	}
+	cache := wazero.NewCompilationCache()
+	if dir != "" {
+		kept, err := wazero.NewCompilationCacheWithDir(dir)
+		if err == nil {
+			cache = kept
+		} else {
+			warn(ctx, err, dir)
+		}
+	}
+	c[dir] = cache
+	return cache
+}
+
+func warn(ctx context.Context, err error, dir string) {
+	klog.FromContext(ctx).Info("Guests are compiled anew at each start: the compilation cache is of no use", "directory", dir, "err", err)
+}
+
+// close frees what is compiled. The guests must have been closed; the
+// directories stay as they are.
+func (c caches) close(ctx context.Context) error {
+	var errs []error
+	for _, cache := range c {
+		errs = append(errs, cache.Close(ctx))
+	}
+	clear(c)
+	return errors.Join(errs...)
 }

@@ -15,8 +15,10 @@ import (
 type pass struct {
 	pod     *v1.Pod
 	account abi.Account
-	trapped atomic.Pointer[error] // what all further calls return after a trap
-	binding atomic.Bool           // the scheduling cycle is over
+	// measured is true where the framework measures plugins.
+	measured bool
+	trapped  atomic.Pointer[error] // what all further calls return after a trap
+	binding  atomic.Bool           // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 
@@ -36,7 +38,6 @@ type pass struct {
 	encodeErr error
 }
 
-// Marshal implements abi.Message.
 func (p *pass) Marshal() ([]byte, error) {
 	p.once.Do(func() { p.encoded, p.encodeErr = p.pod.Marshal() })
 	return p.encoded, p.encodeErr
@@ -57,12 +58,10 @@ type change struct {
 	node   string
 }
 
-// Clone implements fwk.StateData.
 func (c *cycle) Clone() fwk.StateData {
 	return &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
 }
 
-// LeftOut implements naming.LeftOut.
 func (c *cycle) LeftOut() string { return c.leftOut }
 
 // seen is what an instance has seen.
@@ -89,27 +88,18 @@ type begun struct {
 	cycle *cycle
 }
 
-// begin makes a new cycle, which may be for no state in tests.
+// begin makes a new cycle.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := &cycle{pass: &pass{pod: pod}}
+	c := &cycle{pass: &pass{pod: pod, measured: state.ShouldRecordPluginMetrics()}}
+	state.Write(p.key, c)
 	p.last.Store(&begun{state, c})
 	return c
 }
 
-// leave leaves a cycle in its state, for when another one has begun.
-func (p *plugin) leave(state fwk.CycleState, c *cycle) {
-	if state != nil {
-		state.Write(p.key, c)
-	}
-}
-
 // cycleOf finds the cycle of a state, or nil if it has none.
-func (p *plugin) cycleOf(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if last := p.last.Load(); last != nil && last.state == state && (state != nil || last.cycle.pod == pod) {
+func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
+	if last := p.last.Load(); last != nil && last.state == state {
 		return last.cycle
-	}
-	if state == nil {
-		return nil
 	}
 	if data, err := state.Read(p.key); err == nil {
 		return data.(*cycle)
@@ -120,15 +110,13 @@ func (p *plugin) cycleOf(state fwk.CycleState, pod *v1.Pod) *cycle {
 // cycleFor finds the cycle of a state. If PreFilter was not called for it, which
 // is so where the plugin is enabled at single extension points, it begins here.
 func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if c := p.cycleOf(state, pod); c != nil {
+	if c := p.cycleOf(state); c != nil {
 		return c
 	}
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
-	if c := p.cycleOf(state, pod); c != nil {
+	if c := p.cycleOf(state); c != nil {
 		return c // another goroutine has begun it
 	}
-	c := p.begin(state, pod)
-	p.leave(state, c)
-	return c
+	return p.begin(state, pod)
 }

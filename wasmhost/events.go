@@ -105,7 +105,7 @@ func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 // again at once, with its backoff doubled. So updates of pods get a hint.
 func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
-	if p.active.Has(abi.Enqueue) {
+	if p.guest.Active.Has(abi.Enqueue) {
 		i.In = abi.In{}
 		out, err := i.Call(abi.Enqueue)
 		if err != nil {

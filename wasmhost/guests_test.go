@@ -84,3 +84,12 @@ func codes(statuses []*fwk.Status) (codes []fwk.Code) {
 	}
 	return codes
 }
+
+// open starts a guest and makes a plugin of it.
+func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Handle) (fwk.Plugin, error) {
+	started, err := h.Start(ctx, name, args)
+	if err != nil {
+		return nil, err
+	}
+	return started.Plugin(ctx, handle), nil
+}

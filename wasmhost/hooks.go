@@ -10,58 +10,28 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// EventsToRegister implements fwk.EnqueueExtensions.
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return p.events, nil
 }
 
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	if p.sharing == perPod {
-		p.release(pod) // its last cycle did not end as it should
-	}
-	answers, table := p.answers.of(pod, nodes)
-	doubted := answers != nil && p.answers.doubt()
-	if !doubted && p.skips(answers) {
-		return nil, fwk.NewStatus(fwk.Skip)
-	}
+	p.end(p.pool.release(pod.UID)) // where its last cycle did not end as it should
 	c := p.begin(state, pod)
-	c.answers, c.nodes = answers, table
+	c.answers, c.nodes = p.answers.of(pod, nodes)
 	var a preFilterAnswer
-	_, status := p.judge(state, abi.PreFilter, func() (_ abi.Out, err error) {
-		a, err = p.recallPreFilter(c, doubted)
-		return a.Out, err
+	_, status := p.judge(c, abi.PreFilter, func() (_ abi.Verdict, err error) {
+		a, err = p.recallPreFilter(c)
+		return a.Verdict, err
 	})
-	if !status.IsSkip() || p.guest.Exports().Has(afterSkip...) {
-		p.leave(state, c)
-	}
 	if status.IsSuccess() {
 		return p.narrow(c, a.result)
 	}
 	return a.result, status
 }
 
-// skips reports whether it is remembered that a guest takes no part in the cycles of
-// pods like this one. Then no cycle is begun.
-func (p *plugin) skips(a *podAnswers) bool {
-	if a == nil || p.guest.Exports().Has(afterSkip...) {
-		return false
-	}
-	known := a.preFilter.Load()
-	if known == nil || fwk.Code(known.Code) != fwk.Skip {
-		return false
-	}
-	p.answers.metrics.recall()
-	return true
-}
-
-// afterSkip are the hooks that are called although PreFilter was skipped. Of the
-// others only PostFilter is, before the next cycle begins.
-var afterSkip = append([]abi.Hook{abi.PreScore, abi.Score, abi.NormalizeScore}, bindingCycle...)
-
-// PreFilterExtensions implements fwk.PreFilterPlugin.
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
-	if !p.guest.Exports().Has(abi.AddPod, abi.RemovePod) {
+	if !p.guest.Exports.Has(abi.AddPod, abi.RemovePod) {
 		return nil
 	}
 	return p
@@ -74,16 +44,15 @@ func (p *plugin) AddPod(_ context.Context, state fwk.CycleState, pod *v1.Pod, ad
 	return p.change(state, pod, &change{abi.AddPod, added.GetPod(), node.Node().Name})
 }
 
-// RemovePod implements fwk.PreFilterExtensions.
 func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
 	return p.change(state, pod, &change{abi.RemovePod, removed.GetPod(), node.Node().Name})
 }
 
 // change makes a change in a cycle, for one instance now and for others later.
 func (p *plugin) change(state fwk.CycleState, pod *v1.Pod, made *change) *fwk.Status {
-	in := abi.In{Target: made.target, NodeName: made.node}
-	_, status := p.decide(state, pod, made.hook, in, func(c *cycle, s *seen) {
-		c.changes, s.changes = append(c.changes, made), append(s.changes, made)
+	c := p.cycleFor(state, pod)
+	_, status := p.decide(c, made.hook, abi.In{Target: made.target, NodeName: made.node}, func(i *instance, _ *abi.Out) {
+		c.changes, i.seen.changes = append(c.changes, made), append(i.seen.changes, made)
 	})
 	return status
 }
@@ -94,13 +63,8 @@ type filterHooks struct{ p *plugin }
 // Filter implements fwk.FilterPlugin. It is the hot path: it allocates nothing but
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	p := f.p
-	if !p.active.Has(abi.Filter) {
-		return p.constant(abi.Filter)
-	}
-	m := p.measure(state)
-	status := p.recallFilter(p.cycleFor(state, pod), node.Node())
-	m.done(abi.Filter, status)
+	c := f.p.cycleFor(state, pod)
+	_, status := f.p.judge(c, abi.Filter, func() (abi.Verdict, error) { return f.p.recall(c, abi.Filter, node.Node()) })
 	return status
 }
 
@@ -115,22 +79,24 @@ func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 // PreFilter rejects the pod, the guest's own has not run, and what it remembers
 // is of another pod, perhaps of another namespace.
 func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	c := f.p.cycleOf(state, pod)
+	c := f.p.cycleOf(state)
 	if c == nil || c.turnedDown { // PreFilter has given the reason
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
-	if !f.p.guest.Exports().Has(abi.PostFilter) {
+	if !f.p.guest.Exports.Has(abi.PostFilter) {
 		return nil, c.explain(fwk.NewStatus(fwk.Unschedulable))
 	}
-	out, status := f.p.decide(state, pod, abi.PostFilter, abi.In{Statuses: func() map[string]int { return codesOf(nodes) }}, nil)
-	if status.IsSuccess() && out.NominatedNode == "" {
+	nominated := ""
+	in := abi.In{Statuses: func() any { return codesOf(nodes) }}
+	v, status := f.p.decide(c, abi.PostFilter, in, func(_ *instance, out *abi.Out) { nominated = out.NominatedNode })
+	if status.IsSuccess() && nominated == "" {
 		status = fwk.NewStatus(fwk.Unschedulable)
 	}
 	if status.IsRejected() {
 		status = c.explain(status)
 	}
 	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{
-		NominatedNodeName: out.NominatedNode, NominatingMode: fwk.NominatingMode(out.Number),
+		NominatedNodeName: nominated, NominatingMode: fwk.NominatingMode(v.Number),
 	}}, status
 }
 
@@ -162,27 +128,24 @@ func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 // scoreHooks are the hooks of a guest that scores.
 type scoreHooks struct{ p *plugin }
 
-// PreScore implements fwk.PreScorePlugin.
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
-	in := abi.In{FilteredNodes: func() []string { return namesOf(nodes) }}
-	_, status := h.p.decide(state, pod, abi.PreScore, in, func(c *cycle, s *seen) {
-		s.prescore = true
+	c := h.p.cycleFor(state, pod)
+	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
+	_, status := h.p.decide(c, abi.PreScore, in, func(i *instance, _ *abi.Out) {
+		i.seen.prescore = true
 		c.scored.Store(&nodes)
 	})
 	return status
 }
 
-// Score implements fwk.ScorePlugin.
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
-	out, status := h.p.judge(state, abi.Score, func() (abi.Out, error) {
-		return h.p.recallScore(h.p.cycleFor(state, pod), node.Node())
-	})
-	return int64(out.Number), status
+	c := h.p.cycleFor(state, pod)
+	v, status := h.p.judge(c, abi.Score, func() (abi.Verdict, error) { return h.p.recall(c, abi.Score, node.Node()) })
+	return int64(v.Number), status
 }
 
-// ScoreExtensions implements fwk.ScorePlugin.
 func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
-	if !h.p.guest.Exports().Has(abi.NormalizeScore) {
+	if !h.p.guest.Exports.Has(abi.NormalizeScore) {
 		return nil
 	}
 	return h
@@ -195,15 +158,17 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	for _, score := range scores {
 		byName[score.Name] = score.Score
 	}
-	out, status := h.p.decide(state, pod, abi.NormalizeScore, abi.In{Scores: byName}, nil)
-	if !status.IsSuccess() || len(out.Scores) == 0 {
+	var changed map[string]int64
+	in := abi.In{Scores: func() any { return byName }}
+	_, status := h.p.decide(h.p.cycleFor(state, pod), abi.NormalizeScore, in, func(_ *instance, out *abi.Out) { changed = out.Scores })
+	if !status.IsSuccess() || len(changed) == 0 {
 		return status // the guest has nothing to change
 	}
-	if len(out.Scores) != len(scores) {
-		return fwk.AsStatus(fmt.Errorf("wasm: normalizescore returned %d scores for %d nodes", len(out.Scores), len(scores)))
+	if len(changed) != len(scores) {
+		return fwk.AsStatus(fmt.Errorf("wasm: normalizescore returned %d scores for %d nodes", len(changed), len(scores)))
 	}
 	for i, node := range scores {
-		score, ok := out.Scores[node.Name]
+		score, ok := changed[node.Name]
 		if !ok {
 			return fwk.AsStatus(fmt.Errorf("wasm: normalizescore left out node %s", node.Name))
 		}
@@ -218,4 +183,26 @@ func namesOf(nodes []fwk.NodeInfo) []string {
 		names[i] = node.Node().Name
 	}
 	return names
+}
+
+// SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have the
+// same signature, and the scheduler may use for one pod what it found out for another.
+// A plugin that does not sign turns opportunistic batching off for all pods of its
+// profile.
+func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	if p.answers == nil {
+		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
+	}
+	if p.answers.off.Load() {
+		return nil, fwk.NewStatus(fwk.Unschedulable, "the guest has broken its promise to decide by what it declares")
+	}
+	var fragments []fwk.SignFragment
+	for _, field := range p.decidesBy.Pod {
+		var signed any // nil where the field is not there, which is not the empty one
+		if value, ok := valueOf(field, &pod.ObjectMeta); ok {
+			signed = value
+		}
+		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})
+	}
+	return fragments, nil
 }

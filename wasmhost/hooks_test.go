@@ -64,7 +64,7 @@ func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
 		for i := range 10 {
 			scores = append(scores, fwk.NodeScore{Name: fmt.Sprint("n", (i*7)%10), Score: int64((i * 7) % 10)})
 		}
-		if status := pl.ScoreExtensions().NormalizeScore(t.Context(), nil, pod("p"), scores); !status.IsSuccess() {
+		if status := pl.ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), scores); !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		for i, score := range scores {

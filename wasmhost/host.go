@@ -61,11 +61,10 @@ type Host struct {
 	// to: for a process that anyone may configure.
 	NoCache bool
 
-	mu       sync.Mutex
-	fetched  map[string]fetched // by URL
-	compiled map[programKey]*compiled
-	plugins  map[*plugin]struct{} // all that are open
-	caches   caches
+	mu      sync.Mutex
+	fetched map[string][]byte    // by URL
+	plugins map[*plugin]struct{} // all that are open
+	caches  caches
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin
@@ -86,16 +85,12 @@ func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 		}
-		return h.open(ctx, name, args, handle)
+		started, err := h.Start(ctx, name, args)
+		if err != nil {
+			return nil, err
+		}
+		return started.Plugin(ctx, handle), nil
 	}
-}
-
-func (h *Host) open(ctx context.Context, name string, args Args, handle fwk.Handle) (fwk.Plugin, error) {
-	started, err := h.Start(ctx, name, args)
-	if err != nil {
-		return nil, err
-	}
-	return started.Plugin(ctx, handle), nil
 }
 
 // Started is a guest that waits to become a plugin.
@@ -125,7 +120,7 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	if handle != nil {
 		p.cycleView, p.bindingView = cycleView{handle}, bindingViewOf(handle)
 	}
-	if why := whyForgotten(p.guest.Guest); why != "" {
+	if why := p.notRemembered; why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)
@@ -144,15 +139,15 @@ type Description struct {
 // Describe tells what there is to know about the guest before it is asked.
 func (s *Started) Describe() (d Description) {
 	p := s.p
+	d = Description{
+		NotRemembered: p.notRemembered, ManyNames: p.filtersNames(),
+		Instances: p.sharing.instances(), WhyInstances: p.whySharing,
+	}
 	if p.decidesBy != nil {
 		for _, field := range slices.Concat(p.decidesBy.Pod, p.decidesBy.Node) {
 			d.DecidesBy = append(d.DecidesBy, field.String())
 		}
 	}
-	d.NotRemembered = whyForgotten(p.guest.Guest)
-	d.ManyNames = p.answers != nil && p.guest.FiltersNames() && onlyName(p.decidesBy.Node)
-	_, d.WhyInstances = sharingOf(p.guest.Guest, p.args)
-	d.Instances = p.sharing.instances()
 	slot := p.pool.lock()
 	defer p.pool.unlock(slot)
 	if p.provide(slot) == nil {
@@ -164,11 +159,11 @@ func (s *Started) Describe() (d Description) {
 // Fetch returns the bytes of a guest as [Host.Start] gets them, and does not start it.
 func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
 	from := fetch.Parse(args.GuestURL)
-	guest, err := h.fetch(ctx, from, args)
+	wasm, err := h.fetch(ctx, from, args)
 	if err != nil {
 		return nil, fmt.Errorf("guest %s: %w", from, lineError{err})
 	}
-	return guest.wasm, nil
+	return wasm, nil
 }
 
 // Close stops all guests that the Host has started.
@@ -181,6 +176,8 @@ func (h *Host) Close() error {
 	for p := range plugins {
 		errs = append(errs, p.Close())
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return errors.Join(append(errs, h.caches.close(context.Background()))...)
 }
 

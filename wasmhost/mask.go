@@ -28,7 +28,7 @@ type (
 // so each combination stands here.
 func mask(p *plugin) fwk.Plugin {
 	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
-	exports := p.guest.Exports()
+	exports := p.guest.Exports
 	filters, scores, binds := exports.Has(abi.Filter, abi.PostFilter), exports.Has(abi.Score), exports.Has(bindingCycle...)
 	switch {
 	case filters && scores && binds:

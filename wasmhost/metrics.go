@@ -3,13 +3,9 @@ package wasmhost
 import (
 	"math/rand/v2"
 	"sync/atomic"
-	"time"
 
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
-	fwk "k8s.io/kube-scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // The metrics stand at /metrics of the scheduler, with scheduler_ before their
@@ -48,46 +44,6 @@ func newCounter(name, help string, labels ...string) *metrics.CounterVec {
 func registered[M metrics.Registerable](metric M) M {
 	legacyregistry.MustRegister(metric)
 	return metric
-}
-
-// pluginMetrics are the series of one plugin, which are there from the start.
-type pluginMetrics struct {
-	instances, memory   metrics.GaugeMetric
-	traps, replacements metrics.CounterMetric
-	leftOut             metrics.CounterMetric
-}
-
-func metricsOf(plugin string) pluginMetrics {
-	m := pluginMetrics{
-		instances: instances.WithLabelValues(plugin), memory: memory.WithLabelValues(plugin),
-		traps: traps.WithLabelValues(plugin), replacements: replacements.WithLabelValues(plugin),
-		leftOut: leftOut.WithLabelValues(plugin),
-	}
-	m.traps.Add(0)
-	m.replacements.Add(0)
-	m.leftOut.Add(0)
-	return m
-}
-
-// measured is a call that is measured, or the zero value for one that is not.
-type measured struct {
-	plugin *plugin
-	began  time.Time
-}
-
-// measure begins to measure a call, if the framework measures plugins in this
-// cycle.
-func (p *plugin) measure(state fwk.CycleState) measured {
-	if state == nil || !state.ShouldRecordPluginMetrics() {
-		return measured{}
-	}
-	return measured{p, time.Now()}
-}
-
-func (m measured) done(hook abi.Hook, status *fwk.Status) {
-	if m.plugin != nil {
-		callSeconds.WithLabelValues(m.plugin.name, hook.String(), status.Code().String()).Observe(time.Since(m.began).Seconds())
-	}
 }
 
 // answerMetrics are the series of one plugin's answers.

@@ -3,6 +3,7 @@ package wasmhost
 import (
 	"encoding/binary"
 	"maps"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,18 +13,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// nodeNumbers numbers nodes by the values of the fields that a guest decides by:
-// nodes that it cannot tell apart have one number.
-type nodeNumbers struct {
-	ids    map[string]int32 // with those of nodes that are gone
-	table  *nodeTable
-	tables uint64 // how many there were
-}
-
-// maxGone bounds the numbers of nodes that are gone: beyond it all begins anew.
-const maxGone = 1000
-
-// nodeTable has the numbers of one list of nodes. It never changes.
+// nodeTable has the numbers of one list of nodes: nodes with the same values of the fields
+// that a guest decides by have one number. It never changes.
 type nodeTable struct {
 	number uint64 // tables with the same one have the same names and numbers of nodes
 	list   []fwk.NodeInfo
@@ -35,61 +26,45 @@ type nodeTable struct {
 	at     map[*v1.Node]int32
 }
 
-// number gives a number to the values of a node's fields.
-func (n *nodeNumbers) number(key []byte) int32 {
-	id, ok := n.ids[string(key)]
+// number gives a number to the values of a node's fields. The cache must be locked.
+func (c *answerCache) number(key []byte) int32 {
+	id, ok := c.ids[string(key)]
 	if !ok {
-		id = int32(len(n.ids))
-		n.ids[string(key)] = id
+		id = int32(len(c.ids))
+		c.ids[string(key)] = id
 	}
 	return id
 }
 
-// renew makes the table of another list.
-func (n *nodeNumbers) renew(list []fwk.NodeInfo, fields []abi.Field) {
-	last := n.table
+// renew makes the table of another list. The cache must be locked.
+func (c *answerCache) renew(list []fwk.NodeInfo) {
+	last, fields := c.table, c.fields.Node
 	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, at: make(map[*v1.Node]int32, len(list))}
 	alike := len(list) == len(last.listed)
 	var key []byte
 	for i, info := range list {
 		node := info.Node()
 		key = appendValues(key[:0], fields, &node.ObjectMeta)
-		id := n.number(key)
+		id := c.number(key)
 		next.nodes[i], next.listed[i], next.at[node] = node, id, id
 		alike = alike && id == last.listed[i] && node.Name == last.nodes[i].Name
 	}
-	next.ids, next.size, next.number = last.ids, len(n.ids), last.number
+	next.ids, next.size, next.number = last.ids, len(c.ids), last.number
 	if next.size != last.size {
-		next.ids = maps.Clone(n.ids)
+		next.ids = maps.Clone(c.ids)
 	}
 	if !alike || next.number == 0 {
-		n.tables++
-		next.number = n.tables
+		c.tables++
+		next.number = c.tables
 	}
-	n.table = next
-}
-
-// tableOf makes the table of one node.
-func (n *nodeNumbers) tableOf(node *v1.Node, fields []abi.Field) *nodeTable {
-	id := n.number(appendValues(nil, fields, &node.ObjectMeta))
-	return &nodeTable{at: map[*v1.Node]int32{node: id}, size: len(n.ids)}
+	c.table = next
 }
 
 // isOf reports whether a list is the one that the table is of, and its nodes have
 // the same fields.
 func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
-	if !naming.Same(t.list, nodes) {
-		return false
-	}
-	if onlyName(fields) {
-		return true
-	}
-	for i, node := range nodes {
-		if node.Node() != t.nodes[i] {
-			return false
-		}
-	}
-	return true
+	return naming.Same(t.list, nodes) && (onlyName(fields) ||
+		slices.EqualFunc(nodes, t.nodes, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node }))
 }
 
 // onlyName reports whether the name is all that counts of a node.

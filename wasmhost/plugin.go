@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -22,24 +23,23 @@ type plugin struct {
 	name     string
 	url      string // as it may be shown
 	host     *Host
-	guest    *compiled
-	active   abi.Set
-	sharing  sharing
+	guest    *abi.Guest
 	settings abi.Settings
 	args     Args
 	ctx      context.Context // of the start, for the values in it
 	key      fwk.StateKey
 	events   []fwk.ClusterEventWithHint
-	metrics  pluginMetrics
+
+	sharing                   sharing
+	whySharing, notRemembered string // why the sharing is as it is; why answers are not remembered, or ""
 
 	// What the guest may ask in a scheduling cycle, and in a binding cycle. They are
 	// nil while the guest is only checked.
 	cycleView, bindingView abi.Scheduler
 
-	decidesBy    *abi.Fields  // nil for a guest that does not say
-	answers      *answerCache // nil for a guest of which nothing is remembered
-	inBackground atomic.Bool  // the guest is asked outside of the scheduling cycles
-	eventFailed  atomic.Int64 // when a call for an event has failed, in ns
+	decidesBy   *abi.Fields  // nil for a guest that does not say
+	answers     *answerCache // nil for a guest of which nothing is remembered
+	eventFailed atomic.Int64 // when a call for an event has failed, in ns
 
 	pool      *pool
 	watchdog  watchdog
@@ -52,27 +52,28 @@ type plugin struct {
 var errClosed = errors.New("the guest is closed")
 
 func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
-	stored, err := h.fetch(ctx, from, args)
+	wasm, err := h.fetch(ctx, from, args)
 	if err != nil {
 		return nil, err
 	}
-	guest, err := h.compile(ctx, stored, args)
+	guest, err := h.compile(ctx, wasm, args)
 	if err != nil {
 		return nil, err
 	}
+	timeout := args.callTimeout()
 	p := &plugin{
-		name: name, url: from.String(), args: args, host: h, guest: guest, active: guest.Active(),
-		ctx: context.WithoutCancel(ctx), key: naming.Key(name),
-		metrics: metricsOf(name), watchdog: watchdog{running: map[*instance]seenCall{}},
+		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
+		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: timeout},
+		ctx:      context.WithoutCancel(ctx), key: naming.Key(name),
 	}
-	p.settings = abi.Settings{
-		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: args.callTimeout(),
-	}
-	p.sharing, _ = sharingOf(guest.Guest, args)
+	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = newPool(p.sharing.instances())
-	var watched context.Context
-	watched, p.stop = context.WithCancel(p.ctx)
-	if timeout := args.callTimeout(); timeout > 0 {
+	for _, counter := range []*metrics.CounterVec{traps, replacements, leftOut} {
+		counter.WithLabelValues(name) // which is 0 until something happens
+	}
+	watched, stop := context.WithCancel(p.ctx)
+	p.stop = stop
+	if timeout > 0 {
 		go p.watchdog.run(watched.Done(), timeout)
 	}
 	if err := p.startFirst(); err != nil {
@@ -97,14 +98,13 @@ func (p *plugin) startFirst() error {
 	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {
 		return err
 	}
-	if whyForgotten(p.guest.Guest) == "" {
+	if p.notRemembered == "" {
 		p.answers = newAnswerCache(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), answerMetricsOf(p.name))
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err
 }
 
-// Name implements fwk.Plugin.
 func (p *plugin) Name() string { return p.name }
 
 // closePatience is how long Close waits for calls.
@@ -123,31 +123,25 @@ func (p *plugin) Close() error {
 	p.watchdog.interrupt(errClosed)
 	p.stop()
 	deadline := time.Now().Add(closePatience)
-	for p.watchdog.count() > 0 { // more than once, if an instance moved meanwhile
+	for ; p.watchdog.count() > 0; time.Sleep(time.Millisecond) { // again where an instance is busy, or moved meanwhile
 		if time.Now().After(deadline) {
 			return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
 		}
 		p.endIdle()
 	}
-	return p.host.release(p.guest)
+	return p.guest.Close(context.Background())
 }
 
 // endIdle ends the instances that are not being called.
 func (p *plugin) endIdle() {
-	busy := false
 	for _, s := range p.pool.all() {
-		if !s.tryLock() {
-			busy = true
-			continue
+		if s.tryLock() {
+			p.drop(s)
+			p.pool.unlock(s)
 		}
-		p.drop(s)
-		p.pool.unlock(s)
 	}
-	for i := p.pool.takeSpare(); i != nil; i = p.pool.takeSpare() {
-		p.end(i)
-	}
-	if busy {
-		time.Sleep(time.Millisecond)
+	for range maxSpare {
+		p.end(p.pool.takeSpare())
 	}
 }
 
@@ -169,8 +163,8 @@ func (p *plugin) provide(s *slot) error {
 		return err
 	}
 	s.instance = &instance{Instance: started}
-	p.watchdog.add(s.instance)
-	p.metrics.instances.Inc()
+	p.watchdog.running.Store(s.instance, &seenCall{})
+	instances.WithLabelValues(p.name).Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // Close may have looked before the instance was there
 		p.drop(s)
@@ -178,7 +172,7 @@ func (p *plugin) provide(s *slot) error {
 	}
 	if s.lost {
 		s.lost = false
-		p.metrics.replacements.Inc()
+		replacements.WithLabelValues(p.name).Inc()
 		klog.FromContext(p.ctx).Info("Replaced the Wasm guest", "plugin", p.name, "guest", p.url, "took", time.Since(began))
 	}
 	return nil
@@ -186,23 +180,25 @@ func (p *plugin) provide(s *slot) error {
 
 // drop closes the instance of a locked slot.
 func (p *plugin) drop(s *slot) {
-	if s.instance != nil {
-		p.end(s.instance)
-		s.instance = nil
-	}
+	p.end(s.instance)
+	s.instance = nil
 }
 
+// end closes an instance, if there is one.
 func (p *plugin) end(i *instance) {
+	if i == nil {
+		return
+	}
 	_ = i.Close(context.Background())
-	p.watchdog.remove(i)
-	p.metrics.instances.Dec()
-	p.metrics.memory.Add(-float64(i.memory))
+	p.watchdog.running.Delete(i)
+	instances.WithLabelValues(p.name).Dec()
+	memory.WithLabelValues(p.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *plugin) countMemory(i *instance) {
 	if size := i.MemorySize(); size != i.memory {
-		p.metrics.memory.Add(float64(size) - float64(i.memory))
+		memory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
 		i.memory = size
 	}
 }

@@ -37,13 +37,15 @@ type pool struct {
 	waiting atomic.Int64  // goroutines that found no slot free
 	freed   chan struct{} // wakes them
 
-	mu    sync.Mutex
-	bound map[types.UID]*slot // of pods in permit or binding
-	spare []*instance         // that such pods no longer need, the oldest first
+	bound sync.Map       // of pods in permit or binding, by UID: the *slot
+	spare chan *instance // that such pods no longer need
 }
 
+// maxSpare is how many instances are kept for pods to come.
+const maxSpare = 8
+
 func newPool(instances int) *pool {
-	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), bound: map[types.UID]*slot{}}
+	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), spare: make(chan *instance, maxSpare)}
 }
 
 // lock waits for a slot. To park a goroutine and wake it takes longer than a call, so
@@ -102,12 +104,11 @@ func (p *pool) unlock(s *slot) {
 
 // boundTo locks the slot that a pod has to itself, if there is one.
 func (p *pool) boundTo(pod types.UID) *slot {
-	p.mu.Lock()
-	s := p.bound[pod]
-	p.mu.Unlock()
-	if s == nil {
+	own, ok := p.bound.Load(pod)
+	if !ok {
 		return nil
 	}
+	s := own.(*slot)
 	for !s.tryLock() { // hardly ever: the calls for a pod come one after another
 		time.Sleep(10 * time.Microsecond)
 	}
@@ -116,57 +117,49 @@ func (p *pool) boundTo(pod types.UID) *slot {
 
 // bind makes the instance of a locked slot a pod's own.
 func (p *pool) bind(pod types.UID, s *slot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, ok := p.bound[pod]; ok || s.instance == nil {
+	if _, ok := p.bound.Load(pod); ok || s.instance == nil {
 		return
 	}
-	p.bound[pod] = &slot{instance: s.instance, bound: true}
+	p.bound.Store(pod, &slot{instance: s.instance, bound: true})
 	s.instance = nil
 }
 
-// release takes back the instance that was a pod's own. It returns the instance if
-// there are enough without it.
+// release takes back the instance that was a pod's own, if there is one. It returns the
+// instance if there are enough without it.
 func (p *pool) release(pod types.UID) (unneeded *instance) {
 	s := p.boundTo(pod)
 	if s == nil {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.bound, pod)
-	if s.instance == nil || len(p.spare) >= maxSpare {
+	p.bound.Delete(pod)
+	if s.instance == nil {
+		return nil
+	}
+	select {
+	case p.spare <- s.instance:
+		return nil
+	default:
 		return s.instance
 	}
-	p.spare = append(p.spare, s.instance)
-	return nil
 }
-
-// maxSpare is how many instances are kept for pods to come.
-const maxSpare = 8
 
 // takeSpare takes an instance that no pod needs any more, or nil.
 func (p *pool) takeSpare() *instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.spare) == 0 {
+	select {
+	case oldest := <-p.spare:
+		return oldest
+	default:
 		return nil
 	}
-	oldest := p.spare[0]
-	p.spare = p.spare[1:]
-	return oldest
 }
 
 // all are the slots that there are now.
-func (p *pool) all() []*slot {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := make([]*slot, 0, len(p.slots)+len(p.bound))
+func (p *pool) all() (all []*slot) {
 	for i := range p.slots {
 		all = append(all, &p.slots[i])
 	}
-	for _, s := range p.bound {
-		all = append(all, s)
+	for _, s := range p.bound.Range {
+		all = append(all, s.(*slot))
 	}
 	return all
 }

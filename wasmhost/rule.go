@@ -27,13 +27,13 @@ const (
 
 // sharingOf decides on a guest, and says why.
 func sharingOf(guest *abi.Guest, args Args) (is sharing, why string) {
-	active := guest.Active()
+	active := guest.Active
 	switch {
 	case active.Has(abi.Permit, abi.PreBind, abi.Bind, abi.PostBind):
 		return perPod, "it takes part in permit or binding"
 	case active.Has(abi.Reserve, abi.Unreserve):
 		return single, "it takes part in reserve"
-	case guest.UsesHandle():
+	case guest.UsesHandle:
 		return single, "it acts on the scheduler through its handle"
 	case args.Instances == 1:
 		return single, "its args say so"

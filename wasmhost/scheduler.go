@@ -11,6 +11,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -21,7 +22,6 @@ type cycleView struct{ handle fwk.Handle }
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
-// Node implements abi.Scheduler.
 func (v cycleView) Node(name string) abi.Message {
 	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
 		return info.Node()
@@ -29,7 +29,6 @@ func (v cycleView) Node(name string) abi.Message {
 	return nil
 }
 
-// Nodes implements abi.Scheduler.
 func (v cycleView) Nodes() (abi.Message, error) {
 	infos, err := v.nodes().List()
 	nodes := make([]*v1.Node, len(infos))
@@ -47,34 +46,23 @@ func listOf(nodes []*v1.Node) *v1.NodeList {
 	return list
 }
 
-// ImageStates implements abi.Scheduler.
-func (v cycleView) ImageStates(name string) any {
-	var states map[string]*fwk.ImageStateSummary
-	if info, err := v.nodes().Get(name); err == nil {
-		states = info.GetImageStates()
+func (v cycleView) ImageStates(name string) any { return imageStates(v.nodes(), name) }
+
+func imageStates(nodes fwk.NodeInfoLister, name string) map[string]*fwk.ImageStateSummary {
+	if info, err := nodes.Get(name); err == nil {
+		return info.GetImageStates()
 	}
-	return states
+	return nil
 }
 
-// Eventf implements abi.Scheduler.
 func (v cycleView) Eventf(e abi.Event) {
-	v.handle.EventRecorder().Eventf(referenceTo(e.RegardingReference), referenceTo(e.RelatedReference),
-		e.Eventtype, e.Reason, e.Action, "%s", e.Note)
+	v.handle.EventRecorder().Eventf(&e.RegardingReference, &e.RelatedReference, e.Eventtype, e.Reason, e.Action, "%s", e.Note)
 }
 
-func referenceTo(r abi.Reference) *v1.ObjectReference {
-	return &v1.ObjectReference{
-		Kind: r.Kind, APIVersion: r.APIVersion, Name: r.Name, Namespace: r.Namespace,
-		UID: types.UID(r.UID), ResourceVersion: r.ResourceVersion,
-	}
-}
-
-// RejectWaitingPod implements abi.Scheduler.
 func (v cycleView) RejectWaitingPod(uid string) bool {
 	return v.handle.RejectWaitingPod(types.UID(uid))
 }
 
-// WaitingPod implements abi.Scheduler.
 func (v cycleView) WaitingPod(uid string) abi.Message {
 	if waiting := v.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
 		return waiting.GetPod()
@@ -104,7 +92,6 @@ func nodeLister(handle fwk.Handle) (nodes corelisters.NodeLister) {
 	return handle.SharedInformerFactory().Core().V1().Nodes().Lister()
 }
 
-// Node implements abi.Scheduler.
 func (v bindingView) Node(name string) abi.Message {
 	if node, err := v.nodes.Get(name); err == nil {
 		return node
@@ -112,44 +99,14 @@ func (v bindingView) Node(name string) abi.Message {
 	return nil
 }
 
-// Nodes implements abi.Scheduler.
 func (v bindingView) Nodes() (abi.Message, error) {
 	nodes, err := v.nodes.List(labels.Everything())
 	return listOf(nodes), err
 }
 
-// ImageStates implements abi.Scheduler. The informers have only the nodes, so it counts
-// how many of them have each image.
 func (v bindingView) ImageStates(name string) any {
-	var states map[string]*fwk.ImageStateSummary
-	node, err := v.nodes.Get(name)
-	if err != nil {
-		return states
-	}
-	states = map[string]*fwk.ImageStateSummary{}
-	for image, size := range imagesOf(node) {
-		states[image] = &fwk.ImageStateSummary{Size: size}
-	}
 	nodes, _ := v.nodes.List(labels.Everything())
-	for _, other := range nodes {
-		for image := range imagesOf(other) {
-			if state := states[image]; state != nil {
-				state.NumNodes++
-			}
-		}
-	}
-	return states
-}
-
-// imagesOf are the names of a node's images, with their sizes.
-func imagesOf(node *v1.Node) map[string]int64 {
-	images := map[string]int64{}
-	for _, image := range node.Status.Images {
-		for _, name := range image.Names {
-			images[name] = image.SizeBytes
-		}
-	}
-	return images
+	return imageStates(cache.NewSnapshot(nil, nodes), name)
 }
 
 // nodeView is a view in which one node is as it is given.
@@ -158,7 +115,6 @@ type nodeView struct {
 	node *v1.Node
 }
 
-// Node implements abi.Scheduler.
 func (v nodeView) Node(name string) abi.Message {
 	if name == v.node.Name {
 		return v.node
@@ -168,9 +124,9 @@ func (v nodeView) Node(name string) abi.Message {
 
 // logGuest writes what a guest logs.
 func logGuest(severity int32, msg string, kvs []string) {
-	values := make([]any, len(kvs))
-	for i, v := range kvs {
-		values[i] = v
+	var values []any
+	for _, v := range kvs {
+		values = append(values, v)
 	}
 	switch {
 	case severity < abi.SeverityWarning && kvs == nil:

@@ -66,7 +66,7 @@ func TestThePodThatHitATrapIsRetriedWithANewGuest(t *testing.T) {
 func TestEveryPreFilterAfterATrapGetsANewGuest(t *testing.T) {
 	pl := openWith(t, "trap_prefilter", Args{Instances: 1}, nil)
 	for i, want := range []fwk.Code{fwk.Success, fwk.Error, fwk.Success, fwk.Error} {
-		if _, got := preFilter(t.Context(), pl, nil, pod("p")); got.Code() != want {
+		if _, got := preFilter(t.Context(), pl, framework.NewCycleState(), pod("p")); got.Code() != want {
 			t.Errorf("call %d: %v, want %v", i, got.Code(), want)
 		}
 	}
@@ -94,11 +94,11 @@ func TestAnErrorThatTheGuestAnswersIsNoTrap(t *testing.T) {
 func TestATrapWhileScoresAreNormalizedIsAnError(t *testing.T) {
 	pl := open(t, "trap_normalizescore")
 	extensions := pl.(fwk.ScorePlugin).ScoreExtensions()
-	status := extensions.NormalizeScore(t.Context(), nil, pod("p"), fwk.NodeScoreList{{Name: "a", Score: 1}})
+	status := extensions.NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), fwk.NodeScoreList{{Name: "a", Score: 1}})
 	if status.Code() != fwk.Error || !strings.HasPrefix(status.Message(), "wasm: normalizescore error") {
 		t.Errorf("got %v", status)
 	}
-	if _, status := pl.(fwk.ScorePlugin).Score(t.Context(), nil, pod("other"), node("a")); !status.IsSuccess() {
+	if _, status := pl.(fwk.ScorePlugin).Score(t.Context(), framework.NewCycleState(), pod("other"), node("a")); !status.IsSuccess() {
 		t.Errorf("the next pod: %v", status)
 	}
 }

@@ -21,36 +21,31 @@ type podAnswers struct {
 
 	preFilter     atomic.Pointer[preFilterAnswer]
 	filter, score column
-	verdicts      atomic.Pointer[[]verdict] // by their numbers, from 1 on
+	verdicts      atomic.Pointer[[]abi.Verdict] // by their numbers, from 1 on
 	passing       atomic.Pointer[passingNodes]
-	again         atomic.Bool // there was a pod before with answers missing
+	again         atomic.Bool // there was a pod before
 
 	mu      sync.Mutex // held by who writes verdicts, numbers and columns
 	numbers map[verdictKey]uint16
 }
 
-// preFilterAnswer is what PreFilter answered.
+// preFilterAnswer is what PreFilter answered, with the nodes that it named.
 type preFilterAnswer struct {
-	abi.Out
-	result *fwk.PreFilterResult // of the names that the guest gave
+	abi.Verdict
+	result *fwk.PreFilterResult
 }
 
 func (a *podAnswers) keepPreFilter(answered *preFilterAnswer) {
 	a.preFilter.Store(answered)
-	bytes := preFilterBytes + setBytes(len(answered.NodeNames)) + int64(len(verdictOf(answered.Out).reason()))
-	for _, name := range answered.NodeNames {
-		bytes += int64(len(name)) + stringBytes
+	bytes := preFilterBytes + int64(len(answered.Reason()))
+	if answered.result != nil {
+		bytes += setBytes(len(answered.result.NodeNames))
+		for name := range answered.result.NodeNames {
+			bytes += int64(len(name))
+		}
 	}
 	a.cache.grew(a, bytes)
 }
-
-// verdict is what a hook answered: in Score's, the number is the score.
-type verdict struct {
-	code, number int32
-	reasons      []string // one at most
-}
-
-func verdictOf(out abi.Out) verdict { return verdict{out.Code, out.Number, out.Reasons} }
 
 // verdictKey is a verdict that can be compared.
 type verdictKey struct {
@@ -58,37 +53,36 @@ type verdictKey struct {
 	reason       string
 }
 
-func (v verdict) key() verdictKey { return verdictKey{v.code, v.number, v.reason()} }
+func keyOf(v abi.Verdict) verdictKey { return verdictKey{v.Code, v.Number, v.Reason()} }
 
-func (v verdict) reason() string {
-	if len(v.reasons) == 0 {
-		return ""
-	}
-	return v.reasons[0]
+// inWords is a verdict as it is logged.
+func inWords(v abi.Verdict) string {
+	return fmt.Sprintf("%s, %d, %q", fwk.Code(v.Code), v.Number, v.Reason())
 }
 
-func (v verdict) passes() bool { return v.code == int32(fwk.Success) }
-
-// String is a verdict as it is logged.
-func (v verdict) String() string {
-	return fmt.Sprintf("%s, %d, %q", fwk.Code(v.code), v.number, v.reason())
+// of is the column of Filter or Score.
+func (a *podAnswers) of(hook abi.Hook) *column {
+	if hook == abi.Score {
+		return &a.score
+	}
+	return &a.filter
 }
 
 // about finds what was answered about the nodes of a number.
-func (a *podAnswers) about(of *column, id int32) (verdict, bool) {
-	number := of.get(id)
+func (a *podAnswers) about(hook abi.Hook, id int32) (abi.Verdict, bool) {
+	number := a.of(hook).get(id)
 	if number == 0 {
-		return verdict{}, false
+		return abi.Verdict{}, false
 	}
 	return (*a.verdicts.Load())[number-1], true
 }
 
 // keep remembers what was answered about the nodes of a number, of so many numbers,
 // unless there are too many different answers.
-func (a *podAnswers) keep(of *column, id int32, size int, v verdict) {
+func (a *podAnswers) keep(hook abi.Hook, id int32, size int, v abi.Verdict) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.set(of, id, size, a.number(v))
+	a.set(a.of(hook), id, size, a.number(v))
 }
 
 // set is keep for the number of a verdict, with the answers locked.
@@ -100,15 +94,15 @@ func (a *podAnswers) set(of *column, id int32, size int, number uint16) {
 
 // number is that of a verdict, or 0 where there are too many. The answers must be
 // locked.
-func (a *podAnswers) number(v verdict) uint16 {
-	key := v.key()
+func (a *podAnswers) number(v abi.Verdict) uint16 {
+	key := keyOf(v)
 	number, ok := a.numbers[key]
 	if ok || len(a.numbers) == math.MaxUint16 {
 		return number
 	}
 	number = uint16(len(a.numbers) + 1)
 	a.numbers[key] = number
-	var verdicts []verdict
+	var verdicts []abi.Verdict
 	if known := a.verdicts.Load(); known != nil {
 		verdicts = *known
 	}

@@ -109,25 +109,28 @@ func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
 	if c.answers, c.nodes = p.answers.withNode(pod, node); c.answers == nil {
 		return false
 	}
-	if p.active.Has(abi.PreFilter) {
-		a, err := p.recallPreFilter(c, p.answers.doubt())
-		if err != nil {
-			p.eventFailed.Store(time.Now().UnixNano())
-			return false
-		}
-		switch status := statusOf(abi.PreFilter, a.Code, a.Reasons); {
-		case !status.IsSuccess():
-			return status.IsRejected()
-		case !a.result.AllNodes() && !a.result.NodeNames.Has(node.Name):
-			return true
-		}
-	}
-	if !p.active.Has(abi.Filter) {
-		return p.constant(abi.Filter).IsRejected()
-	}
-	status := p.recallFilter(c, node)
-	if status.Code() == fwk.Error {
+	status, err := p.statusOn(c, node)
+	if err != nil || status.Code() == fwk.Error {
 		p.eventFailed.Store(time.Now().UnixNano())
 	}
-	return status.IsRejected()
+	return err == nil && status.IsRejected()
+}
+
+// statusOn is what a pod's cycle says of a node.
+func (p *plugin) statusOn(c *cycle, node *v1.Node) (*fwk.Status, error) {
+	if p.guest.Active.Has(abi.PreFilter) {
+		a, err := p.recallPreFilter(c)
+		status := statusOf(abi.PreFilter, a.Verdict)
+		switch {
+		case err != nil || !status.IsSuccess():
+			return status, err
+		case !a.result.AllNodes() && !a.result.NodeNames.Has(node.Name):
+			return fwk.NewStatus(fwk.Unschedulable), nil
+		}
+	}
+	v, err := p.guest.Constants[abi.Filter], error(nil)
+	if p.guest.Active.Has(abi.Filter) {
+		v, err = p.recall(c, abi.Filter, node)
+	}
+	return statusOf(abi.Filter, v), err
 }

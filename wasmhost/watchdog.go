@@ -11,8 +11,7 @@ import (
 // looks at all instances now and then, since a timer for each call would take
 // longer than most calls do: a call ends after up to a quarter more than the time.
 type watchdog struct {
-	mu      sync.Mutex
-	running map[*instance]seenCall
+	running sync.Map // of *instance: the *seenCall
 }
 
 // seenCall is the call that an instance was seen in, and when first.
@@ -21,31 +20,18 @@ type seenCall struct {
 	since  time.Time
 }
 
-func (w *watchdog) add(i *instance) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.running[i] = seenCall{}
-}
-
-func (w *watchdog) remove(i *instance) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.running, i)
-}
-
 // count is how many instances there are.
-func (w *watchdog) count() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.running)
+func (w *watchdog) count() (n int) {
+	for range w.running.Range {
+		n++
+	}
+	return n
 }
 
 // interrupt ends all calls.
 func (w *watchdog) interrupt(why error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range w.running {
-		i.Interrupt(why)
+	for i := range w.running.Range {
+		i.(*instance).Interrupt(why)
 	}
 }
 
@@ -64,14 +50,13 @@ func (w *watchdog) run(closed <-chan struct{}, timeout time.Duration) {
 }
 
 func (w *watchdog) look(timeout time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	now := time.Now()
-	for i, seen := range w.running {
+	for key, value := range w.running.Range {
+		i, seen := key.(*instance), value.(*seenCall)
 		switch number, calling := i.InCall(); {
 		case !calling:
 		case number != seen.number:
-			w.running[i] = seenCall{number, now}
+			*seen = seenCall{number, now}
 		case now.Sub(seen.since) >= timeout:
 			i.Interrupt(abi.Overdue(timeout))
 		}

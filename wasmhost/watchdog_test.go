@@ -134,10 +134,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 
 // calling is how many calls last.
 func (w *watchdog) calling() (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range w.running {
-		if _, lasts := i.InCall(); lasts {
+	for i := range w.running.Range {
+		if _, lasts := i.(*instance).InCall(); lasts {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed" // of nameWasm
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -27,8 +26,7 @@ import (
 var nameWasm []byte
 
 func newBench() *cobra.Command {
-	var args wasmhost.Args
-	var podFile, nodesFile string
+	var q question
 	cmd := &cobra.Command{
 		Use:   "bench FILE|URL",
 		Short: "Measures a scheduling cycle with a guest: the first question, and the remembered answer",
@@ -36,45 +34,23 @@ func newBench() *cobra.Command {
 			"as they are when its answer is not known, and as they are when it is. Compare the lines with each other: machines differ.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			args.GuestURL = urlOf(given[0])
-			pod, nodes, err := workload(podFile, nodesFile)
-			if err != nil {
+			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			lines, err := measure(cmd.Context(), args, pod, nodes)
+			lines, err := measure(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', tabwriter.AlignRight)
-			fmt.Fprintf(table, "ns for each of %d nodes, median of %d rounds\t±\t\n", len(nodes), rounds)
+			fmt.Fprintf(table, "ns for each of %d nodes, median of %d rounds\t±\t\n", len(q.nodes), rounds)
 			for _, line := range lines {
 				fmt.Fprintf(table, "%s\t%.0f\t%.0f %%\t\n", line.name, line.median(), line.spread())
 			}
 			return table.Flush()
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
-	flags.StringVar(&nodesFile, "nodes", "", "file with the nodes (default: 1,000, node-0 to node-999)")
-	argsFlags(flags, &args)
+	q.flags(cmd, "file with the nodes (default: 1,000, node-0 to node-999)")
 	return cmd
-}
-
-// workload is what the files have, or what stands in for them.
-func workload(podFile, nodesFile string) (pod *v1.Pod, nodes []*v1.Node, err error) {
-	if pod, err = podOf(podFile); err != nil {
-		return nil, nil, err
-	}
-	if nodesFile != "" {
-		if _, nodes, err = read(nodesFile); err != nil || len(nodes) == 0 {
-			return nil, nil, errors.Join(err, fmt.Errorf("--nodes %s: has no node", nodesFile))
-		}
-		return pod, nodes, nil
-	}
-	for i := range 1000 {
-		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
-	}
-	return pod, nodes, nil
 }
 
 // measured is a guest, and what its cycles took, in ns for each node.
@@ -98,14 +74,14 @@ func (m *measured) spread() float64 {
 }
 
 // measure has the guests take turns, so that what else the machine does hits all.
-func measure(ctx context.Context, args wasmhost.Args, pod *v1.Pod, nodes []*v1.Node) (lines []*measured, err error) {
+func measure(ctx context.Context, q question) (lines []*measured, err error) {
 	dir, err := os.MkdirTemp("", "guest-")
 	if err != nil {
 		return nil, err
 	}
 	host := &wasmhost.Host{}
 	defer func() { err = errors.Join(err, host.Close(), os.RemoveAll(dir)) }()
-	wasm, err := new(wasmhost.Host).Fetch(ctx, args)
+	wasm, err := new(wasmhost.Host).Fetch(ctx, q.args)
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +95,8 @@ func measure(ctx context.Context, args wasmhost.Args, pod *v1.Pod, nodes []*v1.N
 		if err := os.WriteFile(file, line.wasm, 0o600); err != nil {
 			return nil, err
 		}
-		its := args
-		its.GuestURL = urlOf(file)
-		cycle, err := cycleOf(ctx, host, its, pod, nodes)
+		q.args.GuestURL = urlOf(file)
+		cycle, err := cycleOf(ctx, host, q)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +104,7 @@ func measure(ctx context.Context, args wasmhost.Args, pod *v1.Pod, nodes []*v1.N
 	}
 	for range rounds {
 		for _, line := range lines {
-			line.took = append(line.took, timePerNode(line.cycle, len(nodes)))
+			line.took = append(line.took, timePerNode(line.cycle, len(q.nodes)))
 		}
 	}
 	return lines, nil
@@ -147,25 +122,25 @@ func timePerNode(cycle func(), nodes int) float64 {
 }
 
 // cycleOf is a scheduling cycle with the guest, which also scores all nodes.
-func cycleOf(ctx context.Context, host *wasmhost.Host, args wasmhost.Args, pod *v1.Pod, nodes []*v1.Node) (func(), error) {
-	scheduler, err := schedulerOf(ctx, host, args, nil, nodes, printEvents{nil})
+func cycleOf(ctx context.Context, host *wasmhost.Host, q question) (func(), error) {
+	scheduler, err := schedulerOf(ctx, host, q, printEvents{io.Discard})
 	if err != nil {
 		return nil, err
 	}
 	infos, err := scheduler.SnapshotSharedLister().NodeInfos().List()
 	return func() {
 		state := framework.NewCycleState()
-		named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, pod)
+		named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, q.pod)
 		if !status.IsSuccess() {
 			return
 		}
 		for _, node := range infos {
 			if named.AllNodes() || named.NodeNames.Has(node.Node().Name) {
-				scheduler.RunFilterPlugins(ctx, state, pod, node)
+				scheduler.RunFilterPlugins(ctx, state, q.pod, node)
 			}
 		}
-		if scheduler.HasScorePlugins() && scheduler.RunPreScorePlugins(ctx, state, pod, infos).IsSuccess() {
-			_, _ = scheduler.RunScorePlugins(ctx, state, pod, infos)
+		if scheduler.HasScorePlugins() && scheduler.RunPreScorePlugins(ctx, state, q.pod, infos).IsSuccess() {
+			_, _ = scheduler.RunScorePlugins(ctx, state, q.pod, infos)
 		}
 	}, err
 }

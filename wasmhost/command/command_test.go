@@ -75,7 +75,7 @@ func TestANewGuestIsBuiltTestedAndDecides(t *testing.T) {
 // TestTheExampleIsWhatNewMakes keeps examples/go-filter what its README says it is.
 func TestTheExampleIsWhatNewMakes(t *testing.T) {
 	for _, file := range []string{"main.go", "main_test.go", "pod.yaml", "nodes.yaml"} {
-		made, err := beginnings.ReadFile("new/" + file + ".txt")
+		made, err := templates.ReadFile("new/" + file + ".txt")
 		must(t, err)
 		is, err := os.ReadFile("../../examples/go-filter/" + file)
 		must(t, err)

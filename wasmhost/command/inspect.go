@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -29,7 +30,7 @@ func newInspect() *cobra.Command {
 			return inspect(cmd.Context(), cmd.OutOrStdout(), args)
 		},
 	}
-	argsFlags(cmd.Flags(), &args)
+	argsFlags(cmd, &args)
 	return cmd
 }
 
@@ -58,8 +59,8 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		{"sha256", fmt.Sprintf("%x", sha256.Sum256(wasm))},
 		{"exports", strings.Join(exports, ", ")},
 		{"imports", strings.Join(imports, ", ")},
-		{"decides by", orNot(strings.Join(d.DecidesBy, ", "), "it does not say")},
-		{"remembered", orNot(d.NotRemembered, "yes, and pods that are alike are batched")},
+		{"decides by", cmp.Or(strings.Join(d.DecidesBy, ", "), "it does not say")},
+		{"remembered", cmp.Or(d.NotRemembered, "yes, and pods that are alike are batched")},
 		{"asked about many nodes", fmt.Sprint(d.ManyNames)},
 		{"instances", fmt.Sprintf("%d: %s", d.Instances, d.WhyInstances)},
 		{"start", took.Round(time.Millisecond).String()},
@@ -68,13 +69,6 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
 	}
 	return table.Flush()
-}
-
-func orNot(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // functions are what a guest exports, and what it imports, by module.

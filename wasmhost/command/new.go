@@ -15,10 +15,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 )
 
-// beginnings are the files of a new guest. NAME stands for its name.
+// templates are the files of a new guest. NAME stands for its name.
 //
 //go:embed new
-var beginnings embed.FS
+var templates embed.FS
 
 // names are good for a folder, a module, a plugin and a file.
 var names = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -37,7 +37,7 @@ func newNew() *cobra.Command {
 				return err
 			}
 			err := errors.Join(
-				copyFiles(beginnings, "new", name, func(file, text string) (string, string) {
+				copyFiles(templates, "new", name, func(file, text string) (string, string) {
 					return strings.TrimSuffix(file, ".txt"), strings.ReplaceAll(text, "NAME", name)
 				}),
 				copyFiles(guest.Source, ".", filepath.Join(name, "kit"), func(file, text string) (string, string) {

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -46,16 +49,12 @@ func newPush() *cobra.Command {
 					annotations["org.opencontainers.image."+key] = value
 				}
 			}
-			image, err := artifactOf(wasm, annotations)
+			digest, err := push(cmd.Context(), ref, wasm, annotations)
 			if err != nil {
-				return err
-			}
-			if err := remote.Write(ref, image, remote.WithContext(cmd.Context()), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
 				return fmt.Errorf("%s: %w", ref, err)
 			}
-			digest, err := image.Digest()
 			fmt.Fprintf(cmd.OutOrStdout(), "oci://%s\n", ref.Context().Digest(digest.String()))
-			return err
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&source, "source", "", "URL of the source, for org.opencontainers.image.source")
@@ -63,44 +62,43 @@ func newPush() *cobra.Command {
 	return cmd
 }
 
-// artifact is an image that is a guest: a manifest, a configuration and one layer.
-type artifact struct {
-	manifest, config []byte
-	layer            v1.Layer
-}
+// manifest is one as remote takes it.
+type manifest []byte
 
-func artifactOf(wasm []byte, annotations map[string]string) (v1.Image, error) {
-	a := &artifact{layer: static.NewLayer(wasm, layerType)}
-	layer, err := partial.Descriptor(a.layer)
+func (m manifest) RawManifest() ([]byte, error) { return m, nil }
+
+func (manifest) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+
+// push stores a guest as a layer, a configuration, and the manifest of the two.
+func push(ctx context.Context, ref name.Tag, wasm []byte, annotations map[string]string) (digest v1.Hash, err error) {
+	layer := static.NewLayer(wasm, layerType)
+	guest, err := partial.Descriptor(layer)
 	if err != nil {
-		return nil, err
+		return digest, err
 	}
-	if a.config, err = json.Marshal(map[string]any{
-		"architecture": "wasm", "os": "wasip1", "layerDigests": []v1.Hash{layer.Digest},
-	}); err != nil {
-		return nil, err
-	}
-	config, err := partial.Descriptor(static.NewLayer(a.config, configType))
+	rawConfig, err := json.Marshal(map[string]any{"architecture": "wasm", "os": "wasip1", "layerDigests": []v1.Hash{guest.Digest}})
 	if err != nil {
-		return nil, err
+		return digest, err
 	}
-	a.manifest, err = json.Marshal(v1.Manifest{
-		SchemaVersion: 2, MediaType: types.OCIManifestSchema1,
-		Config: *config, Layers: []v1.Descriptor{*layer}, Annotations: annotations,
+	config := static.NewLayer(rawConfig, configType)
+	described, err := partial.Descriptor(config)
+	if err != nil {
+		return digest, err
+	}
+	raw, err := json.Marshal(v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Config: *described, Layers: []v1.Descriptor{*guest}, Annotations: annotations,
 	})
 	if err != nil {
-		return nil, err
+		return digest, err
 	}
-	return partial.CompressedToImage(a)
-}
-
-// The methods of partial.CompressedImageCore.
-
-func (a *artifact) RawConfigFile() ([]byte, error)      { return a.config, nil }
-func (a *artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
-func (a *artifact) RawManifest() ([]byte, error)        { return a.manifest, nil }
-func (a *artifact) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) {
-	return a.layer, nil // there is one
+	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	for _, blob := range []v1.Layer{layer, config} {
+		if err := remote.WriteLayer(ref.Context(), blob, options...); err != nil {
+			return digest, err
+		}
+	}
+	digest, _, err = v1.SHA256(bytes.NewReader(raw))
+	return digest, errors.Join(err, remote.Put(ref, manifest(raw), options...))
 }
 
 func newPull() *cobra.Command {

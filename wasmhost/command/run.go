@@ -11,10 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/resource"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -24,8 +21,7 @@ import (
 )
 
 func newRun() *cobra.Command {
-	var args wasmhost.Args
-	var podFile, nodesFile string
+	var q question
 	var expected []string
 	cmd := &cobra.Command{
 		Use:   "run FILE|URL --nodes nodes.yaml [--pod pod.yaml]",
@@ -34,19 +30,10 @@ func newRun() *cobra.Command {
 			"the events that it sends and what it logs. The exit status is 1 if no node is left, or, with --expect, if others are left than those.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			args.GuestURL = urlOf(given[0])
-			pod, err := podOf(podFile)
-			if err != nil {
+			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			placed, nodes, err := read(nodesFile)
-			if err == nil && len(nodes) == 0 {
-				err = fmt.Errorf("--nodes %s: has no node", nodesFile)
-			}
-			if err != nil {
-				return err
-			}
-			left, err := ask(cmd.Context(), cmd.OutOrStdout(), args, pod, placed, nodes)
+			left, err := ask(cmd.Context(), cmd.OutOrStdout(), q)
 			if err != nil {
 				return err
 			}
@@ -59,75 +46,37 @@ func newRun() *cobra.Command {
 			return nil
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
-	flags.StringVar(&nodesFile, "nodes", "", "file with the nodes, as kubectl get nodes -o yaml writes it, and with pods on them, if the guest looks at those")
-	flags.StringSliceVar(&expected, "expect", nil, "names of the nodes that must be left, and no others")
-	argsFlags(flags, &args)
+	q.flags(cmd, "file with the nodes, as kubectl get nodes -o yaml writes it, and with pods on them, if the guest looks at those")
+	cmd.Flags().StringSliceVar(&expected, "expect", nil, "names of the nodes that must be left, and no others")
 	if err := cmd.MarkFlagRequired("nodes"); err != nil {
 		panic(err)
 	}
 	return cmd
 }
 
-// podOf is the one pod of a file, or what stands in for it.
-func podOf(file string) (*v1.Pod, error) {
-	if file == "" {
-		return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}, nil
-	}
-	pods, _, err := read(file)
-	if err == nil && len(pods) != 1 {
-		err = fmt.Errorf("--pod %s: has %d pods, but one is asked about", file, len(pods))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return pods[0], nil
-}
-
-// read reads the pods and nodes of a file.
-func read(file string) (pods []*v1.Pod, nodes []*v1.Node, err error) {
-	infos, err := resource.NewLocalBuilder().WithScheme(scheme.Scheme, v1.SchemeGroupVersion).
-		FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}}).Flatten().Do().Infos()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	for _, info := range infos {
-		switch object := info.Object.(type) {
-		case *v1.Pod:
-			pods = append(pods, object)
-		case *v1.Node:
-			nodes = append(nodes, object)
-		default:
-			err = errors.Join(err, fmt.Errorf("%s: %s is neither a pod nor a node", file, info.ObjectName()))
-		}
-	}
-	return pods, nodes, err
-}
-
 // ask walks the pod through a scheduling cycle, as far as a node is chosen, prints
 // what the guest says, and returns the nodes that are left.
-func ask(ctx context.Context, out io.Writer, args wasmhost.Args, pod *v1.Pod, pods []*v1.Pod, nodes []*v1.Node) (left []string, err error) {
+func ask(ctx context.Context, out io.Writer, q question) (left []string, err error) {
 	host := &wasmhost.Host{}
 	defer func() { err = errors.Join(err, host.Close()) }()
-	scheduler, err := schedulerOf(ctx, host, args, pods, nodes, printEvents{out})
+	scheduler, err := schedulerOf(ctx, host, q, printEvents{out})
 	if err != nil {
 		return nil, err
 	}
 	state := framework.NewCycleState()
-	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, pod)
+	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, q.pod)
 	if !status.IsSuccess() {
-		fmt.Fprintf(out, "PreFilter: %s\n", told(status))
+		fmt.Fprintf(out, "PreFilter: %s\n", inWords(status))
 		return nil, nil
 	}
 	verdicts := map[string]*fwk.Status{}
 	var passed []fwk.NodeInfo
-	for _, node := range nodes {
+	for _, node := range q.nodes {
 		info, err := scheduler.SnapshotSharedLister().NodeInfos().Get(node.Name)
 		if err != nil {
 			return nil, err
 		}
-		verdict := scheduler.RunFilterPlugins(ctx, state, pod, info)
+		verdict := scheduler.RunFilterPlugins(ctx, state, q.pod, info)
 		if verdict.IsSuccess() && !named.AllNodes() && !named.NodeNames.Has(node.Name) {
 			verdict = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "PreFilter does not name it")
 		}
@@ -136,11 +85,11 @@ func ask(ctx context.Context, out io.Writer, args wasmhost.Args, pod *v1.Pod, po
 			passed, left = append(passed, info), append(left, node.Name)
 		}
 	}
-	scores, err := score(ctx, scheduler, state, pod, passed)
+	scores, err := score(ctx, scheduler, state, q.pod, passed)
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NODE\tSCORE\tVERDICT")
-	for _, node := range nodes {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, scores[node.Name], told(verdicts[node.Name]))
+	for _, node := range q.nodes {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, scores[node.Name], inWords(verdicts[node.Name]))
 	}
 	return left, errors.Join(err, table.Flush())
 }
@@ -151,11 +100,11 @@ func score(ctx context.Context, scheduler framework.Framework, state fwk.CycleSt
 		return nil, nil
 	}
 	if status := scheduler.RunPreScorePlugins(ctx, state, pod, passed); !status.IsSuccess() {
-		return nil, fmt.Errorf("PreScore: %s", told(status))
+		return nil, fmt.Errorf("PreScore: %s", inWords(status))
 	}
 	all, status := scheduler.RunScorePlugins(ctx, state, pod, passed)
 	if !status.IsSuccess() {
-		return nil, fmt.Errorf("score: %s", told(status))
+		return nil, fmt.Errorf("score: %s", inWords(status))
 	}
 	scores := map[string]string{}
 	for _, node := range all {
@@ -164,7 +113,7 @@ func score(ctx context.Context, scheduler framework.Framework, state fwk.CycleSt
 	return scores, nil
 }
 
-func told(status *fwk.Status) string {
+func inWords(status *fwk.Status) string {
 	return strings.TrimSuffix(status.Code().String()+": "+status.Message(), ": ")
 }
 
@@ -181,10 +130,8 @@ func compare(errOut io.Writer, left, expected []string) error {
 // printEvents prints what a guest sends to the pod's events.
 type printEvents struct{ out io.Writer }
 
-// Eventf implements events.EventRecorder.
 func (p printEvents) Eventf(_, _ runtime.Object, kind, reason, action, note string, args ...any) {
 	fmt.Fprintf(p.out, "event: %s %s %s: %s\n", kind, reason, action, fmt.Sprintf(note, args...))
 }
 
-// WithLogger implements events.EventRecorderLogger.
 func (p printEvents) WithLogger(klog.Logger) events.EventRecorderLogger { return p }

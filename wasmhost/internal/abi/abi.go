@@ -69,12 +69,12 @@ var exports = [hooks]struct {
 func (h Hook) String() string { return exports[h].name }
 
 // split takes apart what a hook returned.
-func (h Hook) split(value uint64) Out {
+func (h Hook) split(value uint64) Verdict {
 	low, high := int32(value), int32(value>>32)
 	if h == Permit {
-		return Out{Code: high, Number: low}
+		low, high = high, low
 	}
-	return Out{Code: low, Number: high}
+	return Verdict{Code: low, Number: high}
 }
 
 // Set is a set of hooks.

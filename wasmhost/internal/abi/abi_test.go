@@ -43,13 +43,13 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 		"trap_enqueue":     Of(Enqueue),
 		"filter_and_score": Of(Filter, Score),
 	} {
-		if got := compile(t, guest).Active(); got != want {
+		if got := compile(t, guest).Active; got != want {
 			t.Errorf("%s: %b, want %b", guest, got, want)
 		}
 	}
 	g := compile(t, "every_hook")
-	if g.Constant(Bind).Code != 5 || g.Constant(Score).Number != 0 || !g.Exports().Has(Bind) {
-		t.Errorf("bind is %v, score %v", g.Constant(Bind), g.Constant(Score))
+	if g.Constants[Bind].Code != 5 || g.Constants[Score].Number != 0 || !g.Exports.Has(Bind) {
+		t.Errorf("bind is %v, score %v", g.Constants[Bind], g.Constants[Score])
 	}
 }
 

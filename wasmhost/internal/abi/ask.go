@@ -1,6 +1,11 @@
 package abi
 
-import "wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+)
 
 // Message is what can be handed to a guest in protobuf, as the types of
 // k8s.io/api can.
@@ -21,28 +26,15 @@ type Scheduler interface {
 
 // Event is an event that a guest sends, as it encodes it in JSON.
 type Event struct {
-	RegardingReference Reference
-	RelatedReference   Reference
-	Eventtype          string
-	Reason             string
-	Action             string
-	Note               string
-}
-
-// Reference names an object.
-type Reference struct {
-	Kind            string
-	APIVersion      string
-	Name            string
-	Namespace       string
-	UID             string
-	ResourceVersion string
+	RegardingReference, RelatedReference v1.ObjectReference
+	Eventtype, Reason, Action, Note      string
 }
 
 // clean makes lines of an event's texts.
 func (e *Event) clean() {
-	for _, r := range []*Reference{&e.RegardingReference, &e.RelatedReference} {
-		lines(MaxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.UID, &r.ResourceVersion)
+	for _, r := range []*v1.ObjectReference{&e.RegardingReference, &e.RelatedReference} {
+		lines(MaxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.ResourceVersion, &r.FieldPath)
+		r.UID = types.UID(printable.Line(string(r.UID), MaxName))
 	}
 	lines(maxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
 }
@@ -55,37 +47,43 @@ func lines(most int, texts ...*string) {
 
 // In is what a guest may ask in one call. A zero field is not there in that call.
 type In struct {
-	Scheduler     Scheduler
-	Pod           Message
-	Account       *Account        // of the pod; nil is one of the instance's own
-	Target        Message         // the pod that is added or removed
-	NodeName      string          // of the node that is looked at
-	FilteredNodes func() []string // the names of those that passed
-	Statuses      func() map[string]int
-	Scores        map[string]int64
+	Scheduler Scheduler
+	Pod       Message
+	Account   *Account // of the pod; nil is one of the instance's own
+	Target    Message  // the pod that is added or removed
+	NodeName  string   // of the node that is looked at
+
+	// What JSON is made of, when the guest asks: the names of the nodes that passed, the
+	// status codes by node, the scores by node.
+	FilteredNodes, Statuses, Scores func() any
 }
 
-// Out is what a guest answered in one call.
-type Out struct {
+// Verdict is what every hook answers.
+type Verdict struct {
 	// Code is the status code.
 	Code int32
 	// Number is a score, PostFilter's nominating mode, or Permit's milliseconds.
 	Number int32
 	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
 	// may change.
-	Reasons       []string
+	Reasons []string
+}
+
+// Reason is the reason, or empty.
+func (v Verdict) Reason() string {
+	if len(v.Reasons) == 0 {
+		return ""
+	}
+	return v.Reasons[0]
+}
+
+// Out is what a guest answered in one call.
+type Out struct {
+	Verdict
 	ClusterEvents []byte
 	NodeNames     []string
 	NominatedNode string
 	Scores        map[string]int64 // nil where none were normalized
-}
-
-// scheduler is what a call may ask about the scheduler.
-func (i *Instance) scheduler() Scheduler {
-	if i.In.Scheduler != nil {
-		return i.In.Scheduler
-	}
-	return nobody{}
 }
 
 // nobody is the Scheduler where there is none: before the guest is a plugin.

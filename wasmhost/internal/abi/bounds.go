@@ -81,17 +81,9 @@ func (a *Account) event() {
 // reason is Account.reason, without a lock if the reason is that of the last call.
 func (i *Instance) reason(given []byte) []string {
 	given = given[:min(len(given), maxText+1)] // one byte more, so that Line cuts it visibly
-	account := i.account()
+	account := i.In.Account
 	if i.last == nil || i.lastOf != account || i.last.given != string(given) {
 		i.last, i.lastOf = account.reason(given), account
 	}
 	return i.last.shown
-}
-
-// account is that of the pod that the call is about, or the instance's own.
-func (i *Instance) account() *Account {
-	if i.In.Account != nil {
-		return i.In.Account
-	}
-	return &i.own
 }

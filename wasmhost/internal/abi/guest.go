@@ -6,7 +6,6 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -30,16 +29,24 @@ type Options struct {
 
 // Guest is a compiled guest.
 type Guest struct {
+	// Exports are the hooks that the guest exports, and Active those of them that do
+	// something.
+	Exports, Active Set
+	// Constants are what hooks answer that are not active: zero for one that is not
+	// exported.
+	Constants [hooks]Verdict
+	// UsesHandle is true of a guest that may act on the scheduler: it imports a function
+	// of the framework's handle.
+	UsesHandle bool
+	// Declares is true of a guest that says what it decides by ([Instance.DecidesBy]).
+	Declares bool
+	// FiltersNames is true of a guest that can be asked with [Instance.FilterNames].
+	FiltersNames bool
+
 	runtime   wazero.Runtime
 	compiled  wazero.CompiledModule
 	allocator limitedAllocator
 	started   atomic.Uint64 // instances, for their names
-
-	exports, constant Set
-	constants         [hooks]Out
-	handle            bool
-	declares          bool
-	filtersNames      bool
 }
 
 // ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
@@ -55,7 +62,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	}
 	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	if err := g.compile(ctx, wasm); err != nil {
-		_ = g.runtime.Close(ctx)
+		_ = g.Close(ctx)
 		return nil, err
 	}
 	return g, nil
@@ -88,11 +95,12 @@ func (g *Guest) findHooks(wasm []byte) error {
 		if err := check(f, h.String(), nil, exports[h].results); err != nil {
 			return err
 		}
-		g.exports |= Of(h)
+		g.Exports |= Of(h)
+		g.Active |= Of(h)
 		if defined := int(f.Index()) - len(g.compiled.ImportedFunctions()); defined >= 0 {
 			if value, ok := constant(bodies[defined]); ok {
-				g.constant |= Of(h)
-				g.constants[h] = h.split(value)
+				g.Active &^= Of(h)
+				g.Constants[h] = h.split(value)
 			}
 		}
 	}
@@ -100,11 +108,11 @@ func (g *Guest) findHooks(wasm []byte) error {
 		return err
 	}
 	switch {
-	case g.exports == 0:
+	case g.Exports == 0:
 		return errors.New("wasm: guest does not export any plugin functions")
-	case g.exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
+	case g.Exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
 		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
-	case found[exportInitialize] != nil && g.constant != 0 && g.Active()&^Of(PreFilter) == 0:
+	case found[exportInitialize] != nil && g.Active != g.Exports && g.Active&^Of(PreFilter) == 0:
 		// TinyGo makes constants of the SDK's hooks where main, which has the plugin, is
 		// not run. They would let every pod run anywhere.
 		return errors.New("wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
@@ -115,9 +123,9 @@ func (g *Guest) findHooks(wasm []byte) error {
 
 // findAdditions looks for the exports that the upstream host ignores.
 func (g *Guest) findAdditions(found map[string]api.FunctionDefinition) error {
-	_, g.declares = found[exportDecidesBy]
+	_, g.Declares = found[exportDecidesBy]
 	_, hasBuffer := found[exportNamesBuffer]
-	if _, g.filtersNames = found[exportFilterNames]; g.filtersNames != hasBuffer {
+	if _, g.FiltersNames = found[exportFilterNames]; g.FiltersNames != hasBuffer {
 		return fmt.Errorf("wasm: guest exports one of func[%s] and func[%s], but needs both or none", exportNamesBuffer, exportFilterNames)
 	}
 	return errors.Join(
@@ -132,10 +140,10 @@ func check(f api.FunctionDefinition, name string, params, results []api.ValueTyp
 	if f == nil || slices.Equal(f.ParamTypes(), params) && slices.Equal(f.ResultTypes(), results) {
 		return nil
 	}
-	return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be (%s) -> (%s)", name, types(params), types(results))
+	return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be (%s) -> (%s)", name, typeNames(params), typeNames(results))
 }
 
-func types(of []api.ValueType) string {
+func typeNames(of []api.ValueType) string {
 	var names []string
 	for _, t := range of {
 		names = append(names, api.ValueTypeName(t))
@@ -148,7 +156,7 @@ func (g *Guest) link(ctx context.Context) error {
 	linked := map[string]bool{}
 	for _, f := range g.compiled.ImportedFunctions() {
 		module, name, _ := f.Import()
-		g.handle = g.handle || module == moduleScheduler && strings.HasPrefix(name, "handle.")
+		g.UsesHandle = g.UsesHandle || module == moduleScheduler && strings.HasPrefix(name, "handle.")
 		if linked[module] {
 			continue
 		}
@@ -166,40 +174,20 @@ func (g *Guest) link(ctx context.Context) error {
 	return nil
 }
 
-// Exports are the hooks that the guest exports.
-func (g *Guest) Exports() Set { return g.exports }
-
-// Active are the hooks that do something. What the others return is known (see
-// [Guest.Constant]).
-func (g *Guest) Active() Set { return g.exports &^ g.constant }
-
-// Constant is what a hook answers that does nothing else. For a hook that the guest
-// does not export it is zero.
-func (g *Guest) Constant(h Hook) Out { return g.constants[h] }
-
-// Declares reports whether the guest says what it decides by (see
-// [Instance.DecidesBy]).
-func (g *Guest) Declares() bool { return g.declares }
-
-// FiltersNames reports whether the guest can be asked with [Instance.FilterNames].
-func (g *Guest) FiltersNames() bool { return g.filtersNames }
-
-// UsesHandle reports whether the guest may act on the scheduler: it imports a
-// function of the framework's handle.
-func (g *Guest) UsesHandle() bool { return g.handle }
-
 // Close frees the guest and its instances. No instance may be running.
-func (g *Guest) Close(ctx context.Context) error { return g.runtime.Close(ctx) }
-
-// name is unique: a module of the same name could not be instantiated.
-func (g *Guest) name() string { return strconv.FormatUint(g.started.Add(1), 10) }
+func (g *Guest) Close(ctx context.Context) error {
+	err := g.runtime.Close(ctx)
+	if g.compiled != nil {
+		err = errors.Join(err, g.compiled.Close(ctx)) // the cache keeps the code as long as another guest has it
+	}
+	return err
+}
 
 // limitedAllocator gives memory to instances. wazero's own would refuse a guest that
 // declares a maximum beyond the limit, which it may never need; and it moves a memory
 // each time that it grows. Grown page by page to 256 MiB, that left 1 GiB of garbage.
 type limitedAllocator struct{ limit uint64 }
 
-// Allocate implements experimental.MemoryAllocator.
 func (a limitedAllocator) Allocate(_, _ uint64) experimental.LinearMemory {
 	return &limitedMemory{limit: a.limit}
 }
@@ -225,5 +213,4 @@ func (m *limitedMemory) Reallocate(size uint64) []byte {
 	return m.bytes
 }
 
-// Free implements experimental.LinearMemory.
 func (m *limitedMemory) Free() {}

@@ -43,9 +43,9 @@ var hostModules = map[string]hostModule{
 		"currentPod":       {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Pod, s[0], s[1]) }, 2, true},
 		"targetPod":        {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Target, s[0], s[1]) }, 2, true},
 		"currentNodeName":  {func(i *Instance, s []uint64) { s[0] = i.writeString(i.In.NodeName, s[0], s[1]) }, 2, true},
-		"filteredNodeList": {filteredNodeList, 2, true},
-		"nodeToStatusMap":  {nodeToStatusMap, 2, true},
-		"nodeScoreList":    {nodeScoreList, 2, true},
+		"filteredNodeList": {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.FilteredNodes, []string{}, s[0], s[1]) }, 2, true},
+		"nodeToStatusMap":  {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Statuses, struct{}{}, s[0], s[1]) }, 2, true},
+		"nodeScoreList":    {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Scores, struct{}{}, s[0], s[1]) }, 2, true},
 		"nodeImageStates":  {nodeImageStates, 4, true}, // name, its size, buf, limit
 
 		"result.cluster_events":        {resultClusterEvents, 2, false},
@@ -73,6 +73,12 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 			if i.memory == nil { // the instance is starting
 				i.memory = caller.Memory()
 			}
+			if i.In.Scheduler == nil {
+				i.In.Scheduler = nobody{}
+			}
+			if i.In.Account == nil {
+				i.In.Account = &i.own
+			}
 			f.call(i, stack)
 		})
 		builder = builder.NewFunctionBuilder().WithGoModuleFunction(call, slices.Repeat([]api.ValueType{i32}, f.params), results).Export(function)
@@ -83,11 +89,11 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 
 func node(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "node")
-	stack[0] = i.writeMessage(i.scheduler().Node(name), stack[2], stack[3])
+	stack[0] = i.writeMessage(i.In.Scheduler.Node(name), stack[2], stack[3])
 }
 
 func nodeList(i *Instance, stack []uint64) {
-	nodes, err := i.scheduler().Nodes()
+	nodes, err := i.In.Scheduler.Nodes()
 	if err != nil {
 		panic(err)
 	}
@@ -96,31 +102,7 @@ func nodeList(i *Instance, stack []uint64) {
 
 func nodeImageStates(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "nodeImageStates")
-	stack[0] = i.writeJSON(i.scheduler().ImageStates(name), stack[2], stack[3])
-}
-
-func filteredNodeList(i *Instance, stack []uint64) {
-	names := []string{}
-	if i.In.FilteredNodes != nil {
-		names = i.In.FilteredNodes()
-	}
-	stack[0] = i.writeJSON(names, stack[0], stack[1])
-}
-
-func nodeToStatusMap(i *Instance, stack []uint64) {
-	codes := map[string]int{}
-	if i.In.Statuses != nil {
-		codes = i.In.Statuses()
-	}
-	stack[0] = i.writeJSON(codes, stack[0], stack[1])
-}
-
-func nodeScoreList(i *Instance, stack []uint64) {
-	scores := i.In.Scores
-	if scores == nil {
-		scores = map[string]int64{}
-	}
-	stack[0] = i.writeJSON(scores, stack[0], stack[1])
+	stack[0] = i.writeJSON(i.In.Scheduler.ImageStates(name), stack[2], stack[3])
 }
 
 func resultClusterEvents(i *Instance, stack []uint64) {
@@ -170,16 +152,16 @@ func eventf(i *Instance, stack []uint64) {
 	if i.Quiet {
 		return
 	}
-	i.account().event()
+	i.In.Account.event()
 	event.clean()
-	i.scheduler().Eventf(event)
+	i.In.Scheduler.Eventf(event)
 }
 
 // The answer is a little-endian uint64, 1 or 0.
 func rejectWaitingPod(i *Instance, stack []uint64) {
 	uid := i.readName(stack[0], stack[1], "handle.reject_waiting_pod")
 	rejected := uint64(0)
-	if !i.Quiet && i.scheduler().RejectWaitingPod(uid) {
+	if !i.Quiet && i.In.Scheduler.RejectWaitingPod(uid) {
 		rejected = 1
 	}
 	i.memory.WriteUint64Le(uint32(stack[2]), rejected)
@@ -187,7 +169,7 @@ func rejectWaitingPod(i *Instance, stack []uint64) {
 
 // Where no such pod waits, eight zero bytes are written.
 func getWaitingPod(i *Instance, stack []uint64) {
-	pod := i.scheduler().WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
+	pod := i.In.Scheduler.WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
 	if pod == nil {
 		i.memory.WriteUint64Le(uint32(stack[2]), 0)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -61,7 +62,7 @@ type Instance struct {
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
-	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
+	i.Context, i.interrupt = context.WithCancelCause(experimental.WithMemoryAllocator(ctx, g.allocator))
 	if s.StartTimeout > 0 {
 		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(Overdue(s.StartTimeout)) }).Stop()
 	}
@@ -73,29 +74,16 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	}
 	i.started = true
 	for h := range hooks {
-		if g.exports.Has(h) {
+		if g.Exports.Has(h) {
 			i.functions[h] = i.module.ExportedFunction(h.String())
 		}
 	}
 	return i, nil
 }
 
-// starting is a context with defaults: the caller may have another allocator.
-type starting struct {
-	context.Context
-	defaults context.Context
-}
-
-// Value implements context.Context.
-func (s starting) Value(key any) any {
-	if value := s.Context.Value(key); value != nil {
-		return value
-	}
-	return s.defaults.Value(key)
-}
-
 func (i *Instance) start(g *Guest) error {
-	config := wazero.NewModuleConfig().WithName(g.name()).WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
+	name := strconv.FormatUint(g.started.Add(1), 10) // two modules of one name cannot be instantiated
+	config := wazero.NewModuleConfig().WithName(name).WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
 	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
 		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
 		return err
@@ -166,8 +154,9 @@ func (i *Instance) Interrupted() bool { return i.Err() != nil }
 func (i *Instance) Call(h Hook) (*Out, error) {
 	i.out = Out{}
 	value, err := i.run(h.String(), i.functions[h])
-	out := h.split(value)
-	i.out.Code, i.out.Number = out.Code, out.Number
+	reasons := i.out.Reasons
+	i.out.Verdict = h.split(value)
+	i.out.Reasons = reasons
 	return &i.out, err
 }
 
@@ -195,22 +184,20 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := i.fieldsAt(uint32(where>>32), uint32(where))
-	if err != nil {
-		return nil, fmt.Errorf("wasm: %s: %w", exportDecidesBy, err)
+	size := uint32(where)
+	list, ok := i.memory.Read(uint32(where>>32), min(size, maxDeclared))
+	switch {
+	case size > maxDeclared:
+		err = fmt.Errorf("a list of %d bytes, and at most %d are taken", size, maxDeclared)
+	case !ok:
+		err = errors.New("the list of fields is not in the guest's memory")
+	default:
+		var fields *Fields
+		if fields, err = parseFields(string(list)); err == nil {
+			return fields, nil
+		}
 	}
-	return fields, nil
-}
-
-func (i *Instance) fieldsAt(at, size uint32) (*Fields, error) {
-	if size > maxDeclared {
-		return nil, fmt.Errorf("a list of %d bytes, and at most %d are taken", size, maxDeclared)
-	}
-	list, ok := i.memory.Read(at, size)
-	if !ok {
-		return nil, errors.New("the list of fields is not in the guest's memory")
-	}
-	return parseFields(string(list))
+	return nil, fmt.Errorf("wasm: %s: %w", exportDecidesBy, err)
 }
 
 // MemorySize is the size of the instance's memory, in bytes.
@@ -229,7 +216,6 @@ func instanceOf(ctx context.Context) *Instance {
 	return ctx.Value(instanceKey{}).(*Instance)
 }
 
-// Value implements context.Context.
 func (i *Instance) Value(key any) any {
 	switch {
 	case key == instanceKey{}:

@@ -60,6 +60,14 @@ func (i *Instance) writeJSON(v any, buf, limit uint64) uint64 {
 	return i.writeString(string(b), buf, limit)
 }
 
+// writeMade is writeJSON for what is made now, or for what is there where nothing is made.
+func (i *Instance) writeMade(made func() any, otherwise any, buf, limit uint64) uint64 {
+	if made != nil {
+		otherwise = made()
+	}
+	return i.writeJSON(otherwise, buf, limit)
+}
+
 // terminated reads strings that each end with a NUL. It leaves out empty ones, and what
 // follows the last NUL. If there are more than that many, all is false.
 func terminated(b []byte, most int) (entries []string, all bool) {

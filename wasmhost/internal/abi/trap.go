@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/tetratelabs/wazero/sys"
@@ -52,20 +53,14 @@ func (i *Instance) trap(hook string, err error) *Trap {
 	return trap
 }
 
-// frames are the functions of a trace, without their module and signature.
+// frame finds a function in a trace, without its module and signature. Lines of source
+// code begin with two tabs.
+var frame = regexp.MustCompile(`(?m)^\t\.?([^\t\n].*)\(`)
+
 func frames(trace string) (functions []string) {
-	for line := range strings.Lines(trace) {
-		if !strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "\t\t") {
-			if len(functions) > 0 && !strings.HasPrefix(line, "\t") {
-				break // what follows is of the host
-			}
-			continue // a line of source code
-		}
-		name := strings.TrimSpace(line)
-		if open := strings.LastIndexByte(name, '('); open > 0 {
-			name = name[:open]
-		}
-		functions = append(functions, strings.TrimPrefix(name, "."))
+	guests, _, _ := strings.Cut(trace, "\n\n") // what follows is of the host
+	for _, match := range frame.FindAllStringSubmatch(guests, -1) {
+		functions = append(functions, match[1])
 	}
 	return functions
 }
@@ -76,7 +71,6 @@ type printed struct{ kept []byte }
 // maxPrinted is how much of it is kept, in bytes: the end is lost.
 const maxPrinted = 16 << 10
 
-// Write implements io.Writer.
 func (p *printed) Write(b []byte) (int, error) {
 	p.kept = append(p.kept, bytes.ToValidUTF8(b[:min(len(b), maxPrinted-min(len(p.kept), maxPrinted))], nil)...)
 	return len(b), nil

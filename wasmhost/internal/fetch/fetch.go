@@ -17,6 +17,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
 )
 
 // Fetcher fetches guests.
@@ -97,14 +99,14 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return errRedirects
 	case to != "http" && to != "https":
-		return failure("redirected to what is neither http nor https")
+		return failure{text: "redirected to what is neither http nor https"}
 	case from == "https" && to != "https":
-		return failure("redirected from https to http")
+		return failure{text: "redirected from https to http"}
 	}
 	return nil
 }
 
-var errRedirects = failure(fmt.Sprintf("redirected more than %d times", maxRedirects))
+var errRedirects = failure{text: fmt.Sprintf("redirected more than %d times", maxRedirects)}
 
 // read reads to the end, but never more than the limit. size is what r is announced
 // to hold, or -1.
@@ -122,7 +124,7 @@ func read(r io.Reader, size, limit int64) ([]byte, error) {
 // CheckSize refuses a guest that has more bytes than the limit.
 func CheckSize(size, limit int64) error {
 	if size > limit {
-		return tooLarge{failure(fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size))}
+		return failure{fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size), ErrTooLarge}
 	}
 	return nil
 }
@@ -130,30 +132,22 @@ func CheckSize(size, limit int64) error {
 // ErrTooLarge is in the errors of guests that are over the limit.
 var ErrTooLarge = errors.New("over guestSizeLimit")
 
-func errTooLarge(limit int64) tooLarge {
+func errTooLarge(limit int64) error {
 	if limit%(1<<20) != 0 {
-		return tooLarge{failure(fmt.Sprintf("%v, %d bytes", ErrTooLarge, limit))}
+		return failure{fmt.Sprintf("%v, %d bytes", ErrTooLarge, limit), ErrTooLarge}
 	}
-	return tooLarge{failure(fmt.Sprintf("%v, %d MiB", ErrTooLarge, limit>>20))}
+	return failure{fmt.Sprintf("%v, %d MiB", ErrTooLarge, limit>>20), ErrTooLarge}
 }
 
-type tooLarge struct{ failure }
-
-func (tooLarge) Unwrap() error { return ErrTooLarge }
-
-// failure is an error that quotes no answer.
-type failure string
-
-func (f failure) Error() string { return string(f) }
-
-// staged is an error whose cause may quote an answer, so it is not shown.
-type staged struct {
-	stage string
+// failure is an error that quotes no answer. Its cause, if there is one, may do so, and is
+// not shown.
+type failure struct {
+	text  string
 	cause error
 }
 
-func (e staged) Error() string { return e.stage }
-func (e staged) Unwrap() error { return e.cause }
+func (f failure) Error() string { return f.text }
+func (f failure) Unwrap() error { return f.cause }
 
 // stageHTTP is the stage of all that net/http does.
 const stageHTTP = "the answer is not proper HTTP"
@@ -161,14 +155,10 @@ const stageHTTP = "the answer is not proper HTTP"
 // explain shows what an error says if it quotes nothing of an answer. In place of
 // others, such as those of net/http for what is malformed, it names the stage.
 func explain(err error, stage string) error {
-	if err == nil {
-		return nil
-	}
 	var ours failure
-	var large tooLarge
 	switch {
-	case errors.As(err, &large):
-		return large
+	case err == nil:
+		return nil
 	case errors.As(err, &ours):
 		return ours
 	}
@@ -186,8 +176,53 @@ func explain(err error, stage string) error {
 	case errors.Is(shown, io.EOF), errors.Is(shown, io.ErrUnexpectedEOF), errors.Is(shown, http.ErrSchemeMismatch), errors.Is(shown, context.Canceled):
 		return shown
 	}
-	return staged{stage, err}
+	return failure{stage, err}
 }
 
 // status is a code in the words of the standard, not in those of the server.
 func status(code int) string { return strings.TrimSpace(fmt.Sprint(code, " ", http.StatusText(code))) }
+
+// maxShown bounds how much of a path or an image is shown, in bytes.
+const maxShown = 1024
+
+// Source is where a guest is.
+type Source struct {
+	scheme, rest string // around the ://
+	url          *url.URL
+	err          error // why url is nil, as it may be for a path or an image
+	shown        string
+}
+
+// Parse reads a guestURL. An error in it is for [Fetcher.Fetch] to return.
+func Parse(guestURL string) Source {
+	s := Source{shown: guestURL}
+	s.scheme, s.rest, _ = strings.Cut(guestURL, "://")
+	s.url, s.err = url.Parse(guestURL)
+	switch {
+	case s.scheme != "http" && s.scheme != "https": // a path or an image, which may look like no URL
+		s.shown = printable.Line(guestURL, maxShown)
+	case s.err != nil:
+		s.shown = s.scheme + "://…"
+	default:
+		s.shown = redacted(*s.url)
+	}
+	return s
+}
+
+// String is the URL without the secrets that it may carry.
+func (s Source) String() string { return s.shown }
+
+// redacted hides what may be a secret: a password, a user alone, as tokens are
+// given, the query and the fragment.
+func redacted(u url.URL) string {
+	if _, named := u.User.Password(); u.User != nil && !named {
+		u.User = url.User("xxxxx")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx"
+	}
+	if u.Fragment != "" {
+		u.Fragment, u.RawFragment = "xxxxx", ""
+	}
+	return u.Redacted()
+}

@@ -70,7 +70,7 @@ func wasmLayer(d *remote.Descriptor) (layer v1.Descriptor, err error) {
 	}
 	manifest, err := v1.ParseManifest(bytes.NewReader(d.Manifest))
 	if err != nil {
-		return layer, staged{"the registry's answer is no manifest", err}
+		return layer, failure{"the registry's answer is no manifest", err}
 	}
 	layers := slices.DeleteFunc(manifest.Layers, func(l v1.Descriptor) bool { return !slices.Contains(wasmLayers, l.MediaType) })
 	if len(layers) != 1 {
@@ -108,11 +108,10 @@ func explainPull(err error, stage string) error {
 // keychain is what docker and podman log in with.
 type keychain struct{}
 
-// Resolve implements authn.Keychain.
 func (keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	auth, err := authn.DefaultKeychain.Resolve(target)
 	if err != nil {
-		return nil, failure("reading the docker config: " + err.Error())
+		return nil, failure{text: "reading the docker config: " + err.Error()}
 	}
 	return auth, nil
 }
@@ -129,13 +128,12 @@ type bounded struct {
 // what it takes; go-containerregistry follows redirects for ever.
 const maxRequests = 6 + maxRedirects
 
-// RoundTrip implements http.RoundTripper.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if b.requests.Add(1) > maxRequests {
 		return nil, errRedirects
 	}
 	if !encrypted(req) {
-		return nil, failure("a registry must speak https, unless it is at localhost")
+		return nil, failure{text: "a registry must speak https, unless it is at localhost"}
 	}
 	req = req.Clone(req.Context())
 	req.Close = true // a handful of requests: keep no connection
@@ -159,7 +157,6 @@ type boundedBody struct {
 	left, limit int64
 }
 
-// Read implements io.Reader.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {

@@ -338,7 +338,7 @@ type refusing struct{ schemes *[]string }
 
 func (n refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 	*n.schemes = append(*n.schemes, req.URL.Scheme)
-	return nil, failure(req.URL.Host + " is not there")
+	return nil, failure{text: req.URL.Host + " is not there"}
 }
 
 func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {

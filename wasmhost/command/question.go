@@ -1,0 +1,142 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultbinder"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+)
+
+// pluginName is what the guest is called where no configuration calls it anything.
+const pluginName = "Guest"
+
+// question is what a guest is asked: where the pod may run.
+type question struct {
+	args   wasmhost.Args
+	pod    *v1.Pod
+	nodes  []*v1.Node
+	placed []*v1.Pod // the pods on the nodes
+
+	podFile, nodesFile string
+}
+
+func (q *question) flags(cmd *cobra.Command, nodes string) {
+	cmd.Flags().StringVar(&q.podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
+	cmd.Flags().StringVar(&q.nodesFile, "nodes", "", nodes)
+	argsFlags(cmd, &q.args)
+}
+
+// read reads the files. Without them there is a pod, and there are 1,000 nodes.
+func (q *question) read(guest string) (err error) {
+	q.args.GuestURL = urlOf(guest)
+	q.pod = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}
+	if q.podFile != "" {
+		pods, _, err := readFile(q.podFile)
+		if err == nil && len(pods) != 1 {
+			err = fmt.Errorf("--pod %s: has %d pods, but one is asked about", q.podFile, len(pods))
+		}
+		if err != nil {
+			return err
+		}
+		q.pod = pods[0]
+	}
+	if q.nodesFile != "" {
+		q.placed, q.nodes, err = readFile(q.nodesFile)
+		if err == nil && len(q.nodes) == 0 {
+			err = fmt.Errorf("--nodes %s: has no node", q.nodesFile)
+		}
+		return err
+	}
+	for i := range 1000 {
+		q.nodes = append(q.nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
+	}
+	return nil
+}
+
+// readFile reads the pods and nodes of a file.
+func readFile(file string) (pods []*v1.Pod, nodes []*v1.Node, err error) {
+	infos, err := resource.NewLocalBuilder().WithScheme(scheme.Scheme, v1.SchemeGroupVersion).
+		FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}}).Flatten().Do().Infos()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, info := range infos {
+		switch object := info.Object.(type) {
+		case *v1.Pod:
+			pods = append(pods, object)
+		case *v1.Node:
+			nodes = append(nodes, object)
+		default:
+			err = errors.Join(err, fmt.Errorf("%s: %s is neither a pod nor a node", file, info.ObjectName()))
+		}
+	}
+	return pods, nodes, err
+}
+
+// argsFlags are what a scheduler's configuration would say of the guest.
+func argsFlags(cmd *cobra.Command, args *wasmhost.Args) {
+	cmd.Flags().StringVar(&args.GuestConfig, "guest-config", "", "guestConfig, which the guest reads when it starts")
+	cmd.Flags().Int32Var(&args.LogSeverity, "log-severity", 0, "least severity that is logged: 0 info, 1 warning, 2 error")
+}
+
+// urlOf takes a path for what a configuration says as file://.
+func urlOf(guest string) string {
+	if strings.Contains(guest, "://") {
+		return guest
+	}
+	return "file://" + filepath.ToSlash(guest)
+}
+
+// schedulerOf is the scheduler's framework with the guest, and with what the framework
+// cannot be without. Close the host in the end.
+func schedulerOf(ctx context.Context, host *wasmhost.Host, q question, recorder events.EventRecorderLogger) (framework.Framework, error) {
+	started, err := host.Start(ctx, pluginName, q.args)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(&rest.Config{}) // nobody answers, and nothing is asked
+	if err != nil {
+		return nil, err
+	}
+	metrics.Register()
+	enabled := func(name string) config.PluginSet { return config.PluginSet{Enabled: []config.Plugin{{Name: name}}} }
+	return frameworkruntime.NewFramework(ctx, frameworkruntime.Registry{
+		pluginName: func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+			return started.Plugin(ctx, handle), nil
+		},
+		queuesort.Name:     queuesort.New,
+		defaultbinder.Name: defaultbinder.New,
+	}, &config.KubeSchedulerProfile{
+		SchedulerName: v1.DefaultSchedulerName,
+		Plugins: &config.Plugins{
+			MultiPoint: enabled(pluginName), QueueSort: enabled(queuesort.Name), Bind: enabled(defaultbinder.Name),
+		},
+	},
+		frameworkruntime.WithClientSet(client),
+		frameworkruntime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0)),
+		frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(q.placed, q.nodes)),
+		frameworkruntime.WithEventRecorder(recorder),
+	)
+}
