@@ -82,7 +82,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{"a name of one letter", pod, "metadata:\n  name: n\n", "2 metadata.name: is true or false to YAML, but must be text: put it in quotes, 'n'"},
 		{
 			"the same, as JSON has it", pod, `{"metadata": {"name": false}}`,
-			"1 metadata.name: is true or false to YAML, as y, n, yes, no, on and off are, but must be text: put it in quotes",
+			"1 metadata.name: is true or false to YAML, but must be text: put it in quotes; to YAML y, n, yes, no, on and off are true or false, too",
 		},
 		{
 			"quantities", pod, "spec:\n  containers:\n  - resources:\n      requests:\n        cpu: lots\n        memory: 1 Gi\n        pods: 0.5\n",

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -173,17 +172,15 @@ type SideError struct {
 
 // Error begins with the side's label, and gives the line of each field that is wrong.
 func (e SideError) Error() string {
-	var lines []string
+	message := e.Err.Error()
 	if mistakes := (scheduler.Mistakes)(nil); errors.As(e.Err, &mistakes) {
-		byLine := func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) }
-		for _, m := range slices.SortedStableFunc(slices.Values(mistakes), byLine) {
+		var lines []string
+		for _, m := range mistakes {
 			lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
 		}
+		message = strings.Join(lines, "; ")
 	}
-	if len(lines) == 0 {
-		lines = []string{e.Err.Error()}
-	}
-	return cmp.Or(e.config.Label, e.config.Name) + ": " + strings.Join(lines, "; ")
+	return cmp.Or(e.config.Label, e.config.Name) + ": " + message
 }
 
 func (e SideError) Unwrap() error { return e.Err }

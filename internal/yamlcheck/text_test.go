@@ -1,15 +1,18 @@
 package yamlcheck
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
-func TestATextIsSplitAtItsSeparators(t *testing.T) {
-	got := Split("a: 1\r\n---\nb: 2\n--- # three\nc: '---'\n")
-	want := []Part{{"a: 1\n", 1}, {"b: 2\n", 3}, {"c: '---'\n\n", 5}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
+	text := []byte("# nothing\n---\n---\r\nb: 2\n--- # three\n\nc: '---'\n")
+	all, err := Documents(text)
+	if err != nil || len(all) != 2 || all[0].Line("b") != 4 || all[1].Line("c") != 7 {
+		t.Errorf("got %v, %v", all, err)
+	}
+	if line := Second(text); line != 5 {
+		t.Errorf("the second begins on line %d", line)
+	}
+	if all, err := Documents([]byte("a: 1\n---\n[\n")); err == nil || len(all) != 1 {
+		t.Errorf("before what is no YAML: got %v, %v", all, err)
 	}
 }
 
