@@ -183,8 +183,6 @@ func (e SideError) Error() string {
 	return cmp.Or(e.config.Label, e.config.Name) + ": " + message
 }
 
-func (e SideError) Unwrap() error { return e.Err }
-
 // SideErrors are those of one side or of both.
 type SideErrors []SideError
 
@@ -194,11 +192,4 @@ func (e SideErrors) Error() string {
 		all = append(all, one.Error())
 	}
 	return strings.Join(all, "; ")
-}
-
-func (e SideErrors) Unwrap() (all []error) {
-	for _, one := range e {
-		all = append(all, one)
-	}
-	return all
 }

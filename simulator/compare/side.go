@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +48,6 @@ type tried struct {
 	victims []string          // of preemption, in all attempts
 	room    *recorder.Attempt // the first that pushed somebody out
 }
-
-// madeRoom is the attempt that made room, or else the last.
-func (t tried) madeRoom() uint64 { return cmp.Or(t.room, &t.last).ID }
 
 // run starts a cluster, takes it through the steps, and ends it.
 func (s *side) run(ctx context.Context) (result *sideResult, err error) {

@@ -19,15 +19,21 @@ type jobs struct {
 
 	mu   sync.Mutex
 	last int
-	all  []*job
+	all  []*job // the oldest first
 }
 
-// keptJobs is how many can be asked about, unless more are under way.
-const keptJobs = 16
+// Of those that have ended so many can be asked about. A comparison takes memory: it has
+// every pod that differs, with what was said of every node. Of those that came to nothing
+// as many are kept.
+const (
+	keptJobs        = 16
+	keptComparisons = 3
+)
 
 type job struct {
-	ID    int
-	Title string
+	ID          int
+	Title       string
+	*comparison // nil for any other work
 
 	cancel   context.CancelFunc
 	finished chan struct{}
@@ -53,15 +59,16 @@ type outcome struct {
 
 // start begins work, which ends early with the page, and tells its job how far it is.
 func (j *jobs) start(title string, work func(context.Context, *job) outcome) *job {
+	return j.add(&job{Title: title}, work)
+}
+
+func (j *jobs) add(one *job, work func(context.Context, *job) outcome) *job {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
-	one := &job{ID: j.last, Title: title, cancel: cancel, finished: make(chan struct{})}
+	one.ID, one.cancel, one.finished = j.last, cancel, make(chan struct{})
 	j.all = append(j.all, one)
-	if oldest := slices.IndexFunc(j.all, (*job).Ended); oldest >= 0 && len(j.all) > keptJobs {
-		j.all = slices.Delete(j.all, oldest, oldest+1)
-	}
 	go func() {
 		defer cancel()
 		defer close(one.finished)
@@ -70,22 +77,51 @@ func (j *jobs) start(title string, work func(context.Context, *job) outcome) *jo
 	return one
 }
 
-// get returns nil if nothing is known of the job any more.
-func (j *jobs) get(id string) *job {
+// list are the jobs that are known, the newest first. It forgets those that have ended
+// before the last few.
+func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := slices.IndexFunc(j.all, func(one *job) bool { return strconv.Itoa(one.ID) == id })
-	if i < 0 {
-		return nil
+	type sort struct{ compares, isGood bool }
+	kept := map[sort]int{}
+	for _, one := range slices.Backward(j.all) {
+		if one.Ended() {
+			of, most := sort{}, keptJobs
+			if one.comparison != nil {
+				of, most = sort{true, one.Result != nil}, keptComparisons
+			}
+			if kept[of]++; kept[of] > most {
+				continue
+			}
+		}
+		all = append(all, one)
 	}
-	return j.all[i]
+	j.all = slices.Clone(all)
+	slices.Reverse(j.all)
+	return all
 }
 
-// running are the jobs that have not ended.
-func (j *jobs) running() []*job {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(j.all), (*job).Ended)
+// get returns nil if nothing is known of the job any more.
+func (j *jobs) get(id string) *job {
+	for _, one := range j.list() {
+		if strconv.Itoa(one.ID) == id {
+			return one
+		}
+	}
+	return nil
+}
+
+// comparisons are those of the jobs that compare.
+func (j *jobs) comparisons() []*job {
+	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.comparison == nil })
+}
+
+// comparison returns nil if the job is none, too.
+func (j *jobs) comparison(id string) *job {
+	if one := j.get(id); one != nil && one.comparison != nil {
+		return one
+	}
+	return nil
 }
 
 // Ended reports whether the job is finished.

@@ -22,6 +22,9 @@ func ended(t *testing.T, one *job) outcome {
 // id is that of the job that was started so many after one.
 func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
 
+// running are the jobs that have not ended.
+func (j *jobs) running() []*job { return slices.DeleteFunc(j.list(), (*job).Ended) }
+
 func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	halfway, goOn := make(chan struct{}), make(chan struct{})
