@@ -117,7 +117,7 @@ func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideRe
 		s := &side{
 			options: o, config: config.Config, plan: p, seed: o.Seed + uint64(run),
 			progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
-			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{},
+			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}, priorities: map[types.NamespacedName]int32{},
 		}
 		group.Go(func() (err error) {
 			if ctx.Err() == nil {

@@ -78,7 +78,7 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 		r.outcomes[name] = o
 	}
 	for name, one := range attempts {
-		r.addVictims(name, one, s.plan.priorities)
+		r.addVictims(name, one, s.priorities)
 	}
 	return r
 }

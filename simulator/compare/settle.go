@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
@@ -173,6 +174,9 @@ func (s *side) caughtUp(ctx context.Context) error {
 	nodes, pods, err := s.list(ctx)
 	if err != nil {
 		return err
+	}
+	for i := range pods {
+		s.priorities[nameOf(&pods[i])] = ptr.Deref(pods[i].Spec.Priority, 0)
 	}
 	return s.until(ctx, 20*time.Millisecond, func() error {
 		caches := s.scheduler.caches()

@@ -34,6 +34,8 @@ type side struct {
 	removed sets.Set[types.NamespacedName] // pods, by the scenario
 	notices []snapshot.Notice              // what the API server has refused
 
+	priorities map[types.NamespacedName]int32 // of all pods that there were
+
 	scheduler *pausable // the one that runs
 
 	mu      sync.Mutex
