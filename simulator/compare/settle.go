@@ -87,23 +87,19 @@ func (s *side) until(ctx context.Context, every time.Duration, missing func() er
 // working is how many attempts have begun, and what the scheduler, or somebody it
 // waits for, is still at.
 func (s *side) working() (begun int, err error) {
-	asking, begun, busy := s.scheduler.state()
+	asking, begun, all := s.scheduler.state()
+	busy := slices.DeleteFunc(slices.Clone(all), s.circling)
+	if !asking && (len(busy) > 0 || len(all) == 0) {
+		return begun, fmt.Errorf("it works on %v", all)
+	}
 	queue := s.scheduler.SchedulingQueue
 	retried := names(slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()))
-	retried = slices.DeleteFunc(retried, s.circling)
-	circling := len(busy) > 0 && !slices.ContainsFunc(busy, func(pod types.NamespacedName) bool { return !s.circling(pod) })
-	if !asking && !circling {
-		return begun, fmt.Errorf("it works on %v", busy)
-	}
-	if circling {
-		busy = nil
-	}
 	for _, one := range []struct {
 		pods []types.NamespacedName
 		do   string
 	}{
 		{busy, "are bound right now"},
-		{retried, "are tried again"},
+		{slices.DeleteFunc(retried, s.circling), "are tried again"},
 		{s.ending(), "are being deleted"},
 		{s.nominated(), "wait for those that they push out"},
 	} {
