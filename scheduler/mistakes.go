@@ -62,7 +62,6 @@ func (m *Mistakes) addArgs(path, field string, err error) {
 	m.addNamed(strings.TrimSuffix(path+"."+field, "."), "%w", err)
 }
 
-// below are problems with a part of a configuration.
 func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	for _, p := range problems {
 		m.add(strings.Trim(path+"."+p.Field, "."), "%s", p.Message)

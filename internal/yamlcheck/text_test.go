@@ -1,6 +1,11 @@
 package yamlcheck
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
 
 func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
 	text := []byte("# nothing\n---\n---\r\nb: 2\n--- # three\n\nc: '---'\n")
@@ -39,5 +44,26 @@ func TestTheLineOfAField(t *testing.T) {
 	}
 	if line := Parse(nil).Line("a.b"); line != 1 {
 		t.Errorf("of nothing: line %d", line)
+	}
+}
+
+func TestJSONIsWhatTheDecodersOfKubernetesRead(t *testing.T) {
+	for _, text := range []string{
+		"a: y\nb: 'y'\nc: on\nd: No\ne: ~\nf: null\ng:\n",
+		"a: 012\nb: 0o14\nc: 0x1F\nd: 1_000\ne: 1.0\nf: .5\ng: 1e3\nh: 190:20:30\ni: -0\nj: 12345678901234567890\n",
+		"a: 2024-01-01\nb: 2026-01-02T03:04:05Z\nc: !!str 3\nd: !!int \"3\"\ne: !thing x\n",
+		"a: |\n  one\n    two\n\n  three\nb: >-\n  folded\n  text\nc: plain\n  over lines\nd: \"q\\tu\\u00e9 \\\"o\"\ne: 'it''s'\n",
+		"# head\na: &l {b: c} # line\nd: *l\ne:\n  <<: *l\n  f: {<<: [*l], b: g}\n# foot\n",
+		"a: [1, [2, {b: 3}], '4']\nb: []\nc: {}\n\"quoted key\": 1\n5: five\ntrue: t\nyes: u\n",
+		"a: '" + strings.Repeat("long words ", 40) + "'\nb: \"é ☃ 😀 \u0085\"\nc: a#b\nd: \"# no comment\"\ne: 'a: b'\n",
+		`{"metadata": {"name": "a", "labels": {"a": "1", "b": "true"}}, "x": [null, true, 1.50]}`,
+	} {
+		want, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Parse([]byte(text)).JSON(); err != nil || string(got) != string(want) {
+			t.Errorf("%s\ngot  %s, %v\nwant %s", text, got, err, want)
+		}
 	}
 }

@@ -60,7 +60,6 @@ func (d *Difference) rejected(side string, o Outcome, node string) {
 	}
 }
 
-// explainElsewhere is about a pod that has a node on both sides.
 func (d *Difference) explainElsewhere(changed changes) {
 	onA, onB := verdictOn(d.B.Node, d.A.Attempt), verdictOn(d.A.Node, d.B.Attempt)
 	switch {

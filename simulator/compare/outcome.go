@@ -42,7 +42,6 @@ const (
 	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-// sideResult is what there is at the end of a side.
 type sideResult struct {
 	nodes    []v1.Node
 	pods     map[types.NamespacedName]*v1.Pod
@@ -145,12 +144,10 @@ func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.S
 	return pods
 }
 
-// gave reports whether an attempt gave its pod a node.
 func gave(attempt *recorder.Attempt, node string) bool {
 	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
 }
 
-// times are those of the scheduler on this side.
 func (r *sideResult) times() (t Times) {
 	var took []time.Duration
 	for _, o := range r.outcomes {

@@ -110,7 +110,6 @@ func (s *side) working() (begun int, err error) {
 	return begun, nil
 }
 
-// reportProgress says how many pods have been tried.
 func (s *side) reportProgress() {
 	tried := s.outcomes()
 	left := 0

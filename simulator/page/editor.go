@@ -243,7 +243,6 @@ func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	return err
 }
 
-// difference is a JSON merge patch.
 func difference(before, after map[string]any) ([]byte, error) {
 	old, err := json.Marshal(before)
 	if err != nil {

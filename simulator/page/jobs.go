@@ -37,7 +37,7 @@ type job struct {
 
 	cancel   context.CancelFunc
 	finished chan struct{}
-	outcome  outcome // set before finished is closed
+	Outcome  outcome // set before finished is closed
 
 	mu    sync.Mutex
 	state progress
@@ -49,7 +49,6 @@ type progress struct {
 	Phases   []string
 }
 
-// outcome is what came of a job.
 type outcome struct {
 	Notice   string // in a line, what was done
 	Problems []typed.Problem
@@ -72,7 +71,7 @@ func (j *jobs) add(one *job, work func(context.Context, *job) outcome) *job {
 	go func() {
 		defer cancel()
 		defer close(one.finished)
-		one.outcome = work(ctx, one)
+		one.Outcome = work(ctx, one)
 	}()
 	return one
 }
@@ -111,7 +110,6 @@ func (j *jobs) get(id string) *job {
 	return nil
 }
 
-// comparisons are those of the jobs that compare.
 func (j *jobs) comparisons() []*job {
 	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.comparison == nil })
 }
@@ -133,9 +131,6 @@ func (j *job) Ended() bool {
 		return false
 	}
 }
-
-// Outcome is what came of the job, once it has ended.
-func (j *job) Outcome() outcome { return j.outcome }
 
 func (j *job) progress(done, of int) { j.tell(progress{Done: done, Of: of}) }
 
@@ -187,7 +182,7 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
 	case <-r.Context().Done():
 		return nil
 	}
-	switch came := one.outcome; {
+	switch came := one.Outcome; {
 	case came.Link != "" && view == "job":
 		w.Header().Set("HX-Redirect", came.Link)
 		return nil

@@ -16,7 +16,7 @@ func ended(t *testing.T, one *job) outcome {
 	case <-time.After(time.Minute):
 		t.Fatalf("%q is at %d of %d", one.Title, one.Progress().Done, one.Progress().Of)
 	}
-	return one.outcome
+	return one.Outcome
 }
 
 // id is that of the job that was started so many after one.

@@ -44,7 +44,6 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 	return p.routes(), nil
 }
 
-// handler answers a request, or returns why it cannot.
 type handler = func(http.ResponseWriter, *http.Request) error
 
 // maxText bounds what a form may send: a file of 5,000 pods is some 20 MB.
