@@ -3,24 +3,21 @@ package typed
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// identity are the fields by which an object is the one that it is.
-var identity = []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"}
-
 // Another says where an edit would be of another object than the one it began with.
 func Another(before, after []Document) (problems []Problem) {
 	if len(before) != 1 || len(after) != 1 {
 		return []Problem{{Message: fmt.Sprintf("this form changes one object, and here are %d", len(after))}}
 	}
-	for _, field := range changes("", before[0].Object, after[0].Object) {
-		if slices.Contains(identity, field) {
-			was, _, _ := unstructured.NestedString(before[0].Object, strings.Split(field, ".")...)
+	for _, field := range []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"} {
+		was, _, _ := unstructured.NestedString(before[0].Object, strings.Split(field, ".")...)
+		is, _, _ := unstructured.NestedString(after[0].Object, strings.Split(field, ".")...)
+		if was != is {
 			problems = append(problems, after[0].problem(field, "must stay %s: for another object use New", was)...)
 		}
 	}

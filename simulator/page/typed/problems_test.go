@@ -186,4 +186,8 @@ func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
 	if got := listed(Another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
 		t.Errorf("got %s", got)
 	}
+	nameless, _ := Read(strings.Replace(pod, "metadata:\n  name: a\n", "", 1))
+	if got := listed(Another(before, nameless)); got != "1 metadata.name | must stay a: for another object use New" {
+		t.Errorf("without metadata: got %s", got)
+	}
 }
