@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -50,6 +51,16 @@ type Options struct {
 	InTurn   bool           // run one side after the other, which takes half the memory
 	Progress func(Progress) // is told how far a side is, from two goroutines. It may be nil
 	Warnings io.Writer      // gets a line for each thing that a person should know. It may be nil
+}
+
+// AddFlags makes flags of how pods are scheduled.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Pods, "pods", Pending,
+		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
+	flags.IntVar(&o.Runs, "runs", 1, "how often, with another seed each time, to see what chance does")
+	flags.Uint64Var(&o.Seed, "seed", 1, "of the first run; those after it count up from it")
+	flags.DurationVar(&o.Patience, "patience", DefaultPatience, "how long nothing new may happen before a side is given up")
+	flags.BoolVar(&o.InTurn, "in-turn", false, "one side after the other, which takes half the memory")
 }
 
 // Progress is how far a side is.
