@@ -22,7 +22,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 )
 
-// kind is what every configuration is.
 const kind = "KubeSchedulerConfiguration"
 
 // check finds all mistakes that can be found without the guests, which it returns,
@@ -86,7 +85,6 @@ func (c *Configuration) validate(others bool) (m Mistakes) {
 	return m
 }
 
-// flat are the errors that one is made of.
 func flat(err error) []error {
 	if all := utilerrors.Flatten(utilerrors.NewAggregate([]error{err})); all != nil {
 		return all.Errors()
@@ -164,7 +162,6 @@ func argsOf(name string) reflect.Type {
 	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
 }
 
-// path is that of a field of the profile.
 func (p *Profile) path(format string, args ...any) string {
 	return fmt.Sprintf("profiles[%d].", p.index) + fmt.Sprintf(format, args...)
 }

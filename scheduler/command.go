@@ -45,7 +45,6 @@ func Execute(cmd *cobra.Command) error {
 	return errors.New(wasmhost.OneLine(err.Error()))
 }
 
-// readFile reads a configuration, if there is one.
 func (s *setup) readFile(ctx context.Context, path string) error {
 	if path == "" {
 		return nil

@@ -57,7 +57,7 @@ func Read(text []byte) (*Configuration, error) {
 		return nil, errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
 	}
 	mistakes := below("", c.text.Keys())
-	if second := yamlcheck.Second(string(text)); second > 0 {
+	if second := yamlcheck.Second(text); second > 0 {
 		mistakes = append(mistakes, &FieldError{Line: second, Err: errors.New("a configuration is one document: take this line out, and what is below it if that is another one")})
 	}
 	if len(mistakes) > 0 {

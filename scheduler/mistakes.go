@@ -1,8 +1,10 @@
 package scheduler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
@@ -60,7 +62,6 @@ func (m *Mistakes) addArgs(path, field string, err error) {
 	m.addNamed(strings.TrimSuffix(path+"."+field, "."), "%w", err)
 }
 
-// below are problems with a part of a configuration.
 func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	for _, p := range problems {
 		m.add(strings.Trim(path+"."+p.Field, "."), "%s", p.Message)
@@ -69,7 +70,8 @@ func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	return m
 }
 
-// located is nil if there are no mistakes, and tells the lines of those that there are.
+// located is nil if there are no mistakes. It gives those that there are their lines,
+// and that order.
 func (m Mistakes) located(in *Configuration) error {
 	if len(m) == 0 {
 		return nil
@@ -79,5 +81,6 @@ func (m Mistakes) located(in *Configuration) error {
 			e.Line = in.text.Line(e.Field)
 		}
 	}
+	slices.SortStableFunc(m, func(a, b *FieldError) int { return cmp.Compare(a.Line, b.Line) })
 	return m
 }

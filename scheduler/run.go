@@ -2,10 +2,10 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
@@ -89,13 +89,16 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 	if err != nil {
 		return nil, nil, err
 	}
-	path, err := writeTemp(text)
+	dir, err := os.MkdirTemp("", "kube-scheduler-") // it reads a configuration from a file only
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.Remove(path)
+	defer os.RemoveAll(dir)
 	opts := options.NewOptions()
-	opts.ConfigFile = path
+	opts.ConfigFile = filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(opts.ConfigFile, text, 0o600); err != nil {
+		return nil, nil, err
+	}
 	opts.Master = server
 	opts.SecureServing.BindPort = 0
 	cc, sched, err := app.Setup(ctx, opts, s.register)
@@ -103,21 +106,6 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 		return nil, nil, c.locate(err)
 	}
 	return cc, sched, nil
-}
-
-// writeTemp writes the configuration to a private file, because kube-scheduler
-// reads it from nowhere else.
-func writeTemp(configuration []byte) (path string, err error) {
-	f, err := os.CreateTemp("", "kube-scheduler-*.yaml")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(configuration)
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
 }
 
 // serve is app.Run without what a process can have only once: its name in the

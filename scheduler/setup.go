@@ -44,12 +44,10 @@ func (s *setup) read(ctx context.Context, c *Configuration) error {
 	return mistakes.located(c)
 }
 
-// compiledIn are the names that no guest may have.
 func (s *setup) compiledIn() sets.Set[string] {
 	return sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(s.extra)).Insert(plugin.Name)
 }
 
-// register is an app.Option.
 func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err

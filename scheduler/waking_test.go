@@ -23,17 +23,17 @@ var mendings = map[string]struct {
 	taints []v1.Taint         // of the one node
 	pod    func(*v1.Pod)      // before it is created
 	waits  func(*v1.Pod) bool // before it is mended
-	beside func(*v1.Pod)      // what changes with the annotation
+	also   func(*v1.Pod)      // what changes with the annotation
 }{
 	"alone":        {waits: isPending},
-	"with a label": {waits: isPending, beside: func(pod *v1.Pod) { metav1.SetMetaDataLabel(&pod.ObjectMeta, "mended", "yes") }},
-	"with a toleration": {taints: []v1.Taint{taint}, waits: isPending, beside: func(pod *v1.Pod) {
+	"with a label": {waits: isPending, also: func(pod *v1.Pod) { metav1.SetMetaDataLabel(&pod.ObjectMeta, "mended", "yes") }},
+	"with a toleration": {taints: []v1.Taint{taint}, waits: isPending, also: func(pod *v1.Pod) {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{Key: taint.Key, Operator: v1.TolerationOpExists})
 	}},
 	"with its scheduling gate": {
-		pod:    func(pod *v1.Pod) { pod.Spec.SchedulingGates = []v1.PodSchedulingGate{gate} },
-		waits:  isGated,
-		beside: func(pod *v1.Pod) { pod.Spec.SchedulingGates = nil },
+		pod:   func(pod *v1.Pod) { pod.Spec.SchedulingGates = []v1.PodSchedulingGate{gate} },
+		waits: isGated,
+		also:  func(pod *v1.Pod) { pod.Spec.SchedulingGates = nil },
 	},
 }
 
@@ -76,8 +76,8 @@ func wokenByItsAnnotation(t *testing.T, name string) {
 	waitFor(t, "mended", way.waits)
 	change(t, "mended", func(pod *v1.Pod) {
 		pod.Annotations[regex.Annotation] = "letg|other" // patient.wat looks for letg
-		if way.beside != nil {
-			way.beside(pod)
+		if way.also != nil {
+			way.also(pod)
 		}
 	})
 	waitFor(t, "mended", isOn("other"))

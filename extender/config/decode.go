@@ -46,8 +46,8 @@ func (c *Config) decode(data []byte) error {
 // tags, values that are missing and a second document.
 func checkForm(data []byte) (yamlcheck.Text, error) {
 	text := yamlcheck.Parse(data)
-	if n := documents(data); n > 1 {
-		return text, fmt.Errorf("there are %d documents in it, and only one is read: put everything into one, without a line \"---\" between", n)
+	if all, _ := yamlcheck.Documents(data); len(all) > 1 {
+		return text, fmt.Errorf("there are %d documents in it, and only one is read: put everything into one, without a line \"---\" between", len(all))
 	}
 	var document goyaml.Node
 	if err := goyaml.Unmarshal(data, &document); err != nil {
@@ -94,16 +94,6 @@ func located(problems yamlcheck.Problems, path string) error {
 }
 
 var key = regexp.MustCompile(`\[([^\]\d][^\]]*)\]`)
-
-// documents counts those that have something in them.
-func documents(data []byte) (n int) {
-	for _, part := range yamlcheck.Split(string(data)) {
-		if _, root := yamlcheck.Parse([]byte(part.Text)).Find(""); root != nil {
-			n++
-		}
-	}
-	return n
-}
 
 // unread finds what the decoder passes over in a value: tags that are not YAML's
 // own, and nulls.

@@ -43,9 +43,9 @@ func home(homes []string) string {
 	list, isList := strings.CutSuffix(first, "[]")
 	switch {
 	case len(homes) > 1:
-		names := make([]string, len(homes))
-		for i, h := range homes {
-			names[i] = strings.TrimSuffix(h[strings.LastIndexByte(h, '.')+1:], "[]")
+		var names []string
+		for _, h := range homes {
+			names = append(names, strings.TrimSuffix(h[strings.LastIndexByte(h, '.')+1:], "[]"))
 		}
 		return "it belongs deeper, under one of " + strings.Join(names, ", ")
 	case first == "":
@@ -56,48 +56,36 @@ func home(homes []string) string {
 	return fmt.Sprintf("it belongs under %q, indented further", first+":")
 }
 
-// place is a struct that may stand at a path.
-type place struct {
-	t    reflect.Type
-	path string
-}
-
 // levels bounds the search for a field: what lies deeper is not meant.
 const levels = 5
 
 // homes are the paths nearest to the root under which a field of this name may stand,
 // as profiles[] for pluginConfig: all of them below the path given, or else the first.
-func (c *checker) homes(name, here string) []string {
-	level, seen := []place{{c.root, ""}}, map[reflect.Type]bool{}
+func (c *checker) homes(name, here string) (all []string) {
+	level := map[string]reflect.Type{"": c.root} // structs by their paths
 	for range levels {
-		var next []place
-		var below, all []string
-		for _, p := range level {
-			fields := fieldsOf(p.t)
-			if fields[name] != nil && p.path != here {
-				all = append(all, p.path)
-				if here != "" && strings.HasPrefix(p.path, here+".") {
-					below = append(below, p.path)
+		next := map[string]reflect.Type{}
+		for path, t := range level {
+			for key, fieldType := range fieldsOf(t) {
+				if key == name && path != here {
+					all = append(all, path)
 				}
-			}
-			for _, key := range slices.Sorted(maps.Keys(fields)) {
-				if t, path := inside(fields[key], join(p.path, key)); t.Kind() == reflect.Struct && !seen[t] {
-					next = append(next, place{t, path})
+				if t, path := inside(fieldType, join(path, key)); t.Kind() == reflect.Struct {
+					next[path] = t
 				}
 			}
 		}
-		switch {
-		case len(below) > 0:
-			return below
-		case len(all) > 0:
-			return all[:1]
-		}
-		for _, p := range next {
-			seen[p.t] = true
+		if len(all) > 0 {
+			break
 		}
 		level = next
 	}
-	return nil
+	slices.Sort(all)
+	isBelow := func(path string) bool { return here != "" && strings.HasPrefix(path, here+".") }
+	if slices.ContainsFunc(all, isBelow) {
+		return slices.DeleteFunc(all, func(path string) bool { return !isBelow(path) })
+	}
+	return all[:min(1, len(all))]
 }
 
 // inside goes through pointers and lists.

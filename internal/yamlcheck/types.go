@@ -10,26 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
-	goyaml "sigs.k8s.io/yaml/goyaml.v3"
+	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// jsonOf is a value as the decoders of Kubernetes read it, to which y, no, on and such
-// are truths, too.
-func jsonOf(n *goyaml.Node) []byte {
-	plain := n.Kind == goyaml.ScalarNode && n.Style&^goyaml.TaggedStyle == 0
-	if plain && (n.Tag != "!!str" || n.Style == 0 && strings.ContainsAny(n.Value[:min(1, len(n.Value))], "yYnNoO")) {
-		if text, err := yaml.YAMLToJSON([]byte(n.Value)); err == nil {
-			return text
-		}
+// jsonOf is a value in JSON.
+func jsonOf(n *yaml.Node) []byte {
+	isTruth := n.Style == 0 && strings.ContainsAny(n.Value[:min(1, len(n.Value))], "yYnNoO")
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && !isTruth {
+		text, _ := json.Marshal(n.Value)
+		return text
 	}
-	var value any = n.Value
-	if n.Kind != goyaml.ScalarNode && n.Decode(&value) != nil {
-		return []byte("null") // which fits all
-	}
-	text, err := json.Marshal(value)
+	text, err := Text{root: n}.JSON()
 	if err != nil {
-		return []byte("null")
+		return []byte("null") // which fits all
 	}
 	return text
 }

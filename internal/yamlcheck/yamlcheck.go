@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml/goyaml.v3"
@@ -33,31 +32,9 @@ type Problems []Problem
 func (p Problems) Error() string {
 	all := make([]string, len(p))
 	for i, problem := range p {
-		if all[i] = problem.Message; problem.Field != "" {
-			all[i] = problem.Field + ": " + problem.Message
-		}
+		all[i] = strings.TrimPrefix(problem.Field+": "+problem.Message, ": ")
 	}
 	return strings.Join(all, "; ")
-}
-
-// Text is YAML as it was typed.
-type Text struct{ root *yaml.Node } // nil: nothing is in it
-
-// Parse reads a text of one document. In what is no YAML no problems are found.
-func Parse(text []byte) Text {
-	var document yaml.Node
-	if yaml.Unmarshal(text, &document) != nil {
-		return Text{}
-	}
-	return Of(&document)
-}
-
-// Of is a document that is parsed.
-func Of(document *yaml.Node) Text {
-	if len(document.Content) == 0 {
-		return Text{}
-	}
-	return Text{document.Content[0]}
 }
 
 // Check returns what of the text does not fit a type.
@@ -85,43 +62,35 @@ type checker struct {
 	problems Problems
 }
 
-func (c *checker) add(n *yaml.Node, field, message string) {
-	c.problems = append(c.problems, Problem{Field: field, Line: n.Line, Message: message})
+func (c *checker) add(n *yaml.Node, field, format string, args ...any) {
+	c.problems = append(c.problems, Problem{Field: field, Line: n.Line, Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) keys(n *yaml.Node, path string) {
-	if n.Kind == yaml.SequenceNode {
-		for i, child := range n.Content {
-			c.keys(child, item(path, i))
-		}
-	}
-	if n.Kind != yaml.MappingNode {
-		return
-	}
 	first := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
+	for i, child := range n.Content {
 		switch {
-		case key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode:
-			c.add(key, path, "the name of a field must be text; a value that begins with { or [ must stand in quotes")
-		case first[key.Value] > 0:
-			c.add(key, join(path, key.Value), fmt.Sprintf("%q stands on line %d already, and may stand only once: %s", key.Value, first[key.Value], once(value)))
+		case n.Kind == yaml.SequenceNode:
+			c.keys(child, item(path, i))
+		case i%2 == 1:
+			c.keys(child, join(path, n.Content[i-1].Value))
+		case child.Kind == yaml.MappingNode || child.Kind == yaml.SequenceNode:
+			c.add(child, path, "the name of a field must be text; a value that begins with { or [ must stand in quotes")
+		case first[child.Value] > 0:
+			c.add(child, join(path, child.Value), "%q stands on line %d already, and may stand only once: %s",
+				child.Value, first[child.Value], once[n.Content[i+1].Kind])
 		default:
-			first[key.Value] = key.Line
+			first[child.Value] = child.Line
 		}
-		c.keys(value, join(path, key.Value))
 	}
 }
 
 // once says how two values of a key become one.
-func once(value *yaml.Node) string {
-	switch value.Kind {
-	case yaml.SequenceNode:
-		return "leave this line out and put the items below it at the end of that list, or take the other one away"
-	case yaml.MappingNode:
-		return "move what stands below this line to there, or take one of the two away"
-	}
-	return "take one of the two away"
+var once = map[yaml.Kind]string{
+	yaml.SequenceNode: "leave this line out and put the items below it at the end of that list, or take the other one away",
+	yaml.MappingNode:  "move what stands below this line to there, or take one of the two away",
+	yaml.ScalarNode:   "take one of the two away",
+	yaml.AliasNode:    "take one of the two away",
 }
 
 // check compares a value with a type. A null fits all.
@@ -130,16 +99,17 @@ func (c *checker) check(n *yaml.Node, t reflect.Type, path string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	kind, readsItself := t.Kind(), reflect.PointerTo(t).Implements(unmarshaler)
-	switch {
+	switch kind := t.Kind(); {
 	case t == raw || kind == reflect.Interface || n.Kind == yaml.ScalarNode && string(jsonOf(n)) == "null":
-	case readsItself || kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice && kind != reflect.Array:
+	case reflect.PointerTo(t).Implements(unmarshaler):
 		c.leaf(n, t, path)
 	case kind == reflect.Struct || kind == reflect.Map:
 		c.object(n, t, path)
-	case t.Elem().Kind() == reflect.Uint8: // bytes, in base64
+	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8: // bytes, in base64
+	case kind != reflect.Slice:
+		c.leaf(n, t, path)
 	case n.Kind != yaml.SequenceNode:
-		c.add(n, path, "is "+what(n)+", but must be a list: "+inStyle(n, "put it into [ ]", `begin each item with "- "`))
+		c.add(n, path, "is %s, but must be a list: %s", what(n), inStyle(n, "put it into [ ]", `begin each item with "- "`))
 	default:
 		for i, child := range n.Content {
 			c.check(child, t.Elem(), item(path, i))
@@ -148,12 +118,12 @@ func (c *checker) check(n *yaml.Node, t reflect.Type, path string) {
 }
 
 func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
-	if n.Kind != yaml.MappingNode {
-		mend := `lines such as "name: value" below it, indented further`
-		if n.Kind == yaml.SequenceNode {
-			mend = inStyle(n, "take the [ ] away", `take the "- " away`)
-		}
-		c.add(n, path, "is "+what(n)+", but must have fields: "+mend)
+	switch n.Kind {
+	case yaml.ScalarNode:
+		c.add(n, path, `is %s, but must have fields: lines such as "name: value" below it, indented further`, what(n))
+		return
+	case yaml.SequenceNode:
+		c.add(n, path, "is a list, but must have fields: %s", inStyle(n, "take the [ ] away", `take the "- " away`))
 		return
 	}
 	var fields map[string]reflect.Type
@@ -164,10 +134,10 @@ func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
 		key, value := n.Content[i], n.Content[i+1]
 		if t.Kind() == reflect.Map {
 			c.check(value, t.Elem(), path+"["+key.Value+"]")
-		} else if field, ok := fields[key.Value]; ok {
+		} else if field := fields[key.Value]; field != nil {
 			c.check(value, field, join(path, key.Value))
 		} else if key.Value != "<<" {
-			c.add(key, join(path, key.Value), "unknown field"+c.hint(fields, path, key.Value))
+			c.add(key, join(path, key.Value), "unknown field%s", c.hint(fields, path, key.Value))
 		}
 	}
 }
@@ -179,40 +149,34 @@ func (c *checker) leaf(n *yaml.Node, t reflect.Type, path string) {
 	switch {
 	case err == nil:
 	case forms[t] != "":
-		c.add(n, path, forms[t])
+		c.add(n, path, "%s", forms[t])
 	case !errors.As(err, &wrong):
-		c.add(n, path, err.Error())
-	case strings.HasPrefix(wrong.Value, "number ") && strings.Contains(wrong.Value, "."):
+		c.add(n, path, "%s", err)
+	case !strings.HasPrefix(wrong.Value, "number "):
+		c.add(n, path, "is %s, but must be %s%s", what(n), called(t), remedy(n, t))
+	case strings.Contains(wrong.Value, "."):
 		c.add(n, path, "must be a whole number")
 	case strings.HasPrefix(wrong.Value, "number -"):
 		c.add(n, path, "is too small")
-	case strings.HasPrefix(wrong.Value, "number "):
-		c.add(n, path, fmt.Sprintf("is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1))
 	default:
-		also := ""
-		if isTruth(n) { // which a decoder of YAML, before this one, may have made of these
-			also = ", as y, n, yes, no, on and off are"
-		}
-		c.add(n, path, "is "+what(n)+also+", but must be "+called(t)+remedy(n, t))
+		c.add(n, path, "is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1)
 	}
 }
 
 // remedy tells how a value becomes text, or text what is in it.
 func remedy(n *yaml.Node, t reflect.Type) string {
-	switch {
-	case t.Kind() != reflect.String && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+	switch quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0; {
+	case t.Kind() != reflect.String && quoted:
 		return ": take the quotes away"
 	case t.Kind() != reflect.String:
 		return ""
 	case n.Kind != yaml.ScalarNode:
 		return inStyle(n, ": put it in single quotes", "")
-	case isTruth(n):
-		return ": put it in quotes"
+	case n.Value == "true" || n.Value == "false": // a decoder may have made them of what was typed
+		return ": put it in quotes; to YAML y, n, yes, no, on and off are true or false, too"
 	}
 	return ": put it in quotes, '" + n.Value + "'"
 }
-
-func isTruth(n *yaml.Node) bool { return n.Style == 0 && (n.Value == "true" || n.Value == "false") }
 
 // inStyle chooses between what is for { } and [ ] and what is for lines.
 func inStyle(n *yaml.Node, flow, block string) string {
@@ -251,4 +215,4 @@ func called(t reflect.Type) string {
 
 func join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
-func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+func item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

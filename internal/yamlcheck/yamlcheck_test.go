@@ -16,8 +16,8 @@ var (
 	configuration = reflect.TypeFor[schedulerv1.KubeSchedulerConfiguration]()
 )
 
-// told writes problems as they are expected: a line for each.
-func told(problems Problems) string {
+// listed writes problems as they are expected: a line for each.
+func listed(problems Problems) string {
 	var all []string
 	for _, p := range problems {
 		all = append(all, fmt.Sprintf("%d %s: %s", p.Line, p.Field, p.Message))
@@ -82,7 +82,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{"a name of one letter", pod, "metadata:\n  name: n\n", "2 metadata.name: is true or false to YAML, but must be text: put it in quotes, 'n'"},
 		{
 			"the same, as JSON has it", pod, `{"metadata": {"name": false}}`,
-			"1 metadata.name: is true or false to YAML, as y, n, yes, no, on and off are, but must be text: put it in quotes",
+			"1 metadata.name: is true or false to YAML, but must be text: put it in quotes; to YAML y, n, yes, no, on and off are true or false, too",
 		},
 		{
 			"quantities", pod, "spec:\n  containers:\n  - resources:\n      requests:\n        cpu: lots\n        memory: 1 Gi\n        pods: 0.5\n",
@@ -92,7 +92,7 @@ func TestEveryMistakeIsToldOfWhereItStands(t *testing.T) {
 		{"a container's field in the spec", pod, "spec:\n  image: web\n", "2 spec.image: unknown field: it belongs deeper, under one of containers, ephemeralContainers, initContainers, volumes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := told(Parse([]byte(tt.text)).Check(tt.as)); got != tt.want {
+			if got := listed(Parse([]byte(tt.text)).Check(tt.as)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -114,7 +114,7 @@ func TestWhatFitsIsNotSpokenOf(t *testing.T) {
 		"a whole number":   "spec:\n  priority: 1.0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := told(Parse([]byte(text)).Check(pod)); got != "" {
+			if got := listed(Parse([]byte(text)).Check(pod)); got != "" {
 				t.Error(got)
 			}
 		})
@@ -123,8 +123,8 @@ func TestWhatFitsIsNotSpokenOf(t *testing.T) {
 
 func TestAKeyThatIsNoTextIsToldOf(t *testing.T) {
 	got := Parse([]byte("metadata:\n  name: {{.Name}}\n")).Keys()
-	if want := "2 metadata.name: the name of a field must be text; a value that begins with { or [ must stand in quotes"; told(got) != want {
-		t.Errorf("got  %s\nwant %s", told(got), want)
+	if want := "2 metadata.name: the name of a field must be text; a value that begins with { or [ must stand in quotes"; listed(got) != want {
+		t.Errorf("got  %s\nwant %s", listed(got), want)
 	}
 }
 
@@ -134,8 +134,8 @@ func TestAKeyThatStandsTwiceIsToldOf(t *testing.T) {
 7 list: "list" stands on line 5 already, and may stand only once: leave this line out and put the items below it at the end of that list, or take the other one away
 9 list[0].x: "x" stands on line 8 already, and may stand only once: take one of the two away`
 	got := Parse([]byte(text)).Keys()
-	if told(got) != want {
-		t.Errorf("got\n%s\nwant\n%s", told(got), want)
+	if listed(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", listed(got), want)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -51,6 +51,16 @@ type Options struct {
 	InTurn   bool           // run one side after the other, which takes half the memory
 	Progress func(Progress) // is told how far a side is, from two goroutines. It may be nil
 	Warnings io.Writer      // gets a line for each thing that a person should know. It may be nil
+}
+
+// AddFlags makes flags of how pods are scheduled.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Pods, "pods", Pending,
+		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
+	flags.IntVar(&o.Runs, "runs", 1, "how often, with another seed each time, to see what chance does")
+	flags.Uint64Var(&o.Seed, "seed", 1, "of the first run; those after it count up from it")
+	flags.DurationVar(&o.Patience, "patience", DefaultPatience, "how long nothing new may happen before a side is given up")
+	flags.BoolVar(&o.InTurn, "in-turn", false, "one side after the other, which takes half the memory")
 }
 
 // Progress is how far a side is.
@@ -118,7 +128,7 @@ func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideRe
 		s := &side{
 			options: o, config: config.Config, plan: p, seed: o.Seed + uint64(run),
 			progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
-			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{},
+			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}, priorities: map[types.NamespacedName]int32{},
 		}
 		group.Go(func() (err error) {
 			if ctx.Err() == nil {
@@ -173,20 +183,16 @@ type SideError struct {
 
 // Error begins with the side's label, and gives the line of each field that is wrong.
 func (e SideError) Error() string {
-	var lines []string
+	message := e.Err.Error()
 	if mistakes := (scheduler.Mistakes)(nil); errors.As(e.Err, &mistakes) {
-		byLine := func(a, b *scheduler.FieldError) int { return cmp.Compare(a.Line, b.Line) }
-		for _, m := range slices.SortedStableFunc(slices.Values(mistakes), byLine) {
+		var lines []string
+		for _, m := range mistakes {
 			lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
 		}
+		message = strings.Join(lines, "; ")
 	}
-	if len(lines) == 0 {
-		lines = []string{e.Err.Error()}
-	}
-	return cmp.Or(e.config.Label, e.config.Name) + ": " + strings.Join(lines, "; ")
+	return cmp.Or(e.config.Label, e.config.Name) + ": " + message
 }
-
-func (e SideError) Unwrap() error { return e.Err }
 
 // SideErrors are those of one side or of both.
 type SideErrors []SideError
@@ -197,11 +203,4 @@ func (e SideErrors) Error() string {
 		all = append(all, one.Error())
 	}
 	return strings.Join(all, "; ")
-}
-
-func (e SideErrors) Unwrap() (all []error) {
-	for _, one := range e {
-		all = append(all, one)
-	}
-	return all
 }

@@ -46,7 +46,7 @@ func (v *verdicts) explainVictim(d *Difference) {
 // reason to prefer those that it pushed out on either: as many, of the same
 // priorities.
 func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
-	a, b := v.a.victims[pod], v.b.victims[pod]
+	a, b := v.a.outcome(pod).victims, v.b.outcome(pod).victims
 	return len(a) > 0 && slices.Equal(a, b)
 }
 
@@ -60,7 +60,6 @@ func (d *Difference) rejected(side string, o Outcome, node string) {
 	}
 }
 
-// explainElsewhere is about a pod that has a node on both sides.
 func (d *Difference) explainElsewhere(changed changes) {
 	onA, onB := verdictOn(d.B.Node, d.A.Attempt), verdictOn(d.A.Node, d.B.Attempt)
 	switch {

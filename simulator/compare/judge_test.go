@@ -12,17 +12,15 @@ import (
 // pushed is a side on which a pod was pushed out for the pod "urgent", and another
 // one took the node that this one would have had.
 func pushed(victim, other string, priority int32, node string) *sideResult {
-	attempt := &recorder.Attempt{ID: 2, Number: 1}
-	return &sideResult{
-		outcomes: map[types.NamespacedName]Outcome{
-			keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", since: 1},
-			keyOf("default/" + other):  {State: Stayed, Node: "one"},
-			keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: &recorder.Attempt{ID: 1, Number: 2}},
-			keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt},
-		},
-		placed:  map[string][]placement{"one": {{1, keyOf("default/urgent")}}, node: {{1, keyOf("default/" + victim)}, {2, keyOf("default/later")}}},
-		victims: map[types.NamespacedName][]int32{keyOf("default/urgent"): {priority}},
+	attempt := func(id uint64, number int, node string) *recorder.Attempt {
+		return &recorder.Attempt{ID: id, Number: number, Result: recorder.Scheduled, Node: node}
 	}
+	return &sideResult{outcomes: map[types.NamespacedName]Outcome{
+		keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", since: 1},
+		keyOf("default/" + other):  {State: Stayed, Node: "one"},
+		keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), victims: []int32{priority}},
+		keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt(2, 1, node)},
+	}}
 }
 
 func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {

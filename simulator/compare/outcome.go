@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +25,10 @@ type Outcome struct {
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
 
-	since uint64            // the attempt that pushed it out
-	room  *recorder.Attempt // that pushed others out for it
+	took    time.Duration     // all attempts together
+	since   uint64            // the attempt that pushed it out
+	room    *recorder.Attempt // that pushed others out for it
+	victims []int32           // the priorities of those, sorted
 }
 
 // States of a pod that the scheduler's attempts don't tell.
@@ -40,28 +43,15 @@ const (
 )
 
 type sideResult struct {
-	pods     map[types.NamespacedName]*v1.Pod
 	nodes    []v1.Node
+	pods     map[types.NamespacedName]*v1.Pod
 	outcomes map[types.NamespacedName]Outcome
-	placed   map[string][]placement           // by node
-	victims  map[types.NamespacedName][]int32 // priorities of those that were pushed out for a pod, sorted
-	took     []time.Duration                  // by pod, all its attempts together; sorted
-	attempts int
 	notices  []snapshot.Notice // what the API server has refused
 	setups   map[string]setup  // by profile
 }
 
-// placement is a pod that was given a node by an attempt, or pushed out of it.
-type placement struct {
-	attempt uint64
-	pod     types.NamespacedName
-}
-
 func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
-	r := &sideResult{
-		pods: map[types.NamespacedName]*v1.Pod{}, nodes: nodes, notices: s.notices, outcomes: map[types.NamespacedName]Outcome{},
-		placed: map[string][]placement{}, victims: map[types.NamespacedName][]int32{},
-	}
+	r := &sideResult{pods: map[types.NamespacedName]*v1.Pod{}, nodes: nodes, notices: s.notices, outcomes: map[types.NamespacedName]Outcome{}}
 	for _, notice := range s.notices {
 		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && s.plan.running[keyOf(pod)] != nil {
 			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
@@ -77,11 +67,17 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 	}
 	attempts := s.outcomes()
 	for name, one := range attempts {
-		r.addTried(name, one)
+		o := Outcome{
+			Node: r.outcomes[name].Node, State: string(one.last.Result), Message: one.last.Message,
+			Attempts: one.last.Number, Attempt: &one.last, room: one.room, took: one.took,
+		}
+		if r.pods[name] == nil {
+			o.State = Gone
+		}
+		r.outcomes[name] = o
 	}
-	slices.Sort(r.took)
 	for name, one := range attempts {
-		r.addVictims(name, one, s.plan.priorities)
+		r.addVictims(name, one, s.priorities)
 	}
 	return r
 }
@@ -93,33 +89,19 @@ func notAsked(pod *v1.Pod) string {
 	return "no profile is called " + pod.Spec.SchedulerName
 }
 
-func (r *sideResult) addTried(name types.NamespacedName, one tried) {
-	o := Outcome{State: string(one.last.Result), Message: one.last.Message, Attempts: one.last.Number, Attempt: &one.last, room: one.room}
-	if pod := r.pods[name]; pod == nil {
-		o.State = Gone
-	} else {
-		o.Node = pod.Spec.NodeName
-	}
-	r.outcomes[name] = o
-	r.took, r.attempts = append(r.took, one.took), r.attempts+one.last.Number
-	if one.last.Result == recorder.Scheduled {
-		r.placed[one.last.Node] = append(r.placed[one.last.Node], placement{one.last.ID, name})
-	}
-}
-
 // addVictims says of pods that are gone that this one pushed them out.
 func (r *sideResult) addVictims(name types.NamespacedName, one tried, priorities map[types.NamespacedName]int32) {
+	by := r.outcomes[name]
 	for _, victim := range one.victims {
 		key := keyOf(victim)
-		r.victims[name] = append(r.victims[name], priorities[key])
-		if o, there := r.outcomes[key]; !there || o.State == Gone {
-			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), one.madeRoom()
+		by.victims = append(by.victims, priorities[key])
+		if o := r.outcome(key); o.State == Gone {
+			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
 			r.outcomes[key] = o
-			node := one.last.Node
-			r.placed[node] = append(r.placed[node], placement{one.madeRoom(), key})
 		}
 	}
-	slices.Sort(r.victims[name])
+	slices.Sort(by.victims)
+	r.outcomes[name] = by
 }
 
 // decisive are the attempts by which a pod has its node, or none: with that for the
@@ -150,10 +132,32 @@ func (r *sideResult) outcome(name types.NamespacedName) Outcome {
 // attempt.
 func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
 	pods := sets.New[types.NamespacedName]()
-	for _, one := range r.placed[node] {
-		if attempt != nil && one.attempt < attempt.ID {
-			pods.Insert(one.pod)
+	if attempt == nil {
+		return pods
+	}
+	for name, o := range r.outcomes {
+		by := r.outcome(keyOf(o.PushedOutBy)).Attempt
+		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.since < attempt.ID {
+			pods.Insert(name)
 		}
 	}
 	return pods
+}
+
+func gave(attempt *recorder.Attempt, node string) bool {
+	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
+}
+
+func (r *sideResult) times() (t Times) {
+	var took []time.Duration
+	for _, o := range r.outcomes {
+		if o.Attempts > 0 {
+			took, t.Attempts = append(took, o.took), t.Attempts+o.Attempts
+		}
+	}
+	if t.Pods = len(took); t.Pods > 0 {
+		slices.Sort(took)
+		t.P50, t.P99 = took[(t.Pods-1)*50/100], took[(t.Pods-1)*99/100]
+	}
+	return t
 }

@@ -173,7 +173,6 @@ func (s *pausable) responsible(pod *v1.Pod) bool {
 	return ours && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !podutil.IsPodTerminal(pod)
 }
 
-// queued are the pods that wait in one of the queues, or are busy.
 func (s *pausable) queued() map[types.UID]bool {
 	queued := map[types.UID]bool{}
 	waiting, _ := s.SchedulingQueue.PendingPods()

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
-	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -32,9 +31,8 @@ type plan struct {
 	queue   []v1.Pod           // what is scheduled first
 	steps   []Step
 
-	running    map[types.NamespacedName]*v1.Pod // the pods that have a node in the file
-	staying    map[types.NamespacedName]string  // the nodes of those that keep it
-	priorities map[types.NamespacedName]int32   // of the pods in the file
+	running map[types.NamespacedName]*v1.Pod // the pods that have a node in the file
+	staying map[types.NamespacedName]string  // the nodes of those that keep it
 }
 
 // newPlan sorts what is in the file. A pod that no kube-scheduler has placed or
@@ -45,8 +43,7 @@ func newPlan(o *Options) (*plan, error) {
 		return nil, fmt.Errorf("pods: %q is none of %s", o.Pods, strings.Join(Modes, ", "))
 	}
 	p := &plan{
-		steps: o.Scenario.Steps, priorities: priorities(o.Cluster),
-		running: map[types.NamespacedName]*v1.Pod{}, staying: map[types.NamespacedName]string{},
+		steps: o.Scenario.Steps, running: map[types.NamespacedName]*v1.Pod{}, staying: map[types.NamespacedName]string{},
 	}
 	var err error
 	if p.cluster, err = clone(o.Cluster); err != nil {
@@ -96,26 +93,6 @@ func (p *plan) nothing(mode string) error {
 		return fmt.Errorf("%w: no pod of the cluster is for a scheduler that A or B has", ErrNothing)
 	}
 	return fmt.Errorf("%w: every pod of the cluster has a node", ErrNothing)
-}
-
-// priorities are those that the pods have or will be given.
-func priorities(in *snapshot.Snapshot) map[types.NamespacedName]int32 {
-	classes, byDefault := map[string]int32{}, int32(0)
-	for _, class := range in.PriorityClasses {
-		if classes[class.Name] = class.Value; class.GlobalDefault {
-			byDefault = class.Value
-		}
-	}
-	found := map[types.NamespacedName]int32{}
-	for i := range in.Pods {
-		pod := &in.Pods[i]
-		value, known := classes[pod.Spec.PriorityClassName]
-		if !known {
-			value = byDefault
-		}
-		found[nameOf(pod)] = ptr.Deref(pod.Spec.Priority, value)
-	}
-	return found
 }
 
 // static is true of the mirror of a pod that a kubelet runs of its own accord.

@@ -98,7 +98,7 @@ func (r *Result) add(seed uint64, v *verdicts) {
 	if len(r.Runs) == 0 {
 		r.LeftOut = append(r.LeftOut, v.a.notices...)
 		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
-		r.Nodes, r.Asked = len(load.Nodes), max(len(v.a.took), len(v.b.took))
+		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
 	}
 	r.Runs = append(r.Runs, run)
@@ -108,16 +108,13 @@ func (r *Result) add(seed uint64, v *verdicts) {
 
 // addTo adds the differences of a run to those of the runs before, each once.
 func addTo(all, more []Difference) []Difference {
-	type pod struct {
-		namespace, name string
-		kind            Kind
-	}
-	at := map[pod]int{}
+	id := func(d Difference) string { return string(d.Kind) + " " + d.key() }
+	at := map[string]int{}
 	for i, d := range all {
-		at[pod{d.Namespace, d.Name, d.Kind}] = i
+		at[id(d)] = i
 	}
 	for _, d := range more {
-		if i, ok := at[pod{d.Namespace, d.Name, d.Kind}]; ok {
+		if i, ok := at[id(d)]; ok {
 			all[i].Runs++
 		} else {
 			all = append(all, d)
@@ -278,12 +275,4 @@ type Times struct {
 	Attempts int           `json:"attempts"`
 	P50      time.Duration `json:"p50Nanoseconds"`
 	P99      time.Duration `json:"p99Nanoseconds"`
-}
-
-func (r *sideResult) times() Times {
-	t := Times{Pods: len(r.took), Attempts: r.attempts}
-	if n := len(r.took); n > 0 {
-		t.P50, t.P99 = r.took[(n-1)*50/100], r.took[(n-1)*99/100]
-	}
-	return t
 }

@@ -55,7 +55,6 @@ func (s *seeded) number(names ...string) int {
 	return int((x ^ x>>31) & math.MaxInt)
 }
 
-// begin prepares for a pod.
 func (s *seeded) begin(profile framework.Framework, pod string) {
 	s.pod, s.last = pod, nil
 	list, err := profile.SnapshotSharedLister().NodeInfos().List()
@@ -107,7 +106,6 @@ func (s *seeded) choose(suggested string) string {
 	return best.Name
 }
 
-// seededProfile is a profile of a scheduler that chooses by a seed.
 type seededProfile struct {
 	framework.Framework
 	scheduler *pausable

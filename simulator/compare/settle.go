@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
@@ -86,23 +87,19 @@ func (s *side) until(ctx context.Context, every time.Duration, missing func() er
 // working is how many attempts have begun, and what the scheduler, or somebody it
 // waits for, is still at.
 func (s *side) working() (begun int, err error) {
-	asking, begun, busy := s.scheduler.state()
+	asking, begun, all := s.scheduler.state()
+	busy := slices.DeleteFunc(slices.Clone(all), s.circling)
+	if !asking && (len(busy) > 0 || len(all) == 0) {
+		return begun, fmt.Errorf("it works on %v", all)
+	}
 	queue := s.scheduler.SchedulingQueue
 	retried := names(slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()))
-	retried = slices.DeleteFunc(retried, s.circling)
-	circling := len(busy) > 0 && !slices.ContainsFunc(busy, func(pod types.NamespacedName) bool { return !s.circling(pod) })
-	if !asking && !circling {
-		return begun, fmt.Errorf("it works on %v", busy)
-	}
-	if circling {
-		busy = nil
-	}
 	for _, one := range []struct {
 		pods []types.NamespacedName
 		do   string
 	}{
 		{busy, "are bound right now"},
-		{retried, "are tried again"},
+		{slices.DeleteFunc(retried, s.circling), "are tried again"},
 		{s.ending(), "are being deleted"},
 		{s.nominated(), "wait for those that they push out"},
 	} {
@@ -113,7 +110,6 @@ func (s *side) working() (begun int, err error) {
 	return begun, nil
 }
 
-// reportProgress says how many pods have been tried.
 func (s *side) reportProgress() {
 	tried := s.outcomes()
 	left := 0
@@ -173,6 +169,9 @@ func (s *side) caughtUp(ctx context.Context) error {
 	nodes, pods, err := s.list(ctx)
 	if err != nil {
 		return err
+	}
+	for i := range pods {
+		s.priorities[nameOf(&pods[i])] = ptr.Deref(pods[i].Spec.Priority, 0)
 	}
 	return s.until(ctx, 20*time.Millisecond, func() error {
 		caches := s.scheduler.caches()

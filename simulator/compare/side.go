@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +34,8 @@ type side struct {
 	removed sets.Set[types.NamespacedName] // pods, by the scenario
 	notices []snapshot.Notice              // what the API server has refused
 
+	priorities map[types.NamespacedName]int32 // of all pods that there were
+
 	scheduler *pausable // the one that runs
 
 	mu      sync.Mutex
@@ -49,9 +50,6 @@ type tried struct {
 	victims []string          // of preemption, in all attempts
 	room    *recorder.Attempt // the first that pushed somebody out
 }
-
-// madeRoom is the attempt that made room, or else the last.
-func (t tried) madeRoom() uint64 { return cmp.Or(t.room, &t.last).ID }
 
 // run starts a cluster, takes it through the steps, and ends it.
 func (s *side) run(ctx context.Context) (result *sideResult, err error) {

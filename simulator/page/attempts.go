@@ -14,7 +14,6 @@ const (
 	scoresPerPage = 10
 )
 
-// attemptView is an attempt as it is drawn.
 type attemptView struct {
 	*recorder.Attempt
 	Newest  bool
@@ -24,7 +23,6 @@ type attemptView struct {
 	Ranking pageOf[recorder.NodeScore]
 }
 
-// row is a node of a group.
 type row struct {
 	recorder.Group
 	Node string
@@ -53,7 +51,6 @@ func (v *attemptView) tables(query url.Values) {
 	v.Ranking = pageOf[recorder.NodeScore]{p, scores[p.From:p.To]}
 }
 
-// pager is of one of the attempt's tables.
 func (v *attemptView) pager(all int, query url.Values, parameter string, size int) pager {
 	id := strconv.FormatUint(v.ID, 10)
 	p := newPager(all, podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)

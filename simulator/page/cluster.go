@@ -35,7 +35,6 @@ type contents struct {
 	running int
 }
 
-// nodeView is a node with what runs on it.
 type nodeView struct {
 	*v1.Node
 	Pods        []*v1.Pod // by name
@@ -54,7 +53,6 @@ func (u usage) Percent() int64 {
 	return min(100, u.Used*100/u.Of)
 }
 
-// now returns the cluster as it is.
 func (c *cluster) now() *contents {
 	c.mu.Lock()
 	defer c.mu.Unlock()

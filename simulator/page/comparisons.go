@@ -20,7 +20,6 @@ import (
 
 // comparison is the configuration that ran against one that was typed.
 type comparison struct {
-	*job
 	A, B   string // what the configurations are called
 	Pods   string // one of compare.Modes
 	Typed  string // B
@@ -28,97 +27,26 @@ type comparison struct {
 	Result *compare.Result // set before the job is finished, if that ends well
 }
 
-// URL is where the page shows it.
-func (c *comparison) URL() string { return "/compare/" + strconv.Itoa(c.ID) }
+// URL is where the page shows a comparison.
+func (j *job) URL() string { return "/compare/" + strconv.Itoa(j.ID) }
 
-// Verdict says in a line what came of it.
-func (c *comparison) Verdict() string { return report.Verdict(c.Result) }
-
-// comparisons are those under way, and the last few that were.
-type comparisons struct {
-	// turn holds a value while one runs: two at once need twice the memory, and would
-	// not end sooner.
-	turn chan struct{}
-
-	mu  sync.Mutex
-	all []*comparison // the oldest first
-}
-
-func newComparisons() *comparisons { return &comparisons{turn: make(chan struct{}, 1)} }
-
-// keptComparisons bounds the memory: each has every pod that differs, with what
-// was said of every node. Of those that came to nothing as many are kept.
-const keptComparisons = 3
-
-// start begins a comparison, and its work when its turn comes.
-func (c *comparisons) start(all *jobs, one *comparison, work func(context.Context) outcome) *job {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	one.Began = time.Now()
-	one.job = all.start("Comparing", func(ctx context.Context, job *job) outcome {
-		job.tell(progress{Phases: []string{"waits until the comparison before it has ended"}})
-		select {
-		case c.turn <- struct{}{}:
-		case <-ctx.Done():
-			return stopped
-		}
-		defer func() { <-c.turn }()
-		job.tell(progress{})
-		return work(ctx)
-	})
-	c.all = append(c.all, one)
-	return one.job
-}
-
-// list are all that are known, the newest first. Of those that have ended it forgets
-// the oldest, if there are too many.
-func (c *comparisons) list() []*comparison {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	kept := map[bool]int{}
-	var all []*comparison
-	for _, one := range slices.Backward(c.all) {
-		if one.Ended() {
-			good := one.Result != nil
-			if kept[good]++; kept[good] > keptComparisons {
-				continue
-			}
-		}
-		all = append(all, one)
-	}
-	c.all = slices.Clone(all)
-	slices.Reverse(c.all)
-	return all
-}
-
-func (c *comparisons) get(id string) *comparison {
-	all := c.list()
-	i := slices.IndexFunc(all, func(one *comparison) bool { return strconv.Itoa(one.ID) == id })
-	if i < 0 {
-		return nil
-	}
-	return all[i]
-}
+// Verdict says in a line what came of a comparison.
+func (j *job) Verdict() string { return report.Verdict(j.Result) }
 
 const comparisonsTab = "comparisons"
 
 func (p *page) comparisonList(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "comparisons", "Comparisons", comparisonsTab, map[string]any{"All": p.comparisons.list()})
+	return p.show(w, r, "comparisons", "Comparisons", comparisonsTab, map[string]any{"All": p.jobs.comparisons()})
 }
 
-// runningJobs are the jobs that a tab does not show itself, and whether there are
-// comparisons.
-func (p *page) runningJobs(tab string) (running []*job, compared bool) {
-	all := p.comparisons.list()
-	running = slices.DeleteFunc(p.jobs.running(), func(job *job) bool {
-		return tab == comparisonsTab && slices.ContainsFunc(all, func(one *comparison) bool { return one.job == job })
-	})
-	return running, len(all) > 0
+// running are the jobs under way that a tab does not show itself.
+func (p *page) running(tab string) []*job {
+	return slices.DeleteFunc(p.jobs.list(), func(one *job) bool { return one.Ended() || tab == comparisonsTab && one.comparison != nil })
 }
 
 // compared shows the report of a comparison, which is a page of its own.
 func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
-	one := p.comparisons.get(r.PathValue("id"))
+	one := p.jobs.comparison(r.PathValue("id"))
 	if one == nil {
 		return notThere(fmt.Sprintf("This comparison is not kept any more: only the last %d are.", keptComparisons))
 	}
@@ -147,12 +75,20 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		return finish(w, r, "", because(err))
 	}
 	runs := p.sim.SchedulerConfig()
-	one := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text}
-	return p.await(w, r, p.comparisons.start(p.jobs, one, func(ctx context.Context) outcome {
+	compared := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text, Began: time.Now()}
+	return p.await(w, r, p.jobs.add(&job{Title: "Comparing", comparison: compared}, func(ctx context.Context, job *job) outcome {
+		job.tell(progress{Phases: []string{"waits until the comparison before it has ended"}})
+		select {
+		case p.turn <- struct{}{}:
+		case <-ctx.Done():
+			return stopped
+		}
+		defer func() { <-p.turn }()
+		job.tell(progress{})
 		result, err := compare.Run(ctx, compare.Options{
-			A:       compare.Side{Name: one.A, Label: "the configuration that runs", Config: runs},
-			B:       compare.Side{Name: one.B, Label: "what is typed", Config: []byte(text)},
-			Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(one.job),
+			A:       compare.Side{Name: compared.A, Label: "the configuration that runs", Config: runs},
+			B:       compare.Side{Name: compared.B, Label: "what is typed", Config: []byte(text)},
+			Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
 		})
 		if ctx.Err() != nil {
 			return stopped
@@ -163,8 +99,8 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return outcome{Problems: comparisonProblems(text, err)}
 		}
-		one.Result = result
-		return outcome{Notice: one.Verdict(), Link: one.URL()}
+		compared.Result = result
+		return outcome{Notice: job.Verdict(), Link: job.URL()}
 	}))
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -222,43 +223,34 @@ func (p *page) update(w http.ResponseWriter, r *http.Request) error {
 	return finish(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName(), nil)
 }
 
-// patch applies a difference, that of the status apart, as the API server wants it.
+// patch applies the difference of two objects. The API server takes from it what is of
+// the status there, and what is not here.
 func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	resource, err := p.client.Of(after.Unstructured)
 	if err != nil {
 		return err
 	}
-	options := metav1.PatchOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict}
-	for _, subresources := range [][]string{nil, {"status"}} {
-		diff, err := difference(before.Object, after.Object, len(subresources) > 0)
-		if err == nil && diff != nil {
-			_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, subresources...)
-		}
-		if err != nil {
-			return err
-		}
+	diff, err := difference(before.Object, after.Object)
+	if err != nil {
+		return fmt.Errorf("compare with the original: %w", err)
 	}
-	return nil
+	options := metav1.PatchOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict}
+	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options)
+	if err != nil || reflect.DeepEqual(before.Object["status"], after.Object["status"]) {
+		return err
+	}
+	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, "status")
+	return err
 }
 
-// difference is a JSON merge patch, of the status only or of everything else, or
-// nil if nothing differs.
-func difference(before, after map[string]any, status bool) ([]byte, error) {
-	var sides [2][]byte
-	for i, object := range []map[string]any{before, after} {
-		part := maps.Clone(object)
-		maps.DeleteFunc(part, func(key string, _ any) bool { return (key == "status") != status })
-		var err error
-		if sides[i], err = json.Marshal(part); err != nil {
-			return nil, fmt.Errorf("compare with the original: %w", err)
-		}
-	}
-	diff, err := jsonpatch.CreateMergePatch(sides[0], sides[1])
+func difference(before, after map[string]any) ([]byte, error) {
+	old, err := json.Marshal(before)
 	if err != nil {
-		return nil, fmt.Errorf("compare with the original: %w", err)
+		return nil, err
 	}
-	if string(diff) == "{}" {
-		return nil, nil
+	now, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
 	}
-	return diff, nil
+	return jsonpatch.CreateMergePatch(old, now)
 }

@@ -19,19 +19,25 @@ type jobs struct {
 
 	mu   sync.Mutex
 	last int
-	all  []*job
+	all  []*job // the oldest first
 }
 
-// keptJobs is how many can be asked about, unless more are under way.
-const keptJobs = 16
+// Of those that have ended so many can be asked about. A comparison takes memory: it has
+// every pod that differs, with what was said of every node. Of those that came to nothing
+// as many are kept.
+const (
+	keptJobs        = 16
+	keptComparisons = 3
+)
 
 type job struct {
-	ID    int
-	Title string
+	ID          int
+	Title       string
+	*comparison // nil for any other work
 
 	cancel   context.CancelFunc
 	finished chan struct{}
-	outcome  outcome // set before finished is closed
+	Outcome  outcome // set before finished is closed
 
 	mu    sync.Mutex
 	state progress
@@ -43,7 +49,6 @@ type progress struct {
 	Phases   []string
 }
 
-// outcome is what came of a job.
 type outcome struct {
 	Notice   string // in a line, what was done
 	Problems []typed.Problem
@@ -53,39 +58,68 @@ type outcome struct {
 
 // start begins work, which ends early with the page, and tells its job how far it is.
 func (j *jobs) start(title string, work func(context.Context, *job) outcome) *job {
+	return j.add(&job{Title: title}, work)
+}
+
+func (j *jobs) add(one *job, work func(context.Context, *job) outcome) *job {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
-	one := &job{ID: j.last, Title: title, cancel: cancel, finished: make(chan struct{})}
+	one.ID, one.cancel, one.finished = j.last, cancel, make(chan struct{})
 	j.all = append(j.all, one)
-	if oldest := slices.IndexFunc(j.all, (*job).Ended); oldest >= 0 && len(j.all) > keptJobs {
-		j.all = slices.Delete(j.all, oldest, oldest+1)
-	}
 	go func() {
 		defer cancel()
 		defer close(one.finished)
-		one.outcome = work(ctx, one)
+		one.Outcome = work(ctx, one)
 	}()
 	return one
 }
 
-// get returns nil if nothing is known of the job any more.
-func (j *jobs) get(id string) *job {
+// list are the jobs that are known, the newest first. It forgets those that have ended
+// before the last few.
+func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := slices.IndexFunc(j.all, func(one *job) bool { return strconv.Itoa(one.ID) == id })
-	if i < 0 {
-		return nil
+	type sort struct{ compares, isGood bool }
+	kept := map[sort]int{}
+	for _, one := range slices.Backward(j.all) {
+		if one.Ended() {
+			of, most := sort{}, keptJobs
+			if one.comparison != nil {
+				of, most = sort{true, one.Result != nil}, keptComparisons
+			}
+			if kept[of]++; kept[of] > most {
+				continue
+			}
+		}
+		all = append(all, one)
 	}
-	return j.all[i]
+	j.all = slices.Clone(all)
+	slices.Reverse(j.all)
+	return all
 }
 
-// running are the jobs that have not ended.
-func (j *jobs) running() []*job {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(j.all), (*job).Ended)
+// get returns nil if nothing is known of the job any more.
+func (j *jobs) get(id string) *job {
+	for _, one := range j.list() {
+		if strconv.Itoa(one.ID) == id {
+			return one
+		}
+	}
+	return nil
+}
+
+func (j *jobs) comparisons() []*job {
+	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.comparison == nil })
+}
+
+// comparison returns nil if the job is none, too.
+func (j *jobs) comparison(id string) *job {
+	if one := j.get(id); one != nil && one.comparison != nil {
+		return one
+	}
+	return nil
 }
 
 // Ended reports whether the job is finished.
@@ -97,9 +131,6 @@ func (j *job) Ended() bool {
 		return false
 	}
 }
-
-// Outcome is what came of the job, once it has ended.
-func (j *job) Outcome() outcome { return j.outcome }
 
 func (j *job) progress(done, of int) { j.tell(progress{Done: done, Of: of}) }
 
@@ -151,7 +182,7 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
 	case <-r.Context().Done():
 		return nil
 	}
-	switch came := one.outcome; {
+	switch came := one.Outcome; {
 	case came.Link != "" && view == "job":
 		w.Header().Set("HX-Redirect", came.Link)
 		return nil

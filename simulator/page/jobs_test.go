@@ -16,11 +16,14 @@ func ended(t *testing.T, one *job) outcome {
 	case <-time.After(time.Minute):
 		t.Fatalf("%q is at %d of %d", one.Title, one.Progress().Done, one.Progress().Of)
 	}
-	return one.outcome
+	return one.Outcome
 }
 
 // id is that of the job that was started so many after one.
 func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
+
+// running are the jobs that have not ended.
+func (j *jobs) running() []*job { return slices.DeleteFunc(j.list(), (*job).Ended) }
 
 func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	all := &jobs{ctx: t.Context()}

@@ -171,7 +171,6 @@ func (k kind) manifest() (string, error) {
 	return strings.ReplaceAll(string(text), "{{.Suffix}}", rand.String(5)), err
 }
 
-// owner is the workload that a pod is of.
 type owner struct{ Kind, Key, Namespace, Name string }
 
 // ownerOf is what made a pod, or nil if a person did. Key is empty if the page has

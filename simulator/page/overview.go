@@ -19,7 +19,6 @@ const (
 	podsPerPage    = 50
 )
 
-// toolbar is the filter and the order of a list.
 type toolbar struct {
 	Path, Hint, Filter, Sort string
 	Sorts                    [][2]string
@@ -78,7 +77,6 @@ func sortNodes(nodes []*nodeView, by string) {
 	}
 }
 
-// group is pods that wait for the same reason.
 type group struct {
 	story
 	Pods []*v1.Pod // the newest first
@@ -150,7 +148,6 @@ func (p *page) node(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// summary is the line at the top of every page.
 func (p *page) summary(w http.ResponseWriter, r *http.Request) error {
 	return fragment(w, r, "summary", p.summaryData())
 }

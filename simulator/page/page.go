@@ -20,11 +20,11 @@ import (
 )
 
 type page struct {
-	sim         *simulator.Simulator
-	cluster     *cluster
-	jobs        *jobs
-	comparisons *comparisons
-	client      *objects.Client
+	sim     *simulator.Simulator
+	cluster *cluster
+	jobs    *jobs
+	turn    chan struct{} // holds a value while a comparison runs: two at once need twice the memory, and would not end sooner
+	client  *objects.Client
 }
 
 // New makes the handler of the page. Background work that people start in it
@@ -35,16 +35,15 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	p := &page{
-		sim:         sim,
-		cluster:     &cluster{sim: sim, changes: sim.Changes(ctx)},
-		jobs:        &jobs{ctx: ctx},
-		comparisons: newComparisons(),
-		client:      client,
+		sim:     sim,
+		cluster: &cluster{sim: sim, changes: sim.Changes(ctx)},
+		jobs:    &jobs{ctx: ctx},
+		turn:    make(chan struct{}, 1),
+		client:  client,
 	}
 	return p.routes(), nil
 }
 
-// handler answers a request, or returns why it cannot.
 type handler = func(http.ResponseWriter, *http.Request) error
 
 // maxText bounds what a form may send: a file of 5,000 pods is some 20 MB.
@@ -133,9 +132,8 @@ func (p *page) whole(w http.ResponseWriter, status int, title, tab, view string,
 	if err != nil {
 		return err
 	}
-	running, compared := p.runningJobs(tab)
 	layout, err := execute("layout", map[string]any{
-		"Title": title, "Tab": tab, "Body": template.HTML(body), "Summary": p.summaryData(), "Jobs": running, "Comparisons": compared,
+		"Title": title, "Tab": tab, "Body": template.HTML(body), "Summary": p.summaryData(), "Jobs": p.running(tab), "Comparisons": len(p.jobs.comparisons()),
 	})
 	if err != nil {
 		return err

@@ -28,10 +28,8 @@ type matching struct {
 	Unread           string // why the scheduler that runs does not read them
 }
 
-// regexOf is the pattern of a pod, or nil if it has none.
 func regexOf(pod *v1.Pod) *string { return firstOf(pod, regex.Annotation) }
 
-// excludeOf is that of the nodes that it excludes.
 func excludeOf(pod *v1.Pod) *string { return firstOf(pod, regex.ExcludeAnnotation) }
 
 // firstOf is the annotation of a pod under the first of the keys that it has.

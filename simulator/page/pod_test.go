@@ -9,7 +9,7 @@ import (
 )
 
 func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
-	said := func(hint *recorder.Hint) string {
+	shown := func(hint *recorder.Hint) string {
 		view := attemptView{Attempt: &recorder.Attempt{Hint: hint}}
 		view.Rows.All = 1
 		body, err := execute("attempt-body", view)
@@ -18,10 +18,10 @@ func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
 		}
 		return string(body)
 	}
-	if got := said(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was looked at") || !strings.Contains(got, "<b>default/first</b>") {
+	if got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was looked at") || !strings.Contains(got, "<b>default/first</b>") {
 		t.Errorf("got %s", got)
 	}
-	if got := said(nil); strings.Contains(got, "was looked at") {
+	if got := shown(nil); strings.Contains(got, "was looked at") {
 		t.Errorf("without a hint: %s", got)
 	}
 }
@@ -29,7 +29,7 @@ func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
 func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
-		said       recorder.PluginVerdict
+		postFilter recorder.PluginVerdict
 		preemption *recorder.Preemption
 		want       string
 	}{
@@ -71,14 +71,14 @@ func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			attempt := &recorder.Attempt{PostFilter: &tt.said, Preemption: tt.preemption}
+			attempt := &recorder.Attempt{PostFilter: &tt.postFilter, Preemption: tt.preemption}
 			body, err := execute("attempt-body", attemptView{Attempt: attempt})
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, after, _ := strings.Cut(string(body), `PostFilter</h3><p class="event">`)
-			said, _, _ := strings.Cut(after, "</p>")
-			if got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(said, ""); got != tt.want {
+			line, _, _ := strings.Cut(after, "</p>")
+			if got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, ""); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

@@ -127,7 +127,6 @@ func answer(w http.ResponseWriter, line string, err error) error {
 	return nil
 }
 
-// pageOf is a page of a longer list.
 type pageOf[T any] struct {
 	pager
 	Items []T

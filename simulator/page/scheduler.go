@@ -16,7 +16,7 @@ import (
 
 func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
-	if one := p.comparisons.get(r.URL.Query().Get("compared")); one != nil {
+	if one := p.jobs.comparison(r.URL.Query().Get("compared")); one != nil {
 		text = one.Typed
 	}
 	return p.show(w, r, "scheduler", "Scheduler", "", map[string]any{"Text": text, "ReadyMade": simulator.Configurations})

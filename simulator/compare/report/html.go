@@ -40,7 +40,6 @@ const most = 3000
 // pod has lost its node.
 func folds(d compare.Difference) bool { return d.Follows && d.Kind != compare.OnlyA }
 
-// direct are those that are left.
 func direct(rows []compare.Difference) []compare.Difference {
 	return slices.DeleteFunc(slices.Clone(rows), folds)
 }

@@ -74,7 +74,6 @@ func Plural(n int, what string) string {
 	return fmt.Sprint(n, " ", what, "s")
 }
 
-// What was scheduled, in words.
 func scheduled(r *compare.Result) string {
 	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")
 	if r.Pods == compare.All {
@@ -107,7 +106,6 @@ func gibibytes(bytes int64) string { return trim(fmt.Sprintf("%.1f", float64(byt
 
 func trim(number string) string { return strings.TrimSuffix(number, ".0") }
 
-// where is a pod's node, or what became of it.
 func where(o compare.Outcome) string {
 	switch {
 	case o.Node != "":
@@ -120,7 +118,6 @@ func where(o compare.Outcome) string {
 	return "-"
 }
 
-// why is the reason, with the plugin that decided.
 func why(d compare.Difference) string {
 	reason := strings.Join(strings.Fields(d.Reason), " ")
 	if d.Plugin != "" {

@@ -84,7 +84,6 @@ func (t *table) differences(r *compare.Result) {
 	t.row()
 }
 
-// words are what kinds are called.
 var words = map[compare.Kind]string{
 	compare.Elsewhere: "elsewhere", compare.OnlyA: "only under A", compare.OnlyB: "only under B", compare.Nowhere: "nowhere",
 	compare.Unplaced: "no node under A",

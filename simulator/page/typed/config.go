@@ -1,9 +1,7 @@
 package typed
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
@@ -13,22 +11,19 @@ import (
 // ConfigRefusal is what is wrong with a scheduler's configuration, at the lines that
 // it is about: an error of [scheduler.Read], or of a scheduler.
 func ConfigRefusal(text string, err error) (problems []Problem) {
-	d := newDocument(yamlcheck.Part{Text: text, First: 1})
 	var mistakes scheduler.Mistakes
 	if !errors.As(err, &mistakes) {
-		if wrong := syntax(d.Part); wrong != nil {
+		if wrong := syntax(text); wrong != nil {
 			return wrong
 		}
-		message := strings.TrimPrefix(err.Error(), "scheduler: ")
-		return []Problem{{Line: d.mentioned(message), Message: message}}
+		mistakes = scheduler.Mistakes{{Err: errors.New(strings.TrimPrefix(err.Error(), "scheduler: "))}}
 	}
 	for _, e := range mistakes {
-		line := e.Line
-		if line == 0 {
-			line = d.mentioned(e.Err.Error())
+		p := Problem{Line: e.Line, Field: e.Field, Message: e.Err.Error()}
+		if p.Line == 0 {
+			p.Line = mentioned(p.Message, yamlcheck.Parse([]byte(text)))
 		}
-		problems = append(problems, Problem{Line: line, Field: e.Field, Message: e.Err.Error()})
+		problems = append(problems, p)
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return problems
 }

@@ -3,7 +3,6 @@ package typed
 import (
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,11 +12,13 @@ import (
 // Another says where an edit would be of another object than the one it began with.
 func Another(before, after []Document) (problems []Problem) {
 	if len(before) != 1 || len(after) != 1 {
-		return []Problem{{Message: "this form changes one object, and here are " + strconv.Itoa(len(after))}}
+		return []Problem{{Message: fmt.Sprintf("this form changes one object, and here are %d", len(after))}}
 	}
 	for _, field := range []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"} {
-		if was := before[0].at(field); was != after[0].at(field) {
-			problems = append(problems, after[0].problem(field, fmt.Sprintf("must stay %v: for another object use New", was)))
+		was, _, _ := unstructured.NestedString(before[0].Object, strings.Split(field, ".")...)
+		is, _, _ := unstructured.NestedString(after[0].Object, strings.Split(field, ".")...)
+		if was != is {
+			problems = append(problems, after[0].problem(field, "must stay %s: for another object use New", was)...)
 		}
 	}
 	return problems
@@ -26,57 +27,61 @@ func Another(before, after []Document) (problems []Problem) {
 // EditRefusal is what the API server has against a changed object. What must not be
 // changed is shown where it was.
 func EditRefusal(before, after Document, err error) (problems []Problem) {
+	all := changes("", before.Object, after.Object)
 	for _, p := range after.Refusal(err) {
-		changed := changedAt(before, after, p.Field)
+		changed := nearest(p.Field, all)
 		if !unchangeable.MatchString(p.Message) || len(changed) == 0 {
 			problems = append(problems, p)
 			continue
 		}
 		for _, field := range changed {
-			problems = append(problems, after.problem(field, p.Message+"; to have it otherwise, delete the "+after.GetKind()+" and create it anew"))
+			problems = append(problems, after.problem(field, "%s; to have it otherwise, delete the %s and create it anew", p.Message, after.GetKind())...)
 		}
 	}
 	return problems
 }
 
-// changedAt are the changes below a field or, where there are none because the API
-// server calls it otherwise than people do, below the nearest one around it.
-func changedAt(before, after Document, field string) []string {
-	for field != "" {
-		if changed := changes(field, before.at(field), after.at(field)); len(changed) > 0 {
-			return changed
+// nearest are the paths below a field or, where there are none because the API server
+// calls it otherwise than people do, below the nearest one around it.
+func nearest(field string, paths []string) (found []string) {
+	for field != "" && len(found) == 0 {
+		for _, path := range paths {
+			if rest, below := strings.CutPrefix(path, field); below && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
+				found = append(found, path)
+			}
 		}
 		field = field[:max(0, strings.LastIndexByte(field, '.'))]
 	}
-	return nil
+	return found
 }
 
-// at is the value at a path without indices, or nil.
-func (d Document) at(path string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(d.Object, strings.Split(path, ".")...)
-	return value
-}
-
-// changes are the paths below one at which two values differ.
+// changes are the paths at or below one at which two values differ.
 func changes(path string, before, after any) (all []string) {
-	switch old := before.(type) {
+	old, now := inside(path, before), inside(path, after)
+	if len(old) == 0 || len(now) == 0 {
+		if !reflect.DeepEqual(before, after) {
+			all = []string{path}
+		}
+		return all
+	}
+	for _, p := range sets.List(sets.KeySet(old).Union(sets.KeySet(now))) {
+		all = append(all, changes(p, old[p], now[p])...)
+	}
+	return all
+}
+
+// inside are the values in an object or a list, by their paths.
+func inside(path string, value any) map[string]any {
+	values := map[string]any{}
+	switch value := value.(type) {
 	case map[string]any:
-		if now, ok := after.(map[string]any); ok {
-			for _, key := range sets.List(sets.KeySet(old).Union(sets.KeySet(now))) {
-				all = append(all, changes(path+"."+key, old[key], now[key])...)
-			}
-			return all
+		for key, one := range value {
+			values[strings.TrimPrefix(path+"."+key, ".")] = one
 		}
 	case []any:
-		if now, ok := after.([]any); ok && len(old) == len(now) {
-			for i := range old {
-				all = append(all, changes(path+"["+strconv.Itoa(i)+"]", old[i], now[i])...)
-			}
-			return all
+		for i, one := range value {
+			values[fmt.Sprintf("%s[%d]", path, i)] = one
 		}
 	}
-	if reflect.DeepEqual(before, after) {
-		return nil
-	}
-	return []string{path}
+	return values
 }

@@ -24,7 +24,7 @@ spec:
 `
 
 func TestAFieldLeadsToItsLine(t *testing.T) {
-	d := newDocument(yamlcheck.Part{Text: shortPod, First: 11}) // as if ten lines stood before it
+	d := yamlcheck.Parse([]byte(strings.Repeat("\n", 10) + shortPod))
 	for path, want := range map[string]int{
 		"":              11,
 		"metadata.name": 14,
@@ -35,36 +35,36 @@ func TestAFieldLeadsToItsLine(t *testing.T) {
 		"spec.containers[0].resources.requests[cpu]": 22,
 		"spec.nonsense.deep":                         17,
 	} {
-		if got := d.typed.Line(path); got != want {
+		if got := d.Line(path); got != want {
 			t.Errorf("%q is on line %d, want %d", path, got, want)
 		}
 	}
 }
 
 func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
-	d := newDocument(yamlcheck.Part{Text: "profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n", First: 1})
+	text := yamlcheck.Parse([]byte("profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n"))
 	for message, want := range map[string]int{
 		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
 		"profile default-scheduler: no":                             2,
 		"something else":                                            0,
 		"the list of profiles must not be empty":                    1,
 	} {
-		if got := d.mentioned(message); got != want {
+		if got := mentioned(message, text); got != want {
 			t.Errorf("%q is about line %d, want %d", message, got, want)
 		}
 	}
 }
 
 func TestTextsAreReadObjectByObject(t *testing.T) {
-	docs, problems := Read("# nothing\n---\n" + strings.Replace(shortPod, "lots", "2", 1) + "---\nkind: Pod\n---\n\tx: y\n")
-	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].First != 3 {
+	docs, problems := Read("# nothing\n---\n" + strings.Replace(shortPod, "lots", "2", 1) + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")
+	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].Line("") != 3 {
 		t.Errorf("read %v", docs)
 	}
 	lines := []int{}
 	for _, p := range problems {
 		lines = append(lines, p.Line)
 	}
-	if !slices.Equal(lines, []int{16, 18}) {
+	if !slices.Equal(lines, []int{16, 20}) {
 		t.Errorf("problems on lines %v: %v", lines, problems)
 	}
 	if _, problems := Read("# only a comment\n"); len(problems) != 1 {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// told writes problems as they are expected: a line for each.
-func told(problems []Problem) string {
+// listed writes problems as they are expected: a line for each.
+func listed(problems []Problem) string {
 	var all []string
 	for _, p := range problems {
 		all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%d %s | %s", p.Line, p.Field, p.Message)), " "))
@@ -58,10 +58,10 @@ func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
 		},
 		{"annotations twice", with("name: a\n", "  annotations: {a: b}\n  annotations: {c: d}\n"), `6 metadata.annotations | "annotations" stands on line 5 already, and may stand only once: move what stands below this line to there, or take one of the two away`},
 		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field: here may stand apiVersion, kind, metadata, spec, status"},
-		{"a misspelt kind", strings.Replace(pod, "Pod", "Pood", 1), "2 kind | there is no Pood in v1: do you mean Pod?"},
-		{"a kind in small letters", strings.Replace(pod, "Pod", "pod", 1), "2 kind | there is no pod in v1: do you mean Pod?"},
-		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "1 apiVersion | a PriorityClass has apiVersion: scheduling.k8s.io/v1"},
-		{"a version that there is not", strings.Replace(pod, "v1", "v2", 1), "1 apiVersion | a Pod has apiVersion: v1"},
+		{"a misspelt kind", strings.Replace(pod, "Pod", "Pood", 1), "2 kind | there is no Pood in v1: do you mean Pod, of apiVersion v1?"},
+		{"a kind in small letters", strings.Replace(pod, "Pod", "pod", 1), "2 kind | there is no pod in v1: do you mean Pod, of apiVersion v1?"},
+		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "2 kind | there is no PriorityClass in v1: do you mean PriorityClass, of apiVersion scheduling.k8s.io/v1?"},
+		{"a version that there is not", strings.Replace(pod, "v1", "v2", 1), "2 kind | there is no Pod in v2: do you mean Pod, of apiVersion v1?"},
 		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | no lists here: write the objects one after the other, with a line --- between them"},
 		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be text: 1 says nothing"},
 		{"a template", strings.Replace(pod, "name: a", "name: {{.Name}}", 1), "4 metadata.name | the name of a field must be text; a value that begins with { or [ must stand in quotes"},
@@ -83,8 +83,8 @@ func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
 		{"no YAML objects", "hello\n", "1 | this is not an object: it has no fields"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, problems := Read(tt.text); told(problems) != tt.want {
-				t.Errorf("got\n%s\nwant\n%s", told(problems), tt.want)
+			if _, problems := Read(tt.text); listed(problems) != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
 			}
 		})
 	}
@@ -158,9 +158,9 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			docs, problems := Read(tt.text)
 			if len(docs) != 1 {
-				t.Fatal(told(problems))
+				t.Fatal(listed(problems))
 			}
-			if got := told(docs[0].Refusal(tt.err)); got != tt.want {
+			if got := listed(docs[0].Refusal(tt.err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -172,18 +172,22 @@ func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
 	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
 	before, _ := Read(pod)
 	after, _ := Read(with("image: web\n", "    stdin: true\n  nodeName: x\n"))
-	said := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to have it otherwise, delete the Pod and create it anew"
-	want := "9 spec.containers[0].stdin | " + said + "\n10 spec.nodeName | " + said
-	if got := told(EditRefusal(before[0], after[0], err)); got != want {
+	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to have it otherwise, delete the Pod and create it anew"
+	want := "9 spec.containers[0].stdin | " + message + "\n10 spec.nodeName | " + message
+	if got := listed(EditRefusal(before[0], after[0], err)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
 	moved, _ := Read(with("image: web\n", "  nodeName: x\n"))
-	if got := told(EditRefusal(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to have it otherwise, delete the Pod and create it anew" {
+	if got := listed(EditRefusal(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to have it otherwise, delete the Pod and create it anew" {
 		t.Errorf("under a name of the API server's own: got %s", got)
 	}
 	renamed, _ := Read(strings.Replace(pod, "name: a", "name: b", 1))
-	if got := told(Another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
+	if got := listed(Another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
 		t.Errorf("got %s", got)
+	}
+	nameless, _ := Read(strings.Replace(pod, "metadata:\n  name: a\n", "", 1))
+	if got := listed(Another(before, nameless)); got != "1 metadata.name | must stay a: for another object use New" {
+		t.Errorf("without metadata: got %s", got)
 	}
 }

@@ -3,7 +3,6 @@ package typed
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 // about.
 func (d Document) Refusal(err error) []Problem {
 	if meta.IsNoMatchError(err) {
-		return []Problem{d.problem("kind", fmt.Sprintf("this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion()))}
+		return d.problem("kind", "this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion())
 	}
 	var refused apierrors.APIStatus
 	if !errors.As(err, &refused) {
@@ -28,23 +27,19 @@ func (d Document) Refusal(err error) []Problem {
 	details := cmp.Or(status.Details, &metav1.StatusDetails{})
 	switch {
 	case status.Reason == metav1.StatusReasonAlreadyExists:
-		return []Problem{d.problem("metadata.name", d.taken(cmp.Or(details.Name, d.GetName())))}
+		where := ""
+		if d.GetNamespace() != "" {
+			where = " in namespace " + d.GetNamespace()
+		}
+		return d.problem("metadata.name", "a %s called %s is there already%s: choose another name, or delete that one first",
+			d.GetKind(), cmp.Or(details.Name, d.GetName()), where)
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
-		return []Problem{d.problem("metadata.namespace",
-			fmt.Sprintf("there is no namespace %s: create it first, or take one that is there, such as default", details.Name))}
+		return d.problem("metadata.namespace", "there is no namespace %s: create it first, or take one that is there, such as default", details.Name)
 	case len(details.Causes) > 0:
 		return d.causes(details.Causes)
 	}
 	message := forbidden.ReplaceAllString(status.Message, "")
-	return []Problem{{Line: max(d.mentioned(message), d.First), Message: plain(message)}}
-}
-
-func (d Document) taken(name string) string {
-	where := ""
-	if d.GetNamespace() != "" {
-		where = " in namespace " + d.GetNamespace()
-	}
-	return fmt.Sprintf("a %s called %s is there already%s: choose another name, or delete that one first", d.GetKind(), name, where)
+	return []Problem{{Line: max(mentioned(message, d.Text), d.Line("")), Message: plain(message)}}
 }
 
 // causes are the problems of a refusal. The API server repeats some.
@@ -54,11 +49,10 @@ func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 		if d.GetKind() == "Node" { // whose taints are named so
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
-		p := d.problem(field, plain(cause.Message))
-		value, _ := valueIn(cause.Message)
-		if _, at := d.typed.Find(field); at != nil && value != "" {
+		p := d.problem(field, "%s", plain(cause.Message))[0]
+		if _, at := d.Find(field); at != nil {
 			for _, n := range at.Content {
-				if n.Value == value { // one of many labels
+				if strings.HasPrefix(cause.Message, "Invalid value: "+strconv.Quote(n.Value)) { // one of many labels
 					p.Line = n.Line
 				}
 			}
@@ -74,30 +68,16 @@ func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 var (
 	// forbidden is before the message of an admission plugin.
 	forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
-	// notPlain is before the message about a value that is null, JSON, or as Go prints it.
-	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]): `)
+	// notPlain is before the message about a value that is null, JSON, as Go prints it,
+	// or a long text.
+	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]|"([^"\\]|\\.){200,}"): `)
 	// unchangeable is in the message about a field that an update must leave as it is.
 	unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
 )
 
-// valueIn is the quoted value that a message is against, and what it says of it.
-func valueIn(message string) (value, detail string) {
-	rest, found := strings.CutPrefix(message, "Invalid value: ")
-	quoted, err := strconv.QuotedPrefix(rest)
-	if err != nil || !found {
-		return "", message
-	}
-	value, _ = strconv.Unquote(quoted)
-	return value, strings.TrimPrefix(rest[len(quoted):], ": ")
-}
-
 // plain takes out of a message what is for programs: the difference of two structs
 // of Go, and values that are more than a word, up to whole objects.
 func plain(message string) string {
-	message = notPlain.ReplaceAllString(message, "")
-	if value, detail := valueIn(message); len(value) > 200 && detail != "" {
-		message = detail
-	}
-	message, _, _ = strings.Cut(message, "\n")
+	message, _, _ = strings.Cut(notPlain.ReplaceAllString(message, ""), "\n")
 	return strings.TrimRight(message, " .")
 }

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"sigs.k8s.io/yaml/goyaml.v3"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -18,23 +16,23 @@ var parserLine = regexp.MustCompile(`line \d+: `)
 
 // syntax is what keeps a text from being YAML. The bad line is the one behind the last
 // up to which it is.
-func syntax(part yamlcheck.Part) []Problem {
-	err := parse(part.Text)
-	if err == nil {
+func syntax(text string) []Problem {
+	parse := func(text string) error {
+		_, err := yamlcheck.Documents([]byte(text))
+		return err
+	}
+	err, lines := parse(text), strings.SplitAfter(text, "\n")
+	switch bad := len(lines); {
+	case err == nil:
 		return nil
+	case bad > maxSearched:
+		return []Problem{{Line: 1, Message: err.Error() + mend(err, text)}}
+	default:
+		for ; bad > 1 && parse(strings.Join(lines[:bad-1], "")) != nil; bad-- {
+		}
+		return []Problem{{Line: bad, Message: parserLine.ReplaceAllString(err.Error(), "") + mend(err, lines[bad-1])}}
 	}
-	lines, message := strings.SplitAfter(part.Text, "\n"), err.Error()
-	if len(lines) > maxSearched {
-		return []Problem{{Line: part.First, Message: message + mend(message, part.Text)}}
-	}
-	bad := len(lines)
-	for ; bad > 1 && parse(strings.Join(lines[:bad-1], "")) != nil; bad-- {
-	}
-	message = parserLine.ReplaceAllString(message, "")
-	return []Problem{{Line: part.First + bad - 1, Message: message + mend(message, lines[bad-1])}}
 }
-
-func parse(text string) error { return yaml.Unmarshal([]byte(text), new(yaml.Node)) }
 
 // mends says what to do about the parser's complaints.
 var mends = []struct{ complaint, mend string }{
@@ -50,12 +48,12 @@ var mends = []struct{ complaint, mend string }{
 	{"unexpected end of stream", "a quote is not closed"},
 }
 
-func mend(message, line string) string {
+func mend(err error, line string) string {
 	if strings.Contains(line, "\t") {
 		return ": indent with spaces, there is a tab"
 	}
 	for _, m := range mends {
-		if strings.Contains(message, m.complaint) {
+		if strings.Contains(err.Error(), m.complaint) {
 			return ": " + m.mend
 		}
 	}

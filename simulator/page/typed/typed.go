@@ -8,19 +8,16 @@
 package typed
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
-	goyaml "sigs.k8s.io/yaml/goyaml.v3"
+	"sigs.k8s.io/yaml/goyaml.v3"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
@@ -31,24 +28,21 @@ type Problem = yamlcheck.Problem
 // Document is an object as it was typed.
 type Document struct {
 	*unstructured.Unstructured
-	yamlcheck.Part
-	typed yamlcheck.Text
-}
-
-func newDocument(part yamlcheck.Part) Document {
-	return Document{Unstructured: &unstructured.Unstructured{}, Part: part, typed: part.Parse()}
+	yamlcheck.Text
 }
 
 // Read takes YAML apart into its objects. Those with a problem are left out.
 func Read(text string) (docs []Document, problems []Problem) {
-	for _, part := range yamlcheck.Split(text) {
-		d := newDocument(part)
+	texts, _ := yamlcheck.Documents([]byte(text))
+	for _, one := range texts {
+		d := Document{&unstructured.Unstructured{}, one}
 		if wrong := d.decode(); len(wrong) > 0 {
 			problems = append(problems, wrong...)
-		} else if d.Object != nil {
+		} else {
 			docs = append(docs, d)
 		}
 	}
+	problems = append(problems, syntax(text)...)
 	if len(docs) == 0 && len(problems) == 0 {
 		problems = []Problem{{Line: 1, Message: "there is nothing here to apply"}}
 	}
@@ -58,86 +52,76 @@ func Read(text string) (docs []Document, problems []Problem) {
 // decode reads the object, and finds what is wrong with it as far as that can be seen
 // without asking the API server: all of it, at its lines.
 func (d Document) decode() []Problem {
-	if wrong := d.typed.Keys(); len(wrong) > 0 {
+	if wrong := d.Keys(); len(wrong) > 0 {
 		return wrong
 	}
-	if wrong := syntax(d.Part); wrong != nil {
-		return wrong
-	}
-	raw, err := yaml.YAMLToJSON([]byte(d.Text))
+	raw, err := d.JSON()
 	if err != nil {
-		return []Problem{{Line: d.First, Message: err.Error()}}
+		return d.problem("", "%s", err)
 	}
 	if json.Unmarshal(raw, &d.Object) != nil {
-		return []Problem{{Line: d.First, Message: "this is not an object: it has no fields"}}
-	}
-	if d.Object == nil {
-		return nil
+		return d.problem("", "this is not an object: it has no fields")
 	}
 	for _, field := range []string{"apiVersion", "kind"} {
 		switch value := d.Object[field].(type) {
 		case nil:
-			return []Problem{d.problem(field, "required: it says what this is")}
+			return d.problem(field, "required: it says what this is")
 		case string:
 		default:
-			return []Problem{d.problem(field, fmt.Sprintf("must be text: %v says nothing", value))}
+			return d.problem(field, "must be text: %v says nothing", value)
 		}
 	}
 	object, err := scheme.Scheme.New(d.GroupVersionKind())
 	switch {
 	case err != nil:
-		return d.unknownKind(d.GroupVersionKind())
+		return d.unknownKind()
 	case d.GetKind() == "List":
-		return []Problem{d.problem("kind", "no lists here: write the objects one after the other, with a line --- between them")}
+		return d.problem("kind", "no lists here: write the objects one after the other, with a line --- between them")
 	}
-	return d.typed.Check(reflect.TypeOf(object))
+	return d.Check(reflect.TypeOf(object))
 }
 
-// unknownKind guesses what is meant by a kind that is none of Kubernetes' own. If
-// it guesses nothing the API server may know it.
-func (d Document) unknownKind(gvk schema.GroupVersionKind) []Problem {
-	var names []string
+// unknownKind guesses what is meant by a kind that Kubernetes does not have. In a group
+// that is none of its own the API server may know it.
+func (d Document) unknownKind() []Problem {
+	kind, versions := d.GroupVersionKind(), map[string]string{} // by kind
 	for known := range scheme.Scheme.AllKnownTypes() {
-		if known.Kind == gvk.Kind && known.Version == "v1" {
-			return []Problem{d.problem("apiVersion", fmt.Sprintf("a %s has apiVersion: %s", gvk.Kind, known.GroupVersion()))}
-		}
-		if known.GroupVersion() == gvk.GroupVersion() && known.Version != runtime.APIVersionInternal {
-			names = append(names, known.Kind)
+		if known.Version == "v1" && !strings.HasSuffix(known.Kind, "List") {
+			versions[known.Kind] = known.GroupVersion().String()
 		}
 	}
-	slices.Sort(names)
-	if meant := yamlcheck.Closest(gvk.Kind, names); meant != "" && !strings.HasSuffix(meant, "List") {
-		return []Problem{d.problem("kind", fmt.Sprintf("there is no %s in %s: do you mean %s?", gvk.Kind, gvk.GroupVersion(), meant))}
+	meant := yamlcheck.Closest(kind.Kind, slices.Sorted(maps.Keys(versions)))
+	if meant == "" || !scheme.Scheme.IsGroupRegistered(kind.Group) {
+		return nil
 	}
-	return nil
+	return d.problem("kind", "there is no %s in %s: do you mean %s, of apiVersion %s?", kind.Kind, kind.GroupVersion(), meant, versions[meant])
 }
 
-func (d Document) problem(field, message string) Problem {
-	return Problem{Line: d.typed.Line(field), Field: field, Message: message}
+func (d Document) problem(field, format string, args ...any) []Problem {
+	return []Problem{{Line: d.Line(field), Field: field, Message: fmt.Sprintf(format, args...)}}
 }
 
 // mentioned finds the line of the first value that a message speaks of, or else of
 // the first field, or 0.
-func (d Document) mentioned(message string) (line int) {
+func mentioned(message string, in yamlcheck.Text) (line int) {
 	const tooShort = 4 // letters: chance
-	first := [2]int{len(message), len(message)}
-	lines := [2]int{} // of values, and of fields
-	var visit func(*goyaml.Node, int)
-	visit = func(n *goyaml.Node, as int) {
+	first := 2 * len(message)
+	var visit func(*yaml.Node, bool)
+	visit = func(n *yaml.Node, isField bool) {
 		at := strings.Index(message, n.Value)
-		if n.Kind == goyaml.ScalarNode && len(n.Value) >= tooShort && at >= 0 && at < first[as] {
-			first[as], lines[as] = at, n.Line
+		found := n.Kind == yaml.ScalarNode && len(n.Value) >= tooShort && at >= 0
+		if isField {
+			at += len(message)
+		}
+		if found && at < first {
+			first, line = at, n.Line
 		}
 		for i, c := range n.Content {
-			if n.Kind == goyaml.MappingNode && i%2 == 0 {
-				visit(c, 1)
-			} else {
-				visit(c, 0)
-			}
+			visit(c, n.Kind == yaml.MappingNode && i%2 == 0)
 		}
 	}
-	if _, root := d.typed.Find(""); root != nil {
-		visit(root, 0)
+	if _, root := in.Find(""); root != nil {
+		visit(root, false)
 	}
-	return cmp.Or(lines[0], lines[1])
+	return line
 }
