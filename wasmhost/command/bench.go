@@ -13,7 +13,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -37,7 +39,8 @@ func newBench() *cobra.Command {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			lines, err := measure(cmd.Context(), q)
+			// That nothing is remembered of the guests that are compared is meant so.
+			lines, err := measure(klog.NewContext(cmd.Context(), logr.Discard()), q)
 			if err != nil {
 				return err
 			}
