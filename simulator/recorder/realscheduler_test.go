@@ -144,6 +144,7 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		&config.KubeSchedulerProfile{SchedulerName: "default-scheduler", Plugins: enabled},
 		frameworkruntime.WithSnapshotSharedLister(internalcache.NewSnapshot(nil, list)),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
+		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 		frameworkruntime.WithPodNominator(nobody{}))
 	if err != nil {
 		tb.Fatal(err)
