@@ -102,12 +102,10 @@ func (s *pausable) afterNext() {
 func (s *pausable) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, profile framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 		pod := hooks.PodOf(queued)
-		name := nameOf(pod)
 		s.mu.Lock()
 		s.begun++
-		s.busy[pod.UID] = busyPod{name: name}
+		s.busy[pod.UID] = busyPod{name: nameOf(pod)}
 		s.mu.Unlock()
-		s.seeded.begin(profile, name.String())
 		result, err := next(ctx, profile, state, queued)
 		if err == nil && len(s.Extenders) > 0 {
 			result.SuggestedHost = s.seeded.choose(result.SuggestedHost)
