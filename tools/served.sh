@@ -5,16 +5,20 @@
 #
 #   tools/served.sh MODULE…
 #
+# A MODULE is a folder, or a module file in tools/kubernetes.
 # A go.mod that lacks a line is no question of what is served: such a module is
 # printed, and fails where it is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 for module in "$@"; do
-	if problem=$(cd "$module" && go mod download 2>&1 && go list -deps -test ./... 2>&1 >/dev/null) ||
+	folder=$module flags=${GOFLAGS:-} minor=$(basename "$module" .mod)
+	case $module in *.mod) folder=. flags+=" -modfile=$module -tags=kubernetes_${minor/./_}" ;; esac
+	if problem=$(cd "$folder" && export GOFLAGS=$flags && go mod download 2>&1 && go list -deps -test ./... 2>&1 >/dev/null) ||
 		grep -q 'go mod tidy\|updates to go.mod' <<<"$problem"; then
 		echo "$module"
 	else
-		echo "*** NOT CHECKED: $module/: cannot be had here: $(grep -v '^go: downloading' <<<"$problem" | head -1)" >&2
+		[ "$folder" = "$module" ] && module+=/
+		echo "*** NOT CHECKED: $module: cannot be had here: $(grep -v '^go: downloading' <<<"$problem" | head -1)" >&2
 	fi
 done

@@ -60,6 +60,19 @@ func TestAModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 	}
 }
 
+func TestAMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "1.99.mod")
+	write(t, file, []byte("module example.com/m\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.99.0\n"))
+	command := exec.Command("./served.sh", file)
+	command.Env = append(os.Environ(), "GOPROXY=off")
+	var said strings.Builder
+	command.Stderr = &said
+	printed, err := command.Output()
+	if want := "*** NOT CHECKED: " + file + ": cannot be had here: "; err != nil || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
+		t.Errorf("error %v, printed %q, said %q", err, printed, said.String())
+	}
+}
+
 // writeModule makes example.com/NAME, a module with one package.
 func writeModule(t *testing.T, dir, name, module, source string) {
 	t.Helper()

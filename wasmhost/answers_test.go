@@ -17,6 +17,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -479,8 +480,8 @@ func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
 		oldObj, newObj any
 		want           fwk.QueueingHint
 	}{
-		{"its annotation", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, waiting, changed, fwk.Queue},
-		{"its labels", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, waiting, same, fwk.QueueSkip},
+		{"its annotation", fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}, waiting, changed, fwk.Queue},
+		{"its labels", fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}, waiting, same, fwk.QueueSkip},
 		{"another pod's annotation", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, about("other", "x"), other, fwk.QueueSkip},
 		{"a node that passes", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("n2")[0], fwk.Queue},
 		{"a node that does not", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("m2")[0], fwk.QueueSkip},
@@ -504,7 +505,7 @@ func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
 		})
 	}
 	for _, event := range events {
-		if event.Event.Resource != fwk.Pod && event.Event.Resource != fwk.Node {
+		if event.Event.Resource != minor.OwnPod && event.Event.Resource != fwk.Node {
 			t.Errorf("it is woken by %v", event.Event)
 		}
 	}

@@ -40,7 +40,7 @@ var differences = []difference{
 	},
 	{
 		why:  "a guest that declares what it decides by is woken by what that can change, and by nothing else",
-		want: `enqueue: Success(\n +.*)+`, got: `enqueue: Success\n +Pod Update\n +Node Add UpdateNodeTaint`,
+		want: `enqueue: Success(\n +.*)+`, got: `enqueue: Success\n +(Target)?Pod Update\n +Node Add UpdateNodeTaint`,
 	},
 	{
 		why:      "an event without an action never comes either",

@@ -10,6 +10,8 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // The numbers on the left are the ABI's; how the framework numbers its own is its
@@ -62,7 +64,7 @@ func TestActionTypesAreTranslated(t *testing.T) {
 func TestAnAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
 	before, after := pod("web"), pod("web")
 	after.Annotations = map[string]string{"key": "value"}
-	happened := framework.PodSchedulingPropertiesChange(after, before)
+	happened := hooks.OwnChange(after, before)
 	for action, want := range map[uint32]bool{1 << 12: true, 1<<13 - 4: true, 1<<13 - 1: true, 1 << 7: false, 1 << 0: false} {
 		waits, err := translate(0, action)
 		if err != nil {

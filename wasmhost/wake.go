@@ -9,6 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -18,7 +19,7 @@ func (p *plugin) declaredEvents(own []fwk.ClusterEvent) (events []fwk.ClusterEve
 	fields := p.answers.fields
 	if action := actionsOn(own, fwk.Pod) & fwk.Update; action != 0 && len(fields.Pod) > 0 {
 		events = append(events, fwk.ClusterEventWithHint{
-			Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: action}, QueueingHintFn: p.afterPodChange,
+			Event: fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: action}, QueueingHintFn: p.afterPodChange,
 		})
 	}
 	if action := actionsOn(own, fwk.Node) & nodeActions(fields.Node); action != 0 {

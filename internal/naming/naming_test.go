@@ -1,9 +1,8 @@
-//go:build !kubernetes_1_35
-
 package naming
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -18,12 +17,23 @@ import (
 
 func nodeNamed(name string) *v1.Node { return &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 
+// newCache is a scheduler's. What it can be given, but for the context, differs between
+// minors of Kubernetes.
+func newCache(t *testing.T) cache.Cache {
+	make := reflect.ValueOf(cache.New)
+	given := []reflect.Value{reflect.ValueOf(t.Context())}
+	for i := 1; i < make.Type().NumIn(); i++ {
+		given = append(given, reflect.Zero(make.Type().In(i)))
+	}
+	return make.Call(given)[0].Interface().(cache.Cache)
+}
+
 // The scheduler's own cache says what a list tells: a new one for nodes that come
 // and go, and none for those that change, nor for pods.
 func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
 	metrics.Register()
 	logger := klog.FromContext(t.Context())
-	scheduler, snapshot := cache.New(t.Context(), nil, false), cache.NewEmptySnapshot()
+	scheduler, snapshot := newCache(t), cache.NewEmptySnapshot()
 	list := func() []fwk.NodeInfo {
 		if err := scheduler.UpdateSnapshot(logger, snapshot); err != nil {
 			t.Fatal(err)

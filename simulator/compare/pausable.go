@@ -10,11 +10,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // pausable is one scheduler that can be paused while things change, that chooses by
@@ -50,7 +51,7 @@ func newPausable(sched *scheduler.Scheduler, seed uint64, onAttempt func(types.N
 	for name, profile := range sched.Profiles {
 		sched.Profiles[name] = &seededProfile{profile, s}
 	}
-	sched.NextPod = s.nextPod(sched.NextPod)
+	hooks.AroundNext(sched, s.beforeNext, s.afterNext)
 	sched.SchedulePod = s.schedulePod(sched.SchedulePod)
 	sched.FailureHandler = s.failureHandler(sched.FailureHandler)
 	return s
@@ -88,28 +89,24 @@ func (s *pausable) await() {
 	}
 }
 
-func (s *pausable) nextPod(next func(klog.Logger) (*framework.QueuedPodInfo, error)) func(klog.Logger) (*framework.QueuedPodInfo, error) {
-	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
-		s.await()
-		s.asking.Store(true)
-		pod, err := next(logger)
-		s.asking.Store(false)
-		s.await()
-		return pod, err
-	}
+func (s *pausable) beforeNext() {
+	s.await()
+	s.asking.Store(true)
 }
 
-type schedulePod = func(context.Context, framework.Framework, fwk.CycleState, *framework.QueuedPodInfo) (scheduler.ScheduleResult, error)
+func (s *pausable) afterNext() {
+	s.asking.Store(false)
+	s.await()
+}
 
-func (s *pausable) schedulePod(next schedulePod) schedulePod {
-	return func(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
-		name := nameOf(pod.Pod)
+func (s *pausable) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
+	return func(ctx context.Context, profile framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
+		pod := hooks.PodOf(queued)
 		s.mu.Lock()
 		s.begun++
-		s.busy[pod.Pod.UID] = busyPod{name: name}
+		s.busy[pod.UID] = busyPod{name: nameOf(pod)}
 		s.mu.Unlock()
-		s.seeded.begin(profile, name.String())
-		result, err := next(ctx, profile, state, pod)
+		result, err := next(ctx, profile, state, queued)
 		if err == nil && len(s.Extenders) > 0 {
 			result.SuggestedHost = s.seeded.choose(result.SuggestedHost)
 		}

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	nodetopology "k8s.io/component-helpers/node/topology"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -114,6 +115,13 @@ type seededProfile struct {
 // Parallelizer makes nodes answer one after the other. The plugins themselves are
 // given the framework in here, and go on side by side.
 func (p *seededProfile) Parallelizer() fwk.Parallelizer { return parallelize.NewParallelizer(1) }
+
+// RunPreFilterPlugins comes first after the scheduler's list of nodes is made anew, which
+// Kubernetes 1.35 does within its SchedulePod, and others before it.
+func (p *seededProfile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
+	p.scheduler.seeded.begin(p.Framework, nameOf(pod).String())
+	return p.Framework.RunPreFilterPlugins(ctx, state, pod)
+}
 
 func (p *seededProfile) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
 	scores, status := p.Framework.RunScorePlugins(ctx, state, pod, nodes)

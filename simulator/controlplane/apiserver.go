@@ -25,6 +25,8 @@ import (
 	"k8s.io/kubernetes/pkg/controlplane"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver"
 	openapi "k8s.io/kubernetes/pkg/generated/openapi"
+
+	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
 const (
@@ -99,7 +101,7 @@ func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 	served := controlplane.DefaultAPIResourceConfigSource()
 	// It asks a scheduler and a controller manager on this machine how they are.
 	served.DisableResources(corev1.SchemeGroupVersion.WithResource("componentstatuses"))
-	generic, informers, storage, err := apiserver.BuildGenericConfig(opts.CompletedOptions,
+	generic, informers, storage, err := minor.BuildGenericConfig(opts.CompletedOptions,
 		[]*runtime.Scheme{legacyscheme.Scheme, extensions.Scheme, aggregated.Scheme}, served, openapi.GetOpenAPIDefinitions)
 	if err != nil {
 		return nil, err

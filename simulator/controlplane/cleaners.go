@@ -6,20 +6,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
-	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
-	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
-	"k8s.io/kubernetes/pkg/features"
+
+	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
 const gcSyncPeriod = 30 * time.Second // for kinds that appear later, as upstream
@@ -28,7 +26,7 @@ const gcSyncPeriod = 30 * time.Second // for kinds that appear later, as upstrea
 // stays Terminating, and what a deleted object owned stays.
 var cleaners = []controller{
 	{"namespace-controller", func(ctx context.Context, r *controllers, as identity) error {
-		return r.work(namespace.NewNamespaceController(ctx, as, as.metadata, as.Discovery().ServerPreferredNamespacedResources,
+		return r.run(namespace.NewNamespaceController(ctx, as, as.metadata, as.Discovery().ServerPreferredNamespacedResources,
 			r.core().Namespaces(), 0, corev1.FinalizerKubernetes), nil)
 	}},
 	{"generic-garbage-collector", func(ctx context.Context, r *controllers, as identity) error {
@@ -54,13 +52,10 @@ var keepers = []controller{
 		return nil
 	}},
 	{"resource-claim-controller", func(ctx context.Context, r *controllers, as identity) error {
-		return r.work(claimController(klog.FromContext(ctx), resourceclaim.Features{
-			AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
-			PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
-		}, as, r.shared))
+		return r.run(minor.Claims(ctx, as, r.shared))
 	}},
 	{"ttl-after-finished-controller", func(ctx context.Context, r *controllers, as identity) error {
-		return r.work(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
+		return r.run(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
 	}},
 	{"disruption-controller", func(ctx context.Context, r *controllers, as identity) error {
 		mapper := as.mapper()

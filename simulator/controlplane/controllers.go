@@ -83,20 +83,21 @@ func (r *controllers) make(ctx context.Context, which []controller, as identitie
 	return nil
 }
 
-// run adds what runs until the end, unless making it failed.
-func (r *controllers) run(c interface{ Run(context.Context) }, err error) error {
-	if err == nil {
+// run adds a controller, unless making it failed. Which of them take a number of workers
+// depends on the minor of Kubernetes.
+func (r *controllers) run(c any, err error) error {
+	if err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case interface{ Run(context.Context) }:
 		r.loops = append(r.loops, c.Run)
-	}
-	return err
-}
-
-// work adds what runs with workers, unless making it failed.
-func (r *controllers) work(c interface{ Run(context.Context, int) }, err error) error {
-	if err == nil {
+	case interface{ Run(context.Context, int) }:
 		r.loops = append(r.loops, func(ctx context.Context) { c.Run(ctx, workers) })
+	default:
+		return fmt.Errorf("%T has no Run that is known", c)
 	}
-	return err
+	return nil
 }
 
 func (r *controllers) stop() {

@@ -29,6 +29,6 @@ var volumes = []controller{
 		}))
 	}},
 	{"ephemeral-volume-controller", func(ctx context.Context, r *controllers, as identity) error {
-		return r.work(ephemeral.NewController(ctx, as, r.core().Pods(), r.core().PersistentVolumeClaims()))
+		return r.run(ephemeral.NewController(ctx, as, r.core().Pods(), r.core().PersistentVolumeClaims()))
 	}},
 }

@@ -93,9 +93,9 @@ type Attempt struct {
 }
 
 // Hint is why a single node was asked: a moment before, a pod with the same
-// signature took a node that has no room left for this one, and so the next best
-// in the list for that pod is the best for this one. Kubernetes calls it
-// opportunistic batching.
+// signature took a node, and so the next best in the list for that pod is the best
+// for this one, if that node has no room left. Kubernetes 1.37 scores it again if it
+// has. It is called opportunistic batching.
 type Hint struct {
 	Node string `json:"node"`
 	// Pod is the one for which the list was made, as namespace/name: its attempt

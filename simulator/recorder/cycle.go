@@ -10,6 +10,8 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // cycle is what is known while the scheduler works on a pod.
@@ -22,12 +24,10 @@ type cycle struct {
 	scoring *scoring
 }
 
-type schedulePod = func(context.Context, schedframework.Framework, framework.CycleState, *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error)
-
 // schedulePod records what becomes of a pod up to the choice of a node.
-func (s *session) schedulePod(next schedulePod) schedulePod {
-	return func(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, pod *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
-		c := s.begin(fwk, pod.Pod)
+func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
+	return func(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
+		c := s.begin(fwk, hooks.PodOf(pod))
 		result, err := next(ctx, fwk, state, pod)
 		s.current.Store(nil)
 		var groups []Group

@@ -18,6 +18,8 @@ import (
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	schedprofile "k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // fakeFramework has one plugin, which every other node fails. What is not needed
@@ -64,8 +66,8 @@ func (f *fakeFramework) RunPostBindPlugins(context.Context, framework.CycleState
 const goroutines = 16
 
 // filter asks about all nodes at once, as the scheduler does.
-func filter(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, info *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
-	pod := info.Pod
+func filter(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
+	pod := hooks.PodOf(queued)
 	fwk.RunPreFilterPlugins(ctx, state, pod)
 	nodes, err := fwk.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
@@ -96,9 +98,8 @@ func newScheduler(nodes int) *scheduler.Scheduler {
 // one does what the scheduler does with a pod.
 func one(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) {
 	fwk := sched.Profiles["default-scheduler"]
-	info := queued(pod)
-	_, err := sched.SchedulePod(ctx, fwk, schedframework.NewCycleState(), info)
-	sched.FailureHandler(ctx, fwk, info, framework.AsStatus(err), nil, time.Now())
+	_, err := sched.SchedulePod(ctx, fwk, schedframework.NewCycleState(), hooks.Enqueue(pod))
+	sched.FailureHandler(ctx, fwk, queued(pod), framework.AsStatus(err), nil, time.Now())
 }
 
 func queued(pod *v1.Pod) *schedframework.QueuedPodInfo {
@@ -153,7 +154,7 @@ func TestManyFiltersAtOnce(t *testing.T) {
 func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
 	detach := r.Attach(sched, asTyped)
-	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), queued(newPod("p"))) // and no end
+	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), hooks.Enqueue(newPod("p"))) // and no end
 	detach()
 	if a := r.Attempts("ns", "p")[0]; a.Result != Failed || a.Message == "" {
 		t.Errorf("got %+v", a)
@@ -164,7 +165,7 @@ func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
 	detach := r.Attach(sched, asTyped)
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
-	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod))
+	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), hooks.Enqueue(pod))
 	detach()
 	fwk.RunPostBindPlugins(t.Context(), schedframework.NewCycleState(), pod, "node-00000")
 	if a := r.Attempts("ns", "p")[0]; a.Result != Scheduled || a.Node != "node-00000" {

@@ -7,6 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // wrapPlugins has each plugin of a profile report, since the framework hands on
@@ -18,7 +20,7 @@ func (s *session) wrapPlugins(fwk schedframework.Framework) {
 	wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
 	wrap(fwk, "reservePlugins", func(p framework.ReservePlugin) framework.ReservePlugin { return recordedReserve{p, s} })
 	wrap(fwk, "permitPlugins", func(p framework.PermitPlugin) framework.PermitPlugin { return recordedPermit{p, s} })
-	wrap(fwk, "preBindPlugins", func(p framework.PreBindPlugin) framework.PreBindPlugin { return recordedPreBind{p, s} })
+	wrap(fwk, "preBindPlugins", func(p framework.PreBindPlugin) framework.PreBindPlugin { return s.recordedPreBind(p) })
 	wrap(fwk, "bindPlugins", func(p framework.BindPlugin) framework.BindPlugin { return recordedBind{p, s} })
 }
 
@@ -125,16 +127,16 @@ func (r recordedPermit) Permit(ctx context.Context, state framework.CycleState, 
 }
 
 type recordedPreBind struct {
-	framework.PreBindPlugin
+	minor.Asked
 	session *session
 }
 
-func (r recordedPreBind) PreBindPreFlight(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) (*framework.PreBindPreFlightResult, *framework.Status) {
-	result, status := r.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
-	if !status.IsSuccess() { // else it is asked again
-		r.session.record(preBind, pod, pluginVerdict(r, status))
-	}
-	return result, status
+func (s *session) recordedPreBind(p framework.PreBindPlugin) recordedPreBind {
+	return recordedPreBind{minor.Asked{PreBindPlugin: p, Answered: func(pod *v1.Pod, status *framework.Status) {
+		if !status.IsSuccess() { // else it is asked again
+			s.record(preBind, pod, pluginVerdict(p, status))
+		}
+	}}, s}
 }
 
 func (r recordedPreBind) PreBind(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {

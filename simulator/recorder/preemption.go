@@ -12,6 +12,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // Preemption is how room was made for a pod that no node had room for.
@@ -88,8 +90,10 @@ const preempted = "Preempted"
 // the framework hands on the node alone. It does so before they are queued: none is
 // missed, and none comes late. Without the private field no victim is known.
 func (s *session) wrapEvents(fwk schedframework.Framework) {
-	if recorder := private[events.EventRecorderLogger](fwk, "eventRecorder"); recorder != nil && *recorder != nil {
-		*recorder = recordedEvents{*recorder, s.recorder}
+	if recorder := private[minor.EventRecorder](fwk, "eventRecorder"); recorder != nil {
+		if logging, ok := (*recorder).(events.EventRecorderLogger); ok {
+			*recorder = recordedEvents{logging, s.recorder}
+		}
 	}
 }
 

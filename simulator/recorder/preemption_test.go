@@ -11,6 +11,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // noEvents takes what recordedEvents hands on.
@@ -36,7 +38,7 @@ func TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom(t *testing.T) 
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
 	defer r.Attach(sched, asTyped)()
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
-	if _, err := sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), queued(pod)); err == nil {
+	if _, err := sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), hooks.Enqueue(pod)); err == nil {
 		t.Fatal("a node fits")
 	}
 	fwk.RunPostFilterPlugins(t.Context(), schedframework.NewCycleState(), pod, nil)

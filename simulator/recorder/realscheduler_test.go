@@ -23,18 +23,21 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	schedprofile "k8s.io/kubernetes/pkg/scheduler/profile"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
 // plugin has something to say everywhere, at next to no cost.
 type plugin struct {
+	minor.PreFlight
 	number int
 	says   map[point]*framework.Status // instead of its own
 }
 
 func (p plugin) Name() string { return fmt.Sprint("Plugin", p.number) }
 
-func (p plugin) Less(a, b framework.QueuedPodInfo) bool { return false }
+func (p plugin) Less(a, b minor.Sorted) bool { return false }
 
 func (p plugin) PreFilter(context.Context, framework.CycleState, *v1.Pod, []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	return nil, p.at(preFilter)
@@ -94,11 +97,12 @@ func (p plugin) Permit(context.Context, framework.CycleState, *v1.Pod, string) (
 	return p.at(permit), time.Minute
 }
 
-func (p plugin) PreBindPreFlight(context.Context, framework.CycleState, *v1.Pod, string) (*framework.PreBindPreFlightResult, *framework.Status) {
+// preFlight is what it says when it is asked whether it will have something to say.
+func (p plugin) preFlight() *framework.Status {
 	if status := p.at(preBind); status.IsSkip() {
-		return nil, status
+		return status
 	}
-	return nil, nil
+	return nil
 }
 
 func (p plugin) PreBind(context.Context, framework.CycleState, *v1.Pod, string) *framework.Status {
@@ -124,6 +128,7 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		if i < len(first) {
 			p.says = first[i].says
 		}
+		p.Status = p.preFlight
 		registry[p.Name()] = func(context.Context, apiruntime.Object, framework.Handle) (framework.Plugin, error) { return p, nil }
 		one := config.Plugin{Name: p.Name(), Weight: 1}
 		for _, point := range []*config.PluginSet{&enabled.PreFilter, &enabled.Filter, &enabled.PreScore, &enabled.Score, &enabled.Reserve, &enabled.Permit, &enabled.PreBind, &enabled.Bind} {
@@ -139,6 +144,7 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		&config.KubeSchedulerProfile{SchedulerName: "default-scheduler", Plugins: enabled},
 		frameworkruntime.WithSnapshotSharedLister(internalcache.NewSnapshot(nil, list)),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
+		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 		frameworkruntime.WithPodNominator(nobody{}))
 	if err != nil {
 		tb.Fatal(err)
@@ -151,8 +157,9 @@ type nobody struct{ framework.PodNominator }
 func (nobody) NominatedPodsForNode(string) []framework.PodInfo { return nil }
 
 // choose is how the scheduler finds a node, with all its plugins.
-func choose(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, info *schedframework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
-	if _, status, _ := fwk.RunPreFilterPlugins(ctx, state, info.Pod); !status.IsSuccess() {
+func choose(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
+	pod := hooks.PodOf(queued)
+	if _, status, _ := fwk.RunPreFilterPlugins(ctx, state, pod); !status.IsSuccess() {
 		return scheduler.ScheduleResult{}, status.AsError()
 	}
 	nodes, err := fwk.SnapshotSharedLister().NodeInfos().List()
@@ -164,7 +171,7 @@ func choose(ctx context.Context, fwk schedframework.Framework, state framework.C
 	for from := range goroutines {
 		running.Go(func() {
 			for i := from; i < len(nodes); i += goroutines {
-				fits[i] = fwk.RunFilterPluginsWithNominatedPods(ctx, state, info.Pod, nodes[i]).IsSuccess()
+				fits[i] = fwk.RunFilterPluginsWithNominatedPods(ctx, state, pod, nodes[i]).IsSuccess()
 			}
 		})
 	}
@@ -175,8 +182,8 @@ func choose(ctx context.Context, fwk schedframework.Framework, state framework.C
 			feasible = append(feasible, node)
 		}
 	}
-	status := fwk.RunPreScorePlugins(ctx, state, info.Pod, feasible)
-	scores, failed := fwk.RunScorePlugins(ctx, state, info.Pod, feasible)
+	status := fwk.RunPreScorePlugins(ctx, state, pod, feasible)
+	scores, failed := fwk.RunScorePlugins(ctx, state, pod, feasible)
 	if status = cmp.Or(status, failed); !status.IsSuccess() {
 		return scheduler.ScheduleResult{}, status.AsError()
 	}
@@ -187,13 +194,13 @@ func choose(ctx context.Context, fwk schedframework.Framework, state framework.C
 func place(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) error {
 	fwk := sched.Profiles["default-scheduler"]
 	state := schedframework.NewCycleState()
-	result, err := sched.SchedulePod(ctx, fwk, state, queued(pod))
+	result, err := sched.SchedulePod(ctx, fwk, state, hooks.Enqueue(pod))
 	if err != nil {
 		return err
 	}
 	node := result.SuggestedHost
 	permitted := func(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {
-		if _, status := fwk.RunPermitPlugins(ctx, state, pod, node); !status.IsWait() {
+		if status := hooks.Permit(ctx, fwk, state, pod, node); !status.IsWait() {
 			return status
 		}
 		return nil

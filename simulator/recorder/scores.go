@@ -22,8 +22,11 @@ type scores struct {
 	normalized []uint8 // from 0 to 100; nil for an extender, whose scores nobody bounds
 }
 
+// maxScore is the framework's, whose name for it depends on the minor of Kubernetes.
+const maxScore = 100
+
 // perPriority is what the scheduler makes of a point from an extender.
-const perPriority = framework.MaxScore / extenderv1.MaxExtenderPriority
+const perPriority = maxScore / extenderv1.MaxExtenderPriority
 
 func (s scores) at(i int) (score Score) {
 	switch {

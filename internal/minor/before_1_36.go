@@ -19,6 +19,19 @@ func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, st
 	return p.Status()
 }
 
+// Asked is a plugin that tells what it answers before PreBind.
+type Asked struct {
+	fwk.PreBindPlugin
+	Answered func(*v1.Pod, *fwk.Status)
+}
+
+// PreBindPreFlight implements fwk.PreBindPlugin.
+func (p Asked) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	status := p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
+	p.Answered(pod, status)
+	return status
+}
+
 // Ask asks a plugin before PreBind, for tests.
 func Ask(ctx context.Context, plugin fwk.PreBindPlugin, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	return plugin.PreBindPreFlight(ctx, state, pod, node)

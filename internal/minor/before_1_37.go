@@ -1,0 +1,12 @@
+//go:build !kubernetes_1_37
+
+package minor
+
+import fwk "k8s.io/kube-scheduler/framework"
+
+// OwnPod is the resource of events of the very pod that waits. Here it has none of its
+// own, so that a hint must pass over the events of others.
+const OwnPod = fwk.Pod
+
+// Sorted is what a fwk.QueueSortPlugin compares, for plugins that tests make.
+type Sorted = fwk.QueuedPodInfo

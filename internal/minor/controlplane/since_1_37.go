@@ -1,0 +1,32 @@
+//go:build kubernetes_1_37
+
+package controlplane
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	openapi "k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kubernetes/pkg/controller/resourceclaim"
+	"k8s.io/kubernetes/pkg/controlplane/apiserver"
+	"k8s.io/kubernetes/pkg/controlplane/apiserver/options"
+)
+
+// BuildGenericConfig is what all of an API server's own servers have in common. Its
+// informers have no name, which metrics would show.
+func BuildGenericConfig(opts options.CompletedOptions, schemes []*runtime.Scheme, served *storage.ResourceConfig, definitions openapi.GetOpenAPIDefinitions) (
+	*genericapiserver.Config, informers.SharedInformerFactory, *storage.DefaultStorageFactory, error,
+) {
+	return apiserver.BuildGenericConfig(opts, schemes, served, definitions, nil)
+}
+
+// Claims is the controller of resource claims.
+func Claims(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (*resourceclaim.Controller, error) {
+	return resourceclaim.NewController(klog.FromContext(ctx), client, shared.Core().V1().Pods(), shared.Scheduling().V1beta1().PodGroups(),
+		shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
+}

@@ -1,0 +1,27 @@
+//go:build kubernetes_1_37
+
+package hooks
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// AroundNext calls before and after each time a scheduler takes a pod, or a group of
+// them, from its queue.
+func AroundNext(sched *scheduler.Scheduler, before, after func()) {
+	next := sched.NextEntity
+	sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
+		before()
+		defer after()
+		return next(logger)
+	}
+}
+
+// OwnChange is the events of a change of a pod that waits itself, for tests.
+func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
+	return framework.PodSchedulingPropertiesChange(after, before, true)
+}
