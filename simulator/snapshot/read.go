@@ -218,8 +218,9 @@ func (in *reading) export(of map[string]json.RawMessage) error {
 			in.SchedulerConfig = of[name]
 		case name == "source":
 			err = unmarshal(of[name], &in.Source)
-		case kind >= 0:
-			err = unmarshal(of[name], &list)
+		case kind >= 0 && json.Unmarshal(of[name], &list) != nil:
+			return unmarshal(fmt.Appendf(nil, "{%q:%s}", name, of[name]), &in.Snapshot) // says what stands in place of the list
+		case kind >= 0: // below, one by one
 		default:
 			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "left out: no export has it"})
 			strange++
