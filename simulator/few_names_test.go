@@ -32,8 +32,8 @@ func TestAPodForFewNames(t *testing.T) {
 				}
 			})
 			c := kubectl{t, kubernetes.NewForConfigOrDie(s.AdminConfig())}
-			c.node("kubecon-1")
 			c.node("other")
+			c.node("kubecon-1") // the last one, so that the scheduler knows both when it has a node for the pod
 			c.pod("present", `^kubecon-[12]$`)
 			c.await("present", func(p *v1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
 			told(t, s, "present", `node(s) didn't match the pod's node name regex "^kubecon-[12]$"`)
