@@ -62,7 +62,7 @@ type Instance struct {
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
-	i.Context, i.interrupt = context.WithCancelCause(experimental.WithMemoryAllocator(ctx, g.allocator))
+	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
 	if s.StartTimeout > 0 {
 		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(Overdue(s.StartTimeout)) }).Stop()
 	}
@@ -79,6 +79,20 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 		}
 	}
 	return i, nil
+}
+
+// starting is a context with defaults: a test may have an allocator that lets it look
+// at the memory.
+type starting struct {
+	context.Context
+	defaults context.Context
+}
+
+func (s starting) Value(key any) any {
+	if value := s.Context.Value(key); value != nil {
+		return value
+	}
+	return s.defaults.Value(key)
 }
 
 func (i *Instance) start(g *Guest) error {
