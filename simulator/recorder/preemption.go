@@ -91,7 +91,7 @@ const preempted = "Preempted"
 // missed, and none comes late. Without the private field no victim is known.
 func (s *session) wrapEvents(fwk schedframework.Framework) {
 	if recorder := private[minor.EventRecorder](fwk, "eventRecorder"); recorder != nil {
-		if logging, ok := (*recorder).(events.EventRecorderLogger); ok {
+		if logging, ok := any(*recorder).(events.EventRecorderLogger); ok { // which not every minor has there
 			*recorder = recordedEvents{logging, s.recorder}
 		}
 	}
