@@ -141,6 +141,12 @@ func TestWhoeverAsksAPodANodeOrAServiceIsToldThatItIsSimulated(t *testing.T) {
 		{"proxy of a node's port", "node localhost", get(fmt.Sprintf("nodes/https:localhost:%d/proxy/", kubelet))},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			eventually.Succeeds(t, "it has heard of the "+tt.about, func(ctx context.Context) error {
+				if err := tt.ask(ctx); apierrors.IsNotFound(err) {
+					return err
+				}
+				return nil
+			})
 			ctx, cancel := context.WithTimeout(t.Context(), atOnceTime)
 			defer cancel()
 			began := time.Now()

@@ -64,7 +64,7 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
 	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
 	if s.StartTimeout > 0 {
-		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(Overdue(s.StartTimeout)) }).Stop()
+		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(fmt.Errorf("the start of an instance took longer than %s", s.StartTimeout)) }).Stop()
 	}
 	if err := i.start(g); err != nil {
 		if i.module != nil {
