@@ -51,11 +51,6 @@ type plugin struct {
 
 var errClosed = errors.New("the guest is closed")
 
-// startsWithin is how many times as long as a call the start of an instance may take. It
-// runs all that initializes a guest, and the first one does so on a machine that is busy
-// with the start of a scheduler.
-const startsWithin = 10
-
 func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
 	wasm, err := h.fetch(ctx, from, args)
 	if err != nil {
@@ -68,7 +63,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	timeout := args.callTimeout()
 	p := &plugin{
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
-		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, StartTimeout: startsWithin * timeout},
+		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, CallTimeout: timeout},
 		ctx:      context.WithoutCancel(ctx), key: naming.Key(name),
 	}
 	p.sharing, p.whySharing = sharingOf(guest, args)

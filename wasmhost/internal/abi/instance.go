@@ -22,9 +22,10 @@ type Settings struct {
 	LogSeverity int32
 	// Log writes what the guest logs, kvs being keys and values in turn.
 	Log func(severity int32, msg string, kvs []string)
-	// StartTimeout bounds the start of an instance of an interruptible guest. Zero is
-	// no bound. Further calls are for [Instance.Interrupt] to end.
-	StartTimeout time.Duration
+	// CallTimeout bounds the start of an instance of an interruptible guest, which may
+	// take ten times as long. Zero is no bound. Further calls are for
+	// [Instance.Interrupt] to end.
+	CallTimeout time.Duration
 }
 
 // Instance is a guest that runs. It is for one goroutine at a time.
@@ -58,13 +59,20 @@ type Instance struct {
 	names       struct{ at, size uint32 } // of the buffer for names, once it is known
 }
 
+// startsWithin is how many times as long as a call the start of an instance may take. It
+// runs all that initializes a guest, and the first one does so on a machine that is busy
+// with the start of a scheduler.
+const startsWithin = 10
+
 // Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
 	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
-	if s.StartTimeout > 0 {
-		defer time.AfterFunc(s.StartTimeout, func() { i.Interrupt(fmt.Errorf("the start of an instance took longer than %s", s.StartTimeout)) }).Stop()
+	if s.CallTimeout > 0 {
+		defer time.AfterFunc(startsWithin*s.CallTimeout, func() {
+			i.Interrupt(fmt.Errorf("the start took longer than ten times callTimeout, %s", s.CallTimeout))
+		}).Stop()
 	}
 	if err := i.start(g); err != nil {
 		if i.module != nil {
