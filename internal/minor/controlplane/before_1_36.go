@@ -5,21 +5,16 @@ package controlplane
 import (
 	"context"
 
-	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
-	"k8s.io/kubernetes/pkg/features"
 )
 
 // Claims is the controller of resource claims.
 func Claims(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (*resourceclaim.Controller, error) {
-	return resourceclaim.NewController(klog.FromContext(ctx), resourceclaim.Features{
-		AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
-		PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
-	}, client, shared.Core().V1().Pods(), shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
+	return resourceclaim.NewController(klog.FromContext(ctx), claimFeatures(), client, shared.Core().V1().Pods(), shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
 }
 
 // Jobs is the controller of jobs.

@@ -2,7 +2,20 @@
 
 package controlplane
 
-import "k8s.io/kubernetes/pkg/controlplane/apiserver"
+import (
+	"k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/controller/resourceclaim"
+	"k8s.io/kubernetes/pkg/controlplane/apiserver"
+	"k8s.io/kubernetes/pkg/features"
+)
 
 // BuildGenericConfig is what all of an API server's own servers have in common.
 var BuildGenericConfig = apiserver.BuildGenericConfig
+
+// claimFeatures are what the controller of resource claims is told of feature gates.
+func claimFeatures() resourceclaim.Features {
+	return resourceclaim.Features{
+		AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),
+		PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
+	}
+}
