@@ -162,13 +162,32 @@ func argsOf(name string) reflect.Type {
 	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
 }
 
+// fieldErrors are those that an error is made of, if it is made of nothing else.
+func fieldErrors(err error) (all field.ErrorList) {
+	var errs utilerrors.Aggregate
+	if !errors.As(err, &errs) {
+		errs = utilerrors.NewAggregate([]error{err})
+	}
+	for _, one := range utilerrors.Flatten(errs).Errors() {
+		var wrong *field.Error
+		if !errors.As(one, &wrong) {
+			return nil
+		}
+		all = append(all, wrong)
+	}
+	return all
+}
+
 func (p *Profile) path(format string, args ...any) string {
 	return fmt.Sprintf("profiles[%d].", p.index) + fmt.Sprintf(format, args...)
 }
 
 // locate finds the field that an error of kube-scheduler's set-up is about, of which
-// only the text names the profile and the plugin.
+// only the text names the profile and the plugin. A plugin may say which field of its args.
 func (c *Configuration) locate(err error) error {
+	if err == nil {
+		return nil
+	}
 	var m Mistakes
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
@@ -178,7 +197,13 @@ func (c *Configuration) locate(err error) error {
 		}
 		for j, plugin := range p.PluginConfig {
 			if ofPlugin, found := strings.CutPrefix(ofProfile, fmt.Sprintf("initializing plugin %q: ", plugin.Name)); found {
-				m.add(p.path("pluginConfig[%d].args", j), "plugin %s: %s", plugin.Name, ofPlugin)
+				path := p.path("pluginConfig[%d].args", j)
+				for _, wrong := range fieldErrors(err) {
+					m.add(strings.TrimSuffix(path+"."+wrong.Field, ".<nil>"), "%s", words(wrong))
+				}
+				if len(m) == 0 {
+					m.add(path, "plugin %s: %s", plugin.Name, ofPlugin)
+				}
 				return m.located(c)
 			}
 		}

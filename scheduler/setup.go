@@ -7,6 +7,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -42,6 +43,21 @@ func (s *setup) read(ctx context.Context, c *Configuration) error {
 		s.started[g.profilePlugin] = started
 	}
 	return mistakes.located(c)
+}
+
+// Registry has the plugins of options such as [app.WithPlugin]. An error names the one
+// whose name another plugin has, one of Kubernetes or of this project, too.
+func Registry(options ...app.Option) (frameworkruntime.Registry, error) {
+	all := plugins.NewInTreeRegistry()
+	all[plugin.Name] = plugin.New
+	before := sets.KeySet(all)
+	for _, option := range options {
+		if err := option(all); err != nil {
+			return nil, fmt.Errorf("add plugins: %w", err)
+		}
+	}
+	maps.DeleteFunc(all, func(name string, _ frameworkruntime.PluginFactory) bool { return before.Has(name) })
+	return all, nil
 }
 
 func (s *setup) compiledIn() sets.Set[string] {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
@@ -33,8 +34,8 @@ type comparison struct {
 
 const compareName = "compare"
 
-func newCompare() *cobra.Command {
-	c := &comparison{}
+func newCompare(plugins frameworkruntime.Registry) *cobra.Command {
+	c := &comparison{Options: compare.Options{Plugins: plugins}}
 	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
 		"Schedule the same pods under two configurations, and show which come out differently, and why",
 		func(ctx context.Context, cmd *cobra.Command) error {

@@ -1,7 +1,6 @@
-// Command simulator runs a whole cluster in one process, with a web page, to see
-// the regex scheduling plugin at work: etcd, kube-apiserver, fake kubelets and
-// kube-scheduler.
-package main
+// Package command is the command line of cmd/simulator. [Main] is for simulators with
+// plugins of their own, too; nothing else of it is an API.
+package command
 
 import (
 	"context"
@@ -14,22 +13,37 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
-func main() {
+// Main is all that main of a simulator does. The options add plugins to those that it
+// has, as options of kube-scheduler's own command do:
+//
+//	command.Main(app.WithPlugin(mine.Name, mine.New))
+//
+// They can be in every configuration that it runs, on both sides of a comparison, too.
+// It does not return.
+func Main(options ...app.Option) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, options...))
 }
 
-// run is main with everything it touches passed in. It ends when ctx does.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cmd := newSimulator()
+// run is Main with everything it touches passed in. It ends when ctx does.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, options ...app.Option) int {
+	plugins, err := kubescheduler.Registry(options...)
+	if err != nil {
+		fmt.Fprintln(stderr, "simulator:", err)
+		return statusNone
+	}
+	cmd := newSimulator(plugins)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
@@ -72,8 +86,8 @@ func newCommand(use, short string, run func(context.Context, *cobra.Command) err
 	}
 }
 
-func newSimulator() *cobra.Command {
-	o := &options{}
+func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
+	o := &options{Config: simulator.Config{Plugins: plugins}}
 	cmd := newCommand("simulator", "A whole Kubernetes cluster in one process, with a web page, to see regex scheduling at work",
 		func(ctx context.Context, cmd *cobra.Command) error {
 			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
@@ -92,7 +106,7 @@ func newSimulator() *cobra.Command {
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
-	cmd.AddCommand(newWalkthrough(), newSnapshot(), newCompare(),
+	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins),
 		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
 		newCommand("version", "Print which build this is", func(_ context.Context, cmd *cobra.Command) error {
@@ -108,8 +122,8 @@ func portFlag(cmd *cobra.Command, port *int, use string) {
 	cmd.Flags().IntVar(port, "port", pagePort, use)
 }
 
-func newWalkthrough() *cobra.Command {
-	cfg := simulator.Config{}
+func newWalkthrough(plugins frameworkruntime.Registry) *cobra.Command {
+	cfg := simulator.Config{Plugins: plugins}
 	cmd := newCommand("walkthrough", "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
 		func(ctx context.Context, cmd *cobra.Command) error {
 			cfg.Warnings = warnings{cmd.ErrOrStderr()}

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -45,6 +46,8 @@ type Options struct {
 	Scenario Scenario           // what happens then
 	Runs     int                // how often, with another seed each time. Less than 1 is 1
 	Seed     uint64             // that of the first run; the others follow it
+	// Plugins are further plugins that both sides have, by name.
+	Plugins frameworkruntime.Registry
 	// Patience bounds how long nothing new may happen while something is under way.
 	// Zero is DefaultPatience.
 	Patience time.Duration
@@ -159,7 +162,7 @@ func (o *Options) check(ctx context.Context) error {
 	var wrong SideErrors
 	for i, config := range []Side{o.A, o.B} {
 		o.say(0, i, "checks the configuration", 0, 0)
-		err := simulator.CheckSchedulerConfig(ctx, config.Config)
+		err := simulator.CheckSchedulerConfig(ctx, config.Config, o.Plugins)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

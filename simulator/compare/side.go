@@ -84,7 +84,7 @@ func (s *side) run(ctx context.Context) (result *sideResult, err error) {
 func (s *side) start(ctx context.Context) (err error) {
 	s.progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
-		SchedulerConfig: s.config, Warnings: s.options.Warnings, NoWorkloads: true,
+		SchedulerConfig: s.config, Plugins: s.options.Plugins, Warnings: s.options.Warnings, NoWorkloads: true,
 		Prepare: func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.seed, s.attempted) },
 	})
 	if err != nil {
