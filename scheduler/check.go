@@ -162,20 +162,19 @@ func argsOf(name string) reflect.Type {
 	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
 }
 
-// fieldErrors are those that an error is made of, if it is made of nothing else.
-func fieldErrors(err error) (all field.ErrorList) {
-	var errs utilerrors.Aggregate
-	if !errors.As(err, &errs) {
-		errs = utilerrors.NewAggregate([]error{err})
-	}
-	for _, one := range utilerrors.Flatten(errs).Errors() {
+// addRefused adds why a plugin does not take its args: at the fields that it names, if it
+// names one in each of its errors.
+func (m *Mistakes) addRefused(path string, err error) bool {
+	var found Mistakes
+	for _, one := range flat(err) {
 		var wrong *field.Error
 		if !errors.As(one, &wrong) {
-			return nil
+			return false
 		}
-		all = append(all, wrong)
+		found.add(strings.TrimSuffix(path+"."+wrong.Field, ".<nil>"), "%s", words(wrong))
 	}
-	return all
+	*m = append(*m, found...)
+	return len(found) > 0
 }
 
 func (p *Profile) path(format string, args ...any) string {
@@ -183,8 +182,9 @@ func (p *Profile) path(format string, args ...any) string {
 }
 
 // locate finds the field that an error of kube-scheduler's set-up is about, of which
-// only the text names the profile and the plugin. A plugin may say which field of its args.
-func (c *Configuration) locate(err error) error {
+// only the text names the profile and the plugin. refused are errors of plugins, which
+// may name fields of their args.
+func (c *Configuration) locate(err error, refused map[profilePlugin]error) error {
 	if err == nil {
 		return nil
 	}
@@ -198,10 +198,7 @@ func (c *Configuration) locate(err error) error {
 		for j, plugin := range p.PluginConfig {
 			if ofPlugin, found := strings.CutPrefix(ofProfile, fmt.Sprintf("initializing plugin %q: ", plugin.Name)); found {
 				path := p.path("pluginConfig[%d].args", j)
-				for _, wrong := range fieldErrors(err) {
-					m.add(strings.TrimSuffix(path+"."+wrong.Field, ".<nil>"), "%s", words(wrong))
-				}
-				if len(m) == 0 {
+				if !m.addRefused(path, refused[profilePlugin{p.SchedulerName, plugin.Name}]) {
 					m.add(path, "plugin %s: %s", plugin.Name, ofPlugin)
 				}
 				return m.located(c)

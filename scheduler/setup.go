@@ -25,6 +25,7 @@ type setup struct {
 	host    *wasmhost.Host
 	extra   frameworkruntime.Registry
 	started map[profilePlugin]*wasmhost.Started
+	refused map[profilePlugin]error // of further plugins, as kube-scheduler keeps their text only
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
@@ -68,13 +69,27 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
-	if err := registry.Merge(s.extra); err != nil {
-		return err
+	s.refused = map[profilePlugin]error{}
+	for name, factory := range s.extra {
+		if err := registry.Register(name, s.noting(name, factory)); err != nil {
+			return err
+		}
 	}
 	for guest := range s.started {
 		registry[guest.plugin] = s.factory(guest.plugin) // of other profiles too
 	}
 	return nil
+}
+
+// noting makes a plugin, and takes note of the error.
+func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
+	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		made, err := factory(ctx, args, handle)
+		if err != nil {
+			s.refused[profilePlugin{handle.ProfileName(), name}] = err
+		}
+		return made, err
+	}
 }
 
 // factory makes plugins of the guests that read has started. Their args, which
