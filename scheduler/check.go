@@ -85,7 +85,13 @@ func (c *Configuration) validate(others bool) (m Mistakes) {
 	return m
 }
 
-func flat(err error) []error {
+func flat(err error) (errs []error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range joined.Unwrap() {
+			errs = append(errs, flat(one)...)
+		}
+		return errs
+	}
 	if all := utilerrors.Flatten(utilerrors.NewAggregate([]error{err})); all != nil {
 		return all.Errors()
 	}
