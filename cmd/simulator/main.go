@@ -17,6 +17,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintln(stderr, "simulator:", err)
 	var lost lostError
 	switch {
-	case ran.Name() != compareName:
+	case ran.Name() != compareName && ran.Name() != compare.SideName:
 		return 1
 	case errors.As(err, &lost):
 		return statusLost
@@ -92,7 +93,7 @@ func newSimulator() *cobra.Command {
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
-	cmd.AddCommand(newWalkthrough(), newSnapshot(), newCompare(),
+	cmd.AddCommand(newWalkthrough(), newSnapshot(), newCompare(), compare.NewSideCommand(),
 		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
 		newCommand("version", "Print which build this is", func(_ context.Context, cmd *cobra.Command) error {

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // Outcome is what became of a pod on a side.
@@ -42,19 +43,18 @@ const (
 	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-type sideResult struct {
-	nodes    []v1.Node
-	pods     map[types.NamespacedName]*v1.Pod
-	outcomes map[types.NamespacedName]Outcome
-	notices  []snapshot.Notice // what the API server has refused
-	setups   map[string]setup  // by profile
-}
-
-func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
-	r := &sideResult{pods: map[types.NamespacedName]*v1.Pod{}, nodes: nodes, notices: s.notices, outcomes: map[types.NamespacedName]Outcome{}}
+// newSideResult is what came of the pods that a side has seen, given those that are
+// there at the end.
+func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
+	r := &SideResult{
+		Program: version.String(), Kubernetes: version.Kubernetes(), Name: s.options.Name, Task: s.options.Task,
+		Nodes: s.nodesAt(nodes), LeftOut: s.notices, Pods: slices.Collect(maps.Values(s.seen)),
+	}
+	sortPods(r.Pods)
+	r.index()
 	for _, notice := range s.notices {
-		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && s.plan.running[keyOf(pod)] != nil {
-			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && r.today(keyOf(pod)) != "" {
+			r.byName[keyOf(pod)].Outcome = Outcome{State: Refused, Message: notice.Reason}
 		}
 	}
 	for i := range pods {
@@ -63,23 +63,51 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
 		if o.Node == "" {
 			o = Outcome{State: NotAsked, Message: notAsked(pod)}
 		}
-		r.pods[nameOf(pod)], r.outcomes[nameOf(pod)] = pod, o
+		r.byName[nameOf(pod)].Outcome = o
 	}
 	attempts := s.outcomes()
 	for name, one := range attempts {
-		o := Outcome{
-			Node: r.outcomes[name].Node, State: string(one.last.Result), Message: one.last.Message,
-			Attempts: one.last.Number, Attempt: &one.last, room: one.room, took: one.took,
-		}
-		if r.pods[name] == nil {
-			o.State = Gone
-		}
-		r.outcomes[name] = o
+		r.add(name, one)
 	}
 	for name, one := range attempts {
-		r.addVictims(name, one, s.priorities)
+		r.addVictims(name, one)
 	}
 	return r
+}
+
+// nodesAt are the nodes that are there at the end, and those of the file that are not.
+func (s *side) nodesAt(end []v1.Node) (nodes []Node) {
+	there := sets.New[string]()
+	for i := range end {
+		_, today := s.plan.nodes[end[i].Name]
+		nodes = append(nodes, newNode(&end[i], today))
+		there.Insert(end[i].Name)
+	}
+	for name, node := range s.plan.nodes {
+		if node.Gone = true; !there.Has(name) {
+			nodes = append(nodes, node)
+		}
+	}
+	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	return nodes
+}
+
+// add takes the attempts for a pod over. One that is not known was made and deleted
+// within a step.
+func (r *SideResult) add(name types.NamespacedName, one tried) {
+	pod := r.byName[name]
+	if pod == nil {
+		pod = &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
+		r.Pods, r.byName[name] = append(r.Pods, pod), pod
+	}
+	gone := pod.State == Gone
+	pod.Outcome = Outcome{
+		Node: pod.Node, State: string(one.last.Result), Message: one.last.Message,
+		Attempts: one.last.Number, Attempt: &one.last, room: one.room, took: one.took,
+	}
+	if gone {
+		pod.State = Gone
+	}
 }
 
 func notAsked(pod *v1.Pod) string {
@@ -90,23 +118,24 @@ func notAsked(pod *v1.Pod) string {
 }
 
 // addVictims says of pods that are gone that this one pushed them out.
-func (r *sideResult) addVictims(name types.NamespacedName, one tried, priorities map[types.NamespacedName]int32) {
-	by := r.outcomes[name]
+func (r *SideResult) addVictims(name types.NamespacedName, one tried) {
+	by := r.byName[name]
 	for _, victim := range one.victims {
-		key := keyOf(victim)
-		by.victims = append(by.victims, priorities[key])
-		if o := r.outcome(key); o.State == Gone {
+		o := r.byName[keyOf(victim)]
+		if o == nil {
+			by.victims = append(by.victims, 0)
+			continue
+		}
+		if by.victims = append(by.victims, o.Priority); o.State == Gone {
 			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
-			r.outcomes[key] = o
 		}
 	}
 	slices.Sort(by.victims)
-	r.outcomes[name] = by
 }
 
 // decisive are the attempts by which a pod has its node, or none: with that for the
 // pod whose list of nodes it was given the next of.
-func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
+func (r *SideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
 	o := r.outcome(pod)
 	for _, attempt := range []*recorder.Attempt{o.Attempt, o.room} {
 		if attempt == nil {
@@ -121,21 +150,29 @@ func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt
 	return all
 }
 
-func (r *sideResult) outcome(name types.NamespacedName) Outcome {
-	if o, ok := r.outcomes[name]; ok {
-		return o
+func (r *SideResult) outcome(name types.NamespacedName) Outcome {
+	if pod := r.byName[name]; pod != nil {
+		return pod.Outcome
 	}
 	return Outcome{State: Gone}
 }
 
+// today is the node that a pod has in the file, or empty.
+func (r *SideResult) today(name types.NamespacedName) string {
+	if pod := r.byName[name]; pod != nil {
+		return pod.Today
+	}
+	return ""
+}
+
 // placedBefore are the pods that were given a node, or pushed out of it, before an
 // attempt.
-func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+func (r *SideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
 	pods := sets.New[types.NamespacedName]()
 	if attempt == nil {
 		return pods
 	}
-	for name, o := range r.outcomes {
+	for name, o := range r.byName {
 		by := r.outcome(keyOf(o.PushedOutBy)).Attempt
 		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.since < attempt.ID {
 			pods.Insert(name)
@@ -148,9 +185,9 @@ func gave(attempt *recorder.Attempt, node string) bool {
 	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
 }
 
-func (r *sideResult) times() (t Times) {
+func (r *SideResult) times() (t Times) {
 	var took []time.Duration
-	for _, o := range r.outcomes {
+	for _, o := range r.byName {
 		if o.Attempts > 0 {
 			took, t.Attempts = append(took, o.took), t.Attempts+o.Attempts
 		}
