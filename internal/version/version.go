@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 )
 
 // The Makefile has the linker set them, with -X.
@@ -52,14 +51,4 @@ func kubernetes() string {
 		}
 	}
 	return ""
-}
-
-// Kubernetes is the version of the scheduler that is in the program, as v1.36.1, or
-// empty.
-func Kubernetes() string {
-	version, ok := strings.CutPrefix(kubernetes(), "Kubernetes ")
-	if !ok {
-		return ""
-	}
-	return version
 }

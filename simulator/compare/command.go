@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -69,55 +70,53 @@ func NewSideCommand() *cobra.Command {
 // tell runs the side for a program that reads messages.
 func (c *sideCommand) tell(ctx context.Context, out io.Writer) error {
 	m := &messenger{to: json.NewEncoder(out)}
-	m.say(message{Format: Format})
-	beats, end := context.WithCancel(ctx)
-	defer end()
-	go m.beat(beats)
+	m.say(message{})
+	go wait.UntilWithContext(ctx, func(context.Context) { m.say(message{}) }, heartbeat)
 	c.Progress = func(step string, done, of int) { m.say(message{Step: step, Done: done, Of: of}) }
 	c.Warnings = m
 	err := c.run(ctx)
-	last := message{Ended: true}
 	if err != nil {
-		last = message{Error: err.Error()}
+		m.say(message{Error: err.Error()})
 	}
-	m.last(last)
 	return err
 }
 
 func (c *sideCommand) run(ctx context.Context) error {
+	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.cluster}, {"--output", c.output}} {
+		if flag.value == "" && !c.check {
+			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
+		}
+	}
 	side, err := ReadSide("--config", c.config)
 	if err != nil {
 		return err
 	}
 	c.Config, c.Name = side.Config, cmp.Or(c.Name, c.config)
+	if c.check {
+		c.Progress(checks, 0, 0)
+		return withLines(simulator.CheckSchedulerConfig(ctx, c.Config))
+	}
 	if err := c.read(); err != nil {
 		return err
 	}
-	c.Progress(checks, 0, 0)
-	if err := simulator.CheckSchedulerConfig(ctx, c.Config); err != nil || c.check {
-		return cmp.Or(ctx.Err(), withLines(err))
-	}
 	result, err := RunSide(ctx, c.SideOptions)
 	if err != nil {
-		return err
+		return withLines(err)
 	}
 	return result.Write(c.output)
 }
 
 // read reads the files, before anything is started.
-func (c *sideCommand) read() (err error) {
-	if c.check {
-		return nil
+func (c *sideCommand) read() error {
+	if err := checkMode(c.Pods); err != nil {
+		return err
 	}
-	for _, flag := range []struct{ name, value string }{{"--cluster", c.cluster}, {"--config", c.config}, {"--output", c.output}} {
-		if flag.value == "" {
-			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
-		}
+	if len(c.Schedulers) == 0 {
+		c.Schedulers = sets.List(schedulerNames(c.Config))
 	}
-	if !slices.Contains(Modes, c.Pods) {
-		return fmt.Errorf("--pods: %q is none of %s", c.Pods, strings.Join(Modes, ", "))
-	}
-	if c.Scenario, c.Task.Scenario, err = ReadScenarioFile(c.scenario); err != nil {
+	digest, scenario := sha256.New(), ""
+	var err error
+	if c.Scenario, scenario, err = ReadScenarioFile(c.scenario); err != nil {
 		return err
 	}
 	file, err := os.Open(c.cluster)
@@ -125,16 +124,18 @@ func (c *sideCommand) read() (err error) {
 		return fmt.Errorf("--cluster: %w", err)
 	}
 	defer file.Close()
-	digest := sha256.New()
 	var notices []snapshot.Notice
 	if c.Cluster, notices, err = snapshot.Read(io.TeeReader(file, digest)); err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
 	}
-	c.Task.Cluster = hex.EncodeToString(digest.Sum(nil))
 	for _, notice := range notices {
 		if !c.messages { // who starts a side has told them
 			fmt.Fprintln(c.Warnings, "notice:", notice)
 		}
+	}
+	c.Task = map[string]string{"--cluster": fmt.Sprintf("%x", digest.Sum(nil)), "--scenario": scenario, "--pods": c.Pods, "--seed": fmt.Sprint(c.Seed)}
+	if c.Pods == All {
+		c.Task["--schedulers"] = strings.Join(c.Schedulers, ",")
 	}
 	return nil
 }
@@ -174,41 +175,20 @@ func ReadSide(flag, value string) (Side, error) {
 
 // messenger sends messages, from any goroutine.
 type messenger struct {
-	mu    sync.Mutex
-	to    *json.Encoder
-	ended bool
+	mu sync.Mutex
+	to *json.Encoder
 }
 
 func (m *messenger) say(one message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.ended {
-		_ = m.to.Encode(one) // nobody reads it any more
-	}
-}
-
-// last sends what nothing comes after.
-func (m *messenger) last(one message) {
-	m.say(one)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ended = true
+	one.Format = Format
+	_ = m.to.Encode(one) // nobody reads it any more
 }
 
 func (m *messenger) Write(line []byte) (int, error) {
-	m.say(message{Warning: strings.TrimRight(string(line), "\n")})
+	m.say(message{Warning: strings.TrimSuffix(string(line), "\n")})
 	return len(line), nil
-}
-
-func (m *messenger) beat(ctx context.Context) {
-	for {
-		select {
-		case <-time.After(heartbeat):
-			m.say(message{})
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // often is how long a step goes on before it is shown again.

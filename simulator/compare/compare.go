@@ -17,8 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -109,21 +109,24 @@ const DefaultPatience = 2 * time.Minute
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Patience, o.Runs = cmp.Or(o.Patience, DefaultPatience), max(o.Runs, 1)
 	began := time.Now()
-	if !slices.Contains(Modes, o.Pods) {
-		return nil, fmt.Errorf("pods: %q is none of %s", o.Pods, strings.Join(Modes, ", "))
+	if err := checkMode(o.Pods); err != nil {
+		return nil, err
+	}
+	if os.Getenv(isSide) != "" {
+		return nil, errors.New("the process of a side was asked to compare: its program lacks the command " + SideName)
 	}
 	files, err := newFiles(&o)
 	if err != nil {
 		return nil, err
 	}
-	defer files.remove()
+	defer os.RemoveAll(string(files))
 	if err := o.check(ctx, files); err != nil {
 		return nil, err
 	}
 	if err := o.nothing(); err != nil {
 		return nil, err
 	}
-	if err := files.write(&o); err != nil {
+	if err := files.writeObjects(&o); err != nil {
 		return nil, err
 	}
 	result := newResult(&o)
@@ -132,7 +135,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := result.judge(sides); err != nil {
+		if err := result.judge(sides[0], sides[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +145,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
-func (o *Options) run(ctx context.Context, files *files, run int) (results [2]*SideResult, err error) {
+func (o *Options) run(ctx context.Context, files files, run int) (results [2]*SideResult, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if o.InTurn {
 		group.SetLimit(1)
@@ -189,7 +192,7 @@ func letter(side int) string { return "AB"[side : side+1] }
 
 // check looks at both configurations, as far as that can be done without a cluster.
 // Another program does so itself.
-func (o *Options) check(ctx context.Context, files *files) error {
+func (o *Options) check(ctx context.Context, files files) error {
 	var wrong SideErrors
 	for i, config := range o.sides() {
 		o.say(0, i, checks, 0, 0)

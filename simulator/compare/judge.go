@@ -114,8 +114,8 @@ func (v *verdicts) order() []types.NamespacedName {
 	place := func(name types.NamespacedName) uint64 {
 		for _, side := range []*SideResult{v.a, v.b} {
 			o := side.outcome(name)
-			if o.since > 0 {
-				return 2*o.since + 1
+			if o.Since > 0 {
+				return 2*o.Since + 1
 			}
 			if o.Attempt != nil {
 				return 2 * o.Attempt.ID

@@ -15,9 +15,9 @@ func pushed(victim, other string, priority int32, node string) *SideResult {
 		return &recorder.Attempt{ID: id, Number: number, Result: recorder.Scheduled, Node: node}
 	}
 	return resultOf(map[types.NamespacedName]Outcome{
-		keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", since: 1},
+		keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", Since: 1},
 		keyOf("default/" + other):  {State: Stayed, Node: "one"},
-		keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), victims: []int32{priority}},
+		keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), Victims: []int32{priority}},
 		keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt(2, 1, node)},
 	})
 }

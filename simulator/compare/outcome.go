@@ -10,8 +10,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/component-base/version"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
@@ -26,10 +26,11 @@ type Outcome struct {
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
 
-	took    time.Duration     // all attempts together
-	since   uint64            // the attempt that pushed it out
-	room    *recorder.Attempt // that pushed others out for it
-	victims []int32           // the priorities of those, sorted
+	Took    time.Duration `json:"tookNanoseconds,omitempty"` // all attempts together
+	Since   uint64        `json:"since,omitempty"`           // the attempt that pushed it out
+	Victims []int32       `json:"victims,omitempty"`         // the priorities of those that were pushed out for it, sorted
+
+	room *recorder.Attempt // that pushed others out for it
 }
 
 // States of a pod that the scheduler's attempts don't tell.
@@ -43,31 +44,42 @@ const (
 	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-// newSideResult is what came of the pods that a side has seen, given those that are
-// there at the end.
+// newSideResult is what came of the pods that a side has seen, given what is there at
+// the end.
 func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
+	o := s.options
 	r := &SideResult{
-		Program: version.String(), Kubernetes: version.Kubernetes(), Name: s.options.Name, Task: s.options.Task,
-		Nodes: s.nodesAt(nodes), LeftOut: s.notices, Pods: slices.Collect(maps.Values(s.seen)),
+		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
+		LeftOut: s.notices, Pods: slices.Collect(maps.Values(s.seen)),
 	}
-	sortPods(r.Pods)
 	r.index()
+	for i := range nodes {
+		r.Nodes = append(r.Nodes, s.plan.newNode(&nodes[i]))
+	}
+	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.notices {
 		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && r.today(keyOf(pod)) != "" {
 			r.byName[keyOf(pod)].Outcome = Outcome{State: Refused, Message: notice.Reason}
 		}
 	}
 	for i := range pods {
-		pod := &pods[i]
-		o := Outcome{Node: pod.Spec.NodeName, State: Stayed}
+		o := Outcome{Node: pods[i].Spec.NodeName, State: Stayed}
 		if o.Node == "" {
-			o = Outcome{State: NotAsked, Message: notAsked(pod)}
+			o = Outcome{State: NotAsked, Message: notAsked(&pods[i])}
 		}
-		r.byName[nameOf(pod)].Outcome = o
+		r.byName[nameOf(&pods[i])].Outcome = o
 	}
 	attempts := s.outcomes()
 	for name, one := range attempts {
-		r.add(name, one)
+		was := r.outcome(name)
+		o := Outcome{
+			Node: was.Node, State: string(one.last.Result), Message: one.last.Message,
+			Attempts: one.last.Number, Attempt: &one.last, room: one.room, Took: one.took,
+		}
+		if was.State == Gone {
+			o.State = Gone
+		}
+		r.of(name).Outcome = o
 	}
 	for name, one := range attempts {
 		r.addVictims(name, one)
@@ -75,39 +87,14 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 	return r
 }
 
-// nodesAt are the nodes that are there at the end, and those of the file that are not.
-func (s *side) nodesAt(end []v1.Node) (nodes []Node) {
-	there := sets.New[string]()
-	for i := range end {
-		_, today := s.plan.nodes[end[i].Name]
-		nodes = append(nodes, newNode(&end[i], today))
-		there.Insert(end[i].Name)
-	}
-	for name, node := range s.plan.nodes {
-		if node.Gone = true; !there.Has(name) {
-			nodes = append(nodes, node)
-		}
-	}
-	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
-	return nodes
-}
-
-// add takes the attempts for a pod over. One that is not known was made and deleted
-// within a step.
-func (r *SideResult) add(name types.NamespacedName, one tried) {
+// of is a pod, also if it came and went unseen.
+func (r *SideResult) of(name types.NamespacedName) *Pod {
 	pod := r.byName[name]
 	if pod == nil {
 		pod = &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
 		r.Pods, r.byName[name] = append(r.Pods, pod), pod
 	}
-	gone := pod.State == Gone
-	pod.Outcome = Outcome{
-		Node: pod.Node, State: string(one.last.Result), Message: one.last.Message,
-		Attempts: one.last.Number, Attempt: &one.last, room: one.room, took: one.took,
-	}
-	if gone {
-		pod.State = Gone
-	}
+	return pod
 }
 
 func notAsked(pod *v1.Pod) string {
@@ -119,18 +106,14 @@ func notAsked(pod *v1.Pod) string {
 
 // addVictims says of pods that are gone that this one pushed them out.
 func (r *SideResult) addVictims(name types.NamespacedName, one tried) {
-	by := r.byName[name]
+	by := r.of(name)
 	for _, victim := range one.victims {
-		o := r.byName[keyOf(victim)]
-		if o == nil {
-			by.victims = append(by.victims, 0)
-			continue
-		}
-		if by.victims = append(by.victims, o.Priority); o.State == Gone {
-			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
+		o := r.of(keyOf(victim))
+		if by.Victims = append(by.Victims, o.Priority); o.State == Gone {
+			o.State, o.PushedOutBy, o.Since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
 		}
 	}
-	slices.Sort(by.victims)
+	slices.Sort(by.Victims)
 }
 
 // decisive are the attempts by which a pod has its node, or none: with that for the
@@ -174,7 +157,7 @@ func (r *SideResult) placedBefore(node string, attempt *recorder.Attempt) sets.S
 	}
 	for name, o := range r.byName {
 		by := r.outcome(keyOf(o.PushedOutBy)).Attempt
-		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.since < attempt.ID {
+		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.Since < attempt.ID {
 			pods.Insert(name)
 		}
 	}
@@ -189,7 +172,7 @@ func (r *SideResult) times() (t Times) {
 	var took []time.Duration
 	for _, o := range r.byName {
 		if o.Attempts > 0 {
-			took, t.Attempts = append(took, o.took), t.Attempts+o.Attempts
+			took, t.Attempts = append(took, o.Took), t.Attempts+o.Attempts
 		}
 	}
 	if t.Pods = len(took); t.Pods > 0 {

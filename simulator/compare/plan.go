@@ -29,14 +29,21 @@ const (
 // Modes are what Options.Pods may be.
 var Modes = []string{Pending, All}
 
+func checkMode(mode string) error {
+	if slices.Contains(Modes, mode) {
+		return nil
+	}
+	return fmt.Errorf("pods: %q is none of %s", mode, strings.Join(Modes, ", "))
+}
+
 type plan struct {
 	cluster *snapshot.Snapshot // what is there before anything is scheduled
 	queue   []v1.Pod           // what is scheduled first
 	steps   []Step
 
-	nodes map[string]Node               // those of the file
+	nodes sets.Set[string]              // those of the file
 	pods  map[types.NamespacedName]*Pod // those of the file that have not ended
-	above map[string]Owner              // the owners of owners, by [ownerKey]
+	above map[[3]string]Owner           // the owners of owners, by namespace, kind and name
 }
 
 // newPlan sorts what is in the file, and uses that up. A pod that no kube-scheduler has
@@ -44,12 +51,12 @@ type plan struct {
 // as it is, and so does one of a scheduler that neither side has.
 func newPlan(o *SideOptions) *plan {
 	p := &plan{
-		cluster: o.Cluster, steps: o.Scenario.Steps, nodes: map[string]Node{}, pods: map[types.NamespacedName]*Pod{}, above: map[string]Owner{},
+		cluster: o.Cluster, steps: o.Scenario.Steps, nodes: sets.New[string](), pods: map[types.NamespacedName]*Pod{}, above: map[[3]string]Owner{},
 	}
 	p.cluster.Complete()
 	p.findOwners()
 	for i := range p.cluster.Nodes {
-		p.nodes[p.cluster.Nodes[i].Name] = newNode(&p.cluster.Nodes[i], true)
+		p.nodes.Insert(p.cluster.Nodes[i].Name)
 	}
 	all := p.cluster.Pods
 	p.cluster.Pods, p.cluster.SchedulerConfig = nil, nil
@@ -87,16 +94,21 @@ func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(pod)
 }
 
-func ownerKey(namespace, kind, name string) string { return namespace + "/" + kind + "/" + name }
-
 // findOwners keeps who owns the ReplicaSets and Jobs of the file.
 func (p *plan) findOwners() {
 	for _, kind := range []string{"ReplicaSet", "Job"} {
 		for object := range snapshot.KindNamed(kind).All(p.cluster) {
 			if ref := metav1.GetControllerOf(object); ref != nil {
-				p.above[ownerKey(object.GetNamespace(), kind, object.GetName())] = Owner{ref.Kind, ref.Name}
+				p.above[[3]string{object.GetNamespace(), kind, object.GetName()}] = Owner{ref.Kind, ref.Name}
 			}
 		}
+	}
+}
+
+func (p *plan) newNode(node *v1.Node) Node {
+	return Node{
+		Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Taints: node.Spec.Taints,
+		Unschedulable: node.Spec.Unschedulable, Today: p.nodes.Has(node.Name),
 	}
 }
 
@@ -114,7 +126,7 @@ func (p *plan) owner(pod *v1.Pod) Owner {
 	if ref == nil {
 		return Owner{}
 	}
-	if above, ok := p.above[ownerKey(pod.Namespace, ref.Kind, ref.Name)]; ok {
+	if above, ok := p.above[[3]string{pod.Namespace, ref.Kind, ref.Name}]; ok {
 		return above
 	}
 	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]

@@ -225,9 +225,6 @@ func newLoads(a, b *SideResult) Loads {
 	onA, onB := requestedBy(a.Pods, atTheEnd), requestedBy(b.Pods, atTheEnd)
 	var l Loads
 	for _, node := range a.Nodes {
-		if node.Gone {
-			continue
-		}
 		has := newAmount(node.Allocatable, node.Allocatable.Pods().Value())
 		l.Nodes = append(l.Nodes, NodeLoad{Node: node.Name, Has: has, Before: before[node.Name], A: onA[node.Name], B: onB[node.Name]})
 		l.Has.add(has)

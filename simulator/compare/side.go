@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,11 +30,11 @@ type SideOptions struct {
 	Config     []byte             // the KubeSchedulerConfiguration
 	Cluster    *snapshot.Snapshot // what there is. It is used up
 	Pods       string             // one of Modes
-	Schedulers []string           // whose pods All schedules anew. Empty: those of Config
+	Schedulers []string           // whose pods All schedules anew
 	Scenario   Scenario
 	Seed       uint64
-	Task       Task          // the digests of the files in it; the rest is filled in
-	Patience   time.Duration // as in Options
+	Task       map[string]string // as in SideResult
+	Patience   time.Duration     // as in Options
 	Progress   func(step string, done, of int)
 	Warnings   io.Writer // as in Options
 }
@@ -43,14 +42,7 @@ type SideOptions struct {
 // RunSide starts a cluster in this process, has it schedule, and ends it.
 func RunSide(ctx context.Context, o SideOptions) (*SideResult, error) {
 	began := time.Now()
-	if len(o.Schedulers) == 0 {
-		o.Schedulers = sets.List(schedulerNames(o.Config))
-	}
 	o.Patience = cmp.Or(o.Patience, DefaultPatience)
-	o.Task.Pods, o.Task.Seed, o.Task.Steps = o.Pods, o.Seed, len(o.Scenario.Steps)
-	if o.Pods == All {
-		o.Task.Schedulers = strings.Join(o.Schedulers, ",")
-	}
 	s := &side{options: &o, plan: newPlan(&o), removed: sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}}
 	s.seen = s.plan.pods
 	result, err := s.run(ctx)
