@@ -93,15 +93,19 @@ func (c *sideCommand) run(ctx context.Context) error {
 	}
 	c.Config, c.Name = side.Config, cmp.Or(c.Name, c.config)
 	if c.check {
-		c.Progress(checks, 0, 0)
 		return withLines(simulator.CheckSchedulerConfig(ctx, c.Config))
 	}
 	if err := c.read(); err != nil {
 		return err
 	}
+	if !c.messages { // who starts a side has checked both
+		if err := simulator.CheckSchedulerConfig(ctx, c.Config); err != nil {
+			return fmt.Errorf("%s: %w", side.Label, withLines(err))
+		}
+	}
 	result, err := RunSide(ctx, c.SideOptions)
 	if err != nil {
-		return withLines(err)
+		return err
 	}
 	return result.Write(c.output)
 }
