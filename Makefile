@@ -41,7 +41,7 @@ UPSTREAM_SERVED = $(shell tools/served.sh compat)
 MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(foreach m,$(call other,$(MINORS)),$(call modfile,$(m)))))
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
-OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler ./cmd/scheduler ./internal/naming \
+OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
 	./simulator/recorder ./simulator/controlplane ./simulator/walkthrough
 
 GO_FILES = $(shell find . -name '*.go' -not -path './.*')

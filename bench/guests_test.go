@@ -35,7 +35,7 @@ func askedAgain(name string, wasm []byte, timeout metav1.Duration) *door {
 	}}
 }
 
-// guest is a session with a guest in the host of cmd/scheduler.
+// guest is a session with a guest in the host of package scheduler.
 type guest struct {
 	*inScheduler
 	host *wasmhost.Host

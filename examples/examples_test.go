@@ -1,5 +1,5 @@
-// Package examples has a folder for each way to write a guest (docs/guests.md). Its
-// test does what their READMEs say.
+// Package examples has a folder for each way to write a guest (docs/guests.md), and one
+// for plugins that are compiled in. Its test does what their READMEs say.
 package examples
 
 import (
@@ -24,14 +24,16 @@ func TestMain(m *testing.M) {
 }
 
 // TestEachExampleDoesWhatItsREADMESays runs the commands of each README in a copy of
-// its folder: build the guest, and ask it about nodes.
+// its folder: build it, and ask it about nodes.
 func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 	for folder, needs := range map[string]struct{ program, environment string }{
 		"go-filter": {"go", ""},
 		"go-score":  {"go", ""},
-		"rust":      {"/usr/bin/rustc", "RUSTFLAGS=-C linker=wasm-ld"},
-		"tinygo":    {"tinygo", "TARGET=" + absolute(t, "../tools/guest.json")},
-		"wat":       {"wat2wasm", ""},
+		// With the flags of the Makefile, or Kubernetes is compiled once more.
+		"own-plugins": {"go", "REPO=" + absolute(t, "..")},
+		"rust":        {"/usr/bin/rustc", "RUSTFLAGS=-C linker=wasm-ld"},
+		"tinygo":      {"tinygo", "TARGET=" + absolute(t, "../tools/guest.json")},
+		"wat":         {"wat2wasm", ""},
 	} {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +76,7 @@ func run(t *testing.T, dir, environment, line string) {
 	must(t, os.WriteFile(filepath.Join(bin, "guest"), []byte("#!/bin/sh\n"+asGuest+"=1 exec "+self+" \"$@\"\n"), 0o755))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+bin+":/usr/bin:"+os.Getenv("PATH"), environment, "GOFLAGS=-buildvcs=false")
+	cmd.Env = append(os.Environ(), "PATH="+bin+":/usr/bin:"+os.Getenv("PATH"), environment, "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
 	}

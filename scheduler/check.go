@@ -85,7 +85,13 @@ func (c *Configuration) validate(others bool) (m Mistakes) {
 	return m
 }
 
-func flat(err error) []error {
+func flat(err error) (errs []error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range joined.Unwrap() {
+			errs = append(errs, flat(one)...)
+		}
+		return errs
+	}
 	if all := utilerrors.Flatten(utilerrors.NewAggregate([]error{err})); all != nil {
 		return all.Errors()
 	}
@@ -162,13 +168,32 @@ func argsOf(name string) reflect.Type {
 	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
 }
 
+// addRefused adds why a plugin does not take its args: at the fields that it names, if it
+// names one in each of its errors.
+func (m *Mistakes) addRefused(path string, err error) bool {
+	var found Mistakes
+	for _, one := range flat(err) {
+		var wrong *field.Error
+		if !errors.As(one, &wrong) {
+			return false
+		}
+		found.add(strings.TrimSuffix(path+"."+wrong.Field, ".<nil>"), "%s", words(wrong))
+	}
+	*m = append(*m, found...)
+	return len(found) > 0
+}
+
 func (p *Profile) path(format string, args ...any) string {
 	return fmt.Sprintf("profiles[%d].", p.index) + fmt.Sprintf(format, args...)
 }
 
 // locate finds the field that an error of kube-scheduler's set-up is about, of which
-// only the text names the profile and the plugin.
-func (c *Configuration) locate(err error) error {
+// only the text names the profile and the plugin. refused are errors of plugins, which
+// may name fields of their args.
+func (c *Configuration) locate(err error, refused map[profilePlugin]error) error {
+	if err == nil {
+		return nil
+	}
 	var m Mistakes
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
@@ -178,7 +203,10 @@ func (c *Configuration) locate(err error) error {
 		}
 		for j, plugin := range p.PluginConfig {
 			if ofPlugin, found := strings.CutPrefix(ofProfile, fmt.Sprintf("initializing plugin %q: ", plugin.Name)); found {
-				m.add(p.path("pluginConfig[%d].args", j), "plugin %s: %s", plugin.Name, ofPlugin)
+				path := p.path("pluginConfig[%d].args", j)
+				if !m.addRefused(path, refused[profilePlugin{p.SchedulerName, plugin.Name}]) {
+					m.add(path, "plugin %s: %s", plugin.Name, ofPlugin)
+				}
 				return m.located(c)
 			}
 		}

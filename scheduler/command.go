@@ -10,15 +10,16 @@ import (
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // NewCommand is kube-scheduler, with all its flags, that checks the guests of
-// its --config before it does anything else.
-func NewCommand(host *wasmhost.Host) *cobra.Command {
-	s := &setup{host: host}
+// its --config before it does anything else. The plugins are further ones, of [Registry].
+func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.Command {
+	s := &setup{host: host, extra: plugins}
 	cmd := app.NewSchedulerCommand(s.register)
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling."
 	cmd.AddCommand(&cobra.Command{
@@ -28,10 +29,15 @@ func NewCommand(host *wasmhost.Host) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		verflag.PrintAndExitIfRequested() // before a configuration is looked at
-		if err := s.readFile(cmd.Context(), cmd.Flags().Lookup("config").Value.String()); err != nil {
+		path := cmd.Flags().Lookup("config").Value.String()
+		c, err := s.readFile(cmd.Context(), path)
+		if err != nil {
 			return err
 		}
-		return run(cmd, args)
+		if err = c.locate(run(cmd, args), s.refused); errors.As(err, new(Mistakes)) {
+			return inFile(path, err)
+		}
+		return err
 	}
 	return cmd
 }
@@ -45,20 +51,23 @@ func Execute(cmd *cobra.Command) error {
 	return errors.New(wasmhost.OneLine(err.Error()))
 }
 
-func (s *setup) readFile(ctx context.Context, path string) error {
+// readFile reads a configuration, which is empty without a file.
+func (s *setup) readFile(ctx context.Context, path string) (*Configuration, error) {
 	if path == "" {
-		return nil
+		return &Configuration{}, nil
 	}
 	configuration, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("reading the configuration: %w", err)
+		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	c, err := Read(configuration)
 	if err == nil {
 		err = s.read(ctx, c)
 	}
 	if err != nil {
-		return fmt.Errorf("config %s: %w", path, err)
+		return nil, inFile(path, err)
 	}
-	return nil
+	return c, nil
 }
+
+func inFile(path string, err error) error { return fmt.Errorf("config %s: %w", path, err) }

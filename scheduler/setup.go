@@ -1,12 +1,13 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
 // command, [NewCommand], and as functions for a process that does more: [Read],
-// [Check] and [Run]. It is no API.
+// [Check] and [Run]. It is no API; for plugins of others there is Main of package command.
 package scheduler
 
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -24,6 +25,7 @@ type setup struct {
 	host    *wasmhost.Host
 	extra   frameworkruntime.Registry
 	started map[profilePlugin]*wasmhost.Started
+	refused map[profilePlugin]error // of further plugins, as kube-scheduler keeps their text only
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
@@ -44,6 +46,21 @@ func (s *setup) read(ctx context.Context, c *Configuration) error {
 	return mistakes.located(c)
 }
 
+// Registry has the plugins of options such as [app.WithPlugin]. An error names the one
+// whose name another plugin has, one of Kubernetes or of this project, too.
+func Registry(options ...app.Option) (frameworkruntime.Registry, error) {
+	all := plugins.NewInTreeRegistry()
+	all[plugin.Name] = plugin.New
+	before := sets.KeySet(all)
+	for _, option := range options {
+		if err := option(all); err != nil {
+			return nil, fmt.Errorf("add plugins: %w", err)
+		}
+	}
+	maps.DeleteFunc(all, func(name string, _ frameworkruntime.PluginFactory) bool { return before.Has(name) })
+	return all, nil
+}
+
 func (s *setup) compiledIn() sets.Set[string] {
 	return sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(s.extra)).Insert(plugin.Name)
 }
@@ -52,13 +69,27 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
-	if err := registry.Merge(s.extra); err != nil {
-		return err
+	s.refused = map[profilePlugin]error{}
+	for name, factory := range s.extra {
+		if err := registry.Register(name, s.noting(name, factory)); err != nil {
+			return err
+		}
 	}
 	for guest := range s.started {
 		registry[guest.plugin] = s.factory(guest.plugin) // of other profiles too
 	}
 	return nil
+}
+
+// noting makes a plugin, and takes note of the error.
+func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
+	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		made, err := factory(ctx, args, handle)
+		if err != nil {
+			s.refused[profilePlugin{handle.ProfileName(), name}] = err
+		}
+		return made, err
+	}
 }
 
 // factory makes plugins of the guests that read has started. Their args, which

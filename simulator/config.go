@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/kubernetes/pkg/scheduler"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 )
@@ -28,6 +29,9 @@ type Config struct {
 	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
 	// the place of that of Door.
 	SchedulerConfig []byte
+	// Plugins can be in configurations, by name, beside those that every scheduler here
+	// has. See Registry of package scheduler.
+	Plugins frameworkruntime.Registry
 	// DataDir keeps the cluster, and the configuration that was applied last.
 	// Empty: a temporary one, removed at the end.
 	DataDir string

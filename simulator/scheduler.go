@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"k8s.io/kubernetes/pkg/scheduler"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -23,6 +24,7 @@ import (
 type schedulers struct {
 	recorder   *recorder.Recorder
 	prepare    func(*scheduler.Scheduler)
+	plugins    frameworkruntime.Registry
 	kubeconfig string
 
 	applying sync.Mutex // while another takes over
@@ -37,6 +39,9 @@ type instance struct {
 	err         error // why it ended; read it after done
 }
 
+// Plugins are those that were added to what every scheduler here has.
+func (s *schedulers) Plugins() frameworkruntime.Registry { return s.plugins }
+
 // Recorder keeps the scheduling attempts.
 func (s *schedulers) Recorder() *recorder.Recorder { return s.recorder }
 
@@ -48,8 +53,9 @@ func (s *schedulers) SchedulerConfig() []byte {
 }
 
 // CheckSchedulerConfig says what is wrong with a configuration, as far as that can be
-// told without a cluster. Guests are fetched and compiled for it.
-func CheckSchedulerConfig(ctx context.Context, config []byte) (err error) {
+// told without a cluster. Guests are fetched and compiled for it. The plugins are those
+// of [Config].
+func CheckSchedulerConfig(ctx context.Context, config []byte, plugins frameworkruntime.Registry) (err error) {
 	controlplane.TakeLoggers()
 	s := &Simulator{}
 	defer func() { err = errors.Join(err, s.stopServers()) }()
@@ -60,7 +66,7 @@ func CheckSchedulerConfig(ctx context.Context, config []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	return kubescheduler.Check(ctx, kubescheduler.Options{Config: resolved, Transport: s.transport})
+	return kubescheduler.Check(ctx, kubescheduler.Options{Config: resolved, Transport: s.transport, Plugins: plugins})
 }
 
 // ApplySchedulerConfig restarts the scheduler with another configuration, and
@@ -125,6 +131,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 			Kubeconfig: s.kubeconfig,
 			Config:     config,
 			Transport:  s.transport,
+			Plugins:    s.plugins,
 			Prepare:    takeOver,
 			Ready:      func() { close(next.ready) },
 		})

@@ -51,7 +51,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if cfg.DataDir != "" {
 		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
 	}
-	s.baseline.config, s.prepare = cfg.SchedulerConfig, cfg.Prepare
+	s.baseline.config, s.prepare, s.plugins = cfg.SchedulerConfig, cfg.Prepare, cfg.Plugins
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)

@@ -234,7 +234,7 @@ func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 	result, err := compare.Run(r.Context(), compare.Options{
 		A:       compare.Side{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
 		B:       compare.Side{Name: "the configuration in the request", Config: config},
-		Cluster: snapshot, Pods: pods, Seed: 1,
+		Plugins: h.sim.Plugins(), Cluster: snapshot, Pods: pods, Seed: 1,
 	})
 	if errors.Is(err, compare.ErrNothing) {
 		return status{http.StatusBadRequest, err}

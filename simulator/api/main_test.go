@@ -6,13 +6,17 @@ import (
 	"os"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/sides"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
 // sim is there for all tests.
 var sim *simulator.Simulator
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+func TestMain(m *testing.M) {
+	sides.Main()
+	os.Exit(runTests(m))
+}
 
 func runTests(m *testing.M) int {
 	var err error

@@ -18,11 +18,12 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
-// setup is what decides for the pods of a profile: all that a configuration says of
+// Setup is what decides for the pods of a profile: all that a configuration says of
 // it, by the names of plugins, the URLs of extenders and the settings below.
-type setup struct {
-	verdicts, scores map[string]string
-	preempts         sets.Set[string] // those of verdicts that make room
+type Setup struct {
+	Verdicts map[string]string `json:"verdicts"`
+	Scores   map[string]string `json:"scores"`
+	Preempts []string          `json:"preempts"` // those of Verdicts that make room
 }
 
 const (
@@ -31,7 +32,7 @@ const (
 	queueSort  = "the order of the queue"
 )
 
-func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]setup, error) {
+func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]Setup, error) {
 	config, err := scheduler.Read(text)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func newSetups(text []byte, profiles map[string]framework.Framework) (map[string
 	if err != nil {
 		return nil, err
 	}
-	setups := map[string]setup{}
+	setups := map[string]Setup{}
 	for i := range file.Profiles {
 		profile := &file.Profiles[i]
 		if running := profiles[profile.SchedulerName]; running != nil {
@@ -50,8 +51,8 @@ func newSetups(text []byte, profiles map[string]framework.Framework) (map[string
 	return setups, nil
 }
 
-func newSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSchedulerProfile, enabled *config.Plugins) setup {
-	s := setup{preempts: sets.New[string](), scores: map[string]string{}, verdicts: map[string]string{
+func newSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSchedulerProfile, enabled *config.Plugins) Setup {
+	s := Setup{Scores: map[string]string{}, Verdicts: map[string]string{
 		percentage: text(ptr.Deref(profile.PercentageOfNodesToScore, ptr.Deref(file.PercentageOfNodesToScore, 0))),
 		backoff:    text([]int64{file.PodInitialBackoffSeconds, file.PodMaxBackoffSeconds}),
 		queueSort:  text(enabled.QueueSort.Enabled),
@@ -66,20 +67,20 @@ func newSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSched
 			switch point := points.Type().Field(i).Name; point {
 			case "PreScore": // what it does there, Score tells
 			case "Score":
-				s.scores[one.Name] = text(one.Weight, args[one.Name])
+				s.Scores[one.Name] = text(one.Weight, args[one.Name])
 			case "PostFilter":
-				s.preempts.Insert(one.Name)
+				s.Preempts = append(s.Preempts, one.Name)
 				fallthrough
 			default:
-				s.verdicts[one.Name] += text(point, forVerdicts(args[one.Name]))
+				s.Verdicts[one.Name] += text(point, forVerdicts(args[one.Name]))
 			}
 		}
 	}
 	for _, extender := range file.Extenders {
-		s.verdicts[extender.URLPrefix] += text(extender)
-		s.scores[extender.URLPrefix] = s.verdicts[extender.URLPrefix]
+		s.Verdicts[extender.URLPrefix] += text(extender)
+		s.Scores[extender.URLPrefix] = s.Verdicts[extender.URLPrefix]
 		if extender.PreemptVerb != "" {
-			s.preempts.Insert(extender.URLPrefix)
+			s.Preempts = append(s.Preempts, extender.URLPrefix)
 		}
 	}
 	return s
@@ -125,11 +126,11 @@ type changes struct {
 	preempts         []string // those of verdicts that make room
 }
 
-func newChanges(a, b map[string]setup) map[string]changes {
+func newChanges(a, b map[string]Setup) map[string]changes {
 	all := map[string]changes{}
 	for profile := range sets.KeySet(a).Union(sets.KeySet(b)) {
-		one := changes{verdicts: differing(a[profile].verdicts, b[profile].verdicts), scores: differing(a[profile].scores, b[profile].scores)}
-		one.preempts = sets.List(one.verdicts.Intersection(a[profile].preempts.Union(b[profile].preempts)))
+		one := changes{verdicts: differing(a[profile].Verdicts, b[profile].Verdicts), scores: differing(a[profile].Scores, b[profile].Scores)}
+		one.preempts = sets.List(one.verdicts.Intersection(sets.New(slices.Concat(a[profile].Preempts, b[profile].Preempts)...)))
 		all[profile] = one
 	}
 	return all

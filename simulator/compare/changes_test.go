@@ -13,7 +13,7 @@ import (
 )
 
 // setupsOf are those of a scheduler in which each plugin filters and scores.
-func setupsOf(t *testing.T, text string) map[string]setup {
+func setupsOf(t *testing.T, text string) map[string]Setup {
 	t.Helper()
 	config, err := scheduler.Read([]byte(text))
 	if err != nil {
@@ -23,7 +23,7 @@ func setupsOf(t *testing.T, text string) map[string]setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setups := map[string]setup{}
+	setups := map[string]Setup{}
 	for i := range file.Profiles {
 		all := file.Profiles[i].Plugins.MultiPoint
 		setups[file.Profiles[i].SchedulerName] = newSetup(file, &file.Profiles[i], &schedulerconfig.Plugins{Filter: all, Score: all})
@@ -89,11 +89,11 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 	} {
 		test.attempt.Scheduler, test.other.Scheduler = "s", "s"
 		pod, other := keyOf("default/pod"), keyOf("default/other")
-		side := func(node string, attempt recorder.Attempt) *sideResult {
-			return &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}}}
+		side := func(node string, attempt recorder.Attempt) *SideResult {
+			return resultOf(map[types.NamespacedName]Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}})
 		}
 		a, b := side("one", recorder.Attempt{Scheduler: "s"}), side("two", test.attempt)
-		v := newVerdicts(&plan{}, a, b)
+		v := newVerdicts(a, b)
 		v.changes = map[string]changes{"s": changed}
 		if d := v.difference(pod); d.Follows == test.direct {
 			t.Errorf("%s: %+v", name, d)
@@ -103,9 +103,9 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 
 func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
 	pod := keyOf("default/pod")
-	a := &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}}}
-	b := &sideResult{outcomes: map[types.NamespacedName]Outcome{pod: {State: NotAsked, Message: "no profile is called mine"}}}
-	if v := judge(&plan{}, a, b); len(v.differences) != 1 || v.differences[0].Follows {
+	a := resultOf(map[types.NamespacedName]Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
+	b := resultOf(map[types.NamespacedName]Outcome{pod: {State: NotAsked, Message: "no profile is called mine"}})
+	if v := judge(a, b); len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
 	}
 }

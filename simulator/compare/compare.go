@@ -1,7 +1,8 @@
-// Package compare shows what a change of the scheduler's configuration changes:
-// it puts the same objects into two simulators, one for each configuration, lets
-// them schedule the same pods in the same order, and tells which pods came out
-// differently, and why.
+// Package compare shows what a change of the scheduler's configuration, or of its
+// version, changes: it puts the same objects into two simulators, one for each
+// configuration, lets them schedule the same pods in the same order, and tells which
+// pods came out differently, and why. Each of the two is a process of its own, which
+// writes a [SideResult].
 //
 // Chance is told from cause. Where kube-scheduler leaves something to chance, both
 // sides choose by the same seed, and what remains chance is counted as a tie.
@@ -16,14 +17,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -35,6 +37,9 @@ type Side struct {
 	Name   string // what it is called in the result: its file, or its door
 	Label  string // what errors begin with. Empty: Name
 	Config []byte // the KubeSchedulerConfiguration
+	// Program is the simulator that runs it, say of another minor of Kubernetes. Empty:
+	// the program that this process runs.
+	Program string
 }
 
 // Options say what is compared.
@@ -45,34 +50,45 @@ type Options struct {
 	Scenario Scenario           // what happens then
 	Runs     int                // how often, with another seed each time. Less than 1 is 1
 	Seed     uint64             // that of the first run; the others follow it
+	// Plugins are the further plugins of this program, by name, which sides without a
+	// program of their own have, too.
+	Plugins frameworkruntime.Registry
 	// Patience bounds how long nothing new may happen while something is under way.
 	// Zero is DefaultPatience.
 	Patience time.Duration
 	InTurn   bool           // run one side after the other, which takes half the memory
-	Progress func(Progress) // is told how far a side is, from two goroutines. It may be nil
+	Progress func(Progress) // is told how far a side is, from several goroutines. It may be nil
 	Warnings io.Writer      // gets a line for each thing that a person should know. It may be nil
 }
 
 // AddFlags makes flags of how pods are scheduled.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Pods, "pods", Pending,
-		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
+	addFlags(flags, &o.Pods, &o.Seed, &o.Patience)
+	flags.Lookup("seed").Usage = "of the first run; those after it count up from it"
 	flags.IntVar(&o.Runs, "runs", 1, "how often, with another seed each time, to see what chance does")
-	flags.Uint64Var(&o.Seed, "seed", 1, "of the first run; those after it count up from it")
-	flags.DurationVar(&o.Patience, "patience", DefaultPatience, "how long nothing new may happen before a side is given up")
 	flags.BoolVar(&o.InTurn, "in-turn", false, "one side after the other, which takes half the memory")
+}
+
+func addFlags(flags *pflag.FlagSet, pods *string, seed *uint64, patience *time.Duration) {
+	flags.StringVar(pods, "pods", Pending,
+		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
+	flags.Uint64Var(seed, "seed", 1, "by which is chosen what kube-scheduler leaves to chance")
+	flags.DurationVar(patience, "patience", DefaultPatience, "how long nothing new may happen before a side is given up")
 }
 
 // Progress is how far a side is.
 type Progress struct {
 	Run, Runs int
-	Side      string // A or B
+	Side      string // A or B; empty where there is one alone
 	Step      string
 	Done, Of  int // Of is 0 if nobody knows
 }
 
 func (p Progress) String() string {
-	line := p.Side + ": " + p.Step
+	line := p.Step
+	if p.Side != "" {
+		line = p.Side + ": " + line
+	}
 	if p.Of > 0 {
 		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
 	}
@@ -82,57 +98,66 @@ func (p Progress) String() string {
 	return line
 }
 
+// checks is the step before anything is started.
+const checks = "checks the configuration"
+
 // Schedules is the step in which the scheduler is at work.
 const Schedules = "schedules"
 
 // DefaultPatience is longer than anything takes that the scheduler waits for.
 const DefaultPatience = 2 * time.Minute
 
-// Run compares. On an error, or when ctx is done, both clusters are gone when it
-// returns. Where no pod is there to be scheduled, the error is [ErrNothing].
+// Run compares, with a process for each side. On an error, or when ctx is done, both have
+// ended when it returns, and nothing is left of them. Where no pod is there to be
+// scheduled, the error is [ErrNothing].
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Patience, o.Runs = cmp.Or(o.Patience, DefaultPatience), max(o.Runs, 1)
 	began := time.Now()
-	p, err := newPlan(&o)
+	if err := checkMode(o.Pods); err != nil {
+		return nil, err
+	}
+	if os.Getenv(isSide) != "" {
+		return nil, errors.New("the process of a side was asked to compare: its program lacks the command " + SideName)
+	}
+	files, err := newFiles(&o)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.check(ctx); err != nil {
+	defer os.RemoveAll(string(files))
+	if err := o.check(ctx, files); err != nil {
 		return nil, err
 	}
-	if len(p.queue)+len(p.steps) == 0 {
-		return nil, p.nothing(o.Pods)
+	if err := o.nothing(); err != nil {
+		return nil, err
+	}
+	if err := files.writeObjects(&o); err != nil {
+		return nil, err
 	}
 	result := newResult(&o)
 	for i := range o.Runs {
-		sides, err := o.run(ctx, p, i)
+		sides, err := o.run(ctx, files, i)
 		if err != nil {
 			return nil, err
 		}
-		if result.add(o.Seed+uint64(i), judge(p, sides[0], sides[1])); result.Asked == 0 {
-			return nil, result.nothing()
+		if err := result.judge(sides[0], sides[1]); err != nil {
+			return nil, err
 		}
-		debug.FreeOSMemory() // two clusters' worth
 	}
 	result.sort()
 	result.Took = time.Since(began)
+	debug.FreeOSMemory() // two results' worth
 	return result, nil
 }
 
-func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideResult, err error) {
+func (o *Options) run(ctx context.Context, files files, run int) (results [2]*SideResult, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if o.InTurn {
 		group.SetLimit(1)
 	}
-	for i, config := range []Side{o.A, o.B} {
-		s := &side{
-			options: o, config: config.Config, plan: p, seed: o.Seed + uint64(run),
-			progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
-			removed:  sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}, priorities: map[types.NamespacedName]int32{},
-		}
+	for i, config := range o.sides() {
 		group.Go(func() (err error) {
 			if ctx.Err() == nil {
-				results[i], err = s.run(ctx)
+				err = o.runSide(ctx, files, run, i)
 			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx) // stopped by its user, or by the other's end
@@ -143,7 +168,22 @@ func (o *Options) run(ctx context.Context, p *plan, run int) (results [2]*sideRe
 			return nil
 		})
 	}
-	return results, group.Wait()
+	if err := group.Wait(); err != nil {
+		return results, err
+	}
+	for i := range results { // once both clusters' memory is free
+		if results[i], err = ReadSideResult(files.result(i)); err != nil {
+			return results, SideErrors{{letter(i), err, o.sides()[i]}}
+		}
+	}
+	return results, nil
+}
+
+func (o *Options) sides() []Side { return []Side{o.A, o.B} }
+
+// schedulers are those of either side.
+func (o *Options) schedulers() []string {
+	return sets.List(schedulerNames(o.A.Config).Union(schedulerNames(o.B.Config)))
 }
 
 func (o *Options) say(run, side int, step string, done, of int) {
@@ -155,11 +195,17 @@ func (o *Options) say(run, side int, step string, done, of int) {
 func letter(side int) string { return "AB"[side : side+1] }
 
 // check looks at both configurations, as far as that can be done without a cluster.
-func (o *Options) check(ctx context.Context) error {
+// Another program does so itself.
+func (o *Options) check(ctx context.Context, files files) error {
 	var wrong SideErrors
-	for i, config := range []Side{o.A, o.B} {
-		o.say(0, i, "checks the configuration", 0, 0)
-		err := simulator.CheckSchedulerConfig(ctx, config.Config)
+	for i, config := range o.sides() {
+		o.say(0, i, checks, 0, 0)
+		var err error
+		if config.Program == "" {
+			err = simulator.CheckSchedulerConfig(ctx, config.Config, o.Plugins)
+		} else {
+			err = o.runProgram(ctx, files, 0, i, "--check")
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -183,15 +229,20 @@ type SideError struct {
 
 // Error begins with the side's label, and gives the line of each field that is wrong.
 func (e SideError) Error() string {
-	message := e.Err.Error()
-	if mistakes := (scheduler.Mistakes)(nil); errors.As(e.Err, &mistakes) {
-		var lines []string
-		for _, m := range mistakes {
-			lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
-		}
-		message = strings.Join(lines, "; ")
+	return cmp.Or(e.config.Label, e.config.Name) + ": " + withLines(e.Err).Error()
+}
+
+// withLines has what is wrong with a configuration say where.
+func withLines(err error) error {
+	mistakes := scheduler.Mistakes(nil)
+	if !errors.As(err, &mistakes) {
+		return err
 	}
-	return cmp.Or(e.config.Label, e.config.Name) + ": " + message
+	var lines []string
+	for _, m := range mistakes {
+		lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
+	}
+	return errors.New(strings.Join(lines, "; "))
 }
 
 // SideErrors are those of one side or of both.

@@ -46,7 +46,7 @@ func (v *verdicts) explainVictim(d *Difference) {
 // reason to prefer those that it pushed out on either: as many, of the same
 // priorities.
 func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
-	a, b := v.a.outcome(pod).victims, v.b.outcome(pod).victims
+	a, b := v.a.outcome(pod).Victims, v.b.outcome(pod).Victims
 	return len(a) > 0 && slices.Equal(a, b)
 }
 

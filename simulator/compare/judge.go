@@ -54,8 +54,7 @@ type Difference struct {
 
 // verdicts are what came of a run: each pod is in one of the lists, or the same.
 type verdicts struct {
-	a, b        *sideResult
-	plan        *plan
+	a, b        *SideResult
 	same        int
 	differences []Difference // that are not ties
 	ties        []Difference
@@ -67,17 +66,17 @@ type verdicts struct {
 	chance  sets.Set[types.NamespacedName] // and by chance alone
 }
 
-func newVerdicts(p *plan, a, b *sideResult) *verdicts {
+func newVerdicts(a, b *SideResult) *verdicts {
 	return &verdicts{
-		plan: p, a: a, b: b, changes: newChanges(a.setups, b.setups),
+		a: a, b: b, changes: newChanges(a.Setups, b.Setups),
 		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
 	}
 }
 
 // judge compares the two sides, pod by pod, in the order in which A looked at
 // them, so that what follows from a difference comes after it.
-func judge(p *plan, a, b *sideResult) *verdicts {
-	v := newVerdicts(p, a, b)
+func judge(a, b *SideResult) *verdicts {
+	v := newVerdicts(a, b)
 	for _, name := range v.order() {
 		switch d := v.difference(name); {
 		case v.isUnplaced(name):
@@ -102,21 +101,21 @@ func judge(p *plan, a, b *sideResult) *verdicts {
 // scenario has deleted it, or it had to make room for one that did not run.
 func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
 	o := v.a.outcome(name)
-	if v.plan.running[name] == nil || o.Node != "" || o.State == Gone {
+	if v.a.today(name) == "" || o.Node != "" || o.State == Gone {
 		return false
 	}
-	return o.PushedOutBy == "" || v.plan.running[keyOf(o.PushedOutBy)] != nil
+	return o.PushedOutBy == "" || v.a.today(keyOf(o.PushedOutBy)) != ""
 }
 
 // order is that of the last attempts, under A or else under B, with those that were
 // pushed out after who did it; pods that nobody looked at come last, by name.
 func (v *verdicts) order() []types.NamespacedName {
-	all := sets.KeySet(v.a.outcomes).Union(sets.KeySet(v.b.outcomes)).Union(sets.KeySet(v.plan.staying))
+	all := sets.KeySet(v.a.byName).Union(sets.KeySet(v.b.byName))
 	place := func(name types.NamespacedName) uint64 {
-		for _, side := range []*sideResult{v.a, v.b} {
+		for _, side := range []*SideResult{v.a, v.b} {
 			o := side.outcome(name)
-			if o.since > 0 {
-				return 2*o.since + 1
+			if o.Since > 0 {
+				return 2*o.Since + 1
 			}
 			if o.Attempt != nil {
 				return 2 * o.Attempt.ID
@@ -167,8 +166,12 @@ func (v *verdicts) trace(d *Difference) {
 		}
 		return
 	}
-	d.Follows = true
-	if before := v.before(d); len(before) > 0 && v.chance.IsSuperset(before) {
+	before := v.before(d)
+	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
+		d.Reason += "; the two sides are of other versions of Kubernetes"
+		return
+	}
+	if d.Follows = true; len(before) > 0 && v.chance.IsSuperset(before) {
 		d.Cause, d.Reason = Tie, "other pods before it differ by chance"
 	}
 }
@@ -185,7 +188,7 @@ func (v *verdicts) tookPart(d *Difference) string {
 		return first + " scores the two nodes otherwise"
 	}
 	by := []string{d.key(), d.A.PushedOutBy, d.B.PushedOutBy}
-	for i, side := range []*sideResult{v.a, v.b} {
+	for i, side := range []*SideResult{v.a, v.b} {
 		for _, pod := range by {
 			for _, attempt := range side.decisive(keyOf(pod)) {
 				if part := v.changes[attempt.Scheduler].tookPart(attempt); part != "" {

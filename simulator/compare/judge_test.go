@@ -3,7 +3,6 @@ package compare
 import (
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
@@ -11,36 +10,36 @@ import (
 
 // pushed is a side on which a pod was pushed out for the pod "urgent", and another
 // one took the node that this one would have had.
-func pushed(victim, other string, priority int32, node string) *sideResult {
+func pushed(victim, other string, priority int32, node string) *SideResult {
 	attempt := func(id uint64, number int, node string) *recorder.Attempt {
 		return &recorder.Attempt{ID: id, Number: number, Result: recorder.Scheduled, Node: node}
 	}
-	return &sideResult{outcomes: map[types.NamespacedName]Outcome{
-		keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", since: 1},
+	return resultOf(map[types.NamespacedName]Outcome{
+		keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", Since: 1},
 		keyOf("default/" + other):  {State: Stayed, Node: "one"},
-		keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), victims: []int32{priority}},
+		keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), Victims: []int32{priority}},
 		keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt(2, 1, node)},
-	}}
+	})
 }
 
 func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
-	v := judge(&plan{}, pushed("x", "y", 0, "two"), pushed("y", "x", 0, "three"))
+	v := judge(pushed("x", "y", 0, "two"), pushed("y", "x", 0, "three"))
 	if len(v.differences) != 0 || len(v.ties) != 3 {
 		t.Errorf("%d differ, %d ties: %+v", len(v.differences), len(v.ties), v.differences)
 	}
-	v = judge(&plan{}, pushed("x", "y", 0, "two"), pushed("y", "x", 7, "two"))
+	v = judge(pushed("x", "y", 0, "two"), pushed("y", "x", 7, "two"))
 	if len(v.ties) != 0 || len(v.differences) != 2 {
 		t.Errorf("of other priorities: %d differ, %d ties", len(v.differences), len(v.ties))
 	}
 }
 
 func TestWhatNobodyHasIsNotCounted(t *testing.T) {
-	gone := func() *sideResult {
-		return &sideResult{outcomes: map[types.NamespacedName]Outcome{
+	gone := func() *SideResult {
+		return resultOf(map[types.NamespacedName]Outcome{
 			keyOf("default/deleted"): {State: Gone}, keyOf("default/stays"): {State: Stayed, Node: "one"},
-		}}
+		})
 	}
-	if v := judge(&plan{}, gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
+	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -59,8 +58,12 @@ func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
 		"it has a node":                      {a: Outcome{State: "Scheduled", Node: "one"}},
 	} {
 		pods := map[types.NamespacedName]Outcome{keyOf("default/ran"): test.a, keyOf("default/new"): waits}
-		p := &plan{running: map[types.NamespacedName]*v1.Pod{keyOf("default/ran"): {}, keyOf("default/ran-too"): {}}}
-		v := judge(p, &sideResult{outcomes: pods}, &sideResult{outcomes: pods})
+		pods[keyOf("default/ran-too")] = Outcome{State: Gone}
+		a := resultOf(pods)
+		for _, ran := range []string{"default/ran", "default/ran-too"} {
+			a.byName[keyOf(ran)].Today = "one"
+		}
+		v := judge(a, resultOf(pods))
 		if test.unplaced != (len(v.unplaced) == 1) {
 			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
 		}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,9 +10,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/component-base/version"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // Outcome is what became of a pod on a side.
@@ -25,10 +26,11 @@ type Outcome struct {
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
 
-	took    time.Duration     // all attempts together
-	since   uint64            // the attempt that pushed it out
-	room    *recorder.Attempt // that pushed others out for it
-	victims []int32           // the priorities of those, sorted
+	Took    time.Duration `json:"tookNanoseconds,omitempty"` // all attempts together
+	Since   uint64        `json:"since,omitempty"`           // the attempt that pushed it out
+	Victims []int32       `json:"victims,omitempty"`         // the priorities of those that were pushed out for it, sorted
+
+	room *recorder.Attempt // that pushed others out for it
 }
 
 // States of a pod that the scheduler's attempts don't tell.
@@ -42,44 +44,57 @@ const (
 	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-type sideResult struct {
-	nodes    []v1.Node
-	pods     map[types.NamespacedName]*v1.Pod
-	outcomes map[types.NamespacedName]Outcome
-	notices  []snapshot.Notice // what the API server has refused
-	setups   map[string]setup  // by profile
-}
-
-func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *sideResult {
-	r := &sideResult{pods: map[types.NamespacedName]*v1.Pod{}, nodes: nodes, notices: s.notices, outcomes: map[types.NamespacedName]Outcome{}}
+// newSideResult is what came of the pods that a side has seen, given what is there at
+// the end.
+func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
+	o := s.options
+	r := &SideResult{
+		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
+		LeftOut: s.notices, Pods: slices.Collect(maps.Values(s.seen)),
+	}
+	r.index()
+	for i := range nodes {
+		r.Nodes = append(r.Nodes, s.plan.newNode(&nodes[i]))
+	}
+	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.notices {
-		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && s.plan.running[keyOf(pod)] != nil {
-			r.outcomes[keyOf(pod)] = Outcome{State: Refused, Message: notice.Reason}
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && r.today(keyOf(pod)) != "" {
+			r.byName[keyOf(pod)].Outcome = Outcome{State: Refused, Message: notice.Reason}
 		}
 	}
 	for i := range pods {
-		pod := &pods[i]
-		o := Outcome{Node: pod.Spec.NodeName, State: Stayed}
+		o := Outcome{Node: pods[i].Spec.NodeName, State: Stayed}
 		if o.Node == "" {
-			o = Outcome{State: NotAsked, Message: notAsked(pod)}
+			o = Outcome{State: NotAsked, Message: notAsked(&pods[i])}
 		}
-		r.pods[nameOf(pod)], r.outcomes[nameOf(pod)] = pod, o
+		r.byName[nameOf(&pods[i])].Outcome = o
 	}
 	attempts := s.outcomes()
 	for name, one := range attempts {
+		was := r.outcome(name)
 		o := Outcome{
-			Node: r.outcomes[name].Node, State: string(one.last.Result), Message: one.last.Message,
-			Attempts: one.last.Number, Attempt: &one.last, room: one.room, took: one.took,
+			Node: was.Node, State: string(one.last.Result), Message: one.last.Message,
+			Attempts: one.last.Number, Attempt: &one.last, room: one.room, Took: one.took,
 		}
-		if r.pods[name] == nil {
+		if was.State == Gone {
 			o.State = Gone
 		}
-		r.outcomes[name] = o
+		r.of(name).Outcome = o
 	}
 	for name, one := range attempts {
-		r.addVictims(name, one, s.priorities)
+		r.addVictims(name, one)
 	}
 	return r
+}
+
+// of is a pod, also if it came and went unseen.
+func (r *SideResult) of(name types.NamespacedName) *Pod {
+	pod := r.byName[name]
+	if pod == nil {
+		pod = &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
+		r.Pods, r.byName[name] = append(r.Pods, pod), pod
+	}
+	return pod
 }
 
 func notAsked(pod *v1.Pod) string {
@@ -90,23 +105,20 @@ func notAsked(pod *v1.Pod) string {
 }
 
 // addVictims says of pods that are gone that this one pushed them out.
-func (r *sideResult) addVictims(name types.NamespacedName, one tried, priorities map[types.NamespacedName]int32) {
-	by := r.outcomes[name]
+func (r *SideResult) addVictims(name types.NamespacedName, one tried) {
+	by := r.of(name)
 	for _, victim := range one.victims {
-		key := keyOf(victim)
-		by.victims = append(by.victims, priorities[key])
-		if o := r.outcome(key); o.State == Gone {
-			o.State, o.PushedOutBy, o.since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
-			r.outcomes[key] = o
+		o := r.of(keyOf(victim))
+		if by.Victims = append(by.Victims, o.Priority); o.State == Gone {
+			o.State, o.PushedOutBy, o.Since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
 		}
 	}
-	slices.Sort(by.victims)
-	r.outcomes[name] = by
+	slices.Sort(by.Victims)
 }
 
 // decisive are the attempts by which a pod has its node, or none: with that for the
 // pod whose list of nodes it was given the next of.
-func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
+func (r *SideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
 	o := r.outcome(pod)
 	for _, attempt := range []*recorder.Attempt{o.Attempt, o.room} {
 		if attempt == nil {
@@ -121,23 +133,31 @@ func (r *sideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt
 	return all
 }
 
-func (r *sideResult) outcome(name types.NamespacedName) Outcome {
-	if o, ok := r.outcomes[name]; ok {
-		return o
+func (r *SideResult) outcome(name types.NamespacedName) Outcome {
+	if pod := r.byName[name]; pod != nil {
+		return pod.Outcome
 	}
 	return Outcome{State: Gone}
 }
 
+// today is the node that a pod has in the file, or empty.
+func (r *SideResult) today(name types.NamespacedName) string {
+	if pod := r.byName[name]; pod != nil {
+		return pod.Today
+	}
+	return ""
+}
+
 // placedBefore are the pods that were given a node, or pushed out of it, before an
 // attempt.
-func (r *sideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+func (r *SideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
 	pods := sets.New[types.NamespacedName]()
 	if attempt == nil {
 		return pods
 	}
-	for name, o := range r.outcomes {
+	for name, o := range r.byName {
 		by := r.outcome(keyOf(o.PushedOutBy)).Attempt
-		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.since < attempt.ID {
+		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.Since < attempt.ID {
 			pods.Insert(name)
 		}
 	}
@@ -148,11 +168,11 @@ func gave(attempt *recorder.Attempt, node string) bool {
 	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
 }
 
-func (r *sideResult) times() (t Times) {
+func (r *SideResult) times() (t Times) {
 	var took []time.Duration
-	for _, o := range r.outcomes {
+	for _, o := range r.byName {
 		if o.Attempts > 0 {
-			took, t.Attempts = append(took, o.took), t.Attempts+o.Attempts
+			took, t.Attempts = append(took, o.Took), t.Attempts+o.Attempts
 		}
 	}
 	if t.Pods = len(took); t.Pods > 0 {

@@ -8,9 +8,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-helpers/resource"
-	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -78,7 +75,7 @@ func (r *Result) Lost() int {
 }
 
 func (r *Result) add(seed uint64, v *verdicts) {
-	load := newLoads(v.plan.running, v.a, v.b)
+	load := newLoads(v.a, v.b)
 	run := Tally{
 		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
@@ -96,7 +93,7 @@ func (r *Result) add(seed uint64, v *verdicts) {
 		}
 	}
 	if len(r.Runs) == 0 {
-		r.LeftOut = append(r.LeftOut, v.a.notices...)
+		r.LeftOut = append(r.LeftOut, v.a.LeftOut...)
 		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
 		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
@@ -196,18 +193,25 @@ type Loads struct {
 	Nodes  []NodeLoad `json:"nodes"`
 }
 
-// requestedBy is what the pods request of each node. What has ended requests
-// nothing any more.
-func requestedBy(pods map[types.NamespacedName]*v1.Pod) map[string]Amount {
+// requestedBy is what pods request of each node, given the node that each is on, if any.
+func requestedBy(pods []*Pod, on func(*Pod) string) map[string]Amount {
 	nodes := map[string]Amount{}
 	for _, pod := range pods {
-		if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
-			sum := nodes[pod.Spec.NodeName]
-			sum.add(newAmount(resource.PodRequests(pod, resource.PodResourcesOptions{}), 1))
-			nodes[pod.Spec.NodeName] = sum
+		if node := on(pod); node != "" {
+			sum := nodes[node]
+			sum.add(newAmount(pod.Requests, 1))
+			nodes[node] = sum
 		}
 	}
 	return nodes
+}
+
+// atTheEnd is the node of a pod. What has ended requests nothing any more.
+func atTheEnd(pod *Pod) string {
+	if pod.Ended {
+		return ""
+	}
+	return pod.Node
 }
 
 func newAmount(of v1.ResourceList, pods int64) Amount {
@@ -216,15 +220,15 @@ func newAmount(of v1.ResourceList, pods int64) Amount {
 
 // newLoads counts. A node that a scenario made or deleted on the way is there if
 // it is at the end.
-func newLoads(running map[types.NamespacedName]*v1.Pod, a, b *sideResult) Loads {
-	before, onA, onB := requestedBy(running), requestedBy(a.pods), requestedBy(b.pods)
+func newLoads(a, b *SideResult) Loads {
+	before := requestedBy(a.Pods, func(pod *Pod) string { return pod.Today })
+	onA, onB := requestedBy(a.Pods, atTheEnd), requestedBy(b.Pods, atTheEnd)
 	var l Loads
-	for _, node := range a.nodes {
-		has := newAmount(node.Status.Allocatable, node.Status.Allocatable.Pods().Value())
+	for _, node := range a.Nodes {
+		has := newAmount(node.Allocatable, node.Allocatable.Pods().Value())
 		l.Nodes = append(l.Nodes, NodeLoad{Node: node.Name, Has: has, Before: before[node.Name], A: onA[node.Name], B: onB[node.Name]})
 		l.Has.add(has)
 	}
-	slices.SortFunc(l.Nodes, func(a, b NodeLoad) int { return cmp.Compare(a.Node, b.Node) })
 	l.Before = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.Before })
 	l.A = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.A })
 	l.B = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.B })

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
@@ -118,7 +117,7 @@ func (s *side) reportProgress() {
 			left++
 		}
 	}
-	s.progress(Schedules, len(tried), len(tried)+left)
+	s.options.Progress(Schedules, len(tried), len(tried)+left)
 }
 
 func (s *side) circling(pod types.NamespacedName) bool {
@@ -170,9 +169,7 @@ func (s *side) caughtUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range pods {
-		s.priorities[nameOf(&pods[i])] = ptr.Deref(pods[i].Spec.Priority, 0)
-	}
+	s.see(pods)
 	return s.until(ctx, 20*time.Millisecond, func() error {
 		caches := s.scheduler.caches()
 		if caches == nil {

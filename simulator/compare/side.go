@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/kubernetes/pkg/scheduler"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -22,19 +25,46 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
+// SideOptions say what a side does.
+type SideOptions struct {
+	Name       string                    // of the configuration, in the result
+	Config     []byte                    // the KubeSchedulerConfiguration
+	Plugins    frameworkruntime.Registry // as in Options
+	Cluster    *snapshot.Snapshot        // what there is. It is used up
+	Pods       string                    // one of Modes
+	Schedulers []string                  // whose pods All schedules anew
+	Scenario   Scenario
+	Seed       uint64
+	Task       map[string]string // as in SideResult
+	Patience   time.Duration     // as in Options
+	Progress   func(step string, done, of int)
+	Warnings   io.Writer // as in Options
+}
+
+// RunSide starts a cluster in this process, has it schedule, and ends it.
+func RunSide(ctx context.Context, o SideOptions) (*SideResult, error) {
+	began := time.Now()
+	o.Patience = cmp.Or(o.Patience, DefaultPatience)
+	s := &side{options: &o, plan: newPlan(&o), removed: sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}}
+	s.seen = s.plan.pods
+	result, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result.Took = time.Since(began)
+	return result, nil
+}
+
 type side struct {
-	options  *Options
-	config   []byte
-	plan     *plan
-	seed     uint64
-	progress func(step string, done, of int)
+	options *SideOptions
+	plan    *plan
 
 	sim     *simulator.Simulator
 	imports *simulator.Importer
 	removed sets.Set[types.NamespacedName] // pods, by the scenario
 	notices []snapshot.Notice              // what the API server has refused
 
-	priorities map[types.NamespacedName]int32 // of all pods that there were
+	seen map[types.NamespacedName]*Pod // all pods that there were
 
 	scheduler *pausable // the one that runs
 
@@ -52,7 +82,7 @@ type tried struct {
 }
 
 // run starts a cluster, takes it through the steps, and ends it.
-func (s *side) run(ctx context.Context) (result *sideResult, err error) {
+func (s *side) run(ctx context.Context) (result *SideResult, err error) {
 	defer func() {
 		if s.sim != nil {
 			err = errors.Join(err, s.sim.Stop())
@@ -66,7 +96,7 @@ func (s *side) run(ctx context.Context) (result *sideResult, err error) {
 	}
 	for i := range s.plan.steps {
 		step := &s.plan.steps[i]
-		s.progress(step.title(i), i+1, len(s.plan.steps))
+		s.options.Progress(step.title(i), i+1, len(s.plan.steps))
 		if err := s.settleAfter(ctx, step.title(i), func(ctx context.Context) error { return s.do(ctx, step) }); err != nil {
 			return nil, err
 		}
@@ -76,34 +106,32 @@ func (s *side) run(ctx context.Context) (result *sideResult, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what came of it: %w", err)
 	}
+	s.see(pods)
 	result = newSideResult(s, nodes, pods)
-	result.setups, err = newSetups(s.config, s.scheduler.Profiles)
+	result.Setups, err = newSetups(s.options.Config, s.scheduler.Profiles)
 	return result, err
 }
 
 func (s *side) start(ctx context.Context) (err error) {
-	s.progress("starts a cluster", 0, 0)
+	s.options.Progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
-		SchedulerConfig: s.config, Warnings: s.options.Warnings, NoWorkloads: true,
-		Prepare: func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.seed, s.attempted) },
+		SchedulerConfig: s.options.Config, Plugins: s.options.Plugins, Warnings: s.options.Warnings, NoWorkloads: true,
+		Prepare: func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.options.Seed, s.attempted) },
 	})
 	if err != nil {
 		return err
 	}
-	objects, err := clone(s.plan.cluster)
-	if err != nil {
-		return err
-	}
 	s.imports = s.sim.Importer()
-	err = s.leftOut(s.imports.Import(ctx, objects, func(done, of int) { s.progress("brings the objects in", done, of) }))
+	err = s.leftOut(s.imports.Import(ctx, s.plan.cluster, func(done, of int) { s.options.Progress("brings the objects in", done, of) }))
 	if err != nil {
 		return err
 	}
+	s.plan.cluster = nil
 	if err := s.until(ctx, 50*time.Millisecond, s.nodesReady); err != nil {
 		return err
 	}
 	// Another scheduler sees all of it at its start, before it is asked anything.
-	return s.sim.ApplySchedulerConfig(ctx, s.config)
+	return s.sim.ApplySchedulerConfig(ctx, s.options.Config)
 }
 
 // leftOut keeps what the API server has refused, which is no error.
@@ -134,7 +162,7 @@ func (s *side) enqueue(ctx context.Context) error {
 		if err := s.leftOut(s.imports.Pod(ctx, pod)); err != nil {
 			return err
 		}
-		s.progress("queues the pods", i+1, len(s.plan.queue))
+		s.options.Progress("queues the pods", i+1, len(s.plan.queue))
 	}
 	return nil
 }
@@ -206,7 +234,12 @@ func (s *side) awaitVictims(ctx context.Context) {
 // gone are the pods that had a node that is there, and were not deleted by the
 // scenario.
 func (s *side) gone() sets.Set[types.NamespacedName] {
-	had := maps.Clone(s.plan.staying)
+	had := map[types.NamespacedName]string{}
+	for name, pod := range s.seen {
+		if pod.Stays && pod.Today != "" {
+			had[name] = pod.Today
+		}
+	}
 	for name, one := range s.outcomes() {
 		if one.last.Result == recorder.Scheduled {
 			had[name] = one.last.Node
@@ -219,6 +252,18 @@ func (s *side) gone() sets.Set[types.NamespacedName] {
 		return noPod == nil || noNode != nil || s.removed.Has(name)
 	})
 	return sets.KeySet(had)
+}
+
+// see takes note of pods as they are, with what the API server has filled in.
+func (s *side) see(pods []v1.Pod) {
+	for i := range pods {
+		now := s.plan.newPod(&pods[i])
+		if before := s.seen[nameOf(&pods[i])]; before != nil {
+			now.Today, now.Stays = before.Today, before.Stays
+			now.Owner = cmp.Or(before.Owner, now.Owner) // a reference to what is not there was dropped
+		}
+		s.seen[nameOf(&pods[i])] = now
+	}
 }
 
 func (s *side) list(ctx context.Context) ([]v1.Node, []v1.Pod, error) {

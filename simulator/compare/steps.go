@@ -29,12 +29,12 @@ type Scenario struct {
 // Step is done in a cluster at rest: what it creates first, in the order of
 // the file, then what it updates, and then what it deletes.
 type Step struct {
-	Name   string           `json:"name"`   // what the step is called where something is told of it
-	Create []map[string]any `json:"create"` // whole objects
+	Name   string           `json:"name,omitempty"`   // what the step is called where something is told of it
+	Create []map[string]any `json:"create,omitempty"` // whole objects
 	// Update are the fields of objects that are to be otherwise, as for kubectl
 	// apply.
-	Update []map[string]any `json:"update"`
-	Delete []map[string]any `json:"delete"` // objects, by apiVersion, kind and metadata
+	Update []map[string]any `json:"update,omitempty"`
+	Delete []map[string]any `json:"delete,omitempty"` // objects, by apiVersion, kind and metadata
 }
 
 // ReadScenario reads a scenario, and says all that is wrong with it.

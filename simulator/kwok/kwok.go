@@ -11,11 +11,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/child"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kubelets"
 )
 
@@ -70,27 +69,18 @@ func Start(ctx context.Context, o Options, kubeconfig string, logs io.Writer, en
 	cmd := exec.CommandContext(ctx, o.Path, o.args(kubeconfig)...)
 	cmd.Stdout = io.MultiWriter(logs, last)
 	cmd.Stderr = cmd.Stdout
-	cmd.SysProcAttr = attributes()
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = stopTime
-	started, done := make(chan error, 1), make(chan struct{})
+	ends, err := child.Start(cmd, stopTime)
+	if err != nil {
+		return nil, fmt.Errorf("start kwok (%s): %w", o.Path, err)
+	}
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // the child ends with the thread that started it
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		_ = cmd.Wait() // what came of it is in ProcessState
+		_ = ends() // what came of it is in ProcessState
 		if ctx.Err() == nil {
 			ended(fmt.Errorf("kwok (%s) has ended: %v: %s", o.Path, cmd.ProcessState, last))
 		}
 	}()
-	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start kwok (%s): %w", o.Path, err)
-	}
 	return func() { <-done }, nil
 }
 

@@ -88,7 +88,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		result, err := compare.Run(ctx, compare.Options{
 			A:       compare.Side{Name: compared.A, Label: "the configuration that runs", Config: runs},
 			B:       compare.Side{Name: compared.B, Label: "what is typed", Config: []byte(text)},
-			Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
+			Plugins: p.sim.Plugins(), Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
 		})
 		if ctx.Err() != nil {
 			return stopped

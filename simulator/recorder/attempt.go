@@ -206,9 +206,11 @@ func (a *Attempt) Cell(g Group, column int) Verdict {
 	return Passed
 }
 
+// fields are those of an attempt that are written as they are.
+type fields Attempt
+
 // MarshalJSON writes the attempt with all its rows.
 func (a Attempt) MarshalJSON() ([]byte, error) {
-	type fields Attempt
 	return json.Marshal(struct {
 		fields
 		Nodes  []NodeVerdict `json:"nodes"`

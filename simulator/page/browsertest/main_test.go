@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/sides"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
@@ -26,7 +27,10 @@ var (
 	chromium context.Context
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	sides.Main()
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	binary := findChromium()

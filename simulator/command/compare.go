@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"cmp"
@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
@@ -27,20 +26,25 @@ type comparison struct {
 	file           string // with the cluster
 	live           capture.Options
 	scenario, a, b string
+	programA       string // that runs the side, instead of this one
+	programB       string
 	format         string
 	acceptUnplaced bool
 }
 
 const compareName = "compare"
 
-func newCompare() *cobra.Command {
-	c := &comparison{}
-	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml",
-		"Schedule the same pods under two configurations, and show which come out differently, and why",
-		func(ctx context.Context, cmd *cobra.Command) error {
-			return c.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		})
+func newCompare(plugins frameworkruntime.Registry) *cobra.Command {
+	c := &comparison{Options: compare.Options{Plugins: plugins}}
+	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml | a.json b.json",
+		"Schedule the same pods under two configurations, and show which come out differently, and why", nil)
+	cmd.Args = cobra.MaximumNArgs(2)
+	cmd.RunE = func(cmd *cobra.Command, results []string) error {
+		return c.run(cmd, results)
+	}
 	cmd.Long = cmd.Short + `.
+
+With two files that "simulator side" has written, it shows how these differ.
 
 The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none, and 2
 if there was no comparison: if no pod was there to be scheduled, too, and if pods that run in the
@@ -52,6 +56,8 @@ cluster have no node under A, unless --accept-unplaced is given.`
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
 	c.AddFlags(flags)
+	flags.StringVar(&c.programA, "a-simulator", "", "the simulator that runs A, such as bin/simulator-1.37 (default: this one)")
+	flags.StringVar(&c.programB, "b-simulator", "", "the simulator that runs B")
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
@@ -70,25 +76,52 @@ type lostError string
 
 func (e lostError) Error() string { return string(e) }
 
-func (c *comparison) run(ctx context.Context, out, errOut io.Writer) error {
+func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	write := report.Formats[c.format]
 	if write == nil {
 		return fmt.Errorf("--output %q is none of %s", c.format, strings.Join(slices.Sorted(maps.Keys(report.Formats)), ", "))
 	}
-	if err := c.read(ctx, errOut); err != nil {
+	result, err := c.result(cmd, results)
+	if err != nil {
 		return err
 	}
-	c.Progress, c.Warnings = (&steps{to: errOut, began: time.Now(), last: map[string]shown{}}).say, warnings{errOut}
-	result, err := compare.Run(ctx, c.Options)
-	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {
-		return fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
-	} else if err != nil {
-		return err
-	}
-	if err := write(out, result); err != nil {
+	if err := write(cmd.OutOrStdout(), result); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return c.judge(result)
+}
+
+// result is that of two files, if they are given, or else of two sides that are run now.
+func (c *comparison) result(cmd *cobra.Command, files []string) (*compare.Result, error) {
+	if len(files) > 0 {
+		return judgeFiles(cmd, files)
+	}
+	errOut := cmd.ErrOrStderr()
+	if err := c.read(cmd.Context(), errOut); err != nil {
+		return nil, err
+	}
+	c.Progress, c.Warnings = compare.NewPrinter(errOut), warnings{errOut}
+	result, err := compare.Run(cmd.Context(), c.Options)
+	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {
+		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
+	}
+	return result, err
+}
+
+func judgeFiles(cmd *cobra.Command, files []string) (*compare.Result, error) {
+	if len(files) != 2 {
+		return nil, fmt.Errorf("%s: two results are compared, and this is one: name that of B, too", files[0])
+	}
+	var wrong error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "output" && f.Name != "accept-unplaced" {
+			wrong = fmt.Errorf("--%s is for sides that are run, and %s and %s were: leave it out", f.Name, files[0], files[1])
+		}
+	})
+	if wrong != nil {
+		return nil, wrong
+	}
+	return compare.JudgeFiles(files[0], files[1])
 }
 
 func (c *comparison) judge(result *compare.Result) error {
@@ -135,12 +168,14 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 		return err
 	}
 	var errA, errB, err error
-	c.A, errA = readSide("--a", c.a)
-	c.B, errB = readSide("--b", c.b)
+	c.A, errA = compare.ReadSide("--a", c.a)
+	c.B, errB = compare.ReadSide("--b", c.b)
+	c.A.Program, c.B.Program = c.programA, c.programB
 	if errA != nil && errB != nil {
 		return fmt.Errorf("%w; %w", errA, errB)
 	}
-	if err := cmp.Or(errA, errB, c.readScenario()); err != nil {
+	c.Scenario, _, err = compare.ReadScenarioFile(c.scenario)
+	if err := cmp.Or(errA, errB, err); err != nil {
 		return err
 	}
 	if c.file == "" {
@@ -159,63 +194,4 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 		return fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
 	return nil
-}
-
-func (c *comparison) readScenario() error {
-	if c.scenario == "" {
-		return nil
-	}
-	text, err := os.ReadFile(c.scenario)
-	if err != nil {
-		return fmt.Errorf("--scenario: %w", err)
-	}
-	scenario, err := compare.ReadScenario(text)
-	if err != nil {
-		return fmt.Errorf("--scenario %s: %w", c.scenario, err)
-	}
-	c.Scenario = *scenario
-	return nil
-}
-
-// readSide takes a door's name, or else a file.
-func readSide(flag, value string) (compare.Side, error) {
-	side := compare.Side{Name: value, Label: flag + " " + value}
-	var err error
-	if slices.Contains(simulator.Doors, value) {
-		side.Config, err = simulator.SchedulerConfig(value)
-		return side, err
-	}
-	if side.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
-		return side, fmt.Errorf("%s %s: there is no such file, and no such door: doors are %s", flag, value, strings.Join(simulator.Doors, ", "))
-	} else if err != nil {
-		return side, fmt.Errorf("%s: %w", flag, err)
-	}
-	return side, nil
-}
-
-// often is how long a step goes on before it is shown again.
-const often = 3 * time.Second
-
-type steps struct {
-	to    io.Writer
-	began time.Time
-
-	mu   sync.Mutex
-	last map[string]shown // by side
-}
-
-type shown struct {
-	run  int
-	step string
-	at   time.Time
-}
-
-func (s *steps) say(p compare.Progress) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := s.last[p.Side]; last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
-		return
-	}
-	s.last[p.Side] = shown{p.Run, p.Step, time.Now()}
-	fmt.Fprintf(s.to, "%6.1fs  %v\n", time.Since(s.began).Seconds(), p)
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package kwok
+package child
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -154,7 +153,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "cluster.yaml", healthyCluster)
 	config := func(door string) string {
-		side, err := readSide("--a", door)
+		side, err := compare.ReadSide("--a", door)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,18 +187,6 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 	status, out, errOut := compareHere(t.Context(), args[2:]...)
 	if status != statusLost || into != "compare.html" || !strings.HasPrefix(out, "<!doctype html>") || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, errOut, out)
-	}
-}
-
-func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
-	out := newOutput()
-	s := &steps{to: out, began: time.Now(), last: map[string]shown{}}
-	for i := range 100 {
-		s.say(compare.Progress{Run: 1, Runs: 2, Side: "A", Step: "queues the pods", Done: i, Of: 100})
-	}
-	s.say(compare.Progress{Run: 2, Runs: 2, Side: "A", Step: "starts a cluster"})
-	if want := regexp.MustCompile(`(?s)^ +[\d.]+s  run 1 of 2, A: queues the pods, 0 of 100\n +[\d.]+s  run 2 of 2, A: starts a cluster\n$`); !want.MatchString(out.String()) {
-		t.Errorf("it tells %q", out)
 	}
 }
 

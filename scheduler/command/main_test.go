@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ const asCommand = "TEST_AS_SCHEDULER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		main()
+		Main()
 	}
 	if err := os.Chdir(".."); err != nil {
 		log.Fatal(err)

@@ -1,0 +1,214 @@
+package compare
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Format is the version of [SideResult] as a file. Only files of this one are read.
+const Format = 1
+
+// SideResult is what came of one configuration: all that another is judged against, and
+// that a report is made of. [SideResult.Write] and [ReadSideResult] keep it in a file.
+type SideResult struct {
+	Format     int    `json:"format"`
+	Kubernetes string `json:"kubernetes"` // whose scheduler it was, as v1.36.1
+	Name       string `json:"name"`       // of the configuration
+	// Task is what was to be done, by the flags of the command, with digests for files.
+	// Two sides are judged if theirs is the same.
+	Task  map[string]string `json:"task"`
+	Mode  string            `json:"mode"`  // one of Modes
+	Steps int               `json:"steps"` // how many the scenario has
+	Seed  uint64            `json:"seed"`
+	// Nodes are those that were there at the end, by name.
+	Nodes []Node `json:"nodes"`
+	// Pods are those of the file that have not ended, and those that the scenario has
+	// made.
+	Pods    []*Pod            `json:"pods"`
+	LeftOut []snapshot.Notice `json:"leftOut,omitempty"` // what the API server has refused
+	Setups  map[string]Setup  `json:"setups"`            // what decides for pods, by profile
+	Took    time.Duration     `json:"tookNanoseconds"`
+	// NodeNames is what the attempts refer to.
+	NodeNames []string `json:"nodeNames"`
+
+	byName map[types.NamespacedName]*Pod
+}
+
+// Node is a node as it was at the end.
+type Node struct {
+	Name          string            `json:"name"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	Allocatable   v1.ResourceList   `json:"allocatable,omitempty"`
+	Taints        []v1.Taint        `json:"taints,omitempty"`
+	Unschedulable bool              `json:"unschedulable,omitempty"`
+	Today         bool              `json:"today,omitempty"` // it is in the file
+}
+
+// Owner is the workload that a pod belongs to: the Deployment and not its ReplicaSet,
+// the CronJob and not its Job.
+type Owner struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// Pod is a pod, and what became of it.
+type Pod struct {
+	Namespace string            `json:"namespace"`
+	Name      string            `json:"name"`
+	Owner     Owner             `json:"owner,omitzero"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Requests  v1.ResourceList   `json:"requests,omitempty"` // extended resources, too
+	Priority  int32             `json:"priority,omitempty"`
+	Today     string            `json:"today,omitempty"` // its node in the file
+	Stays     bool              `json:"stays,omitempty"` // it was not to be scheduled anew
+	Ended     bool              `json:"ended,omitempty"` // it requests nothing any more
+	Outcome
+	// Last and Room are the attempts of the Outcome, in a file alone.
+	Last *recorder.Saved `json:"last,omitempty"`
+	Room *recorder.Saved `json:"room,omitempty"`
+}
+
+func (p *Pod) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+}
+
+// index makes pods be found by name.
+func (r *SideResult) index() *SideResult {
+	r.byName = make(map[types.NamespacedName]*Pod, len(r.Pods))
+	for _, pod := range r.Pods {
+		r.byName[pod.key()] = pod
+	}
+	return r
+}
+
+func (r *SideResult) save(a *recorder.Attempt) *recorder.Saved {
+	if a == nil {
+		return nil
+	}
+	saved, names := a.Save()
+	if len(names) > len(r.NodeNames) {
+		r.NodeNames = names
+	}
+	return saved
+}
+
+// Write writes the result to a file, compressed if its name ends in .gz.
+func (r *SideResult) Write(path string) error {
+	for _, pod := range r.Pods {
+		pod.Last, pod.Room = r.save(pod.Attempt), r.save(pod.room)
+	}
+	err := atomicfile.Write(path, func(to io.Writer) error {
+		if filepath.Ext(path) != ".gz" {
+			return json.NewEncoder(to).Encode(r)
+		}
+		compressed, _ := gzip.NewWriterLevel(to, gzip.BestSpeed) // which is a level
+		return errors.Join(json.NewEncoder(compressed).Encode(r), compressed.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// ReadSideResult reads a file that [SideResult.Write] has written.
+func ReadSideResult(path string) (*SideResult, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &SideResult{}
+	if err := r.read(raw); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r.index(), nil
+}
+
+func (r *SideResult) read(raw []byte) error {
+	if bytes.HasPrefix(raw, []byte("\x1f\x8b")) {
+		compressed, err := gzip.NewReader(bytes.NewReader(raw))
+		if err == nil {
+			raw, err = io.ReadAll(compressed)
+		}
+		if err != nil {
+			return fmt.Errorf("the file is cut off or damaged: %w", err)
+		}
+	}
+	var is struct{ Format int } // the rest is looked at once it is known what it means
+	err := json.Unmarshal(raw, &is)
+	switch {
+	case err == nil && is.Format != 0 && is.Format != Format:
+		return fmt.Errorf("it is a result of format %d, and this simulator reads format %d: write it anew, with a side of this release", is.Format, Format)
+	case err == nil && is.Format == Format:
+		err = json.Unmarshal(raw, r)
+	}
+	if err != nil || is.Format == 0 {
+		return errors.New(`it is no result of "simulator side", or not all of one`)
+	}
+	for _, pod := range r.Pods {
+		if pod == nil {
+			return errors.New("the file is damaged: a pod is missing")
+		}
+		if err := errors.Join(r.restore(pod.Last, &pod.Attempt), r.restore(pod.Room, &pod.room)); err != nil {
+			return fmt.Errorf("the file is damaged: pod %s: %w", pod.key(), err)
+		}
+		pod.Last, pod.Room = nil, nil
+	}
+	return nil
+}
+
+func (r *SideResult) restore(saved *recorder.Saved, to **recorder.Attempt) (err error) {
+	if saved != nil {
+		*to, err = saved.Restore(r.NodeNames)
+	}
+	return err
+}
+
+// JudgeFiles compares two results of the same task, as [Run] does with those that it
+// has made.
+func JudgeFiles(a, b string) (*Result, error) {
+	onA, err := ReadSideResult(a)
+	if err != nil {
+		return nil, err
+	}
+	onB, err := ReadSideResult(b)
+	if err != nil {
+		return nil, err
+	}
+	if other := sets.List(differing(onA.Task, onB.Task)); len(other) > 0 {
+		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
+	}
+	result := newResult(&Options{A: Side{Name: onA.Name}, B: Side{Name: onB.Name}, Pods: onA.Mode})
+	result.Steps, result.Took = onA.Steps, onA.Took+onB.Took
+	if err := result.judge(onA, onB); err != nil {
+		return nil, err
+	}
+	result.sort()
+	return result, nil
+}
+
+// judge adds what came of a run.
+func (r *Result) judge(a, b *SideResult) error {
+	if r.add(a.Seed, judge(a, b)); r.Asked == 0 {
+		return r.nothing()
+	}
+	if a.Kubernetes != b.Kubernetes && len(r.Runs) == 1 {
+		r.A, r.B = r.A+" (Kubernetes "+a.Kubernetes+")", r.B+" (Kubernetes "+b.Kubernetes+")"
+	}
+	return nil
+}
