@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,9 @@ const SideName = "side"
 
 // heartbeat is how often a side says that it goes on.
 const heartbeat = time.Second
+
+// gcPercent has two processes take no more memory than one with two clusters.
+const gcPercent = 75
 
 type sideCommand struct {
 	SideOptions
@@ -104,10 +108,15 @@ func (c *sideCommand) run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", side.Label, withLines(err))
 		}
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	result, err := RunSide(ctx, c.SideOptions)
 	if err != nil {
 		return err
 	}
+	c.Cluster = nil
+	debug.FreeOSMemory() // a cluster's worth, before the file takes some
 	return result.Write(c.output)
 }
 

@@ -133,6 +133,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := files.writeObjects(&o); err != nil {
 		return nil, err
 	}
+	debug.FreeOSMemory() // that of guests that were compiled, too
 	result := newResult(&o)
 	for i := range o.Runs {
 		sides, err := o.run(ctx, files, i)

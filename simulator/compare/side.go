@@ -35,10 +35,10 @@ type SideOptions struct {
 	Schedulers []string                  // whose pods All schedules anew
 	Scenario   Scenario
 	Seed       uint64
-	Task       map[string]string // as in SideResult
-	Patience   time.Duration     // as in Options
-	Progress   func(step string, done, of int)
-	Warnings   io.Writer // as in Options
+	Task       map[string]string               // as in SideResult
+	Patience   time.Duration                   // as in Options
+	Progress   func(step string, done, of int) // is told how far it is. It may not be nil
+	Warnings   io.Writer                       // as in Options
 }
 
 // RunSide starts a cluster in this process, has it schedule, and ends it.
