@@ -1,9 +1,7 @@
 package page
 
 import (
-	"cmp"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -59,6 +57,9 @@ func (n *nodeView) has(text string) bool {
 // contains the text, which is in lower case.
 func podHas(pod *v1.Pod, text string) bool {
 	s, of := storyOf(pod), ptr.Deref(ownerOf(pod), owner{})
+	if strings.Contains(text, someNumber) { // of the link to a group
+		s.Reason = shapeOf(s.Reason)
+	}
 	return slices.ContainsFunc([]string{
 		pod.Name, pod.Namespace, of.Kind + " " + of.Name, pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation],
 		pod.Spec.NodeName, s.Title, s.Reason,
@@ -75,42 +76,6 @@ func sortNodes(nodes []*nodeView, by string) {
 	if order := orders[by]; order != nil {
 		slices.SortStableFunc(nodes, order)
 	}
-}
-
-type group struct {
-	story
-	Pods []*v1.Pod // the newest first
-	// Namespace and Regex are those that all of them have, if they have the same.
-	Namespace string
-	Regex     *string
-}
-
-// groupsOf sorts pods by why they wait, in the order of the first of each group.
-func groupsOf(waiting []*v1.Pod) []*group {
-	var groups []*group
-	by := map[story]*group{}
-	for _, pod := range waiting {
-		why, regex := storyOf(pod), regexOf(pod)
-		why.Aside = "" // what preemption says is no reason
-		g := by[why]
-		if g == nil {
-			g = &group{story: why, Namespace: pod.Namespace, Regex: regex}
-			by[why] = g
-			groups = append(groups, g)
-		}
-		g.Pods = append(g.Pods, pod)
-		if !ptr.Equal(g.Regex, regex) {
-			g.Regex = nil
-		}
-		if g.Namespace != pod.Namespace {
-			g.Namespace = ""
-		}
-	}
-	return groups
-}
-
-func (g *group) URL() string {
-	return "/pods?" + url.Values{"filter": {cmp.Or(g.Reason, g.Title)}}.Encode()
 }
 
 func (p *page) podList(w http.ResponseWriter, r *http.Request) error {
