@@ -1,14 +1,18 @@
 package simulator
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
@@ -58,11 +62,14 @@ spec:
   %s`, name, class, affinity))
 }
 
-// addHosts makes nodes that are labelled with their names, and in zones.
+// addHosts makes nodes that are labelled with their names, and in zones; of "" in none.
 func addHosts(t *testing.T, zones map[string]string) {
 	t.Helper()
 	for name, zone := range zones {
-		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name, v1.LabelTopologyZone: zone}}}
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}}}
+		if zone != "" {
+			node.Labels[v1.LabelTopologyZone] = zone
+		}
 		if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +134,7 @@ spec:
 
 func TestAVolumeIsMadeWhereThePodIs(t *testing.T) {
 	use(t, "native")
-	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "b"})
+	addHosts(t, map[string]string{"kubecon-1": "", "kubecon-2": ""})
 	addStorageClass(t, "made", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
 	addClaim(t, "data", "made")
 	addPodWithClaim(t, "p", "data")
@@ -175,6 +182,52 @@ spec: {drivers: [{name: ebs.csi.aws.com, nodeID: x, topologyKeys: [topology.kube
 	addClaim(t, "second", "in-tree")
 	addPodWithClaim(t, "q", "second")
 	attempt(t, "q", recorder.Unschedulable) // the driver has room for one
+}
+
+// kubectl drain does the same: it cordons the node, and then evicts.
+func TestAStatefulSetsPodThatIsEvictedComesUpElsewhereInItsZone(t *testing.T) {
+	use(t, "native")
+	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "a", "kubecon-3": "a", "other-1": "b", "other-2": "b"})
+	addStorageClass(t, "made", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
+	create(t, "/apis/apps/v1/namespaces/default/statefulsets", `
+metadata: {name: set}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: set}}
+  template: {metadata: {labels: {app: set}}, spec: {containers: [{name: web, image: web}]}}
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {storageClassName: made, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`)
+	core := sim.Client().CoreV1()
+	zoneOf := func(name string) string {
+		node, err := core.Nodes().Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return node.Labels[v1.LabelTopologyZone]
+	}
+	first := inPhase(t, "set", 1, v1.PodRunning)[0]
+	zone := zoneOf(first.Spec.NodeName)
+	if key, value := onlyAffinity(t, volumeOf(t, "data-set-0")); key != v1.LabelTopologyZone || value != zone {
+		t.Errorf("the volume is for %s=%s, and the pod in zone %s", key, value, zone)
+	}
+	if _, err := core.Nodes().Patch(t.Context(), first.Spec.NodeName, types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "set-0"}, DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(first.UID))}}
+	if err := core.Pods("default").EvictV1(t.Context(), eviction); err != nil {
+		t.Fatal(err)
+	}
+	kit.Succeeds(t, "it runs again", func(ctx context.Context) error {
+		again, err := core.Pods("default").Get(ctx, "set-0", metav1.GetOptions{})
+		if err == nil && (again.UID == first.UID || again.Status.Phase != v1.PodRunning) {
+			err = fmt.Errorf("it is %s on %q: %+v", again.Status.Phase, again.Spec.NodeName, again.Status.Conditions)
+		}
+		if err == nil && (again.Spec.NodeName == first.Spec.NodeName || zoneOf(again.Spec.NodeName) != zone) {
+			t.Errorf("it was on %s, in zone %s, and is on %s now", first.Spec.NodeName, zone, again.Spec.NodeName)
+		}
+		return err
+	})
 }
 
 func TestAVolumeIsMadeAtOnceAndKept(t *testing.T) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // contract compares a handler with openapi.yaml.
@@ -108,6 +110,15 @@ func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://elsewhere.e
 
 const base = "/api/v1/"
 
+// compressed is a text as gzip makes it.
+func compressed(text string) string {
+	var file bytes.Buffer
+	to := gzip.NewWriter(&file)
+	_, _ = io.WriteString(to, text) // into memory
+	_ = to.Close()
+	return file.String()
+}
+
 // nodeAndPod is an import.
 const nodeAndPod = `{"nodes":[{"metadata":{"name":"kubecon-1"}}],"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}]}`
 
@@ -129,6 +140,9 @@ var calls = []call{
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
 	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
 	{"a huge import", "POST", base + "import", "", 413, oversized},
+	{"a compressed import", "POST", base + "import", compressed(nodeAndPod), 200, nil},
+	{"an import that is huge inside", "POST", base + "import", compressed(strings.Repeat(" ", snapshot.MaxSent+1)), 413, nil},
+	{"an import that was cut", "POST", base + "import", compressed(nodeAndPod)[:40], 400, nil},
 	{"an import that would be huge", "POST", base + "import", `{"pods":[` + strings.Repeat("{},", 1<<20) + `{}]}`, 413, nil},
 	{"an export", "GET", base + "export", "", 200, nil},
 	{"a pattern that matches", "POST", base + "regex/preview", `{"pattern":"kubecon-.*"}`, 200, nil},

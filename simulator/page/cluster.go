@@ -10,8 +10,10 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/resource"
+	v1helper "k8s.io/kubernetes/pkg/apis/core/v1/helper"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
@@ -39,6 +41,13 @@ type nodeView struct {
 	*v1.Node
 	Pods        []*v1.Pod // by name
 	CPU, Memory usage
+	Extended    []extended // by name
+}
+
+// extended is a resource such as nvidia.com/gpu, in pieces.
+type extended struct {
+	Name string
+	usage
 }
 
 // usage is how much of a resource the pods of a node have asked for, in thousandths
@@ -51,6 +60,14 @@ func (u usage) Percent() int64 {
 		return 0
 	}
 	return min(100, u.Used*100/u.Of)
+}
+
+// Place is the node's zone and instance type, as far as its labels say.
+func (n *nodeView) Place() []string {
+	return slices.DeleteFunc([]string{
+		cmp.Or(n.Labels[v1.LabelTopologyZone], n.Labels[v1.LabelFailureDomainBetaZone]),
+		cmp.Or(n.Labels[v1.LabelInstanceTypeStable], n.Labels[v1.LabelInstanceType]),
+	}, func(text string) bool { return text == "" })
 }
 
 func (c *cluster) now() *contents {
@@ -74,8 +91,7 @@ func read(sim *simulator.Simulator) *contents {
 	pods, _ := core.Pods().Lister().List(labels.Everything())
 	c := &contents{pods: pods, byName: make(map[string]*nodeView, len(nodes))}
 	for _, node := range nodes {
-		has := node.Status.Allocatable
-		view := &nodeView{Node: node, CPU: usage{Of: has.Cpu().MilliValue()}, Memory: usage{Of: has.Memory().Value()}}
+		view := viewOf(node)
 		c.nodes = append(c.nodes, view)
 		c.byName[node.Name] = view
 	}
@@ -88,6 +104,19 @@ func read(sim *simulator.Simulator) *contents {
 		slices.SortFunc(n.Pods, func(a, b *v1.Pod) int { return natural(a.Name, b.Name) })
 	}
 	return c
+}
+
+// viewOf is a node without pods.
+func viewOf(node *v1.Node) *nodeView {
+	has := node.Status.Allocatable
+	view := &nodeView{Node: node, CPU: usage{Of: has.Cpu().MilliValue()}, Memory: usage{Of: has.Memory().Value()}}
+	for name, quantity := range has {
+		if v1helper.IsExtendedResourceName(name) && !quantity.IsZero() {
+			view.Extended = append(view.Extended, extended{string(name), usage{Of: quantity.Value()}})
+		}
+	}
+	slices.SortFunc(view.Extended, func(a, b extended) int { return cmp.Compare(a.Name, b.Name) })
+	return view
 }
 
 // place puts a pod on its node, or among those that wait for one.
@@ -104,6 +133,9 @@ func (c *contents) place(pod *v1.Pod) {
 		n.Pods = append(n.Pods, pod)
 		n.CPU.Used += requested.Cpu().MilliValue()
 		n.Memory.Used += requested.Memory().Value()
+		for i := range n.Extended {
+			n.Extended[i].Used += requested.Name(v1.ResourceName(n.Extended[i].Name), apiresource.DecimalSI).Value()
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,5 +41,60 @@ func TestPodsThatWaitForTheSameReasonAreOneGroup(t *testing.T) {
 		if reason := storyOf(pod).Reason; !podHas(pod, strings.ToLower(reason)) {
 			t.Fatalf("the list of a group's pods lacks %s", pod.Name)
 		}
+	}
+}
+
+func TestNumbersInWhichTheReasonsOfAGroupDifferAreLeftOut(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		messages []string
+		want     []string // pods and reason of each group
+	}{
+		{
+			"how many nodes are short of what",
+			[]string{
+				"0/1000 nodes are available: 3 Insufficient cpu, 997 node(s) had untolerated taint(s).",
+				"0/1000 nodes are available: 12 node(s) had untolerated taint(s), 988 Insufficient cpu.",
+				"0/1000 nodes are available: 1 Insufficient cpu, 999 node(s) had untolerated taint(s). preemption: 0/1000 nodes",
+			},
+			[]string{"3 0/1000 nodes are available: … Insufficient cpu, … node(s) had untolerated taint(s)."},
+		},
+		{
+			"a claim of each",
+			[]string{`persistentvolumeclaim "data-web-9" not found`, `persistentvolumeclaim "data-web-10" not found`},
+			[]string{`2 persistentvolumeclaim "data-web-…" not found`},
+		},
+		{
+			"reasons that differ in words",
+			[]string{"0/2 nodes are available: 2 Insufficient cpu.", "0/2 nodes are available: 2 Insufficient memory.", "0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory."},
+			[]string{"1 0/2 nodes are available: 2 Insufficient cpu.", "1 0/2 nodes are available: 2 Insufficient memory.", "1 0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory."},
+		},
+		{
+			"the same message is left as it is",
+			[]string{"0/3 nodes are available: 1 z, 2 a.", "0/3 nodes are available: 1 z, 2 a."},
+			[]string{"2 0/3 nodes are available: 1 z, 2 a."},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var waiting []*v1.Pod
+			for i, message := range tt.messages {
+				waiting = append(waiting, waitingPod("default", fmt.Sprint("p-", i), "", message))
+			}
+			var got []string
+			for _, g := range groupsOf(waiting) {
+				got = append(got, fmt.Sprint(len(g.Pods), " ", g.Reason))
+				list, err := url.Parse(g.URL())
+				if err != nil {
+					t.Fatal(err)
+				}
+				listed := keep(toolbar{Filter: list.Query().Get("filter")}, waiting, podHas)
+				if !slices.Equal(listed, g.Pods) {
+					t.Errorf("%s: its list has %d pods", g.Reason, len(listed))
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
 	}
 }

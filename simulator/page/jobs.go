@@ -33,7 +33,8 @@ const (
 type job struct {
 	ID          int
 	Title       string
-	*comparison // nil for any other work
+	Drains      string // the node that it drains, if it does
+	*comparison        // nil for any other work
 
 	cancel   context.CancelFunc
 	finished chan struct{}
@@ -194,6 +195,8 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
 		return finish(w, r, came.Notice, came.Problems)
 	case len(came.Problems) > 0:
 		return fragment(w, r, "aside-problems", one)
+	case one.Drains != "":
+		return fragment(w, r, "aside-done", came)
 	default:
 		notify(w, came.Notice, true)
 		return nil

@@ -1,9 +1,7 @@
 package page
 
 import (
-	"cmp"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -25,7 +23,7 @@ type toolbar struct {
 }
 
 var (
-	nodeSorts = [][2]string{{"", "name"}, {"pods", "most pods"}, {"cpu", "CPU requested"}, {"memory", "memory requested"}, {"newest", "newest"}}
+	nodeSorts = [][2]string{{"", "name"}, {"pods", "most pods"}, {"cpu", "CPU requested"}, {"memory", "memory requested"}, {"zone", "zone, instance type"}, {"newest", "newest"}}
 	podSorts  = [][2]string{{"", "waiting first"}, {"newest", "newest"}, {"name", "name"}, {"node", "node"}}
 )
 
@@ -40,7 +38,7 @@ func keep[T any](t toolbar, all []T, has func(T, string) bool) []T {
 }
 
 func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
-	c, tools := p.cluster.now(), newToolbar(r, "nodes, pods, reasons", nodeSorts)
+	c, tools := p.cluster.now(), newToolbar(r, "nodes, zones, pods, reasons", nodeSorts)
 	nodes, waiting := keep(tools, c.nodes, (*nodeView).has), keep(tools, c.waiting, podHas)
 	sortNodes(nodes, tools.Sort)
 	return p.show(w, r, "overview", "Cluster", "cluster", map[string]any{
@@ -50,8 +48,14 @@ func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// has reports whether a node's name, zone, instance type, state or extended resources,
+// or the name of one of its pods, contains the text, which is in lower case.
 func (n *nodeView) has(text string) bool {
-	return strings.Contains(n.Name, text) ||
+	own := append(n.Place(), n.Name, n.State())
+	for _, resource := range n.Extended {
+		own = append(own, resource.Name)
+	}
+	return slices.ContainsFunc(own, func(field string) bool { return strings.Contains(strings.ToLower(field), text) }) ||
 		slices.ContainsFunc(n.Pods, func(pod *v1.Pod) bool { return strings.Contains(pod.Name, text) })
 }
 
@@ -59,6 +63,9 @@ func (n *nodeView) has(text string) bool {
 // contains the text, which is in lower case.
 func podHas(pod *v1.Pod, text string) bool {
 	s, of := storyOf(pod), ptr.Deref(ownerOf(pod), owner{})
+	if strings.Contains(text, someNumber) { // of the link to a group
+		s.Reason = shapeOf(s.Reason)
+	}
 	return slices.ContainsFunc([]string{
 		pod.Name, pod.Namespace, of.Kind + " " + of.Name, pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation],
 		pod.Spec.NodeName, s.Title, s.Reason,
@@ -70,47 +77,12 @@ func sortNodes(nodes []*nodeView, by string) {
 		"pods":   func(a, b *nodeView) int { return len(b.Pods) - len(a.Pods) },
 		"cpu":    func(a, b *nodeView) int { return int(b.CPU.Percent() - a.CPU.Percent()) },
 		"memory": func(a, b *nodeView) int { return int(b.Memory.Percent() - a.Memory.Percent()) },
+		"zone":   func(a, b *nodeView) int { return slices.Compare(a.Place(), b.Place()) },
 		"newest": func(a, b *nodeView) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) },
 	}
 	if order := orders[by]; order != nil {
 		slices.SortStableFunc(nodes, order)
 	}
-}
-
-type group struct {
-	story
-	Pods []*v1.Pod // the newest first
-	// Namespace and Regex are those that all of them have, if they have the same.
-	Namespace string
-	Regex     *string
-}
-
-// groupsOf sorts pods by why they wait, in the order of the first of each group.
-func groupsOf(waiting []*v1.Pod) []*group {
-	var groups []*group
-	by := map[story]*group{}
-	for _, pod := range waiting {
-		why, regex := storyOf(pod), regexOf(pod)
-		why.Aside = "" // what preemption says is no reason
-		g := by[why]
-		if g == nil {
-			g = &group{story: why, Namespace: pod.Namespace, Regex: regex}
-			by[why] = g
-			groups = append(groups, g)
-		}
-		g.Pods = append(g.Pods, pod)
-		if !ptr.Equal(g.Regex, regex) {
-			g.Regex = nil
-		}
-		if g.Namespace != pod.Namespace {
-			g.Namespace = ""
-		}
-	}
-	return groups
-}
-
-func (g *group) URL() string {
-	return "/pods?" + url.Values{"filter": {cmp.Or(g.Reason, g.Title)}}.Encode()
 }
 
 func (p *page) podList(w http.ResponseWriter, r *http.Request) error {
@@ -135,17 +107,6 @@ func rank(pod *v1.Pod) int {
 		return 0
 	}
 	return 1
-}
-
-func (p *page) node(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("name")
-	n := p.cluster.now().byName[name]
-	if n == nil {
-		return notThere("Node " + name + " does not exist (any more).")
-	}
-	return p.show(w, r, "node", name, "cluster", map[string]any{
-		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage),
-	})
 }
 
 func (p *page) summary(w http.ResponseWriter, r *http.Request) error {

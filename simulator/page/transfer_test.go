@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +32,28 @@ func TestAFileThatCannotBeImportedIsToldOfInPlainWords(t *testing.T) {
 	}
 	if got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`)); err != nil || len(got.Pods) != 1 {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestAFileThatIsCompressedIsTaken(t *testing.T) {
+	var file bytes.Buffer
+	to := gzip.NewWriter(&file)
+	if _, err := to.Write([]byte("nodes:\n- metadata: {name: a}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, notices, err := snapshotOf(upload(t, "file", file.String()))
+	if err != nil || len(got.Nodes) != 1 || got.Nodes[0].Name != "a" || len(notices) > 0 {
+		t.Errorf("got %v, %v, %v", got, notices, err)
+	}
+	if _, _, err := snapshotOf(upload(t, "file", file.String()[:file.Len()-8])); err == nil || err.Error() != "f.json is not an exported file: the file is cut off: unexpected EOF" {
+		t.Errorf("what was cut: %v", err)
+	}
+	form, err := execute("import", nil)
+	if err != nil || !bytes.Contains(form, []byte(".gz,")) {
+		t.Errorf("the form offers none, %v: %s", err, form)
 	}
 }
 

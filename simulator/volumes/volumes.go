@@ -180,11 +180,15 @@ func affinity(terms []v1.TopologySelectorTerm) *v1.VolumeNodeAffinity {
 	return &v1.VolumeNodeAffinity{Required: required}
 }
 
-// around is affinity to a node: to its zone, say, if the driver says that its
-// volumes can be reached from there, and else to the node alone. A node without
-// such labels is like any other.
+// around is affinity to from where a driver's volumes can be reached that are made
+// for a node: the driver says so on the node, and for others it is the node's zone. Of
+// a node without a zone it is the node alone. A node without such labels is like any
+// other.
 func (p *provisioner) around(ctx context.Context, node *v1.Node, driver string) (*v1.VolumeNodeAffinity, error) {
-	keys := []string{v1.LabelHostname}
+	keys := []string{v1.LabelTopologyZone}
+	if _, ok := node.Labels[v1.LabelTopologyZone]; !ok {
+		keys = []string{v1.LabelHostname}
+	}
 	on, err := p.client.StorageV1().CSINodes().Get(ctx, node.Name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, err

@@ -197,7 +197,7 @@ document.body.addEventListener("done", (event) => {
 
 // Work that goes on after its form is closed is shown at the edge of the page.
 function setAside(job) {
-  if (!job) return;
+  if (!job || document.querySelector(`#jobs [data-aside="${job.dataset.aside}"]`)) return;
   const place = document.createElement("div");
   place.setAttribute("hx-get", job.dataset.aside);
   place.setAttribute("hx-trigger", "load");

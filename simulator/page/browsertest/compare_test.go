@@ -114,9 +114,10 @@ const (
 func (p *tab) inTheCloud() {
 	p.Helper()
 	core := sim.Client().CoreV1()
-	room := v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi"), v1.ResourcePods: resource.MustParse("3")}
+	room := v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi"), v1.ResourcePods: resource.MustParse("3"), "accelerators.hardware-vendor.example.com/partition-of-a-large-one": resource.MustParse("16")}
 	for i := range 3 {
-		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf(cloudNode, i)}, Status: v1.NodeStatus{Capacity: room, Allocatable: room}}
+		where := map[string]string{v1.LabelTopologyZone: "northamerica-northeast1-a", v1.LabelInstanceTypeStable: "x2iedn.metal-32xlarge"}
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf(cloudNode, i), Labels: where}, Status: v1.NodeStatus{Capacity: room, Allocatable: room}}
 		if _, err := core.Nodes().Create(p.Context(), node, metav1.CreateOptions{}); err != nil {
 			p.Fatal(err)
 		}

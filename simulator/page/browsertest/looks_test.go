@@ -43,9 +43,10 @@ var scenes = []scene{
 	{"/pods", nil, "#new, .list .outcome, .list .clip"},
 	{"/objects", nil, "#new, .shelf-head .button"},
 	{"/pods/default/nowhere", nil, "#verdict h2, #verdict p"},
-	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome"},
+	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome, .deeds button, .deeds a"},
+	{"/nodes/kubecon-1/taint", nil, "main h1, #taint, main .submit"},
 	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
-	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome"},
+	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .deeds button, .deeds a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("", "#cog"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("#more", "#import"), "#editor h1, #editor .submit"},
@@ -169,11 +170,11 @@ func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p.configure(head + plugins + guestV2)
 	p.inTheCloud()
 	p.says(".waiting", "Too many pods")
-	p.onEveryScreen("the cluster", ".waiting .name, .waiting .why, .card .name, .card .pods a")
+	p.onEveryScreen("the cluster", ".waiting .name, .waiting .why, .card .name, .card .place, .card dt, .card dd span, .card .pods a")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
 	p.onEveryScreen("the list of pods", "tbody th, tbody .outcome, tbody .clip")
 	p.panel("tbody a") // one that waits
 	p.onEveryScreen("a pod that waits", "#verdict p, .matrix tbody th, .matrix .because")
 	p.do(chromedp.Navigate(server.URL() + "/nodes/" + fmt.Sprintf(cloudNode, 0)))
-	p.onEveryScreen("a node", "main h1, tbody th, tbody .outcome")
+	p.onEveryScreen("a node", "main h1, .deeds button, .facts dt, .facts .wide span, tbody th, tbody .outcome")
 }

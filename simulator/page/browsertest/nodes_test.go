@@ -1,0 +1,138 @@
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// nodePanel opens what there is to know of a node.
+func (p *tab) nodePanel(name string) {
+	p.Helper()
+	p.click("#node-" + name)
+	p.waitFor("the panel is open", "document.querySelector('#panel').open && !!document.querySelector('#panel #cordon')")
+}
+
+// fitsEverywhere fails unless what the selectors mean is on the screen, on a desk and on a phone.
+func (p *tab) fitsEverywhere(see string) {
+	p.Helper()
+	p.fits(see)
+	p.onAPhone(func() { p.fits(see) })
+}
+
+func TestANodeIsCordonedAndTaintedByButtons(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.nodePanel("kubecon-1")
+	p.click("#cordon")
+	p.says("#notices", "Cordoned kubecon-1")
+	p.says("#panel .facts", "cordoned")
+	p.says("#cordon", "Uncordon")
+	p.says(".card .state", "cordoned")
+	p.click("#cordon")
+	p.says("#panel .facts", "ready")
+	p.says("#notices", "Uncordoned kubecon-1")
+
+	p.click("#taint-node")
+	p.typeIn("#taint", "dedicated=gpu:Never")
+	p.click("#editor .submit")
+	p.says("#problems", "unsupported taint effect: write key=value:NoSchedule")
+	p.fitsEverywhere("#editor h1, #taint, #problems, #editor .submit")
+	p.paste("#taint", "dedicated=gpu:NoSchedule")
+	p.submit()
+	p.says("#panel .facts", "dedicated=gpu:NoSchedule")
+	p.fitsEverywhere(".deeds button, .deeds a, #panel .untaint, #panel .close")
+	p.click("#panel .untaint")
+	p.waitFor("the taint is gone, and the panel is still open", "document.querySelector('#panel').open && !document.querySelector('#panel .untaint')")
+	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
+	if err != nil || len(node.Spec.Taints) > 0 || node.Spec.Unschedulable {
+		t.Errorf("the node is %+v, %v", node, err)
+	}
+}
+
+// full are workloads of two pods that must both run, of a pod on each node, and a pod of
+// nobody's.
+const full = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web}]}}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec: {selector: {matchLabels: {app: agent}}, template: {metadata: {labels: {app: agent}}, spec: {containers: [{name: web, image: web}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: alone, labels: {app: alone}}
+spec: {containers: [{name: web, image: web}]}
+`
+
+// on is how many pods of an app run on a node.
+func (p *tab) on(node, app string) (running int) {
+	p.Helper()
+	pods, err := sim.Client().CoreV1().Pods("default").List(p.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if pod.Spec.NodeName == node && pod.DeletionTimestamp == nil && pod.Status.Phase == v1.PodRunning {
+			running++
+		}
+	}
+	return running
+}
+
+func TestADrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("first")
+	p.form("pod")
+	p.paste("#text", full)
+	p.submit()
+	p.says("#summary", "4 running")
+	p.nodePanel("first")
+	p.click("#drain-node")
+	p.says("#question", "Drain first? It is cordoned, and its pods are evicted, but for those of DaemonSets. 1 pod that nothing makes anew is then gone.")
+	p.click("#confirm-yes")
+	p.says("#panel .facts", "cordoned")
+	p.says("#drain .job", "Draining first: 1 of 3")
+	p.says("#drain .job", "Cannot evict pod as it would violate the pod's disruption budget.")
+	p.fitsEverywhere("#drain p, #drain button, .deeds button")
+	if web, agent, alone := p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone"); web != 2 || agent != 1 || alone != 0 {
+		t.Errorf("on the node run %d, %d and %d", web, agent, alone)
+	}
+
+	p.click("#panel [data-close]")
+	p.says("#jobs .job", "Draining first: 1 of 3") // it goes on
+	p.nodePanel("first")
+	p.click("#drain .job button")
+	p.says("#drain .failed", "stopped after 1 of 3 pods; the node stays cordoned")
+	p.click("#panel [data-close]")
+	p.says("#jobs .failed", "Draining first: not done") // so it said at the edge, too
+	p.click("#jobs .failed button")
+
+	if err := sim.Client().PolicyV1().PodDisruptionBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.createNode("second")
+	p.nodePanel("first")
+	p.click("#drain-node")
+	p.says("#question", "but for those of DaemonSets.")
+	p.click("#confirm-yes")
+	p.says("#drain", "Drained first: 2 pods evicted")
+	p.waitFor("nothing but the agent is there", "[...document.querySelectorAll('#panel tbody th')].length === 1 && document.querySelector('#panel tbody th').innerText.includes('agent')")
+	p.says("#summary", "4 running") // an agent on each node
+	if got := fmt.Sprint(p.on("second", "web"), p.on("first", "agent"), p.on("second", "agent")); got != "2 1 1" {
+		t.Errorf("there run %s", got)
+	}
+	p.click("#cordon")
+	p.says("#panel .facts", "ready")
+	p.waitFor("of the drain nothing is said any more", "!document.querySelector('#drain').innerText")
+}

@@ -1,0 +1,122 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// gpuNode is a node with eight GPUs in a zone, and a pod that has two of them.
+func gpuNode(name, zone string) *nodeView {
+	room := v1.ResourceList{
+		v1.ResourceCPU: resource.MustParse("4"), "nvidia.com/gpu": resource.MustParse("8"),
+		"example.com/none": resource.MustParse("0"), "hugepages-2Mi": resource.MustParse("1Gi"),
+	}
+	n := viewOf(&v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelTopologyZone: zone, v1.LabelInstanceTypeStable: "p5.48xlarge"}},
+		Status:     v1.NodeStatus{Allocatable: room},
+	})
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "trains-on-" + name, Namespace: "default"}}
+	pod.Spec.NodeName = name
+	pod.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Requests: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("2")}}}}
+	(&contents{byName: map[string]*nodeView{name: n}}).place(pod)
+	return n
+}
+
+// textOf is what a view says, without its tags.
+func textOf(t *testing.T, view string, data any) string {
+	t.Helper()
+	body, err := execute(view, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(body), " ")), " ")
+}
+
+func TestANodeShowsItsZoneItsInstanceTypeAndItsExtendedResources(t *testing.T) {
+	n := gpuNode("a", "eu-1b")
+	card := textOf(t, "overview-live", map[string]any{"AllNodes": 1, "Waiting": pageOf[*group]{}, "Nodes": pageOf[*nodeView]{pager{All: 1}, []*nodeView{n}}})
+	sheet := textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*v1.Pod]{}, "Drain": (*job)(nil)})
+	for _, want := range []struct{ in, text string }{
+		{card, "eu-1b · p5.48xlarge CPU"}, {card, "nvidia.com/gpu 2/8"},
+		{sheet, "Zone, instance type eu-1b · p5.48xlarge"}, {sheet, "nvidia.com/gpu requested 2 of 8"},
+	} {
+		if !strings.Contains(want.in, want.text) {
+			t.Errorf("%q is not in %s", want.text, want.in)
+		}
+	}
+	if strings.Contains(card, "example.com/none") || strings.Contains(card, "hugepages") {
+		t.Errorf("it has none of it, or it is no extended resource: %s", card)
+	}
+}
+
+func TestNodesAreFoundAndSortedByWhatPeopleKnowOfThem(t *testing.T) {
+	cordoned := gpuNode("b", "eu-1a")
+	cordoned.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue}}
+	cordoned.Spec.Unschedulable = true
+	nodes := []*nodeView{gpuNode("a", "eu-1b"), cordoned, gpuNode("c", "eu-1a")}
+	for filter, want := range map[string]string{
+		"": "b c a", "EU-1A": "b c", "48xlarge": "b c a", "/gpu": "b c a", "cordoned": "b", "trains-on-c": "c", "eu-1c": "",
+	} {
+		kept := keep(toolbar{Filter: filter}, nodes, (*nodeView).has)
+		sortNodes(kept, "zone")
+		var names []string
+		for _, n := range kept {
+			names = append(names, n.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q finds %q, want %q", filter, got, want)
+		}
+	}
+}
+
+func TestADrainIsToldOfUntilTheNodeTakesPodsAgain(t *testing.T) {
+	p := &page{jobs: &jobs{ctx: t.Context()}}
+	n := gpuNode("a", "eu-1b")
+	n.Spec.Unschedulable = true
+	said := func() string {
+		return textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*v1.Pod]{}, "Drain": p.drainOf(n)})
+	}
+	if one := p.drainOf(n); one != nil {
+		t.Fatalf("%q is known of", one.Title)
+	}
+	goOn := make(chan outcome)
+	drain := func() *job {
+		return p.jobs.add(&job{Title: "Draining a", Drains: "a"}, func(_ context.Context, at *job) outcome {
+			e := evicting{job: at, of: 3}
+			e.finished(nil, true, nil)
+			_, _ = fmt.Fprintln(&e, "the budget forbids it")
+			return <-goOn
+		})
+	}
+	one := drain()
+	goOn <- outcome{Problems: because(errors.New("stopped after 1 of 3 pods"))}
+	ended(t, one)
+	if got := one.Progress(); got.Done != 1 || got.Of != 3 || !slices.Equal(got.Phases, []string{"the budget forbids it"}) {
+		t.Errorf("it was at %+v", got)
+	}
+	if got := said(); !strings.Contains(got, "Draining a: not done stopped after 1 of 3 pods") {
+		t.Errorf("it says %s", got)
+	}
+	two := drain()
+	if p.drainOf(n) != two {
+		t.Error("the new one is not the last")
+	}
+	goOn <- outcome{Notice: "Drained a: 3 pods evicted"}
+	ended(t, two)
+	if got := said(); !strings.Contains(got, "Drained a: 3 pods evicted Close") || !strings.Contains(got, "Uncordon") {
+		t.Errorf("it says %s", got)
+	}
+	n.Spec.Unschedulable = false
+	if got := said(); strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
+		t.Errorf("once it is uncordoned it says %s", got)
+	}
+}
