@@ -34,11 +34,13 @@ type SideOptions struct {
 	Pods       string                    // one of Modes
 	Schedulers []string                  // whose pods All schedules anew
 	Scenario   Scenario
-	Seed       uint64
-	Task       map[string]string               // as in SideResult
-	Patience   time.Duration                   // as in Options
-	Progress   func(step string, done, of int) // is told how far it is. It may not be nil
-	Warnings   io.Writer                       // as in Options
+	// Then goes on with the cluster, once it is at rest after the scenario. It may be nil.
+	Then     func(context.Context, *Sandbox) error
+	Seed     uint64
+	Task     map[string]string               // as in SideResult
+	Patience time.Duration                   // as in Options
+	Progress func(step string, done, of int) // is told how far it is. It may not be nil
+	Warnings io.Writer                       // as in Options
 }
 
 // RunSide starts a cluster in this process, has it schedule, and ends it.
@@ -101,15 +103,26 @@ func (s *side) run(ctx context.Context) (result *SideResult, err error) {
 			return nil, err
 		}
 	}
+	if then := s.options.Then; then != nil {
+		if err := then(ctx, &Sandbox{s}); err != nil {
+			return nil, err
+		}
+	}
+	if result, err = s.result(ctx); err == nil {
+		result.Setups, err = newSetups(s.options.Config, s.scheduler.Profiles)
+	}
+	return result, err
+}
+
+// result is what came of the pods so far.
+func (s *side) result(ctx context.Context) (*SideResult, error) {
 	s.awaitVictims(ctx)
 	nodes, pods, err := s.list(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read what came of it: %w", err)
 	}
 	s.see(pods)
-	result = newSideResult(s, nodes, pods)
-	result.Setups, err = newSetups(s.options.Config, s.scheduler.Profiles)
-	return result, err
+	return newSideResult(s, nodes, pods), nil
 }
 
 func (s *side) start(ctx context.Context) (err error) {
