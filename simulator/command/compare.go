@@ -23,8 +23,7 @@ import (
 
 type comparison struct {
 	compare.Options
-	file           string // with the cluster
-	live           capture.Options
+	clusterFlags
 	scenario, a, b string
 	programA       string // that runs the side, instead of this one
 	programB       string
@@ -51,8 +50,7 @@ if there was no comparison: if no pod was there to be scheduled, too, and if pod
 cluster have no node under A, unless --accept-unplaced is given.`
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
-	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
-	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
+	c.clusterFlags.add(flags)
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
 	c.AddFlags(flags)
@@ -156,15 +154,12 @@ func names(pods []compare.Difference) string {
 
 // read reads all files, and the cluster, before anything is started.
 func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
-	for flag, value := range map[string]string{"--cluster or --kubeconfig": c.file + c.live.Kubeconfig, "--a": c.a, "--b": c.b} {
+	for flag, value := range map[string]string{"--a": c.a, "--b": c.b} {
 		if value == "" {
 			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
 		}
 	}
-	if c.file != "" && c.live.Kubeconfig != "" {
-		return errors.New("--cluster and --kubeconfig: choose one of the two")
-	}
-	if err := c.live.Check(); err != nil {
+	if err := c.clusterFlags.check(compareName); err != nil {
 		return err
 	}
 	var errA, errB, err error
@@ -178,20 +173,48 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 	if err := cmp.Or(errA, errB, err); err != nil {
 		return err
 	}
-	if c.file == "" {
-		if c.Cluster, err = readCluster(ctx, c.live, errOut); err != nil {
-			return fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
-		}
-		list(errOut, "note", c.Cluster.Source.Notes)
-		return nil
+	c.Cluster, err = c.clusterFlags.read(ctx, errOut)
+	return err
+}
+
+// clusterFlags are the flags of commands that try something on a copy of a cluster.
+type clusterFlags struct {
+	file string // with the cluster
+	live capture.Options
+}
+
+func (c *clusterFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
+}
+
+// check is read's first part, which needs nothing but the flags.
+func (c *clusterFlags) check(command string) error {
+	switch {
+	case c.file == "" && c.live.Kubeconfig == "":
+		return fmt.Errorf("--cluster or --kubeconfig is missing; try simulator %s --help", command)
+	case c.file != "" && c.live.Kubeconfig != "":
+		return errors.New("--cluster and --kubeconfig: choose one of the two")
 	}
-	var notices []snapshot.Notice
-	c.Cluster, notices, err = readSnapshot(c.file)
+	return c.live.Check()
+}
+
+// read reads the cluster, and writes what a person should know of it.
+func (c *clusterFlags) read(ctx context.Context, errOut io.Writer) (*snapshot.Snapshot, error) {
+	if c.file == "" {
+		cluster, err := readCluster(ctx, c.live, errOut)
+		if err != nil {
+			return nil, fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
+		}
+		list(errOut, "note", cluster.Source.Notes)
+		return cluster, nil
+	}
+	cluster, notices, err := readSnapshot(c.file)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{errOut}, "notice:", notice)
 	}
 	if err != nil {
-		return fmt.Errorf("--cluster %s: %w", c.file, err)
+		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
-	return nil
+	return cluster, nil
 }
