@@ -38,7 +38,6 @@ const gcPercent = 75
 type sideCommand struct {
 	SideOptions
 	cluster, config, scenario, output string
-	messages                          bool
 }
 
 // NewSideCommand makes the command that a comparison starts for each of its sides. Every
@@ -50,7 +49,7 @@ func NewSideCommand(plugins frameworkruntime.Registry) *cobra.Command {
 		Short: "Schedule pods under one configuration, and write what came of it, for compare",
 		Args:  cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if c.messages {
+			if os.Getenv(isSide) != "" {
 				return c.serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			}
 			c.Warnings = cmd.ErrOrStderr()
@@ -71,8 +70,6 @@ func NewSideCommand(plugins frameworkruntime.Registry) *cobra.Command {
 	flags.StringSliceVar(&c.Schedulers, "schedulers", nil,
 		"whose pods --pods all schedules anew; both sides need the same (default: those of the configuration)")
 	addFlags(flags, &c.Pods, &c.Seed, &c.Patience)
-	flags.BoolVar(&c.messages, "messages", false, "be told in JSON what to do, and say so how far it is")
-	_ = flags.MarkHidden("messages") // which is there
 	return cmd
 }
 

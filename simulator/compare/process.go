@@ -26,8 +26,9 @@ const stopTime = 4 * time.Second
 // itself before.
 const grace = 5 * time.Second
 
-// isSide is set in the environment of a side, which starts no others: a program that
-// lacks the command might go on without end.
+// isSide is set in the environment of a side that is told on standard input what to do, and
+// says in messages how far it is. It starts no others: a program that lacks the command might
+// go on without end.
 const isSide = "SIMULATOR_IS_SIDE"
 
 // message is a line of JSON on the standard output of a side, which says something all
@@ -65,7 +66,7 @@ func (o *Options) runProgram(ctx context.Context, dir string, run, side int, clu
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	program := cmp.Or(config.Program, self)
-	cmd := exec.CommandContext(ctx, program, SideName, "--messages", "--output", resultFile(dir, side))
+	cmd := exec.CommandContext(ctx, program, SideName, "--output", resultFile(dir, side))
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, isSide+"=1")
 	out, in := io.Pipe()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(bytes.NewReader(task), bytes.NewReader(cluster)), in, logs

@@ -99,7 +99,7 @@ func kill(file string) error {
 	}
 	for _, path := range all {
 		line, _ := os.ReadFile(path)
-		if args := strings.Split(string(line), "\x00"); len(args) > 5 && args[1] == SideName && strings.HasPrefix(args[4], os.Getenv("TMPDIR")) && strings.HasSuffix(args[4], file) {
+		if args := strings.Split(string(line), "\x00"); len(args) > 4 && args[1] == SideName && strings.HasPrefix(args[3], os.Getenv("TMPDIR")) && strings.HasSuffix(args[3], file) {
 			var pid int
 			if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err != nil {
 				return err
