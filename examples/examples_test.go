@@ -1,5 +1,6 @@
-// Package examples has a folder for each way to write a guest (docs/guests.md), and one
-// for plugins that are compiled in. Its test does what their READMEs say.
+// Package examples has a folder for each way to write a guest (docs/guests.md), one
+// for plugins that are compiled in, and one with a cluster to try things on. Its test does
+// what the READMEs of those say that have something to build.
 package examples
 
 import (

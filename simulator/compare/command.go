@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -36,7 +38,6 @@ const gcPercent = 75
 type sideCommand struct {
 	SideOptions
 	cluster, config, scenario, output string
-	check, messages                   bool
 }
 
 // NewSideCommand makes the command that a comparison starts for each of its sides. Every
@@ -46,14 +47,17 @@ func NewSideCommand(plugins frameworkruntime.Registry) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   SideName + " --cluster cluster.yaml --config scheduler.yaml -o result.json.gz",
 		Short: "Schedule pods under one configuration, and write what came of it, for compare",
-		Args:  cobra.NoArgs,
+		Args:  cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if c.messages {
-				return c.tell(cmd.Context(), cmd.OutOrStdout())
+			if os.Getenv(isSide) != "" {
+				return c.serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			}
 			c.Warnings = cmd.ErrOrStderr()
 			say := NewPrinter(cmd.ErrOrStderr())
 			c.Progress = func(step string, done, of int) { say(Progress{Step: step, Done: done, Of: of}) }
+			if err := c.read(cmd.Context()); err != nil {
+				return err
+			}
 			return c.run(cmd.Context())
 		},
 	}
@@ -66,48 +70,38 @@ func NewSideCommand(plugins frameworkruntime.Registry) *cobra.Command {
 	flags.StringSliceVar(&c.Schedulers, "schedulers", nil,
 		"whose pods --pods all schedules anew; both sides need the same (default: those of the configuration)")
 	addFlags(flags, &c.Pods, &c.Seed, &c.Patience)
-	flags.BoolVar(&c.check, "check", false, "look at the configuration only")
-	flags.BoolVar(&c.messages, "messages", false, "say in JSON on standard output how far it is")
-	_ = errors.Join(flags.MarkHidden("check"), flags.MarkHidden("messages")) // which are there
 	return cmd
 }
 
-// tell runs the side for a program that reads messages.
-func (c *sideCommand) tell(ctx context.Context, out io.Writer) error {
-	m := &messenger{to: json.NewEncoder(out)}
+// serve runs the side for a program that sends options and a cluster, and reads messages.
+func (c *sideCommand) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	m := messenger{log.New(out, "", 0)}
 	m.say(message{})
 	go wait.UntilWithContext(ctx, func(context.Context) { m.say(message{}) }, heartbeat)
 	c.Progress = func(step string, done, of int) { m.say(message{Step: step, Done: done, Of: of}) }
 	c.Warnings = m
-	err := c.run(ctx)
+	err := c.obey(ctx, json.NewDecoder(in))
 	if err != nil {
 		m.say(message{Error: err.Error()})
 	}
 	return err
 }
 
-func (c *sideCommand) run(ctx context.Context) error {
-	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.cluster}, {"--output", c.output}} {
-		if flag.value == "" && !c.check {
-			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
-		}
+// obey looks at the configuration if there is no cluster.
+func (c *sideCommand) obey(ctx context.Context, told *json.Decoder) error {
+	if err := told.Decode(&c.SideOptions); err != nil {
+		return fmt.Errorf("be told what to do: %w", err)
 	}
-	side, err := ReadSide("--config", c.config)
-	if err != nil {
-		return err
-	}
-	c.Config, c.Name = side.Config, cmp.Or(c.Name, c.config)
-	if c.check {
+	if !told.More() {
 		return withLines(simulator.CheckSchedulerConfig(ctx, c.Config, c.Plugins))
 	}
-	if err := c.read(); err != nil {
-		return err
+	if err := told.Decode(&c.Cluster); err != nil {
+		return fmt.Errorf("be told of a cluster: %w", err)
 	}
-	if !c.messages { // who starts a side has checked both
-		if err := simulator.CheckSchedulerConfig(ctx, c.Config, c.Plugins); err != nil {
-			return fmt.Errorf("%s: %w", side.Label, withLines(err))
-		}
-	}
+	return c.run(ctx)
+}
+
+func (c *sideCommand) run(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -120,39 +114,55 @@ func (c *sideCommand) run(ctx context.Context) error {
 	return result.Write(c.output)
 }
 
-// read reads the files, before anything is started.
-func (c *sideCommand) read() error {
-	if err := checkMode(c.Pods); err != nil {
+// read reads what the flags name, and checks it, before anything is started.
+func (c *sideCommand) read(ctx context.Context) error {
+	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.cluster}, {"--output", c.output}} {
+		if flag.value == "" {
+			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
+		}
+	}
+	side, err := ReadSide("--config", c.config)
+	if err := cmp.Or(err, checkMode(c.Pods)); err != nil {
 		return err
 	}
+	c.Config, c.Name = side.Config, cmp.Or(c.Name, c.config)
 	if len(c.Schedulers) == 0 {
 		c.Schedulers = sets.List(schedulerNames(c.Config))
 	}
-	digest, scenario := sha256.New(), ""
-	var err error
-	if c.Scenario, scenario, err = ReadScenarioFile(c.scenario); err != nil {
-		return err
-	}
-	file, err := os.Open(c.cluster)
-	if err != nil {
-		return fmt.Errorf("--cluster: %w", err)
-	}
-	defer file.Close()
-	var notices []snapshot.Notice
-	if c.Cluster, notices, err = snapshot.Read(io.TeeReader(file, digest)); err != nil {
-		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
-	}
-	for _, notice := range notices {
-		if !c.messages { // who starts a side has told them
-			fmt.Fprintln(c.Warnings, "notice:", notice)
-		}
-	}
-	c.Task = map[string]string{"--cluster": fmt.Sprintf("%x", digest.Sum(nil)), "--scenario": scenario, "--pods": c.Pods, "--seed": fmt.Sprint(c.Seed)}
+	c.Task = map[string]string{"--pods": c.Pods, "--seed": fmt.Sprint(c.Seed)}
 	if c.Pods == All {
 		c.Task["--schedulers"] = strings.Join(c.Schedulers, ",")
 	}
+	if c.Scenario, c.Task["--scenario"], err = ReadScenarioFile(c.scenario); err != nil {
+		return err
+	}
+	if err := c.readCluster(); err != nil {
+		return err
+	}
+	if err := simulator.CheckSchedulerConfig(ctx, c.Config, c.Plugins); err != nil {
+		return fmt.Errorf("%s: %w", side.Label, withLines(err))
+	}
 	return nil
 }
+
+func (c *sideCommand) readCluster() error {
+	text, err := os.ReadFile(c.cluster)
+	if err != nil {
+		return fmt.Errorf("--cluster: %w", err)
+	}
+	cluster, notices, err := snapshot.Read(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
+	}
+	for _, notice := range notices {
+		fmt.Fprintln(c.Warnings, "notice:", notice)
+	}
+	c.Cluster, c.Task["--cluster"] = cluster, digestOf(text)
+	return nil
+}
+
+// digestOf is the same for files with the same text.
+func digestOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
 // ReadScenarioFile reads a scenario, and gives the digest of the file. Without a path
 // there is none.
@@ -168,7 +178,7 @@ func ReadScenarioFile(path string) (s Scenario, digest string, err error) {
 	if err != nil {
 		return s, "", fmt.Errorf("--scenario %s: %w", path, err)
 	}
-	return *scenario, fmt.Sprintf("%x", sha256.Sum256(text)), nil
+	return *scenario, digestOf(text), nil
 }
 
 // ReadSide takes a door's name, or else a file, which a flag names.
@@ -187,20 +197,16 @@ func ReadSide(flag, value string) (Side, error) {
 	return side, nil
 }
 
-// messenger sends messages, from any goroutine.
-type messenger struct {
-	mu sync.Mutex
-	to *json.Encoder
-}
+// messenger sends messages, from any goroutine. What is written to it is a warning.
+type messenger struct{ lines *log.Logger }
 
-func (m *messenger) say(one message) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m messenger) say(one message) {
 	one.Format = Format
-	_ = m.to.Encode(one) // nobody reads it any more
+	text, _ := json.Marshal(one) // which has no more than text and numbers
+	m.lines.Print(string(text))
 }
 
-func (m *messenger) Write(line []byte) (int, error) {
+func (m messenger) Write(line []byte) (int, error) {
 	m.say(message{Warning: strings.TrimSuffix(string(line), "\n")})
 	return len(line), nil
 }
@@ -208,31 +214,17 @@ func (m *messenger) Write(line []byte) (int, error) {
 // often is how long a step goes on before it is shown again.
 const often = 3 * time.Second
 
-type printer struct {
-	to    io.Writer
-	began time.Time
-
-	mu   sync.Mutex
-	last map[string]shown // by side
-}
-
-type shown struct {
-	run  int
-	step string
-	at   time.Time
-}
-
 // NewPrinter shows how far it is, in lines for a person.
 func NewPrinter(to io.Writer) func(Progress) {
-	return (&printer{to: to, began: time.Now(), last: map[string]shown{}}).say
-}
-
-func (s *printer) say(p Progress) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := s.last[p.Side]; last.run == p.Run && last.step == p.Step && time.Since(last.at) < often {
-		return
+	var mu sync.Mutex
+	began, last, shown := time.Now(), map[string]Progress{}, map[string]time.Time{} // by side
+	return func(p Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if l := last[p.Side]; l.Run == p.Run && l.Step == p.Step && time.Since(shown[p.Side]) < often {
+			return
+		}
+		last[p.Side], shown[p.Side] = p, time.Now()
+		fmt.Fprintf(to, "%6.1fs  %v\n", time.Since(began).Seconds(), p)
 	}
-	s.last[p.Side] = shown{p.Run, p.Step, time.Now()}
-	fmt.Fprintf(s.to, "%6.1fs  %v\n", time.Since(s.began).Seconds(), p)
 }

@@ -14,6 +14,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -119,24 +120,25 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if os.Getenv(isSide) != "" {
 		return nil, errors.New("the process of a side was asked to compare: its program lacks the command " + SideName)
 	}
-	files, err := newFiles(&o)
+	dir, err := os.MkdirTemp("", "sides-")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("directory for the sides: %w", err)
 	}
-	defer os.RemoveAll(string(files))
-	if err := o.check(ctx, files); err != nil {
+	defer os.RemoveAll(dir)
+	if err := o.check(ctx, dir); err != nil {
 		return nil, err
 	}
 	if err := o.nothing(); err != nil {
 		return nil, err
 	}
-	if err := files.writeObjects(&o); err != nil {
+	cluster, err := json.Marshal(o.Cluster)
+	if err != nil {
 		return nil, err
 	}
 	debug.FreeOSMemory() // that of guests that were compiled, too
 	result := newResult(&o)
 	for i := range o.Runs {
-		sides, err := o.run(ctx, files, i)
+		sides, err := o.run(ctx, dir, i, cluster)
 		if err != nil {
 			return nil, err
 		}
@@ -150,30 +152,25 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
-func (o *Options) run(ctx context.Context, files files, run int) (results [2]*SideResult, err error) {
+func (o *Options) run(ctx context.Context, dir string, run int, cluster []byte) (results [2]*SideResult, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if o.InTurn {
 		group.SetLimit(1)
 	}
 	for i, config := range o.sides() {
-		group.Go(func() (err error) {
-			if ctx.Err() == nil {
-				err = o.runSide(ctx, files, run, i)
+		group.Go(func() error {
+			err := o.runProgram(ctx, dir, run, i, cluster)
+			if err == nil || ctx.Err() != nil {
+				return context.Cause(ctx) // if it was stopped by its user, or by the other's end
 			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx) // stopped by its user, or by the other's end
-			}
-			if err != nil {
-				return SideErrors{{letter(i), err, config}}
-			}
-			return nil
+			return SideErrors{{letter(i), err, config}}
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return results, err
 	}
 	for i := range results { // once both clusters' memory is free
-		if results[i], err = ReadSideResult(files.result(i)); err != nil {
+		if results[i], err = ReadSideResult(resultFile(dir, i)); err != nil {
 			return results, SideErrors{{letter(i), err, o.sides()[i]}}
 		}
 	}
@@ -197,7 +194,7 @@ func letter(side int) string { return "AB"[side : side+1] }
 
 // check looks at both configurations, as far as that can be done without a cluster.
 // Another program does so itself.
-func (o *Options) check(ctx context.Context, files files) error {
+func (o *Options) check(ctx context.Context, dir string) error {
 	var wrong SideErrors
 	for i, config := range o.sides() {
 		o.say(0, i, checks, 0, 0)
@@ -205,7 +202,7 @@ func (o *Options) check(ctx context.Context, files files) error {
 		if config.Program == "" {
 			err = simulator.CheckSchedulerConfig(ctx, config.Config, o.Plugins)
 		} else {
-			err = o.runProgram(ctx, files, 0, i, "--check")
+			err = o.runProgram(ctx, dir, 0, i, nil)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

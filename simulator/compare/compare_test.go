@@ -70,6 +70,19 @@ func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
 	}
 }
 
+// TestNodesThatPreFilterNamesAreLookedAtInOneOrder: kube-scheduler takes them from a set,
+// and looks at a part of them.
+func TestNodesThatPreFilterNamesAreLookedAtInOneOrder(t *testing.T) {
+	s := cluster(250, 0)
+	for i := range 60 {
+		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprintf("even-%02d", i), []string{"100m", "300m"}[i%2]), "^node-..[02468]$"))
+	}
+	r := run(t, Options{A: door(t, "native"), B: door(t, "v2"), Cluster: s})
+	if tally := r.Runs[0]; len(r.Differences) > 0 || tally.Same != 60 {
+		t.Errorf("%d differ, %+v", len(r.Differences), tally)
+	}
+}
+
 func TestARegexThatLeavesThreePodsWithoutNodesIsFound(t *testing.T) {
 	s := cluster(10, 40)
 	for i := range 3 {

@@ -21,7 +21,6 @@ func TestMain(m *testing.M) {
 	defer stop()
 	cmd := NewSideCommand(nil)
 	cmd.SetArgs(os.Args[2:])
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetOut(os.Stdout)
 	if err := cmd.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

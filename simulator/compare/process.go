@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,62 +26,10 @@ const stopTime = 4 * time.Second
 // itself before.
 const grace = 5 * time.Second
 
-// isSide is set in the environment of a side, which starts no others: a program that
-// lacks the command might go on without end.
+// isSide is set in the environment of a side that is told on standard input what to do, and
+// says in messages how far it is. It starts no others: a program that lacks the command might
+// go on without end.
 const isSide = "SIMULATOR_IS_SIDE"
-
-// files are what the sides are given, and all that they write and leave behind, in a
-// directory.
-type files string
-
-func (f files) path(name string) string { return filepath.Join(string(f), name) }
-func (f files) config(side int) string  { return f.path(letter(side) + ".yaml") }
-func (f files) result(side int) string  { return f.path(letter(side) + ".json.gz") }
-
-const (
-	clusterFile  = "cluster.json"
-	scenarioFile = "scenario.json"
-)
-
-func newFiles(o *Options) (files, error) {
-	dir, err := os.MkdirTemp("", "sides-")
-	for i, side := range o.sides() {
-		if err == nil {
-			err = os.WriteFile(files(dir).config(i), side.Config, 0o600)
-		}
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("directory for the sides: %w", err), os.RemoveAll(dir))
-	}
-	return files(dir), nil
-}
-
-func (f files) write(name string, value any) error {
-	file, err := os.Create(f.path(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(json.NewEncoder(file).Encode(value), file.Close())
-}
-
-// writeObjects writes what both sides get.
-func (f files) writeObjects(o *Options) error {
-	cluster := *o.Cluster
-	cluster.Source, cluster.SchedulerConfig = nil, nil
-	return errors.Join(f.write(clusterFile, cluster), f.write(scenarioFile, o.Scenario))
-}
-
-// runSide runs a side to its end, which writes its result.
-func (o *Options) runSide(ctx context.Context, files files, run, side int) error {
-	args := []string{
-		"--cluster", files.path(clusterFile), "--output", files.result(side), "--name", o.sides()[side].Name, "--pods", o.Pods,
-		"--schedulers", strings.Join(o.schedulers(), ","), "--seed", fmt.Sprint(o.Seed + uint64(run)), "--patience", o.Patience.String(),
-	}
-	if len(o.Scenario.Steps) > 0 {
-		args = append(args, "--scenario", files.path(scenarioFile))
-	}
-	return o.runProgram(ctx, files, run, side, args...)
-}
 
 // message is a line of JSON on the standard output of a side, which says something all
 // the time.
@@ -92,24 +42,34 @@ type message struct {
 	Error   string `json:"error,omitempty"` // why there is no result
 }
 
-// runProgram has the program of a side do what it is told to.
-func (o *Options) runProgram(ctx context.Context, files files, run, side int, args ...string) error {
+// runProgram has the program of a side do what it is told on standard input: first options,
+// and then the cluster, as JSON. Without one it looks at the configuration only. All that
+// it writes and leaves behind is in dir.
+func (o *Options) runProgram(ctx context.Context, dir string, run, side int, cluster []byte) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	program := cmp.Or(o.sides()[side].Program, self)
-	logs, err := os.Create(files.path(letter(side) + ".log"))
+	config := o.sides()[side]
+	task, err := json.Marshal(SideOptions{
+		Name: config.Name, Config: config.Config, Pods: o.Pods, Schedulers: o.schedulers(), Scenario: o.Scenario,
+		Seed: o.Seed + uint64(run), Patience: o.Patience,
+	})
+	if err != nil {
+		return err
+	}
+	logs, err := os.Create(filepath.Join(dir, letter(side)+".log"))
 	if err != nil {
 		return err
 	}
 	defer logs.Close()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	cmd := exec.CommandContext(ctx, program, append([]string{SideName, "--messages", "--config", files.config(side)}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+string(files), isSide+"=1")
+	program := cmp.Or(config.Program, self)
+	cmd := exec.CommandContext(ctx, program, SideName, "--output", resultFile(dir, side))
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, isSide+"=1")
 	out, in := io.Pipe()
-	cmd.Stdout, cmd.Stderr = in, logs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(bytes.NewReader(task), bytes.NewReader(cluster)), in, logs
 	wait, err := child.Start(cmd, stopTime)
 	if err != nil {
 		return err
@@ -129,6 +89,8 @@ func (o *Options) runProgram(ctx context.Context, files files, run, side int, ar
 	}
 	return nil
 }
+
+func resultFile(dir string, side int) string { return filepath.Join(dir, letter(side)+".json.gz") }
 
 var errNoSide = errors.New(`is no simulator that runs sides, as "simulator side" does`)
 
@@ -160,21 +122,20 @@ func (o *Options) listen(from *json.Decoder, end context.CancelCauseFunc, run, s
 	}
 }
 
-var panics = regexp.MustCompile(`(?m)^(panic|fatal error): `)
+var panics = regexp.MustCompile(`^(panic|fatal error): `)
 
 // lastLines are those of a file, or the first of a panic in it. They are empty if nothing
 // was written.
 func lastLines(path string) string {
 	const most = 10
 	text, _ := os.ReadFile(path)
-	if at := panics.FindIndex(text); at != nil {
-		text = text[at[0]:]
-	} else if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); len(lines) > most {
-		text = []byte(strings.Join(lines[len(lines)-most:], "\n"))
-	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	from := slices.IndexFunc(lines, panics.MatchString)
+	if from < 0 {
+		from = max(0, len(lines)-most)
+	}
 	if lines[0] == "" {
 		return ""
 	}
-	return "; the last it wrote: " + strings.Join(lines[:min(len(lines), most)], "\n")
+	return "; the last it wrote: " + strings.Join(lines[from:min(len(lines), from+most)], "\n")
 }

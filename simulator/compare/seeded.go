@@ -12,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/workqueue"
 	nodetopology "k8s.io/component-helpers/node/topology"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -26,10 +27,16 @@ import (
 // have come to by itself.
 type seeded struct {
 	seed  uint64
-	start *int                   // the place in nodes where the scheduler begins; nil: not to be had
-	nodes []fwk.NodeInfo         // the scheduler's own list, once it is sorted
-	pod   string                 // of the current cycle
-	last  []fwk.NodePluginScores // of the current cycle
+	start *int           // the place in nodes where the scheduler begins; nil: not to be had
+	nodes []fwk.NodeInfo // the scheduler's own list, once it is sorted
+	place map[string]int // of each node in it, by name
+
+	// Of the current cycle:
+	pod   string
+	first int                    // the place of the node that comes first
+	named bool                   // PreFilter has named the nodes
+	which *string                // if not nil, it is to be told which node is asked, and nothing else
+	last  []fwk.NodePluginScores // what scored
 }
 
 // newSeeded reaches into a scheduler. Without the private field, which its tests
@@ -64,11 +71,42 @@ func (s *seeded) begin(profile framework.Framework, pod string) {
 	}
 	if len(s.nodes) != len(list) || &s.nodes[0] != &list[0] {
 		sortNodes(list)
-		s.nodes = list
+		s.nodes, s.place = list, make(map[string]int, len(list))
+		for i, node := range list {
+			s.place[node.Node().Name] = i
+		}
 	}
+	s.first = s.number(pod) % len(list)
 	if s.start != nil {
-		*s.start = s.number(pod) % len(list)
+		*s.start = s.first
 	}
+}
+
+// inOrder puts what asks a node each into the order of the list. The scheduler has taken
+// those that PreFilter has named from a set, whose order is another each time.
+func (s *seeded) inOrder(pieces int, ask func(piece int)) []int {
+	order, ranks := make([]int, pieces), make([]int, pieces)
+	for i := range order {
+		order[i] = i
+		if s.named {
+			ranks[i] = (s.place[s.asked(ask, i)] - s.first + len(s.nodes)) % len(s.nodes)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	return order
+}
+
+// asked is the node that would be asked. The scheduler does not come to ask it.
+func (s *seeded) asked(ask func(piece int), piece int) (node string) {
+	s.which = &node
+	defer func() {
+		s.which = nil
+		if reason := recover(); reason != nil && reason != any(s) {
+			panic(reason)
+		}
+	}()
+	ask(piece)
+	return node
 }
 
 // sortNodes puts the scheduler's list, which is in the order in which it saw the
@@ -112,15 +150,33 @@ type seededProfile struct {
 	scheduler *pausable
 }
 
-// Parallelizer makes nodes answer one after the other. The plugins themselves are
-// given the framework in here, and go on side by side.
-func (p *seededProfile) Parallelizer() fwk.Parallelizer { return parallelize.NewParallelizer(1) }
+// Parallelizer makes nodes answer one after the other, in the order of the list. The
+// plugins themselves are given the framework in here, and go on side by side.
+func (p *seededProfile) Parallelizer() fwk.Parallelizer { return oneByOne{p.scheduler.seeded} }
+
+type oneByOne struct{ *seeded }
+
+func (s oneByOne) Until(ctx context.Context, pieces int, ask workqueue.DoWorkPieceFunc, operation string) {
+	order := s.inOrder(pieces, ask)
+	parallelize.NewParallelizer(1).Until(ctx, pieces, func(i int) { ask(order[i]) }, operation)
+}
+
+// RunFilterPluginsWithNominatedPods is called for each node in its turn.
+func (p *seededProfile) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	if s := p.scheduler.seeded; s.which != nil {
+		*s.which = node.Node().Name
+		panic(s) // back to asked: any verdict would count
+	}
+	return p.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+}
 
 // RunPreFilterPlugins comes first after the scheduler's list of nodes is made anew, which
 // Kubernetes 1.35 does within its SchedulePod, and others before it.
 func (p *seededProfile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	p.scheduler.seeded.begin(p.Framework, nameOf(pod).String())
-	return p.Framework.RunPreFilterPlugins(ctx, state, pod)
+	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)
+	p.scheduler.seeded.named = !result.AllNodes()
+	return result, status, limiting
 }
 
 func (p *seededProfile) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {

@@ -25,22 +25,24 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// SideOptions say what a side does.
+// SideOptions say what a side does. A comparison sends them to its sides as JSON, but for
+// what only this process has.
 type SideOptions struct {
-	Name       string                    // of the configuration, in the result
-	Config     []byte                    // the KubeSchedulerConfiguration
-	Plugins    frameworkruntime.Registry // as in Options
-	Cluster    *snapshot.Snapshot        // what there is. It is used up
-	Pods       string                    // one of Modes
-	Schedulers []string                  // whose pods All schedules anew
+	Name       string             // of the configuration, in the result
+	Config     []byte             // the KubeSchedulerConfiguration
+	Cluster    *snapshot.Snapshot `json:"-"` // what there is. It is used up
+	Pods       string             // one of Modes
+	Schedulers []string           // whose pods All schedules anew
 	Scenario   Scenario
+	Seed       uint64
+	Patience   time.Duration // as in Options
+
+	Plugins frameworkruntime.Registry `json:"-"` // as in Options
 	// Then goes on with the cluster, once it is at rest after the scenario. It may be nil.
-	Then     func(context.Context, *Sandbox) error
-	Seed     uint64
-	Task     map[string]string               // as in SideResult
-	Patience time.Duration                   // as in Options
-	Progress func(step string, done, of int) // is told how far it is. It may not be nil
-	Warnings io.Writer                       // as in Options
+	Then     func(context.Context, *Sandbox) error `json:"-"`
+	Task     map[string]string                     `json:"-"` // as in SideResult
+	Progress func(step string, done, of int)       `json:"-"` // is told how far it is. It may not be nil
+	Warnings io.Writer                             `json:"-"` // as in Options
 }
 
 // RunSide starts a cluster in this process, has it schedule, and ends it.

@@ -97,21 +97,10 @@ func (r *SideResult) index() *SideResult {
 	return r
 }
 
-func (r *SideResult) save(a *recorder.Attempt) *recorder.Saved {
-	if a == nil {
-		return nil
-	}
-	saved, names := a.Save()
-	if len(names) > len(r.NodeNames) {
-		r.NodeNames = names
-	}
-	return saved
-}
-
 // Write writes the result to a file, compressed if its name ends in .gz.
 func (r *SideResult) Write(path string) error {
 	for _, pod := range r.Pods {
-		pod.Last, pod.Room = r.save(pod.Attempt), r.save(pod.room)
+		pod.Last, pod.Room = pod.Attempt.Save(&r.NodeNames), pod.room.Save(&r.NodeNames)
 	}
 	err := atomicfile.Write(path, func(to io.Writer) error {
 		if filepath.Ext(path) != ".gz" {
@@ -150,33 +139,25 @@ func (r *SideResult) read(raw []byte) error {
 		}
 	}
 	var is struct{ Format int } // the rest is looked at once it is known what it means
-	err := json.Unmarshal(raw, &is)
-	switch {
-	case err == nil && is.Format != 0 && is.Format != Format:
+	if json.Unmarshal(raw, &is) == nil && is.Format != 0 && is.Format != Format {
 		return fmt.Errorf("it is a result of format %d, and this simulator reads format %d: write it anew, with a side of this release", is.Format, Format)
-	case err == nil && is.Format == Format:
-		err = json.Unmarshal(raw, r)
 	}
-	if err != nil || is.Format == 0 {
+	if json.Unmarshal(raw, r) != nil || is.Format == 0 {
 		return errors.New(`it is no result of "simulator side", or not all of one`)
 	}
 	for _, pod := range r.Pods {
 		if pod == nil {
 			return errors.New("the file is damaged: a pod is missing")
 		}
-		if err := errors.Join(r.restore(pod.Last, &pod.Attempt), r.restore(pod.Room, &pod.room)); err != nil {
+		var wrong [2]error
+		pod.Attempt, wrong[0] = pod.Last.Restore(r.NodeNames)
+		pod.room, wrong[1] = pod.Room.Restore(r.NodeNames)
+		if err := errors.Join(wrong[:]...); err != nil {
 			return fmt.Errorf("the file is damaged: pod %s: %w", pod.key(), err)
 		}
 		pod.Last, pod.Room = nil, nil
 	}
 	return nil
-}
-
-func (r *SideResult) restore(saved *recorder.Saved, to **recorder.Attempt) (err error) {
-	if saved != nil {
-		*to, err = saved.Restore(r.NodeNames)
-	}
-	return err
 }
 
 // JudgeFiles compares two results of the same task, as [Run] does with those that it

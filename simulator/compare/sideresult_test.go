@@ -117,7 +117,7 @@ func TestFilesThatAreNoResultsAreRefused(t *testing.T) {
 	_, _ = to.Write([]byte(`{"format":1,"pods":[]}`))
 	_ = to.Close()
 	none := `it is no result of "simulator side", or not all of one`
-	const strange = `{"format":1,"nodeNames":["a"],"pods":[{"namespace":"n","name":"p","state":"","attempts":1,"last":{"attempt":{},"scored":[1]}}]}`
+	const strange = `{"format":1,"nodeNames":["a"],"pods":[{"namespace":"n","name":"p","state":"","attempts":1,"last":{"attempt":{},"scoring":{"nodes":[1]}}}]}`
 	for text, want := range map[string]string{
 		"":                           none,
 		"nodes: []":                  none,
@@ -127,7 +127,7 @@ func TestFilesThatAreNoResultsAreRefused(t *testing.T) {
 		`{"format":1,"pods":[null]}`: "the file is damaged: a pod is missing",
 		`{"format":2}`:               "it is a result of format 2, and this simulator reads format 1",
 		packed.String()[:20]:         "the file is cut off or damaged",
-		strange:                      "the file is damaged: pod n/p: an attempt has nodes or scores that are not listed",
+		strange:                      "the file is damaged: pod n/p: an attempt has nodes that are not listed",
 	} {
 		path := filepath.Join(t.TempDir(), "result")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -137,14 +137,14 @@ type Group struct {
 	Column int
 	Reason string
 
-	nodes nodeSet
+	nodeSet
 }
 
 // Len is how many nodes are in the group.
-func (g Group) Len() int { return len(g.nodes.places) }
+func (g Group) Len() int { return len(g.Places) }
 
 // Nodes are their names, sorted.
-func (g Group) Nodes() []string { return g.nodes.sorted() }
+func (g Group) Nodes() []string { return g.sorted() }
 
 // NodeVerdict is the verdict on one node: that of its Group.
 type NodeVerdict struct {

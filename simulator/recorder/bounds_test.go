@@ -31,7 +31,7 @@ func (r *Recorder) record(pod string, nodes []string, verdict func(i int) nodeVe
 	r.add(rec)
 	all, verdicts := nodeSet{names: nodes}, []nodeVerdict{}
 	for i := range nodes {
-		all.places, verdicts = append(all.places, int32(i)), append(verdicts, verdict(i))
+		all.Places, verdicts = append(all.Places, int32(i)), append(verdicts, verdict(i))
 	}
 	r.update(func() {
 		r.keep(rec, groupNodes(all, verdicts), nil)

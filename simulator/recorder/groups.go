@@ -46,14 +46,15 @@ func (n *nodes) find(node framework.NodeInfo) (int32, bool) {
 	return place, ok
 }
 
+// nodeSet is some nodes, by their places in a list of names.
 type nodeSet struct {
-	names  []string // by place
-	places []int32
+	names  []string
+	Places []int32 `json:"nodes"`
 }
 
 func (s nodeSet) sorted() []string {
-	names := make([]string, len(s.places))
-	for i, place := range s.places {
+	names := make([]string, len(s.Places))
+	for i, place := range s.Places {
 		names[i] = s.names[place]
 	}
 	slices.Sort(names)
@@ -75,17 +76,17 @@ var rank = map[Verdict]int{Errored: 0, Rejected: 1, LeftOut: 2, Passed: 3, NotRu
 func groupNodes(nodes nodeSet, verdicts []nodeVerdict) []Group {
 	var groups []Group
 	index := map[nodeVerdict]int{}
-	for _, place := range nodes.places {
+	for _, place := range nodes.Places {
 		v := verdicts[place]
 		i, ok := index[v]
 		if !ok {
 			i, index[v] = len(groups), len(groups)
 			groups = append(groups, Group{v.verdict, v.column, v.reason, nodeSet{names: nodes.names}})
 		}
-		groups[i].nodes.places = append(groups[i].nodes.places, place)
+		groups[i].Places = append(groups[i].Places, place)
 	}
 	for i := range groups {
-		groups[i].nodes.places = slices.Clone(groups[i].nodes.places) // which has no room to grow
+		groups[i].Places = slices.Clone(groups[i].Places) // which has no room to grow
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(rank[a.Verdict], rank[b.Verdict]), cmp.Compare(a.Column, b.Column),

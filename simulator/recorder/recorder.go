@@ -227,14 +227,14 @@ const (
 // bytesOf is about how much memory verdicts on nodes and their scores take.
 func bytesOf(groups []Group, s *scoring) (bytes int) {
 	for _, g := range groups {
-		bytes += groupBytes + len(g.Reason) + 4*len(g.nodes.places)
+		bytes += groupBytes + len(g.Reason) + 4*len(g.Places)
 	}
 	if s == nil {
 		return bytes
 	}
-	bytes += 4 * len(s.nodes.places)
-	for _, column := range s.columns {
-		bytes += 8*len(column.raw) + len(column.normalized)
+	bytes += 4 * len(s.Places)
+	for _, column := range s.Columns {
+		bytes += 8*(len(column.raw)+len(column.Given)) + len(column.Normalized)
 	}
 	return bytes
 }

@@ -1,70 +1,61 @@
 package recorder
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
 
 // Saved is an attempt for a file that has thousands: nodes are places in a list of names
-// that all of a scheduler's attempts share. It lacks what PreScore plugins said.
+// that all of a scheduler's attempts share. It lacks what PreScore plugins said, and the
+// scores of plugins before they were normalized.
 type Saved struct {
-	Fields  fields       `json:"attempt"`
-	Groups  []savedGroup `json:"groups,omitempty"`
-	Scored  []int32      `json:"scored,omitempty"` // the nodes
-	Columns []savedScore `json:"scores,omitempty"` // for each of ScoreColumns
+	Fields  fields   `json:"attempt"`
+	Groups  []Group  `json:"groups,omitempty"`
+	Scoring *scoring `json:"scoring,omitempty"`
 }
 
-type savedGroup struct {
-	Group
-	Nodes []int32
-}
-
-type savedScore struct {
-	Raw        []int64 `json:"raw,omitempty"` // an extender's alone
-	Normalized []uint8 `json:"normalized,omitempty"`
-}
-
-// Save returns the attempt for a file, and as many names of nodes as it needs.
-func (a *Attempt) Save() (s *Saved, names []string) {
-	s = &Saved{Fields: fields(*a)}
-	s.Fields.PreScore = nil
+// Save returns the attempt for a file, and has names list the nodes that it needs.
+// Without an attempt there is nothing to save.
+func (a *Attempt) Save(names *[]string) *Saved {
+	if a == nil {
+		return nil
+	}
 	for _, g := range a.Groups {
-		s.Groups, names = append(s.Groups, savedGroup{g, g.nodes.places}), g.nodes.names
-	}
-	if a.scoring == nil {
-		return s, names
-	}
-	s.Scored = a.scoring.nodes.places
-	for _, column := range a.scoring.columns {
-		one := savedScore{Normalized: column.normalized}
-		if column.Extender {
-			one.Raw = column.raw
+		if len(g.names) > len(*names) {
+			*names = g.names
 		}
-		s.Columns = append(s.Columns, one)
 	}
-	return s, names
+	s := &Saved{fields(*a), a.Groups, a.scoring}
+	s.Fields.PreScore = nil
+	return s
 }
 
-// Restore returns the attempt that was saved, given the longest list of names.
+// Restore returns the attempt that was saved, if one was, given the names of all.
 func (s *Saved) Restore(names []string) (*Attempt, error) {
-	a, places := Attempt(s.Fields), slices.Clone(s.Scored)
-	for _, g := range s.Groups {
-		g.nodes = nodeSet{names, g.Nodes}
-		a.Groups, places = append(a.Groups, g.Group), append(places, g.Nodes...)
+	if s == nil {
+		return nil, nil
 	}
-	if len(places) > 0 && (slices.Min(places) < 0 || int(slices.Max(places)) >= len(names)) || len(s.Columns) != len(a.ScoreColumns) {
-		return nil, errors.New("an attempt has nodes or scores that are not listed")
+	a := Attempt(s.Fields)
+	a.Groups, a.scoring = s.Groups, cmp.Or(s.Scoring, &scoring{})
+	sets := []*nodeSet{&a.scoring.nodeSet}
+	for i := range a.Groups {
+		sets = append(sets, &a.Groups[i].nodeSet)
 	}
-	a.scoring = &scoring{nodes: nodeSet{names, s.Scored}}
-	for i, column := range s.Columns {
-		count := len(column.Normalized)
-		if a.ScoreColumns[i].Extender {
-			count = len(column.Raw)
+	for _, set := range sets {
+		if set.names = names; len(set.Places) > 0 && (slices.Min(set.Places) < 0 || int(slices.Max(set.Places)) >= len(names)) {
+			return nil, errors.New("an attempt has nodes that are not listed")
 		}
-		if count != len(s.Scored) {
+	}
+	if len(a.scoring.Columns) != len(a.ScoreColumns) {
+		return nil, errors.New("an attempt lacks scores")
+	}
+	for i, head := range a.ScoreColumns {
+		column := &a.scoring.Columns[i]
+		column.ScoreColumn = head
+		if head.Extender && len(column.Given) != len(a.scoring.Places) || !head.Extender && len(column.Normalized) != len(a.scoring.Places) {
 			return nil, errors.New("an attempt lacks scores of some nodes")
 		}
-		a.scoring.columns = append(a.scoring.columns, scores{a.ScoreColumns[i], column.Raw, column.Normalized})
 	}
 	return &a, nil
 }

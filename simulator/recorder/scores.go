@@ -11,15 +11,16 @@ import (
 
 // scoring are the scores of the nodes that were left to choose from.
 type scoring struct {
-	nodes   nodeSet
-	columns []scores
+	nodeSet
+	Columns []scores `json:"columns"`
 }
 
 // scores are a column's, in the order of the nodes.
 type scores struct {
-	ScoreColumn
-	raw        []int64 // nil: as normalized
-	normalized []uint8 // from 0 to 100; nil for an extender, whose scores nobody bounds
+	ScoreColumn `json:"-"`
+	raw         []int64 // nil: as normalized
+	Normalized  []uint8 `json:"normalized,omitempty"` // from 0 to 100
+	Given       []int64 `json:"given,omitempty"`      // by an extender, whose scores nobody bounds; it has no others
 }
 
 // maxScore is the framework's, whose name for it depends on the minor of Kubernetes.
@@ -31,20 +32,20 @@ const perPriority = maxScore / extenderv1.MaxExtenderPriority
 func (s scores) at(i int) (score Score) {
 	switch {
 	case s.Extender:
-		score.Raw, score.Normalized = s.raw[i], s.raw[i]*perPriority
+		score.Raw, score.Normalized = s.Given[i], s.Given[i]*perPriority
 	case s.raw == nil:
-		score.Raw, score.Normalized = int64(s.normalized[i]), int64(s.normalized[i])
+		score.Raw, score.Normalized = int64(s.Normalized[i]), int64(s.Normalized[i])
 	default:
-		score.Raw, score.Normalized = s.raw[i], int64(s.normalized[i])
+		score.Raw, score.Normalized = s.raw[i], int64(s.Normalized[i])
 	}
 	score.Weighted = score.Normalized * s.Weight
 	return score
 }
 
 func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []framework.NodePluginScores) *scoring {
-	all := &scoring{nodes: nodeSet{s.nodes.names, make([]int32, len(list))}}
+	all := &scoring{nodeSet: nodeSet{s.nodes.names, make([]int32, len(list))}}
 	for i, node := range list {
-		all.nodes.places[i], _ = s.nodes.find(node) // each of them was filtered
+		all.Places[i], _ = s.nodes.find(node) // each of them was filtered
 	}
 	if len(result) == 0 {
 		return all
@@ -55,7 +56,7 @@ func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []frame
 		for i := range list {
 			normalized[i] = uint8(result[i].Scores[column].Score / weight)
 		}
-		all.columns = append(all.columns, scores{ScoreColumn{Name: score.Name, Weight: weight}, c.raw[score.Name], normalized})
+		all.Columns = append(all.Columns, scores{ScoreColumn: ScoreColumn{Name: score.Name, Weight: weight}, raw: c.raw[score.Name], Normalized: normalized})
 	}
 	return all
 }
@@ -65,18 +66,18 @@ func (s *scoring) add(name string, weight int64, list extenderv1.HostPriorityLis
 	for _, priority := range list {
 		given[priority.Host] = priority.Score
 	}
-	raw := make([]int64, len(s.nodes.places))
-	for i, place := range s.nodes.places {
-		raw[i] = given[s.nodes.names[place]]
+	inOrder := make([]int64, len(s.Places))
+	for i, place := range s.Places {
+		inOrder[i] = given[s.names[place]]
 	}
-	s.columns = append(s.columns, scores{ScoreColumn: ScoreColumn{Name: name, Extender: true, Weight: weight}, raw: raw})
+	s.Columns = append(s.Columns, scores{ScoreColumn: ScoreColumn{Name: name, Extender: true, Weight: weight}, Given: inOrder})
 }
 
 // heads are the columns without their numbers.
 func (s *scoring) heads() []ScoreColumn {
 	heads := []ScoreColumn{}
 	if s != nil {
-		for _, c := range s.columns {
+		for _, c := range s.Columns {
 			heads = append(heads, c.ScoreColumn)
 		}
 	}
@@ -88,12 +89,12 @@ func (s *scoring) rows() []NodeScore {
 	if s == nil {
 		return []NodeScore{}
 	}
-	rows := make([]NodeScore, len(s.nodes.places))
-	for i, place := range s.nodes.places {
+	rows := make([]NodeScore, len(s.Places))
+	for i, place := range s.Places {
 		row := &rows[i]
-		row.Node = s.nodes.names[place]
-		row.Cells = make([]Score, len(s.columns))
-		for j, column := range s.columns {
+		row.Node = s.names[place]
+		row.Cells = make([]Score, len(s.Columns))
+		for j, column := range s.Columns {
 			row.Cells[j] = column.at(i)
 			row.Total += row.Cells[j].Weighted
 		}

@@ -21,7 +21,6 @@ func Main() {
 	defer stop()
 	cmd := compare.NewSideCommand(nil)
 	cmd.SetArgs(os.Args[2:])
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetOut(os.Stdout)
 	if err := cmd.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,0 +1,144 @@
+// Package cluster makes a cluster to try things on. Its test looks at what it makes.
+package cluster
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// made is what the script writes.
+func made(t *testing.T, nodes, pods string) []byte {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "awk", "-f", "cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func read(t *testing.T, file []byte) *snapshot.Snapshot {
+	t.Helper()
+	s, notices, err := snapshot.Read(bytes.NewReader(file))
+	if err != nil || len(notices) > 0 {
+		t.Fatalf("%v %v", err, notices)
+	}
+	return s
+}
+
+func TestTheClusterIsOneThatCouldRun(t *testing.T) {
+	file := made(t, "60", "300")
+	if !bytes.Equal(file, made(t, "60", "300")) {
+		t.Error("the same numbers give another file")
+	}
+	s := read(t, file)
+	if len(s.Nodes) != 60 || len(s.Pods) != 300 || len(s.Deployments)+len(s.StatefulSets) != 60 {
+		t.Errorf("%d nodes, %d pods, %d Deployments, %d StatefulSets", len(s.Nodes), len(s.Pods), len(s.Deployments), len(s.StatefulSets))
+	}
+	if types := count(s.Nodes, v1.LabelInstanceTypeStable); len(types) != 4 {
+		t.Errorf("types: %v", types)
+	}
+	if zones := count(s.Nodes, v1.LabelTopologyZone); len(zones) != 3 {
+		t.Errorf("zones: %v", zones)
+	}
+	waiting, patterns := 0, 0
+	c := newChecks(t, s)
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		node := c.nodes[pod.Spec.NodeName]
+		if node == nil {
+			waiting++
+			continue
+		}
+		c.fits(pod, node)
+		c.reaches(pod, node)
+		if c.matches(pod, node) {
+			patterns++
+		}
+	}
+	if waiting == 0 || waiting > 10 || patterns == 0 || len(s.PVs) == 0 || len(c.zones) != len(s.PVs) || len(s.PodDisruptionBudgets) == 0 {
+		t.Errorf("%d wait, %d regexes, %d volumes, %d budgets", waiting, patterns, len(s.PVs), len(s.PodDisruptionBudgets))
+	}
+}
+
+// checks look at pods that have a node.
+type checks struct {
+	*testing.T
+	nodes map[string]*v1.Node
+	room  map[string]v1.ResourceList // what is left on each
+	zones map[string]string          // of claims
+}
+
+func newChecks(t *testing.T, s *snapshot.Snapshot) *checks {
+	c := &checks{t, map[string]*v1.Node{}, map[string]v1.ResourceList{}, map[string]string{}}
+	for i := range s.Nodes {
+		c.nodes[s.Nodes[i].Name], c.room[s.Nodes[i].Name] = &s.Nodes[i], s.Nodes[i].Status.Allocatable
+	}
+	for _, volume := range s.PVs {
+		zone := volume.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0]
+		c.zones[volume.Spec.ClaimRef.Name] = zone.Values[0]
+	}
+	return c
+}
+
+func (c *checks) fits(pod *v1.Pod, node *v1.Node) {
+	for name, asked := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
+		left := c.room[node.Name][name]
+		if left.Sub(asked); left.Sign() < 0 {
+			c.Errorf("%s: node %s has no %s left", pod.Name, node.Name, name)
+		}
+		c.room[node.Name][name] = left
+	}
+}
+
+func (c *checks) reaches(pod *v1.Pod, node *v1.Node) {
+	for _, volume := range pod.Spec.Volumes {
+		if zone := c.zones[volume.PersistentVolumeClaim.ClaimName]; zone != node.Labels[v1.LabelTopologyZone] {
+			c.Errorf("%s is on %s, its volume in %q", pod.Name, node.Name, zone)
+		}
+	}
+}
+
+// matches is true of a pod with a regex.
+func (c *checks) matches(pod *v1.Pod, node *v1.Node) bool {
+	selector, err := regex.Default.Selector(pod.Annotations)
+	if err != nil || selector != nil && !selector.Match(node.Name) {
+		c.Errorf("%s is on %s: %v", pod.Name, node.Name, err)
+	}
+	return selector != nil
+}
+
+func count(nodes []v1.Node, label string) map[string]int {
+	values := map[string]int{}
+	for _, node := range nodes {
+		values[node.Labels[label]]++
+	}
+	return values
+}
+
+func TestASmallerOneIsReadToo(t *testing.T) {
+	if s := read(t, made(t, "30", "90")); len(s.Nodes) != 30 || len(s.Pods) != 90 {
+		t.Errorf("%d nodes, %d pods", len(s.Nodes), len(s.Pods))
+	}
+}
+
+func TestTheConfigurationsAreGood(t *testing.T) {
+	for _, name := range []string{"least.yaml", "most.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := scheduler.Read(text)
+		if err != nil || len(config.Profiles) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
