@@ -94,7 +94,7 @@ func (s *pausable) beforeNext() {
 	s.asking.Store(true)
 }
 
-func (s *pausable) afterNext(*hooks.PodGroup) {
+func (s *pausable) afterNext(string, int) {
 	s.mu.Lock()
 	s.begun++
 	s.mu.Unlock()

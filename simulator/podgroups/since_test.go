@@ -170,7 +170,7 @@ func TestAGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 		if g == nil || *g != *first {
 			t.Fatalf("%s was tried with %+v, the first with %+v", a.Name, g, first)
 		}
-		if g.Name != "default/train" || g.Pods != 3 || g.Fit != 2 || !g.Waits || !strings.Contains(g.Reason, "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining") {
+		if g.Name != "default/train" || g.Pods != 3 || g.Fit != 2 || !strings.Contains(g.Reason, "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining") {
 			t.Errorf("%s was tried with %+v", a.Name, g)
 		}
 	}
@@ -198,7 +198,7 @@ func TestAGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 	eventually.Succeeds(t, "the last attempts have ended", func(context.Context) error {
 		for i := range pods {
 			a := sim.Recorder().Attempts("default", pods[i].Name)[0]
-			if a.Result != recorder.Scheduled || a.PodGroup == nil || a.PodGroup.Waits || a.PodGroup.Fit != 3 || a.PodGroup.Reason != "" {
+			if a.Result != recorder.Scheduled || a.PodGroup == nil || a.PodGroup.Fit != 3 || a.PodGroup.Reason != "" {
 				return fmt.Errorf("%s: %s with %+v", a.Name, a.Result, a.PodGroup)
 			}
 		}
@@ -279,7 +279,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 				}
 				cycles[a.PodGroup.Time] = true
 			}
-			if len(attempts) < 2 || attempts[0].Result != recorder.Scheduled || !attempts[len(attempts)-1].PodGroup.Waits {
+			if len(attempts) < 2 || attempts[0].Result != recorder.Scheduled || attempts[len(attempts)-1].PodGroup.Note() == "" {
 				return fmt.Errorf("%s: %d attempts", pods[i].Name, len(attempts))
 			}
 		}
@@ -333,7 +333,7 @@ func TestACopyHasThePodGroups(t *testing.T) {
 	eventually.Succeeds(t, "the others wait again", func(context.Context) error {
 		for i := range more {
 			all := sim.Recorder().Attempts("default", more[i].Name)
-			if len(all) == 0 || all[0].PodGroup == nil || !all[0].PodGroup.Waits {
+			if len(all) == 0 || all[0].PodGroup.Note() == "" {
 				return fmt.Errorf("%s: %+v", more[i].Name, all)
 			}
 		}

@@ -83,7 +83,7 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 				if rec.Node == "" { // else it was the binding that failed, or the group does not fit
 					rec.Duration = time.Since(start)
 				}
-				if group := rec.PodGroup; group != nil && group.Waits && (untried || rec.Node != "") {
+				if group := rec.PodGroup; group.Note() != "" && (untried || rec.Node != "") {
 					rec.Fits, rec.Node, group.Reason = rec.Node, "", rec.Message
 				}
 			})

@@ -74,11 +74,10 @@ func (s *session) take(pod *v1.Pod) *record {
 // of returns the attempt for a pod, which goes on, unless preemption tries it out.
 func (s *session) of(pod *v1.Pod) *record {
 	found, _ := s.inFlight.Load(pod.UID)
-	rec, _ := found.(*record)
-	if rec != nil && rec.PodGroup.isTryOut() {
-		return nil
+	if rec, _ := found.(*record); rec != nil && !rec.PodGroup.isTryOut() {
+		return rec
 	}
-	return rec
+	return nil
 }
 
 // point is where plugins decide about a pod.

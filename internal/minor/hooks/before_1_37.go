@@ -11,11 +11,11 @@ import (
 )
 
 // AroundNext calls before and after each time a scheduler takes a pod from its queue.
-func AroundNext(sched *scheduler.Scheduler, before func(), after func(*PodGroup)) {
+func AroundNext(sched *scheduler.Scheduler, before func(), after func(string, int)) {
 	next := sched.NextPod
 	sched.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		before()
-		defer after(nil)
+		defer after("", 0)
 		return next(logger)
 	}
 }

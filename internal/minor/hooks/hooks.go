@@ -12,9 +12,3 @@ import (
 
 // SchedulePod is how a scheduler looks for a node.
 type SchedulePod = func(context.Context, framework.Framework, fwk.CycleState, *Queued) (scheduler.ScheduleResult, error)
-
-// PodGroup is one whose pods are all tried before any of them is bound.
-type PodGroup struct {
-	Name string `json:"name"` // as namespace/name
-	Pods int    `json:"pods"` // how many wait
-}

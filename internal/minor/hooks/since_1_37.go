@@ -13,8 +13,8 @@ import (
 )
 
 // AroundNext calls before and after each time a scheduler takes a pod from its queue, or
-// a group of them, which after gets.
-func AroundNext(sched *scheduler.Scheduler, before func(), after func(*PodGroup)) {
+// a PodGroup: after gets namespace and name, and how many of its pods wait.
+func AroundNext(sched *scheduler.Scheduler, before func(), after func(group string, pods int)) {
 	next := sched.NextEntity
 	sched.NextEntity = func(logger klog.Logger) (entity framework.QueuedEntityInfo, err error) {
 		before()
@@ -28,11 +28,11 @@ func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before, true)
 }
 
-func podGroup(entity framework.QueuedEntityInfo) *PodGroup {
+func podGroup(entity framework.QueuedEntityInfo) (name string, pods int) {
 	if group, ok := entity.(*framework.QueuedPodGroupInfo); ok {
-		return &PodGroup{Name: group.Namespace + "/" + group.Name, Pods: len(group.GetUnscheduledPods())}
+		return group.Namespace + "/" + group.Name, len(group.GetUnscheduledPods())
 	}
-	return nil
+	return "", 0
 }
 
 // AroundTryOuts calls with true when no place was found for a PodGroup, before preemption
