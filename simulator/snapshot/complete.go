@@ -1,16 +1,12 @@
 package snapshot
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // Complete adds what the objects of a snapshot refer to and what it does not
@@ -92,23 +88,6 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 		for o := range kind.All(missing) {
 			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
 		}
-	}
-	sortNotices(notices)
-	return notices
-}
-
-// OneByOne says which pods are scheduled one by one, though they are of a PodGroup: those
-// of a snapshot that has none.
-func (s *Snapshot) OneByOne() (notices []Notice) {
-	pods := map[string]int{}
-	for i := range s.Pods {
-		if group := minor.PodGroupOf(&s.Pods[i]); group != "" && len(s.PodGroups) == 0 {
-			pods[s.Pods[i].Namespace+"/"+group]++
-		}
-	}
-	for group, n := range pods {
-		about := fmt.Sprintf("%d pods of PodGroup %s are scheduled one by one", n, group)
-		notices = append(notices, Notice{about, cmp.Or(minor.NoPodGroups, "no PodGroup is with them")})
 	}
 	sortNotices(notices)
 	return notices

@@ -24,8 +24,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // Kinds are those of a Snapshot in the order in which they are made: each after
@@ -55,12 +53,6 @@ var Kinds = []Kind{
 	kindOf("job", &batchv1.Job{}),
 	kindOf("node", &v1.Node{}),
 	kindOf("pod", &v1.Pod{}),
-}
-
-func init() {
-	if minor.NoPodGroups == "" {
-		Kinds = append(Kinds, kindOf("pod group", &minor.PodGroup{})) // still before the pods that wait
-	}
 }
 
 // ofNoNamespace are the kinds whose objects belong to the whole cluster.

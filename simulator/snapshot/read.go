@@ -190,6 +190,9 @@ func (in *reading) object(raw []byte, is header) error {
 		About:  strings.TrimSpace(is.Kind + " " + qualified(&is.Metadata)),
 		Reason: "left out: " + is.APIVersion + " " + is.Kind + " is no kind that scheduling depends on",
 	}
+	if gvk.GroupKind() == (schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}) {
+		notice.Reason = "left out: " + minor.NoPodGroups
+	}
 	for _, kind := range Kinds {
 		read := kind.Resource.GroupVersion()
 		switch {

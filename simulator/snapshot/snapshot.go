@@ -73,6 +73,12 @@ type Snapshot struct {
 	PodGroups              []minor.PodGroup           `json:"podGroups,omitempty"`
 }
 
+func init() {
+	if minor.NoPodGroups == "" {
+		Kinds = append(Kinds, kindOf("pod group", &minor.PodGroup{})) // still before the pods that wait
+	}
+}
+
 // Source is where a snapshot is from.
 type Source struct {
 	// Cluster is what the cluster is called, by the context of a kubeconfig, and
@@ -129,6 +135,23 @@ func sortNotices(notices []Notice) {
 	slices.SortStableFunc(notices, func(a, b Notice) int {
 		return cmp.Or(strings.Compare(a.About, b.About), strings.Compare(a.Reason, b.Reason))
 	})
+}
+
+// OneByOne says which pods are scheduled one by one, though they are of a PodGroup: those
+// of a snapshot that has none.
+func (s *Snapshot) OneByOne() (notices []Notice) {
+	pods := map[string]int{}
+	for i := range s.Pods {
+		if group := minor.PodGroupOf(&s.Pods[i]); group != "" && len(s.PodGroups) == 0 {
+			pods[s.Pods[i].Namespace+"/"+group]++
+		}
+	}
+	for group, n := range pods {
+		about := fmt.Sprintf("%d pods of PodGroup %s are scheduled one by one", n, group)
+		notices = append(notices, Notice{about, cmp.Or(minor.NoPodGroups, "no PodGroup is with them")})
+	}
+	sortNotices(notices)
+	return notices
 }
 
 // Objects is how many objects the snapshot has.
