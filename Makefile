@@ -42,7 +42,7 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
-	./simulator/recorder ./simulator/controlplane ./simulator/walkthrough
+	./simulator/recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
 
 GO_FILES = $(shell find . -name '*.go' -not -path './.*')
 
@@ -169,7 +169,7 @@ test: chromium prometheus kwok ## every test but the upstream host's, with a rea
 .PHONY: test-minors
 test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
 	$(foreach m,$(MINORS_SERVED),go test $(call minor,$(m)) -timeout 20m $(OF_MINORS) && \
-		go test $(call minor,$(m)) -run 'AgainstItself|StillHas' ./simulator/compare &&) true
+		go test $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/compare ./simulator/snapshot &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 )
 
@@ -54,6 +55,9 @@ type Config struct {
 	// NoWorkloads leaves out the controllers of Deployments and all else that makes
 	// pods.
 	NoWorkloads bool
+	// PodGroups has the pods of a PodGroup scheduled as one, which needs Kubernetes 1.37.
+	// It holds for the process.
+	PodGroups bool
 	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
 	// the annotations of kube-scheduler-simulator.
 	ResultAnnotations bool
@@ -70,6 +74,8 @@ type Config struct {
 // not there.
 func (c *Config) Check() error {
 	switch {
+	case c.PodGroups && minor.NoPodGroups != "":
+		return errors.New("--pod-groups: " + minor.NoPodGroups + ": make bin/simulator-1.37")
 	case c.Kwok.Path != "" && c.Kubelets != "":
 		return errors.New("--kwok and --kubelets: choose one of the two")
 	case c.Kubelets != "" && c.Kubelets != OurKubelets && c.Kubelets != NoKubelets:
@@ -103,6 +109,8 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file for KWOK's --config, with its Stages; may be given more than once")
 	flags.BoolVar(&c.ResultAnnotations, "result-annotations", false,
 		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
+	flags.BoolVar(&c.PodGroups, "pod-groups", false,
+		"serve PodGroups, and schedule their pods as one, on Kubernetes 1.37; a copy of a cluster that has some does so without being told")
 	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 }

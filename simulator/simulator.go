@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apiserver/pkg/util/feature"
+
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
@@ -62,6 +64,9 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 }
 
 func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
+	if err := feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": cfg.PodGroups}); err != nil {
+		return err
+	}
 	if s.servers, err = startServers(cfg.WebPort); err != nil {
 		return err
 	}

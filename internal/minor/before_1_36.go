@@ -44,3 +44,6 @@ type EventRecorder = events.EventRecorder
 func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature {
 	return profile.SignPod(ctx, pod, false)
 }
+
+// PodGroupOf is the name of the PodGroup that a pod is of, which no pod has here.
+func PodGroupOf(*v1.Pod) string { return "" }

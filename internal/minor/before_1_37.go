@@ -2,7 +2,10 @@
 
 package minor
 
-import fwk "k8s.io/kube-scheduler/framework"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+)
 
 // OwnPod is the resource of events of the very pod that waits. Here it has none of its
 // own, so that a hint must pass over the events of others.
@@ -10,3 +13,9 @@ const OwnPod = fwk.Pod
 
 // Sorted is what a fwk.QueueSortPlugin compares, for plugins that tests make.
 type Sorted = fwk.QueuedPodInfo
+
+// PodGroup stands for what no snapshot has here.
+type PodGroup = metav1.PartialObjectMetadata
+
+// NoPodGroups is why the pods of a PodGroup are not scheduled as one, or empty.
+const NoPodGroups = "that needs Kubernetes 1.37"

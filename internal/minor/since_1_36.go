@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/ptr"
 )
 
 // PreFlight implements PreBindPreFlight for a plugin that embeds it, and that has
@@ -44,4 +45,9 @@ type EventRecorder = events.EventRecorderLogger
 // Sign asks a profile for the signature of a pod.
 func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature {
 	return profile.SignPod(ctx, pod)
+}
+
+// PodGroupOf is the name of the PodGroup that a pod is of, or empty.
+func PodGroupOf(pod *v1.Pod) string {
+	return ptr.Deref(ptr.Deref(pod.Spec.SchedulingGroup, v1.PodSchedulingGroup{}).PodGroupName, "")
 }

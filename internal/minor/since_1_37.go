@@ -2,10 +2,19 @@
 
 package minor
 
-import fwk "k8s.io/kube-scheduler/framework"
+import (
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	fwk "k8s.io/kube-scheduler/framework"
+)
 
 // OwnPod is the resource of events of the very pod that waits.
 const OwnPod = fwk.TargetPod
 
 // Sorted is what a fwk.QueueSortPlugin compares, for plugins that tests make.
 type Sorted = fwk.QueuedEntityInfo
+
+// PodGroup says how many pods have to be scheduled as one.
+type PodGroup = schedulingv1beta1.PodGroup
+
+// NoPodGroups is why the pods of a PodGroup are not scheduled as one, or empty.
+const NoPodGroups = ""

@@ -55,7 +55,9 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 		if objects, err = readCluster(ctx, o.cluster, errOut); err != nil {
 			return err
 		}
+		o.notices = objects.OneByOne()
 	}
+	o.PodGroups = o.PodGroups || objects != nil && len(objects.PodGroups) > 0
 	servers, err := listen(o, end)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (d *Difference) rejected(side string, o Outcome, node string) {
 	d.Reason = fmt.Sprintf("under %s: %s", side, cmp.Or(o.Message, "the scheduler was not asked"))
 	if on := verdictOn(node, o.Attempt); on.refused() {
 		d.Cause, d.Plugin = Verdict, on.plugin
-		d.Reason = fmt.Sprintf("under %s %s is refused: %s", side, node, on.Reason)
+		d.Reason = fmt.Sprintf("under %s %s is refused: %s%s", side, node, on.Reason, o.Attempt.PodGroup.Note())
 	}
 }
 

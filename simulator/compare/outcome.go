@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/component-base/version"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
@@ -73,7 +74,7 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 	for name, one := range attempts {
 		was := r.outcome(name)
 		o := Outcome{
-			Node: was.Node, State: string(one.last.Result), Message: one.last.Message,
+			Node: was.Node, State: string(one.last.Result), Message: one.last.Message + one.last.PodGroup.Note(),
 			Attempts: one.last.Number, Attempt: &one.last, room: one.room, Took: one.took,
 		}
 		if was.State == Gone {
@@ -100,6 +101,9 @@ func (r *SideResult) of(name types.NamespacedName) *Pod {
 func notAsked(pod *v1.Pod) string {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return "it has scheduling gates"
+	}
+	if group := minor.PodGroupOf(pod); group != "" {
+		return "PodGroup " + group + " is not there, or has fewer pods than its minCount"
 	}
 	return "no profile is called " + pod.Spec.SchedulerName
 }

@@ -29,7 +29,7 @@ type pausable struct {
 
 	mu    sync.Mutex
 	open  chan struct{}         // closed while pods may be scheduled
-	begun int                   // attempts
+	begun int                   // attempts, each for a pod or for a PodGroup
 	busy  map[types.UID]busyPod // those that are looked at, or have a node and are not bound yet
 
 	changed    bool      // pods were bound, or deleted by preemption, since budgets were last counted
@@ -94,7 +94,10 @@ func (s *pausable) beforeNext() {
 	s.asking.Store(true)
 }
 
-func (s *pausable) afterNext() {
+func (s *pausable) afterNext(string, int) {
+	s.mu.Lock()
+	s.begun++
+	s.mu.Unlock()
 	s.asking.Store(false)
 	s.await()
 }
@@ -103,7 +106,6 @@ func (s *pausable) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, profile framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 		pod := hooks.PodOf(queued)
 		s.mu.Lock()
-		s.begun++
 		s.busy[pod.UID] = busyPod{name: nameOf(pod)}
 		s.mu.Unlock()
 		result, err := next(ctx, profile, state, queued)

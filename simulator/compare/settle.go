@@ -34,6 +34,9 @@ func (s *side) settleAfter(ctx context.Context, step string, change func(context
 	}
 	err := s.caughtUp(ctx)
 	if err == nil {
+		s.mu.Lock()
+		s.changed = time.Now()
+		s.mu.Unlock()
 		s.scheduler.resume()
 		err = s.idle(ctx)
 	}
@@ -123,6 +126,11 @@ func (s *side) reportProgress() {
 func (s *side) circling(pod types.NamespacedName) bool {
 	attempts := s.sim.Recorder().Attempts(pod.Namespace, pod.Name)
 	attempts = slices.DeleteFunc(attempts, func(a recorder.Attempt) bool { return a.Result == recorder.Pending })
+	if len(attempts) > 0 && attempts[0].PodGroup.Note() != "" { // it is tried for ever, whether or not anything changes
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return attempts[0].Time.After(s.changed)
+	}
 	return len(attempts) >= circles && !slices.ContainsFunc(attempts[:circles], func(a recorder.Attempt) bool {
 		return a.Result != recorder.Failed || a.Message != attempts[0].Message
 	})

@@ -74,7 +74,7 @@ type side struct {
 
 	mu      sync.Mutex
 	tried   map[types.NamespacedName]tried
-	changed time.Time // when an attempt last ended otherwise than the one before it
+	changed time.Time // when an attempt last ended otherwise than the one before it, or a step was done
 }
 
 // tried is what came of the attempts for a pod so far.
@@ -131,7 +131,8 @@ func (s *side) start(ctx context.Context) (err error) {
 	s.options.Progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
 		SchedulerConfig: s.options.Config, Plugins: s.options.Plugins, Warnings: s.options.Warnings, NoWorkloads: true,
-		Prepare: func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.options.Seed, s.attempted) },
+		PodGroups: len(s.plan.cluster.PodGroups) > 0,
+		Prepare:   func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.options.Seed, s.attempted) },
 	})
 	if err != nil {
 		return err

@@ -9,11 +9,14 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // group is pods that wait for the same reason.
 type group struct {
-	// story is that of the first, without the numbers in which others differ.
+	// story is that of the first, without the numbers in which others differ. That of a
+	// PodGroup has all that is said of its pods aside.
 	story
 	Pods []*v1.Pod // the newest first
 	// Namespace and Regex are those that all of them have, if they have the same.
@@ -28,6 +31,10 @@ func groupsOf(waiting []*v1.Pod) []*group {
 	for _, pod := range waiting {
 		why := storyOf(pod)
 		why.Aside = "" // what preemption says is no reason
+		reason := why.Reason
+		if minor.PodGroupOf(pod) != "" { // one line, whatever is said of each pod
+			why.Tone, why.Reason = "waiting", ""
+		}
 		g := exactly[why]
 		if g == nil {
 			shape := why
@@ -41,7 +48,9 @@ func groupsOf(waiting []*v1.Pod) []*group {
 			}
 			exactly[why] = g
 		}
-		g.add(pod)
+		if g.add(pod); why.Reason != reason && !strings.Contains(g.Aside, reason) {
+			g.Aside = strings.TrimPrefix(g.Aside+"; "+reason, "; ")
+		}
 	}
 	return groups
 }

@@ -15,6 +15,7 @@ import (
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
@@ -157,7 +158,11 @@ func storyOf(pod *v1.Pod) story {
 	case !waits(pod):
 		return story{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
-	return storyOfWaiting(pod)
+	why := storyOfWaiting(pod)
+	if group := minor.PodGroupOf(pod); group != "" {
+		why.Title = "PodGroup " + pod.Namespace + "/" + group + " waits"
+	}
+	return why
 }
 
 // noClaims is what the scheduler's plugin for devices says of every pod without
@@ -167,7 +172,7 @@ const noClaims = " no new claims to deallocate,"
 func storyOfWaiting(pod *v1.Pod) story {
 	condition := scheduled(pod)
 	reason, aside, _ := strings.Cut(condition.Message, " preemption: ")
-	reason = strings.TrimSuffix(reason, noClaims)
+	reason = strings.TrimSuffix(strings.TrimSuffix(reason, noClaims), ", pod group")
 	if strings.Contains(reason, "annotation "+regex.Annotation+": ") || strings.Contains(reason, "annotation "+regex.ExcludeAnnotation+": ") {
 		return story{Tone: "failing", Title: "Its regex cannot be used", Reason: reason, Aside: aside}
 	}
@@ -183,6 +188,9 @@ func storyOfWaiting(pod *v1.Pod) story {
 }
 
 func unseen(pod *v1.Pod) string {
+	if minor.PodGroupOf(pod) != "" {
+		return "The scheduler looks at no pod of it before it is there and has as many pods as its minCount."
+	}
 	if name := pod.Spec.SchedulerName; name != v1.DefaultSchedulerName {
 		return fmt.Sprintf("It asks for the scheduler %q; no scheduler of that name has looked at it.", name)
 	}

@@ -59,6 +59,10 @@ type Attempt struct {
 	Result   Result        `json:"result"`
 	// Node is the one chosen, or empty.
 	Node string `json:"node,omitempty"`
+	// Fits is the node that would do, where the pod has none as its PodGroup does not fit.
+	Fits string `json:"fits,omitempty"`
+	// PodGroup is the one whose pods were all tried with this one. Nil: there is none.
+	PodGroup *PodGroup `json:"podGroup,omitempty"`
 	// Message is that of the pod's event.
 	Message string `json:"message,omitempty"`
 	// PreFilter, and PreScore to Bind, are the verdicts on the pod, in the order in

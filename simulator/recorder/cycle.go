@@ -27,6 +27,9 @@ type cycle struct {
 // schedulePod records what becomes of a pod up to the choice of a node.
 func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
+		if s.group.Load().isTryOut() {
+			return next(ctx, fwk, state, pod)
+		}
 		c := s.begin(fwk, hooks.PodOf(pod))
 		result, err := next(ctx, fwk, state, pod)
 		s.current.Store(nil)
@@ -36,6 +39,9 @@ func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		}
 		s.recorder.update(func() {
 			c.rec.Node, c.rec.Duration = result.SuggestedHost, time.Since(c.rec.Time)
+			if c.rec.PodGroup != nil && err == nil {
+				c.rec.PodGroup.Fit++
+			}
 			s.recorder.keep(c.rec, groups, c.scoring)
 		})
 		return result, err
@@ -45,7 +51,7 @@ func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	profile := s.profiles[fwk.ProfileName()]
 	rec := &record{
-		Attempt: Attempt{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Time: time.Now(), Result: Pending},
+		Attempt: Attempt{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Time: time.Now(), Result: Pending, PodGroup: s.group.Load()},
 		profile: profile, verdicts: profile.verdicts.clone(),
 	}
 	s.recorder.add(rec)
@@ -61,14 +67,24 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 	return func(ctx context.Context, fwk schedframework.Framework, pod *schedframework.QueuedPodInfo,
 		status *framework.Status, nominating *framework.NominatingInfo, start time.Time,
 	) {
-		if rec := s.take(pod.Pod); rec != nil {
+		rec := s.take(pod.Pod)
+		untried := rec == nil && s.group.Load() != nil // the pods before it have shown that the group does not fit
+		if untried {
+			rec = s.begin(fwk, pod.Pod).rec
+			s.inFlight.Delete(pod.Pod.UID)
+			s.current.Store(nil)
+		}
+		if rec != nil {
 			s.recorder.update(func() {
 				rec.Result, rec.Message = Failed, status.Message()
 				if status.IsRejected() {
 					rec.Result = Unschedulable
 				}
-				if rec.Node == "" { // else it was the binding that failed
+				if rec.Node == "" { // else it was the binding that failed, or the group does not fit
 					rec.Duration = time.Since(start)
+				}
+				if group := rec.PodGroup; group.Note() != "" && (untried || rec.Node != "") {
+					rec.Fits, rec.Node, group.Reason = rec.Node, "", rec.Message
 				}
 			})
 		}

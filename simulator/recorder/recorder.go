@@ -180,6 +180,10 @@ func (r *record) pod() types.NamespacedName {
 // change any more.
 func (r *record) copy() Attempt {
 	a, v := r.Attempt, r.verdicts.clone()
+	if a.PodGroup != nil {
+		group := *a.PodGroup // which goes on
+		a.PodGroup = &group
+	}
 	a.Scheduler, a.Columns = r.profile.name, append([]Column{}, r.profile.columns...)
 	a.PreFilter, a.PreScore, a.Reserve = v[preFilter], v[preScore], v[reserve]
 	a.Permit, a.PreBind, a.Bind = v[permit], v[preBind], v[bind]

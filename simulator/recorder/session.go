@@ -11,6 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // session is one scheduler that reports to the recorder. A scheduler works on
@@ -22,6 +24,8 @@ type session struct {
 	profiles map[string]*profile   // by name
 	nodes    nodes                 // used by the scheduling cycle only
 	verdicts []nodeVerdict         // the same; by place
+
+	group atomic.Pointer[PodGroup] // nil unless the pods of one are looked at
 
 	inFlight sync.Map // records by the UID of the pod: not decided, or not bound yet
 }
@@ -39,11 +43,12 @@ func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) stri
 		s.wrapEvents(fwk)
 		s.wrapPlugins(fwk)
 		s.profiles[name] = newProfile(name, fwk, sched.Extenders, names)
-		sched.Profiles[name] = &recordedFramework{Framework: fwk, session: s}
+		sched.Profiles[name] = &recordedFramework{Framework: hooks.AroundTryOuts(fwk, s.tryOut), session: s}
 	}
 	for i, extender := range sched.Extenders {
 		sched.Extenders[i] = &recordedExtender{Extender: extender, session: s, key: extenderKey(i), name: names[i]}
 	}
+	hooks.AroundNext(sched, func() {}, s.taken)
 	sched.SchedulePod = s.schedulePod(sched.SchedulePod)
 	sched.FailureHandler = s.failureHandler(sched.FailureHandler)
 	return s.detach
@@ -66,11 +71,13 @@ func (s *session) take(pod *v1.Pod) *record {
 	return rec
 }
 
-// of returns the attempt for a pod, which goes on.
+// of returns the attempt for a pod, which goes on, unless preemption tries it out.
 func (s *session) of(pod *v1.Pod) *record {
 	found, _ := s.inFlight.Load(pod.UID)
-	rec, _ := found.(*record)
-	return rec
+	if rec, _ := found.(*record); rec != nil && !rec.PodGroup.isTryOut() {
+		return rec
+	}
+	return nil
 }
 
 // point is where plugins decide about a pod.

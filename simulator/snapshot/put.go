@@ -40,7 +40,11 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
 				i.mu.Lock()
 				defer i.mu.Unlock()
-				i.refused = append(i.refused, Notice{About: kind.Title + " " + qualified(obj), Reason: err.Error()})
+				reason := err.Error()
+				if kind.Kind == "PodGroup" && apierrors.IsNotFound(err) {
+					reason = "its pods are scheduled one by one: start the simulator with --pod-groups"
+				}
+				i.refused = append(i.refused, Notice{About: kind.Title + " " + qualified(obj), Reason: reason})
 				return nil
 			}
 			if err != nil {

@@ -16,6 +16,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // Read reads what an export, "simulator snapshot", kube-scheduler-simulator or
@@ -82,7 +84,7 @@ func (in *reading) read(r io.Reader) (*Snapshot, []Notice, error) {
 	if in.Source != nil {
 		in.notices = append(in.notices, in.Source.Notes...)
 	}
-	in.notices = slices.Concat(in.notices, in.unknown.notices(), in.noticesOfMissing(), left)
+	in.notices = slices.Concat(in.notices, in.unknown.notices(), in.noticesOfMissing(), in.OneByOne(), left)
 	return &in.Snapshot, in.notices, nil
 }
 
@@ -188,6 +190,9 @@ func (in *reading) object(raw []byte, is header) error {
 		About:  strings.TrimSpace(is.Kind + " " + qualified(&is.Metadata)),
 		Reason: "left out: " + is.APIVersion + " " + is.Kind + " is no kind that scheduling depends on",
 	}
+	if gvk.GroupKind() == (schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}) {
+		notice.Reason = "left out: " + minor.NoPodGroups
+	}
 	for _, kind := range Kinds {
 		read := kind.Resource.GroupVersion()
 		switch {
@@ -221,6 +226,8 @@ func (in *reading) export(of map[string]json.RawMessage) error {
 		case kind >= 0 && json.Unmarshal(of[name], &list) != nil:
 			return unmarshal(fmt.Appendf(nil, "{%q:%s}", name, of[name]), &in.Snapshot) // says what stands in place of the list
 		case kind >= 0: // below, one by one
+		case name == "podGroups":
+			in.notices = append(in.notices, Notice{"field podGroups", "left out: " + minor.NoPodGroups})
 		default:
 			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "left out: no export has it"})
 			strange++

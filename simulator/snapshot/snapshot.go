@@ -25,10 +25,13 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
@@ -67,6 +70,13 @@ type Snapshot struct {
 	DaemonSets             []appsv1.DaemonSet         `json:"daemonSets,omitempty"`
 	CronJobs               []batchv1.CronJob          `json:"cronJobs,omitempty"`
 	Jobs                   []batchv1.Job              `json:"jobs,omitempty"`
+	PodGroups              []minor.PodGroup           `json:"podGroups,omitempty"`
+}
+
+func init() {
+	if minor.NoPodGroups == "" {
+		Kinds = append(Kinds, kindOf("pod group", &minor.PodGroup{})) // still before the pods that wait
+	}
 }
 
 // Source is where a snapshot is from.
@@ -127,6 +137,23 @@ func sortNotices(notices []Notice) {
 	})
 }
 
+// OneByOne says which pods are scheduled one by one, though they are of a PodGroup: those
+// of a snapshot that has none.
+func (s *Snapshot) OneByOne() (notices []Notice) {
+	pods := map[string]int{}
+	for i := range s.Pods {
+		if group := minor.PodGroupOf(&s.Pods[i]); group != "" && len(s.PodGroups) == 0 {
+			pods[s.Pods[i].Namespace+"/"+group]++
+		}
+	}
+	for group, n := range pods {
+		about := fmt.Sprintf("%d pods of PodGroup %s are scheduled one by one", n, group)
+		notices = append(notices, Notice{about, cmp.Or(minor.NoPodGroups, "no PodGroup is with them")})
+	}
+	sortNotices(notices)
+	return notices
+}
+
 // Objects is how many objects the snapshot has.
 func (s *Snapshot) Objects() (n int) {
 	for _, kind := range Kinds {
@@ -141,7 +168,7 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 	out := &Snapshot{}
 	for _, kind := range Kinds {
 		kind.of(out).Set(reflect.MakeSlice(kind.field.Type, 0, 0))
-		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil {
+		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil && !apierrors.IsNotFound(err) { // it may serve no PodGroups
 			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
 		}
 	}

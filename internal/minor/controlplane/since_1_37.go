@@ -5,6 +5,7 @@ package controlplane
 import (
 	"context"
 
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/storage"
@@ -15,13 +16,17 @@ import (
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver/options"
+	"k8s.io/kubernetes/plugin/pkg/admission/scheduling/podgroupprotection"
 )
 
 // BuildGenericConfig is what all of an API server's own servers have in common. Its
-// informers have no name, which metrics would show.
+// informers have no name, which metrics would show. PodGroups are served if their feature
+// gate is on; nothing here would take off the finalizer that a plugin adds to them.
 func BuildGenericConfig(opts options.CompletedOptions, schemes []*runtime.Scheme, served *storage.ResourceConfig, definitions openapi.GetOpenAPIDefinitions) (
 	*genericapiserver.Config, informers.SharedInformerFactory, *storage.DefaultStorageFactory, error,
 ) {
+	served.EnableVersions(schedulingv1beta1.SchemeGroupVersion)
+	opts.Admission.GenericAdmission.DisablePlugins = append(opts.Admission.GenericAdmission.DisablePlugins, podgroupprotection.PluginName)
 	return apiserver.BuildGenericConfig(opts, schemes, served, definitions, nil)
 }
 

@@ -11,11 +11,11 @@ import (
 )
 
 // AroundNext calls before and after each time a scheduler takes a pod from its queue.
-func AroundNext(sched *scheduler.Scheduler, before, after func()) {
+func AroundNext(sched *scheduler.Scheduler, before func(), after func(string, int)) {
 	next := sched.NextPod
 	sched.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		before()
-		defer after()
+		defer after("", 0)
 		return next(logger)
 	}
 }
@@ -24,3 +24,6 @@ func AroundNext(sched *scheduler.Scheduler, before, after func()) {
 func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before)
 }
+
+// AroundTryOuts is of use where there are PodGroups.
+func AroundTryOuts(profile framework.Framework, _ func(bool)) framework.Framework { return profile }

@@ -3,6 +3,8 @@
 package hooks
 
 import (
+	"context"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -10,13 +12,13 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// AroundNext calls before and after each time a scheduler takes a pod, or a group of
-// them, from its queue.
-func AroundNext(sched *scheduler.Scheduler, before, after func()) {
+// AroundNext calls before and after each time a scheduler takes a pod from its queue, or
+// a PodGroup: after gets namespace and name, and how many of its pods wait.
+func AroundNext(sched *scheduler.Scheduler, before func(), after func(group string, pods int)) {
 	next := sched.NextEntity
-	sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
+	sched.NextEntity = func(logger klog.Logger) (entity framework.QueuedEntityInfo, err error) {
 		before()
-		defer after()
+		defer func() { after(podGroup(entity)) }()
 		return next(logger)
 	}
 }
@@ -24,4 +26,28 @@ func AroundNext(sched *scheduler.Scheduler, before, after func()) {
 // OwnChange is the events of a change of a pod that waits itself, for tests.
 func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before, true)
+}
+
+func podGroup(entity framework.QueuedEntityInfo) (name string, pods int) {
+	if group, ok := entity.(*framework.QueuedPodGroupInfo); ok {
+		return group.Namespace + "/" + group.Name, len(group.GetUnscheduledPods())
+	}
+	return "", 0
+}
+
+// AroundTryOuts calls with true when no place was found for a PodGroup, before preemption
+// tries what would be without some other pods, and with false after that.
+func AroundTryOuts(profile framework.Framework, call func(bool)) framework.Framework {
+	return &aroundTryOuts{profile, call}
+}
+
+type aroundTryOuts struct {
+	framework.Framework
+	call func(bool)
+}
+
+func (p *aroundTryOuts) RunPodGroupPostFilterPlugins(ctx context.Context, state *framework.CycleState, group fwk.PodGroupInfo, try fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	p.call(true)
+	defer p.call(false)
+	return p.Framework.RunPodGroupPostFilterPlugins(ctx, state, group, try)
 }

@@ -173,6 +173,7 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	switch {
 	case apierrors.IsForbidden(err):
 		return without("not in the snapshot: the cluster refuses to list them")
+	case apierrors.IsNotFound(err) && kind.Kind == "PodGroup": // most clusters do without
 	case apierrors.IsNotFound(err):
 		return without("not in the snapshot: the cluster does not serve " + kind.Resource.GroupVersion().String())
 	case apierrors.IsUnauthorized(err):

@@ -46,11 +46,12 @@ var (
 		"StatefulSet":           "spec",
 		"DaemonSet":             "spec",
 		"Node":                  in("spec", "taints unschedulable") + in("status", "capacity allocatable declaredFeatures images"),
+		"PodGroup":              in("spec", "schedulingPolicy disruptionMode priorityClassName"),
 		"Pod":                   in("spec", keptOfPod) + in("status", "resourceClaimStatuses"),
 	}
 	keptOfTemplate = parse(in("metadata", "name labels annotations") + in("spec", keptOfPod))
 	keptOfPod      = `nodeName schedulerName schedulingGates nodeSelector affinity tolerations topologySpreadConstraints
-		priorityClassName priority preemptionPolicy runtimeClassName overhead resources resourceClaims hostNetwork restartPolicy ` +
+		priorityClassName priority preemptionPolicy runtimeClassName overhead resources resourceClaims hostNetwork restartPolicy schedulingGroup ` +
 		in("containers", keptOfContainer) + in("initContainers", keptOfContainer) + in("volumes", keptOfVolume)
 	keptOfContainer = "name image resources restartPolicy restartPolicyRules " + in("ports", "hostPort containerPort protocol hostIP")
 	// Those volumes that a node may be unable to mount.

@@ -1,0 +1,85 @@
+//go:build kubernetes_1_37
+
+package podgroups
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+const (
+	anyNode = `{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}`
+	// onlyOne refuses every node but one.
+	onlyOne = `{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{pluginConfig: [{name: NodeAffinity, args:
+  {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}]}}}}]}]}`
+)
+
+func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
+	group, pods := gang(3, 3)
+	result, err := compare.Run(t.Context(), compare.Options{
+		A: compare.Side{Name: "any", Config: []byte(anyNode)}, B: compare.Side{Name: "one", Config: []byte(onlyOne)}, Pods: compare.Pending,
+		Cluster: &snapshot.Snapshot{
+			Nodes: []v1.Node{nodeOf("node-1", "2"), nodeOf("node-2", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods,
+		},
+		InTurn: true, Warnings: t.Output(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Differences) != 3 {
+		t.Errorf("%d pods differ", len(result.Differences))
+	}
+	for _, d := range result.Differences {
+		t.Logf("%s %s, by %s of %q, follows %t: %s", d.Name, d.Kind, d.Cause, d.Plugin, d.Follows, d.Reason)
+		if d.Kind != compare.OnlyA || !strings.Contains(d.Reason, "PodGroup default/train waits: 2 of 3 pods fit") {
+			t.Errorf("%s: %s: %s", d.Name, d.Kind, d.Reason)
+		}
+	}
+}
+
+// A gang that waits is tried for ever, so that the scheduler never has nothing to do.
+func TestASideComesToRestThoughAGangWaits(t *testing.T) {
+	group, pods := gang(3, 3)
+	few, fewer := gang(3, 2)
+	few.Name = "few"
+	for i := range fewer {
+		fewer[i].Name = "few-" + fewer[i].Name
+		*fewer[i].Spec.SchedulingGroup.PodGroupName = "few"
+	}
+	scenario, err := compare.ReadScenario([]byte(`
+steps:
+- create: [{apiVersion: v1, kind: Node, metadata: {name: node-2}, status: {capacity: &room {cpu: "1", memory: 8Gi, pods: "10"}, allocatable: *room}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, steps := range []int{0, 1} {
+		group, pods, fewer := *group.DeepCopy(), append([]v1.Pod{}, pods...), append([]v1.Pod{}, fewer...)
+		result, err := compare.RunSide(t.Context(), compare.SideOptions{
+			Config: []byte(anyNode), Pods: compare.Pending, Scenario: compare.Scenario{Steps: scenario.Steps[:steps]}, Seed: 1,
+			Cluster: &snapshot.Snapshot{
+				Nodes: []v1.Node{nodeOf("node-1", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group, few}, Pods: append(pods, fewer...),
+			},
+			Progress: func(step string, done, of int) { t.Log(step, done, of) }, Warnings: t.Output(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pod := range result.Pods {
+			switch {
+			case strings.HasPrefix(pod.Name, "few-"):
+				if pod.State != compare.NotAsked || !strings.Contains(pod.Message, "PodGroup few is not there, or has fewer pods than its minCount") {
+					t.Errorf("after %d steps %s is %s: %s", steps, pod.Name, pod.State, pod.Message)
+				}
+			case (pod.Node != "") != (steps == 1):
+				t.Errorf("after %d steps %s is %s on %q: %s", steps, pod.Name, pod.State, pod.Node, pod.Message)
+			}
+		}
+	}
+}
