@@ -142,8 +142,10 @@ func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
 	if w.Kind != "Pod" || at > 0 || pod.Name == "" {
 		pod.Name = strings.TrimSuffix(w.Name, "-") + "-" + strconv.Itoa(at)
 	}
-	pod.Namespace, pod.OwnerReferences = w.Namespace, []metav1.OwnerReference{w.owner}
+	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", []metav1.OwnerReference{w.owner}
 	switch o := w.object.(type) {
+	case *v1.Pod:
+		pod.OwnerReferences = nil
 	case *appsv1.StatefulSet:
 		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
 		pod.Name = w.Name + "-" + strconv.Itoa(at)

@@ -74,7 +74,7 @@ func nameOf(pod *compare.Pod) string { return pod.Namespace + "/" + pod.Name }
 
 // tell takes note of where pods are.
 func (f *fitting) tell(after *compare.SideResult) {
-	pods, zones := map[string]*compare.Pod{}, map[string]string{}
+	pods, zones, none := map[string]*compare.Pod{}, map[string]string{}, &compare.Pod{Outcome: compare.Outcome{State: compare.Gone}}
 	for _, pod := range after.Pods {
 		pods[nameOf(pod)] = pod
 	}
@@ -87,7 +87,7 @@ func (f *fitting) tell(after *compare.SideResult) {
 	for _, w := range f.workloads {
 		w.Fit, w.Spread, w.Why = 0, make([]int, len(f.Zones)), map[string]int{}
 		for i, pod := range w.Pods {
-			is := pods[w.Namespace+"/"+pod.Name]
+			is := cmp.Or(pods[w.Namespace+"/"+pod.Name], none)
 			w.Pods[i].Node = is.Node
 			if at := slices.Index(f.Zones, zones[is.Node]); at >= 0 {
 				w.Spread[at]++
