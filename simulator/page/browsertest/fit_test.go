@@ -52,7 +52,7 @@ func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
 	p.says("main", "1 v1 ConfigMap")
 	p.click("#fitted summary")
 	p.says("#fitted details", "waits")
-	p.onEveryScreen("what came of it", "h1, #fitted .name, #fitted .failed, #fitted dd")
+	p.onEveryScreen("what came of it", "h1, #fitted .name, #fitted .failed, #fitted li li")
 	made, err := sim.Client().AppsV1().Deployments("").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(made.Items) > 0 {
 		t.Errorf("it is in the cluster: %v %v", made, err)
