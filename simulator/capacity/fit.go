@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -29,7 +30,8 @@ const MostReplicas = 10_000
 // Fit tries manifests, which it uses up, in a side of its own. With untilFull it adds
 // replicas of their workload to those that it has, until one finds no node.
 func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull bool) (*Fitting, error) {
-	f := &fitting{Fitting: Fitting{Workloads: m.workloads, LeftOut: m.leftOut, UntilFull: untilFull}, Manifests: m, pods: map[string]v1.Pod{}, by: map[string]string{}}
+	f := &fitting{Manifests: m, pods: map[string]v1.Pod{}, by: map[string]string{}}
+	f.Workloads, f.LeftOut, f.UntilFull = m.workloads, m.leftOut, untilFull
 	for _, pod := range side.Cluster.Pods {
 		if !podutil.IsPodTerminal(&pod) {
 			pod.Spec.NodeName = ""
@@ -41,7 +43,12 @@ func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull 
 		if do = f.fill; len(m.workloads) != 1 || m.workloads[0].Kind == "DaemonSet" {
 			return nil, errors.New("how many replicas fit can be said of one workload, and of no DaemonSet")
 		}
-		f.pushNobodyOut()
+		// They come last, and wait rather than push out others.
+		class := schedulingv1.PriorityClass{Value: -scheduling.HighestUserDefinablePriority, PreemptionPolicy: ptr.To(v1.PreemptNever)}
+		class.Name = "pushes-nobody-out"
+		m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
+		spec := &m.workloads[0].template.Spec
+		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
 	side.Pods, side.Seed = compare.Pending, 1
 	side.Then = func(ctx context.Context, in *compare.Sandbox) (err error) {
@@ -97,12 +104,15 @@ func (f *fitting) tryAll(ctx context.Context) error {
 // makeAll has pods take the place of those that their workloads have in the cluster.
 func (f *fitting) makeAll(ctx context.Context) error {
 	var old compare.Step
-	for _, pod := range f.before.Pods {
-		if w := f.replacing(pod); w != nil {
-			w.Replaced++
-			delete(f.pods, nameOf(pod))
-			name := map[string]any{"namespace": pod.Namespace, "name": pod.Name}
-			old.Delete = append(old.Delete, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": name})
+	for _, w := range f.workloads {
+		for _, pod := range f.before.Pods {
+			its := pod.Owner == compare.Owner{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
+			if its && w.Namespace == pod.Namespace {
+				w.Replaced++
+				delete(f.pods, nameOf(pod))
+				name := map[string]any{"namespace": pod.Namespace, "name": pod.Name}
+				old.Delete = append(old.Delete, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": name})
+			}
 		}
 	}
 	err := f.Do(ctx, old)
@@ -110,18 +120,6 @@ func (f *fitting) makeAll(ctx context.Context) error {
 		err = f.more(ctx, f.workloads[i], f.workloads[i].replicas)
 	}
 	return err
-}
-
-// replacing is the workload whose pods come in the place of a pod, or nil.
-func (f *fitting) replacing(pod *compare.Pod) *Workload {
-	i := slices.IndexFunc(f.workloads, func(w *Workload) bool {
-		is := pod.Owner == compare.Owner{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
-		return is && w.Namespace == pod.Namespace && !f.UntilFull
-	})
-	if i < 0 {
-		return nil
-	}
-	return f.workloads[i]
 }
 
 // more makes so many more pods of a workload, or one for each node of a DaemonSet.
@@ -137,14 +135,15 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	}
 	var pods []v1.Pod
 	var claims []v1.PersistentVolumeClaim
-	for ; len(pods) < replicas; w.next++ {
+	for ; len(pods) < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
 		pod, its := w.pod(w.next)
 		name := pod.Namespace + "/" + pod.Name
 		if _, taken := f.pods[name]; taken {
 			continue
 		}
 		f.pods[name] = *pod
-		pods, claims, w.Pods = append(pods, *pod), append(claims, its...), append(w.Pods, Placed{Name: pod.Name})
+		pods, claims = append(pods, *pod), append(claims, its...)
+		w.Pods[pod.Name] = ""
 	}
 	if err := f.claim(ctx, claims); err != nil {
 		return err
@@ -184,16 +183,6 @@ func (f *fitting) claim(ctx context.Context, claims []v1.PersistentVolumeClaim) 
 	return ctx.Err()
 }
 
-// pushNobodyOut has the pods of the workload come last, and wait rather than push out
-// others.
-func (f *fitting) pushNobodyOut() {
-	class := schedulingv1.PriorityClass{Value: -scheduling.HighestUserDefinablePriority, PreemptionPolicy: ptr.To(v1.PreemptNever)}
-	class.Name = "pushes-nobody-out"
-	f.objects.PriorityClasses = append(f.objects.PriorityClasses, class)
-	spec := &f.workloads[0].template.Spec
-	spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
-}
-
 // fill adds replicas, each time twice as many, until one finds no node.
 func (f *fitting) fill(ctx context.Context) error {
 	w := f.workloads[0]
@@ -212,7 +201,7 @@ func (f *fitting) fill(ctx context.Context) error {
 	for _, found := range short.FindAllStringSubmatch(f.Message, -1) {
 		f.Short = append(f.Short, cmp.Or(found[1], "pods"))
 	}
-	w.Pods = slices.DeleteFunc(w.Pods, func(pod Placed) bool { return pod.Node == "" })
+	maps.DeleteFunc(w.Pods, func(_, node string) bool { return node == "" })
 	return nil
 }
 

@@ -46,9 +46,15 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		if err != nil {
 			return err
 		}
-		all[info.Object.GetObjectKind().GroupVersionKind().Kind]++
-		if err := m.read(info); err != nil {
+		gvk := info.Object.GetObjectKind().GroupVersionKind()
+		all[gvk.Kind]++
+		raw, _ := json.Marshal(info.Object) // which was JSON
+		known, err := m.objects.AddManifest(raw)
+		if err != nil {
 			return fmt.Errorf("%s: %w", info.Source, err)
+		}
+		if !known {
+			m.leftOut[gvk.GroupVersion().String()+" "+gvk.Kind]++
 		}
 		return nil
 	})
@@ -61,31 +67,19 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 	return m, nil
 }
 
-func (m *Manifests) read(info *resource.Info) error {
-	raw, err := json.Marshal(info.Object)
-	if err != nil {
-		return err
-	}
-	known, err := m.objects.AddManifest(raw)
-	if gvk := info.Object.GetObjectKind().GroupVersionKind(); !known {
-		m.leftOut[gvk.GroupVersion().String()+" "+gvk.Kind]++
-	}
-	return err
-}
-
 // installs are the hooks of Helm that run when a chart comes to a cluster.
-var installs = regexp.MustCompile(`^$|(pre|post)-(install|upgrade)`)
+var installs = regexp.MustCompile(`(pre|post)-(install|upgrade)`)
 
 // sort finds what makes pods, and leaves out what does so at another time.
 func (m *Manifests) sort() {
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
-			if installs.MatchString(hook) {
-				return false
+			out := hook != "" && !installs.MatchString(hook)
+			if out {
+				m.leftOut[kind.Kind+" of Helm's "+hook]++
 			}
-			m.leftOut[kind.Kind+" of Helm's "+hook]++
-			return true
+			return out
 		})
 		for o := range kind.All(&m.objects) {
 			m.add(kind, o)
@@ -98,7 +92,8 @@ func (m *Manifests) sort() {
 // add takes note of an object, if it makes pods. A Deployment's ReplicaSet has its name.
 func (m *Manifests) add(kind snapshot.Kind, o snapshot.Object) {
 	w := &Workload{
-		Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), object: o, template: snapshot.PodTemplate(o),
+		Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), Pods: map[string]string{},
+		object: o, template: snapshot.PodTemplate(o),
 	}
 	owner := metav1.OwnerReference{
 		APIVersion: kind.Resource.GroupVersion().String(), Kind: kind.Kind, Name: w.Name, UID: types.UID(w.String()), Controller: ptr.To(true),
@@ -143,30 +138,25 @@ func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
 		pod.Name = strings.TrimSuffix(w.Name, "-") + "-" + strconv.Itoa(at)
 	}
 	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", []metav1.OwnerReference{w.owner}
+	var claims []v1.PersistentVolumeClaim
 	switch o := w.object.(type) {
 	case *v1.Pod:
 		pod.OwnerReferences = nil
-	case *appsv1.StatefulSet:
-		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
-		pod.Name = w.Name + "-" + strconv.Itoa(at)
-		pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Labels[appsv1.PodIndexLabel] = pod.Name, strconv.Itoa(at)
-		return pod, claimsOf(o, pod)
 	case *appsv1.DaemonSet:
 		pod.Name = w.Name + "-" + w.nodes[at]
 		util.AddOrUpdateDaemonPodTolerations(&pod.Spec)
 		pod.Spec.Affinity = util.ReplaceDaemonSetPodNodeNameNodeAffinity(pod.Spec.Affinity, w.nodes[at])
+	case *appsv1.StatefulSet:
+		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
+		pod.Name = w.Name + "-" + strconv.Itoa(at)
+		pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Labels[appsv1.PodIndexLabel] = pod.Name, strconv.Itoa(at)
+		for _, claim := range o.Spec.VolumeClaimTemplates {
+			volume := v1.Volume{Name: claim.Name}
+			claim.Name, claim.Namespace = claim.Name+"-"+pod.Name, pod.Namespace
+			volume.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}
+			pod.Spec.Volumes = append(slices.DeleteFunc(pod.Spec.Volumes, func(v v1.Volume) bool { return v.Name == volume.Name }), volume)
+			claims = append(claims, claim)
+		}
 	}
-	return pod, nil
-}
-
-// claimsOf has a pod of a StatefulSet use claims of its own.
-func claimsOf(set *appsv1.StatefulSet, pod *v1.Pod) (claims []v1.PersistentVolumeClaim) {
-	for _, claim := range set.Spec.VolumeClaimTemplates {
-		volume := v1.Volume{Name: claim.Name}
-		claim.Name, claim.Namespace = claim.Name+"-"+pod.Name, pod.Namespace
-		volume.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}
-		pod.Spec.Volumes = append(slices.DeleteFunc(pod.Spec.Volumes, func(v v1.Volume) bool { return v.Name == volume.Name }), volume)
-		claims = append(claims, claim)
-	}
-	return claims
+	return pod, claims
 }

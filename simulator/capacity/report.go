@@ -43,7 +43,8 @@ type Workload struct {
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
 	Why       map[string]int `json:"why,omitempty"`      // how many wait, by the scheduler's message
-	Pods      []Placed       `json:"pods"`
+	// Pods are their names with their nodes, which are empty where they wait.
+	Pods map[string]string `json:"pods"`
 
 	object   snapshot.Object
 	template *v1.PodTemplateSpec
@@ -51,12 +52,6 @@ type Workload struct {
 	replicas int
 	next     int      // the number of the next pod
 	nodes    []string // those of a DaemonSet
-}
-
-// Placed is where a pod would go.
-type Placed struct {
-	Name string `json:"name"`
-	Node string `json:"node,omitempty"` // empty if it waits
 }
 
 // PushedOut is a pod of the cluster that made room for others.
@@ -86,9 +81,9 @@ func (f *fitting) tell(after *compare.SideResult) {
 	f.Zones, f.Tried, f.Waiting = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
 	for _, w := range f.workloads {
 		w.Fit, w.Spread, w.Why = 0, make([]int, len(f.Zones)), map[string]int{}
-		for i, pod := range w.Pods {
-			is := cmp.Or(pods[w.Namespace+"/"+pod.Name], none)
-			w.Pods[i].Node = is.Node
+		for name := range w.Pods {
+			is := cmp.Or(pods[w.Namespace+"/"+name], none)
+			w.Pods[name] = is.Node
 			if at := slices.Index(f.Zones, zones[is.Node]); at >= 0 {
 				w.Spread[at]++
 			}
