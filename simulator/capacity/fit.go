@@ -183,10 +183,10 @@ func (f *fitting) claim(ctx context.Context, claims []v1.PersistentVolumeClaim) 
 	return ctx.Err()
 }
 
-// fill adds replicas, each time twice as many, until one finds no node.
+// fill adds replicas, more at a time as long as all find a node, until one finds none.
 func (f *fitting) fill(ctx context.Context) error {
 	w := f.workloads[0]
-	for batch := 16; f.Waiting == 0 && len(w.Pods) < MostReplicas; batch *= 2 {
+	for batch := 16; f.Waiting == 0 && len(w.Pods) < MostReplicas; batch = min(2*batch, 512) {
 		after, err := f.Try(ctx, "more replicas", func(ctx context.Context) error {
 			return f.more(ctx, w, min(batch, MostReplicas-len(w.Pods)))
 		})
@@ -195,8 +195,8 @@ func (f *fitting) fill(ctx context.Context) error {
 		}
 		f.tell(after)
 	}
-	for why := range w.Why {
-		f.Message = why
+	if len(w.Why) > 0 {
+		f.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))
 	}
 	for _, found := range short.FindAllStringSubmatch(f.Message, -1) {
 		f.Short = append(f.Short, cmp.Or(found[1], "pods"))

@@ -65,6 +65,6 @@ func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
 	p.waitWithin(clusters, "how many fit is shown", "document.querySelector('h1').innerText === '4 more replicas would fit'")
 	p.says("main", "What is short then: cpu, pods.")
 	p.says("#fitted", "4 more fit")
-	p.onEveryScreen("how many fit", "h1, #fitted .name, main > .because")
+	p.onEveryScreen("how many fit", "h1, #fitted .name, main .because")
 	p.says("#summary", "5 running")
 }
