@@ -121,6 +121,9 @@ func (m *Manifests) add(kind snapshot.Kind, o snapshot.Object) {
 	default:
 		return
 	}
+	if w.template == nil { // only a ReplicationController may lack it
+		return
+	}
 	w.replicas, w.owner = int(ptr.Deref(replicas, 1)), owner
 	m.workloads = append(m.workloads, w)
 }

@@ -154,6 +154,7 @@ func TestWhatIsWrongWithManifestsIsSaidInALine(t *testing.T) {
 		"deployment default/web: there is no field spec.replica":       file("field.yaml", manifest("Deployment", "web", "replica: 3, "+specOf(""))),
 		`spec.replicas: is text, but must be a number`:                 file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
 		"mapping values are not allowed":                               file("syntax.yaml", "kind: Pod\napiVersion: v1: v2\n"),
+		"it has 1 ReplicationController":                               file("rc.yaml", manifest("ReplicationController", "rc", "replicas: 3")),
 		"Object 'Kind' is missing":                                     file("values.yaml", "replicas: 3\n"),
 		`the path "` + filepath.Join(dir, "gone") + `" does not exist`: filepath.Join(dir, "gone"),
 		"recognized file extensions are [.json .yaml .yml]":            filepath.Join(dir, "none"),
