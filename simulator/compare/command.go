@@ -139,10 +139,7 @@ func (c *sideCommand) read(ctx context.Context) error {
 	if err := c.readCluster(); err != nil {
 		return err
 	}
-	if err := simulator.CheckSchedulerConfig(ctx, c.Config, c.Plugins); err != nil {
-		return fmt.Errorf("%s: %w", side.Label, withLines(err))
-	}
-	return nil
+	return side.Check(ctx, c.Plugins)
 }
 
 func (c *sideCommand) readCluster() error {

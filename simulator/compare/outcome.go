@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,12 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 	o := s.options
 	r := &SideResult{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		LeftOut: s.notices, Pods: slices.Collect(maps.Values(s.seen)),
+		LeftOut: s.notices,
+	}
+	for _, pod := range s.seen {
+		now := *pod // a result before this one keeps its own
+		now.Outcome = Outcome{State: Gone}
+		r.Pods = append(r.Pods, &now)
 	}
 	r.index()
 	for i := range nodes {

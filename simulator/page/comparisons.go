@@ -77,14 +77,10 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	runs := p.sim.SchedulerConfig()
 	compared := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text, Began: time.Now()}
 	return p.await(w, r, p.jobs.add(&job{Title: "Comparing", comparison: compared}, func(ctx context.Context, job *job) outcome {
-		job.tell(progress{Phases: []string{"waits until the comparison before it has ended"}})
-		select {
-		case p.turn <- struct{}{}:
-		case <-ctx.Done():
+		if !p.inTurn(ctx, job) {
 			return stopped
 		}
 		defer func() { <-p.turn }()
-		job.tell(progress{})
 		result, err := compare.Run(ctx, compare.Options{
 			A:       compare.Side{Name: compared.A, Label: "the configuration that runs", Config: runs},
 			B:       compare.Side{Name: compared.B, Label: "what is typed", Config: []byte(text)},
@@ -102,6 +98,19 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		compared.Result = result
 		return outcome{Notice: job.Verdict(), Link: job.URL()}
 	}))
+}
+
+// inTurn waits for the turn of a job that runs clusters. It returns false if that is
+// stopped before.
+func (p *page) inTurn(ctx context.Context, job *job) bool {
+	job.tell(progress{Phases: []string{"waits until the comparison before it has ended"}})
+	select {
+	case p.turn <- struct{}{}:
+		job.tell(progress{})
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 var stopped = outcome{Problems: []typed.Problem{{Message: "stopped"}}}

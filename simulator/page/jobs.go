@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -33,8 +34,9 @@ const (
 type job struct {
 	ID          int
 	Title       string
-	Drains      string // the node that it drains, if it does
-	*comparison        // nil for any other work
+	Drains      string            // the node that it drains, if it does
+	*comparison                   // nil for any other work
+	Fitting     *capacity.Fitting // set before the job is finished, if it tried manifests
 
 	cancel   context.CancelFunc
 	finished chan struct{}

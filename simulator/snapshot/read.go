@@ -34,6 +34,18 @@ func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
 	return (&reading{most: bounds{bytes: MaxSent, inOnePiece: maxChecked, elements: 1 << 20}}).read(r)
 }
 
+// AddManifest adds an object in JSON. It returns false if it leaves that out, since
+// scheduling does not depend on its kind. A field that is not known is an error.
+func (s *Snapshot) AddManifest(raw []byte) (bool, error) {
+	in := &reading{Snapshot: *s, most: unbounded, unknown: unknown{}}
+	err := in.document(raw)
+	for field, objects := range in.unknown {
+		err = cmp.Or(err, fmt.Errorf("%s %s: there is no field %s", field[0], objects[0], field[1]))
+	}
+	*s = in.Snapshot
+	return len(in.notices) == 0, err
+}
+
 // MaxSent is how many bytes ReadSent reads, uncompressed: some 20,000 pods as kubectl
 // writes them, and twice as many of a snapshot.
 const MaxSent = 64 << 20

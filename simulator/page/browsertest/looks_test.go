@@ -48,6 +48,7 @@ var scenes = []scene{
 	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
 	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .deeds button, .deeds a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
+	{"/", dialog("#new", "#new-fit"), "#editor h1, #editor .submit, #text, #until-full"},
 	{"/", dialog("", "#cog"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("#more", "#import"), "#editor h1, #editor .submit"},
 	{"/", dialog("#more", "#reset"), "#editor h1, #reset-yes"},

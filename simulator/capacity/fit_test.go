@@ -1,0 +1,161 @@
+package capacity
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Two nodes of 4 CPUs and ten pods, in a zone each. On each runs a pod of web, with 2 CPUs.
+var cluster = `
+nodes:
+- metadata: {name: node-1, labels: {topology.kubernetes.io/zone: a}}
+  status: {allocatable: &room {cpu: "4", memory: 8Gi, pods: "10"}, capacity: *room}
+- metadata: {name: node-2, labels: {topology.kubernetes.io/zone: b}}
+  status: {allocatable: *room, capacity: *room}
+storageClasses:
+- {metadata: {name: at-once}, provisioner: example.com/disks}
+- {metadata: {name: with-the-pod}, provisioner: example.com/disks, volumeBindingMode: WaitForFirstConsumer}
+priorityClasses:
+- {metadata: {name: high}, value: 1000}
+replicaSets:
+- metadata: {name: web-1, namespace: default, uid: web, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}
+  spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c}]}}}
+pods:
+` + running("web-1-a", "node-1") + running("web-1-b", "node-2")
+
+func running(name, node string) string {
+	return `- metadata: {name: ` + name + `, namespace: default, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: web, controller: true}]}
+  spec: {nodeName: ` + node + `, containers: [{name: c, image: c, resources: {requests: {cpu: "2"}}}]}
+`
+}
+
+// asks is the spec of a workload whose pods request so much.
+func asks(cpu, more string) string {
+	return strings.Replace(specOf(more), "image: c}", "image: c, resources: {requests: {cpu: "+cpu+"}}}", 1)
+}
+
+// fitted tries manifests on the cluster.
+func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error) {
+	t.Helper()
+	m, err := Read([]string{"-"}, strings.NewReader(strings.Join(manifests, "---\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := snapshot.Read(strings.NewReader(cluster))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := simulator.SchedulerConfig("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Fit(t.Context(), compare.SideOptions{Config: config, Cluster: s, Progress: func(string, int, int) {}, Warnings: t.Output()}, m, untilFull)
+}
+
+// has fails unless the table has a line.
+func has(t *testing.T, f *Fitting, lines ...string) {
+	t.Helper()
+	var table bytes.Buffer
+	if err := Formats["table"](&table, f, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		if !slices.ContainsFunc(strings.Split(table.String(), "\n"), func(is string) bool { return strings.HasPrefix(is, line) }) {
+			t.Errorf("it lacks %q:\n%s", line, &table)
+		}
+	}
+}
+
+func TestItIsSaidWhatFitsAndWhatWaits(t *testing.T) {
+	claim := "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: %s, resources: {requests: {storage: 1Gi}}}}], "
+	f, err := fitted(t, false,
+		manifest("StatefulSet", "db", fmt.Sprintf(claim, "at-once")+asks("500m", "")),
+		manifest("StatefulSet", "late", fmt.Sprintf(claim, "with-the-pod")+asks("500m", "")),
+		manifest("DaemonSet", "agent", asks("500m", "")),
+		manifest("DaemonSet", "here", asks("100m", "nodeSelector: {topology.kubernetes.io/zone: a}, ")),
+		manifest("Job", "large", asks("3", "restartPolicy: Never, ")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "1 pod would wait.", "StatefulSet default/db: 1 of 1 fit: zones a, b: ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: zones a, b: 1/1",
+		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: zones a, b: 1/0", "Job default/large: 0 of 1 fit", "  1 pod would wait: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+	if f.Fits() || f.Tried != 6 || f.Waiting != 1 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAWorkloadThatRunsIsReplaced(t *testing.T) {
+	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 4, "+asks("2", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: zones a, b: 2/2 (in the place of 2 that run)")
+	if !f.Fits() || f.Waiting != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
+	f, err := fitted(t, false, manifest("Deployment", "urgent", "replicas: 2, "+asks("3", "priorityClassName: high, ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "2 pods would wait, and 2 pods would be pushed out.", "Deployment default/urgent: 2 of 2 fit: zones a, b: 1/1",
+		"default/web-1-a on node-1 would be pushed out by default/urgent-", "default/web-1-b on node-2 would be pushed out by default/urgent-")
+	for _, pod := range f.PushedOut {
+		if pod.Then != "" || !strings.Contains(pod.Why, "2 Insufficient cpu") {
+			t.Errorf("%+v", pod)
+		}
+	}
+	if f.Fits() {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestHowManyFitUntilItIsFull(t *testing.T) {
+	for name, tt := range map[string]struct {
+		manifest, short string
+		fit             int
+	}{
+		"by CPU, beside the pods that run": {manifest("Deployment", "web", asks("300m", "")), "[cpu]", 12},
+		"by the number of pods":            {manifest("Pod", "small", "containers: [{name: c, image: c}]"), "[pods]", 18},
+		"and pushes nobody out":            {manifest("Job", "j", asks("1500m", "restartPolicy: Never, priorityClassName: high, ")), "[cpu]", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := fitted(t, true, tt.manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(f.Short) != tt.short || !f.Fits() || len(f.PushedOut) > 0 {
+				t.Errorf("%+v %+v", f, w)
+			}
+			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "What is short then: "+strings.Trim(tt.short, "[]")+". The next one waits: 0/2 nodes are available: ")
+		})
+	}
+}
+
+func TestWhatCannotBeTriedIsRefused(t *testing.T) {
+	for want, manifests := range map[string]string{
+		`Deployment.apps "web" is invalid: spec.template.metadata.labels`: manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)),
+		`no PriorityClass with name none was found`:                       manifest("Deployment", "web", specOf("priorityClassName: none, ")),
+		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
+	} {
+		if f, err := fitted(t, false, manifests); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v %+v, want %s", err, f, want)
+		}
+	}
+	two := []string{manifest("Deployment", "a", specOf("")), manifest("Deployment", "b", specOf(""))}
+	for _, manifests := range [][]string{two, {manifest("DaemonSet", "agent", specOf(""))}} {
+		if f, err := fitted(t, true, manifests...); err == nil || !strings.Contains(err.Error(), "of one workload, and of no DaemonSet") {
+			t.Errorf("%v %+v", err, f)
+		}
+	}
+}

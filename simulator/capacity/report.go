@@ -1,0 +1,164 @@
+package capacity
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// Fitting is what became of manifests in a copy of a cluster.
+type Fitting struct {
+	Tried     int            `json:"tried"`     // pods of the manifests
+	Waiting   int            `json:"waiting"`   // pods without a node, of these and of those that were pushed out
+	Workloads []*Workload    `json:"workloads"` // what makes pods
+	Zones     []string       `json:"zones,omitempty"`
+	PushedOut []PushedOut    `json:"pushedOut,omitempty"`
+	LeftOut   map[string]int `json:"leftOut,omitempty"`   // of the manifests, by kind
+	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
+	Short     []string       `json:"short,omitempty"`     // the resources of which too little is left then
+	Message   string         `json:"message,omitempty"`   // why no more fit; empty if no more were tried
+	Took      time.Duration  `json:"tookNanoseconds"`
+}
+
+// Workload is what makes pods, or a pod, and what became of these.
+type Workload struct {
+	Kind      string         `json:"kind"`
+	Namespace string         `json:"namespace"`
+	Name      string         `json:"name"`
+	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which went before
+	Fit       int            `json:"fit"`                // how many of its pods have a node
+	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
+	Why       map[string]int `json:"why,omitempty"`      // how many wait, by the scheduler's message
+	// Pods are their names with their nodes, which are empty where they wait.
+	Pods map[string]string `json:"pods"`
+
+	object   snapshot.Object
+	template *v1.PodTemplateSpec
+	owner    metav1.OwnerReference // of its pods
+	replicas int
+	next     int      // the number of the next pod
+	nodes    []string // those of a DaemonSet
+}
+
+// PushedOut is a pod of the cluster that made room for others.
+type PushedOut struct {
+	Pod  string `json:"pod"` // as namespace/name
+	By   string `json:"by"`
+	Node string `json:"node"`           // where it was
+	Then string `json:"then,omitempty"` // where it comes to, made anew
+	Why  string `json:"why,omitempty"`  // why it has no node then
+}
+
+func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
+
+func nameOf(pod *compare.Pod) string { return pod.Namespace + "/" + pod.Name }
+
+// tell takes note of where pods are.
+func (f *fitting) tell(after *compare.SideResult) {
+	pods, zones, none := map[string]*compare.Pod{}, map[string]string{}, &compare.Pod{Outcome: compare.Outcome{State: compare.Gone}}
+	for _, pod := range after.Pods {
+		pods[nameOf(pod)] = pod
+	}
+	for _, node := range after.Nodes {
+		if zone := node.Labels[v1.LabelTopologyZone]; zone != "" {
+			zones[node.Name] = zone
+		}
+	}
+	f.Zones, f.Tried, f.Waiting = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
+	for _, w := range f.workloads {
+		w.Fit, w.Spread, w.Why = 0, make([]int, len(f.Zones)), map[string]int{}
+		for name := range w.Pods {
+			is := cmp.Or(pods[w.Namespace+"/"+name], none)
+			w.Pods[name] = is.Node
+			if at := slices.Index(f.Zones, zones[is.Node]); at >= 0 {
+				w.Spread[at]++
+			}
+			if is.Node == "" {
+				w.Why[reason(is)]++
+				f.Waiting++
+			} else {
+				w.Fit++
+			}
+		}
+		f.Tried += len(w.Pods)
+	}
+	for _, pod := range f.before.Pods {
+		if by, is := f.by[nameOf(pod)], pods[nameOf(pod)]; by != "" {
+			f.PushedOut = append(f.PushedOut, PushedOut{nameOf(pod), by, pod.Node, is.Node, reason(is)})
+			if is.Node == "" {
+				f.Waiting++
+			}
+		}
+	}
+}
+
+// reason is why a pod has no node, in a line. Where it has one, it is empty.
+func reason(pod *compare.Pod) string {
+	switch {
+	case pod.Node != "":
+		return ""
+	case pod.State == compare.PushedOut:
+		return "it was pushed out, and nothing makes it anew"
+	}
+	return strings.Join(strings.Fields(cmp.Or(pod.Message, pod.State)), " ")
+}
+
+// Formats write it, with each pod's node if one asks for that.
+var Formats = map[string]func(w io.Writer, f *Fitting, nodes bool) error{
+	"table": written("fit.txt"), "markdown": written("fit.md"),
+	"json": func(w io.Writer, f *Fitting, _ bool) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(f)
+	},
+}
+
+//go:embed fit.txt fit.md
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"join": strings.Join, "counted": counted, "brief": report.Brief, "plural": report.Plural,
+	"slashes": func(numbers []int) string {
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", "/")
+	},
+	"cell": func(text string) string { return strings.ReplaceAll(text, "|", `\|`) },
+}).ParseFS(files, "*"))
+
+func written(name string) func(io.Writer, *Fitting, bool) error {
+	return func(w io.Writer, f *Fitting, nodes bool) error {
+		return templates.ExecuteTemplate(w, name, map[string]any{"F": f, "Nodes": nodes})
+	}
+}
+
+// Fits reports whether nothing would wait or, until it is full, whether any replica fits.
+func (f *Fitting) Fits() bool { return f.Waiting == 0 || f.UntilFull && f.Workloads[0].Fit > 0 }
+
+// Verdict says in a line what came of it.
+func (f *Fitting) Verdict() string {
+	var line strings.Builder
+	_ = templates.ExecuteTemplate(&line, "verdict", f) // which writes to memory
+	return line.String()
+}
+
+// counted lists things with how many there are of each.
+func counted(things map[string]int) string {
+	var all []string
+	for _, what := range slices.Sorted(maps.Keys(things)) {
+		all = append(all, fmt.Sprint(things[what], " ", what))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
+)
+
+const fittedPods = `
+apiVersion: v1
+kind: Pod
+metadata: {name: small}
+spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: large}
+spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "4"}}}]}
+`
+
+func fitHere(ctx context.Context, args ...string) (status int, out, errOut string) {
+	var stdout, stderr bytes.Buffer
+	status = run(ctx, append([]string{fitName}, args...), &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+func TestFitTellsByItsExitStatus(t *testing.T) {
+	dir := t.TempDir()
+	cluster, both := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "both.yaml", fittedPods)
+	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
+	status, out, errOut := fitHere(t.Context(), "-f", both, "--cluster", cluster, "-o", "json")
+	var fitting capacity.Fitting
+	if err := json.Unmarshal([]byte(out), &fitting); err != nil || status != statusLost || fitting.Tried != 2 || fitting.Waiting != 1 {
+		t.Errorf("status %d, %v: %s %s", status, err, out, errOut)
+	}
+	if !strings.Contains(errOut, "simulator: 1 pod would wait\n") {
+		t.Error(errOut)
+	}
+	status, out, errOut = fitHere(t.Context(), "-f", small, "--cluster", cluster, "-o", "markdown")
+	if status != 0 || !strings.HasPrefix(out, "**1 pod would fit.**\n") || !strings.Contains(out, "| Pod default/small | 1 of 1 | |\n") {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+	none := writeFile(t, dir, "none.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}\n")
+	status, out, errOut = fitHere(t.Context(), "-f", none, "--cluster", cluster, "--until-full")
+	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\nThe next one waits: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+// The cluster's own configuration decides, unless one is named.
+func TestFitGoesByTheConfigurationOfTheFile(t *testing.T) {
+	const config = "\nschedulerConfig: {apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{schedulerName: another}]}\n"
+	dir := t.TempDir()
+	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster+config), writeFile(t, dir, "pods.yaml", fittedPods)
+	status, out, errOut := fitHere(t.Context(), "-f", pods, "--cluster", cluster)
+	if status != statusLost || strings.Count(out, "no profile is called default-scheduler") != 2 {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
+	dir := t.TempDir()
+	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "pods.yaml", fittedPods)
+	gone := filepath.Join(dir, "gone.yaml")
+	service := writeFile(t, dir, "service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
+	misspelt := writeFile(t, dir, "misspelt.yaml", strings.Replace(fittedPods, "containers", "container", 1))
+	config := writeFile(t, dir, "config.yaml", "profiles:\n- schedulername: mine\n")
+	for want, args := range map[string][]string{
+		"-f is missing":                                       {"--cluster", cluster},
+		"--cluster or --kubeconfig is missing":                {"-f", pods},
+		`the path "` + gone + `" does not exist`:              {"-f", gone, "--cluster", cluster},
+		service + ": no pods come of it: it has 1 Service":    {"-f", service, "--cluster", cluster},
+		misspelt + ": pod default/small: there is no field":   {"-f", misspelt, "--cluster", cluster},
+		"--cluster " + gone + ": ":                            {"-f", pods, "--cluster", gone},
+		"--config x: there is no such file, and no such door": {"-f", pods, "--cluster", cluster, "--config", "x"},
+		"--config " + config + ": line 2: ":                   {"-f", pods, "--cluster", cluster, "--config", config},
+		`--output "html" is none of json, markdown, table`:    {"-f", pods, "--cluster", cluster, "-o", "html"},
+		"how many replicas fit can be said of one workload":   {"-f", pods, "--cluster", cluster, "--until-full"},
+		`unknown command "x" for "simulator fit"`:             {"x"},
+	} {
+		status, out, errOut := fitHere(t.Context(), args...)
+		if strings.Contains(errOut, "starts a cluster") || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("want %q in a line, and nothing started: %s", want, errOut)
+		}
+		if status != statusNone || out != "" || !strings.Contains(errOut, want) {
+			t.Errorf("want %q, got status %d, %q", want, status, errOut)
+		}
+	}
+}
+
+func TestFitEndsSoonWhenItIsTold(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	dir := t.TempDir()
+	cluster, pods := writeFile(t, dir, "cluster.yaml", comparedCluster), writeFile(t, dir, "pods.yaml", fittedPods)
+	r := running{newOutput(), make(chan int, 1)}
+	go func() {
+		r.done <- run(ctx, []string{fitName, "-f", pods, "--cluster", cluster}, r.out, r.out)
+	}()
+	r.await(t, `(brings the objects in)`)
+	cancel()
+	if status := eventually.Receives(t, "the end", r.done); status != statusNone {
+		t.Errorf("it ended with %d: %s", status, r.out)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}

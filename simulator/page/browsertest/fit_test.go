@@ -1,0 +1,70 @@
+package browsertest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const manifestsThatDoNotFit = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: checkout-frontend-of-the-european-shop}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      priorityClassName: high
+      containers: [{name: web, image: web, resources: {requests: {cpu: "3"}}}]
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 1000
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+`
+
+func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
+	p := open(t, "/")
+	p.scheme("light")
+	p.inTheCloud()
+	p.says("#summary", "5 running")
+	p.click("#new")
+	p.click("#new-fit")
+	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text').value.includes('kind: Deployment')")
+	p.onEveryScreen("the form", "#editor h1, #editor .submit, #text, #until-full")
+
+	p.paste("#text", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
+	p.click("#editor .submit")
+	p.says("#problems", "no pods come of it: it has 1 Service")
+	p.paste("#text", manifestsThatDoNotFit)
+	p.click("#editor .submit")
+	p.waitWithin(clusters, "what came of it is shown", "location.pathname.startsWith('/fit/')")
+	p.says("h1", "2 pods would wait")
+	p.says("#fitted", "3 of 5 fit: 3 in northamerica-northeast1-a")
+	p.says("#fitted .failed", "2 pods would wait: 0/3 nodes are available: ")
+	p.says("main", "1 v1 ConfigMap")
+	p.click("#fitted summary")
+	p.says("#fitted details", "waits")
+	p.onEveryScreen("what came of it", "h1, #fitted .name, #fitted .failed, #fitted li li")
+	made, err := sim.Client().AppsV1().Deployments("").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(made.Items) > 0 {
+		t.Errorf("it is in the cluster: %v %v", made, err)
+	}
+
+	p.click("main a[href='/fit']")
+	p.paste("#text", strings.Replace(manifestsThatDoNotFit, `cpu: "3"`, "cpu: 1500m", 1))
+	p.do(chromedp.SetValue("#until-full", "yes", chromedp.ByQuery))
+	p.click("#editor .submit")
+	p.waitWithin(clusters, "how many fit is shown", "document.querySelector('h1').innerText === '4 more replicas would fit'")
+	p.says("main", "What is short then: cpu, pods.")
+	p.says("#fitted", "4 more fit")
+	p.onEveryScreen("how many fit", "h1, #fitted .name, main .because")
+	p.says("#summary", "5 running")
+}

@@ -1,0 +1,61 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+)
+
+func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
+	k, _ := kindOf("deployment")
+	text, err := k.manifest()
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, "fit", "Will it fit?", "", text)
+}
+
+// fit tries what was typed in a copy of the cluster.
+func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
+	manifests, err := capacity.Read([]string{"-"}, strings.NewReader(r.FormValue("text")))
+	if err != nil {
+		return finish(w, r, "", because(err))
+	}
+	cluster, err := p.sim.Export(r.Context())
+	if err != nil {
+		return finish(w, r, "", because(err))
+	}
+	config, untilFull := p.sim.SchedulerConfig(), r.FormValue("until-full") != ""
+	return p.await(w, r, p.jobs.start("Trying whether it fits", func(ctx context.Context, job *job) outcome {
+		if !p.inTurn(ctx, job) {
+			return stopped
+		}
+		defer func() { <-p.turn }()
+		var err error
+		job.Fitting, err = capacity.Fit(ctx, compare.SideOptions{
+			Config: config, Plugins: p.sim.Plugins(), Cluster: cluster, Warnings: io.Discard,
+			Progress: func(step string, done, of int) { job.tell(progress{done, of, []string{step}}) },
+		}, manifests, untilFull)
+		switch {
+		case ctx.Err() != nil:
+			return stopped
+		case err != nil:
+			return outcome{Problems: because(err)}
+		}
+		return outcome{Notice: job.Fitting.Verdict(), Link: fmt.Sprint("/fit/", job.ID)}
+	}))
+}
+
+// fitted shows what came of it.
+func (p *page) fitted(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
+	if one == nil || !one.Ended() || one.Outcome.Link == "" || one.Fitting == nil {
+		return notThere("What came of this is not kept any more.")
+	}
+	return p.show(w, r, "fitted", one.Fitting.Verdict(), "", one.Fitting)
+}
