@@ -104,8 +104,8 @@ func (c *sideCommand) run(ctx context.Context) error {
 		return err
 	}
 	if !c.messages { // who starts a side has checked both
-		if err := simulator.CheckSchedulerConfig(ctx, c.Config, c.Plugins); err != nil {
-			return fmt.Errorf("%s: %w", side.Label, withLines(err))
+		if err := side.Check(ctx, c.Plugins); err != nil {
+			return err
 		}
 	}
 	if os.Getenv("GOGC") == "" {

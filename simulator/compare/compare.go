@@ -42,6 +42,14 @@ type Side struct {
 	Program string
 }
 
+// Check looks at the configuration, as far as that can be done without a cluster.
+func (s Side) Check(ctx context.Context, plugins frameworkruntime.Registry) error {
+	if err := simulator.CheckSchedulerConfig(ctx, s.Config, plugins); err != nil {
+		return fmt.Errorf("%s: %w", s.Label, withLines(err))
+	}
+	return nil
+}
+
 // Options say what is compared.
 type Options struct {
 	A, B     Side

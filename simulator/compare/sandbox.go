@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"k8s.io/client-go/kubernetes"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
 // Sandbox is the cluster of a side, while that is at rest: what one wants to know is
@@ -13,6 +15,10 @@ type Sandbox struct{ side *side }
 // Client reads and changes objects. Changes that are not made in [Sandbox.Try] may be
 // seen by the scheduler one by one.
 func (b *Sandbox) Client() kubernetes.Interface { return b.side.sim.Client() }
+
+// Importer makes objects with all that the cluster's file was made with: references to
+// owners follow these.
+func (b *Sandbox) Importer() *simulator.Importer { return b.side.imports }
 
 // Try changes something while the scheduler is paused, waits until it has done what it
 // can, and returns what came of all pods so far. The title says in errors what was tried.
