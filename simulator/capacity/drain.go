@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ type Move struct {
 // Removed is what came of it.
 type Removed struct {
 	Go      []string          `json:"go"`    // the nodes that go
-	Moves   []Move            `json:"moves"` // by name
+	Moves   []Move            `json:"moves"` // first those without another node
 	Stay    []Stay            `json:"stay,omitempty"`
 	Trials  int               `json:"trials,omitempty"`
 	LeftOut []snapshot.Notice `json:"leftOut,omitempty"`
@@ -60,7 +61,7 @@ func (r *Removed) Lost() (lost int) {
 // What a budget keeps is tried again, once others are ready elsewhere.
 func Drain(ctx context.Context, o Removal) (*Removed, error) {
 	return o.run(ctx, func(ctx context.Context, m *mover) error {
-		err := m.clear(ctx, o.Nodes, false)
+		err := m.clear(ctx, o.Nodes, 2)
 		m.Go, m.Moves = o.Nodes, m.moves(o.Nodes)
 		return err
 	})
@@ -86,6 +87,7 @@ type resident struct {
 	home, at string       // its nodes before what is tried now, and after
 	kept     string       // why it was not evicted
 	pushedBy string
+	undone   bool // it is put back before anything else is tried
 }
 
 // residents are the pods of the file that have not ended. In the copy, they have no owner that the file lacks.
@@ -116,8 +118,7 @@ type mover struct {
 	force  bool
 	nodes  []compare.Node // as they were first
 	pods   []*resident
-	undone []*resident // are put back before anything else is tried
-	opened []string    // nodes, likewise
+	undone []string // nodes that are put back before anything else is tried
 }
 
 // run does something in the copy, once that is at rest.
@@ -144,7 +145,7 @@ func (o *Removal) run(ctx context.Context, do func(context.Context, *mover) erro
 // try changes something, and takes note of what came of it. A pod that the copy has
 // refused is kept where it is.
 func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]compare.Node, error) {
-	result, err := m.Try(ctx, "the nodes that go", change)
+	result, err := m.Try(ctx, "drain", change)
 	if err != nil {
 		return nil, err
 	}
@@ -164,17 +165,15 @@ func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]
 	return result.Nodes, nil
 }
 
-// clear takes pods off nodes until nothing more comes of it twice: at first a budget may
-// not be counted yet. If all pods are to have a node, it ends where one has none.
-func (m *mover) clear(ctx context.Context, nodes []string, all bool) error {
-	for idle := 0; idle < 2; idle++ {
+// clear takes pods off nodes, until so many times nothing more comes of it.
+func (m *mover) clear(ctx context.Context, nodes []string, times int) error {
+	for idle := 0; idle < times; idle++ {
 		out, kept := 0, 0
 		_, err := m.try(ctx, func(ctx context.Context) (err error) {
 			out, kept, err = m.evict(ctx, nodes)
 			return err
 		})
-		lost := slices.ContainsFunc(m.pods, func(p *resident) bool { return p.home != "" && p.at == "" && (all || p.returns()) })
-		if err != nil || all && lost || kept == 0 && !lost {
+		if err != nil || kept == 0 && !slices.ContainsFunc(m.pods, (*resident).returns) {
 			return err
 		}
 		if out > 0 {
@@ -190,7 +189,7 @@ func (p *resident) returns() bool { return p.now.State == compare.PushedOut && p
 // evict has nodes take no more pods, and makes anew, without a node, those that may leave
 // them. It counts these, and those that budgets keep.
 func (m *mover) evict(ctx context.Context, nodes []string) (out, kept int, err error) {
-	if err := errors.Join(m.putBack(ctx), m.cordon(ctx, nodes, true)); err != nil {
+	if err := cmp.Or(m.putBack(ctx), m.cordon(ctx, nodes, true), m.CatchUp(ctx)); err != nil {
 		return 0, 0, err
 	}
 	var anew []*resident
@@ -212,7 +211,7 @@ func (m *mover) evict(ctx context.Context, nodes []string) (out, kept int, err e
 			}
 		}
 	}
-	return len(anew), kept, errors.Join(m.awaitBudgets(ctx), m.make(ctx, anew, func(*resident) string { return "" }))
+	return len(anew), kept, cmp.Or(m.awaitBudgets(ctx), m.make(ctx, anew, func(*resident) string { return "" }))
 }
 
 // evictOne says why a pod is kept, if it is.
@@ -264,18 +263,22 @@ func (m *mover) cordon(ctx context.Context, nodes []string, to bool) error {
 
 // moves are those of the pods that were to leave nodes, and of those that they pushed out.
 func (m *mover) moves(nodes []string) []Move {
-	moves := []Move{}
+	var lost, kept, moved []Move
 	for _, p := range m.pods {
 		if p.home == "" || p.at == p.home && !(slices.Contains(nodes, p.home) && p.leaves()) {
 			continue
 		}
-		move := Move{Pod: p.name, From: p.home, To: p.at, PushedOutBy: p.pushedBy, of: p}
-		if p.at == p.home {
-			move.To, move.Reason = "", p.kept
-		} else if p.at == "" {
+		move := Move{Pod: p.name, From: p.home, PushedOutBy: p.pushedBy, of: p}
+		switch move.Reason = p.kept; p.at {
+		case p.home:
+			kept = append(kept, move)
+		case "":
 			move.Reason = p.now.Message
+			lost = append(lost, move)
+		default:
+			move.To, move.Reason = p.at, ""
+			moved = append(moved, move)
 		}
-		moves = append(moves, move)
 	}
-	return moves
+	return append(append(append([]Move{}, lost...), kept...), moved...)
 }

@@ -3,7 +3,6 @@ package capacity
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -22,13 +21,23 @@ type Stay struct {
 	Reason string `json:"reason"` // without numbers, and so alike for many nodes
 }
 
-// Shrink finds nodes that can go together. It tries those on which least is requested
-// first: more at a time as long as that succeeds, fewer when it fails. That is not the
-// most that can go: another order may do better. In the end it drains what it found at
-// once, as [Drain] does.
+// batches is how many there are at least of the nodes that stay, of which each is tried
+// once more in a smaller batch. More take longer, and hardly find more.
+const batches = 64
+
+// Shrink finds nodes that can go together. It tries those first of which least is
+// requested, twice as many at a time as long as all can go, and puts back those that fail.
+// That is greedy: another order may do better. In the end all go at once, as in [Drain].
 func Shrink(ctx context.Context, o Removal) (*Removed, error) {
-	progress := o.Progress
+	progress, quiet := o.Progress, false
+	o.Progress = func(step string, done, of int) {
+		if !quiet {
+			progress(step, done, of)
+		}
+	}
 	return o.run(ctx, func(ctx context.Context, m *mover) error {
+		quiet = true // of what becomes of pods in each trial
+		m.Spare()
 		say := func() { progress("tries which nodes can go", len(m.Go)+len(m.Stay), len(o.Nodes)) }
 		if err := m.find(ctx, o.Nodes, say); err != nil {
 			return err
@@ -36,44 +45,47 @@ func Shrink(ctx context.Context, o Removal) (*Removed, error) {
 		for _, p := range m.pods {
 			p.home = p.first
 		}
-		for stuck := []Stay{{}}; len(stuck) > 0 && len(m.Go) > 0; {
-			m.undo(m.Go)
-			var err error
-			if stuck, err = m.goes(ctx, m.Go); err != nil {
+		m.undo(m.Go)
+		for {
+			gone, stuck, err := m.goes(ctx, m.Go)
+			if err != nil || len(stuck) == 0 {
+				m.Moves = m.moves(m.Go)
 				return err
 			}
-			m.Moves, m.Stay = m.moves(m.Go), append(m.Stay, stuck...)
 			m.undo(m.Go)
-			m.Go = slices.DeleteFunc(m.Go, func(node string) bool {
-				return slices.ContainsFunc(stuck, func(s Stay) bool { return s.Node == node })
-			})
+			m.Go, m.Stay = gone, append(m.Stay, stuck...)
 		}
-		return nil
 	})
 }
 
 // find has nodes go, batch by batch.
 func (m *mover) find(ctx context.Context, left []string, say func()) error {
+	least := max(1, len(left)/batches)
 	for size := 1; len(left) > 0; say() {
 		left = m.emptiestFirst(left)
 		batch := left[:min(size, len(left))]
 		for _, p := range m.pods {
 			p.home = p.at
 		}
-		stuck, err := m.goes(ctx, batch)
-		switch {
-		case err != nil:
+		gone, stuck, err := m.goes(ctx, batch)
+		if err != nil {
 			return err
-		case len(stuck) == 0:
-			m.Go, left, size = append(m.Go, batch...), left[len(batch):], 2*size
-			continue
-		case len(batch) == 1:
-			m.Stay, left = append(m.Stay, stuck...), left[1:]
 		}
-		m.undo(batch)
-		size = max(1, len(batch)/2)
+		m.Go, left = append(m.Go, gone...), without(left, gone)
+		if size *= 2; len(stuck) == 0 {
+			continue
+		}
+		m.undo(without(batch, gone))
+		if len(batch) <= least {
+			m.Stay, left = append(m.Stay, stuck...), without(left, batch)
+		}
+		size = max(least, len(batch)/2)
 	}
 	return nil
+}
+
+func without(nodes, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return slices.Contains(some, node) })
 }
 
 // emptiestFirst sorts by the larger share that is requested, of CPU or of memory.
@@ -90,27 +102,23 @@ func (m *mover) emptiestFirst(nodes []string) []string {
 	return slices.SortedFunc(slices.Values(nodes), func(a, b string) int { return cmp.Or(cmp.Compare(share[a], share[b]), cmp.Compare(a, b)) })
 }
 
-// goes tries whether nodes can go. If not, it says which cannot, of those that failed.
-func (m *mover) goes(ctx context.Context, nodes []string) (stuck []Stay, err error) {
+// goes tries which of the nodes can go, and says of the others why not.
+func (m *mover) goes(ctx context.Context, nodes []string) (gone []string, stuck []Stay, err error) {
 	m.Trials++
 	for _, p := range m.pods {
 		p.kept, p.pushedBy = "", ""
 	}
-	if err := m.clear(ctx, nodes, true); err != nil {
-		return nil, err
+	if err := m.clear(ctx, nodes, 1); err != nil {
+		return nil, nil, err
 	}
+	var stay []string
 	for _, move := range m.moves(nodes) {
-		one := Stay{move.From, move.Pod, cmp.Or(move.of.kept, why(move.of.now))}
-		if move.PushedOutBy != "" {
-			one.Node, one.Reason = nodes[len(nodes)-1], "it would be pushed out"
-		} else if move.To != "" {
-			continue
-		}
-		if !slices.ContainsFunc(stuck, func(s Stay) bool { return s.Node == one.Node }) {
-			stuck = append(stuck, one)
+		if move.To == "" && !slices.Contains(stay, move.From) {
+			stay = append(stay, move.From)
+			stuck = append(stuck, Stay{move.From, move.Pod, cmp.Or(move.of.kept, why(move.of.now))})
 		}
 	}
-	return stuck, nil
+	return without(nodes, stay), stuck, nil
 }
 
 // why is what is against the nodes that a pod may not go to, or else what the scheduler
@@ -127,29 +135,31 @@ func why(pod *compare.Pod) string {
 	return cmp.Or(strings.Join(sets.List(reasons), ", "), pod.Message)
 }
 
-// undo has pods and nodes put back, before anything else is tried.
+// undo has nodes, their pods, and those that waited be put back, before anything else is
+// tried.
 func (m *mover) undo(nodes []string) {
 	for _, node := range m.nodes {
 		if !node.Unschedulable && slices.Contains(nodes, node.Name) {
-			m.opened = append(m.opened, node.Name)
+			m.undone = append(m.undone, node.Name)
 		}
 	}
 	for _, p := range m.pods {
-		if p.at != p.home && !slices.Contains(m.undone, p) {
-			m.undone = append(m.undone, p)
+		if p.at != p.home && (p.home == "" || slices.Contains(nodes, p.home)) {
+			p.at, p.undone = p.home, true
 		}
-		p.at = p.home
 	}
 }
 
 func (m *mover) putBack(ctx context.Context) error {
-	for _, p := range m.undone {
+	pods := slices.DeleteFunc(slices.Clone(m.pods), func(p *resident) bool { return !p.undone })
+	for _, p := range pods {
+		p.undone = false
 		err := m.Client().CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, *metav1.NewDeleteOptions(0))
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
-	err := errors.Join(m.make(ctx, m.undone, func(p *resident) string { return p.home }), m.cordon(ctx, m.opened, false))
-	m.undone, m.opened = nil, nil
+	err := cmp.Or(m.make(ctx, pods, func(p *resident) string { return p.at }), m.cordon(ctx, m.undone, false))
+	m.undone = nil
 	return err
 }
