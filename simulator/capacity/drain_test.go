@@ -106,7 +106,7 @@ pvs:
     accessModes: [ReadWriteOnce]
     persistentVolumeReclaimPolicy: Retain
     claimRef: {namespace: default, name: data}
-    csi: {driver: example.com/disks, volumeHandle: disk}
+    csi: {driver: disks.example.com, volumeHandle: disk}
     nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
 pods:
 ` + ownedBy("ReplicaSet", "web", "web-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-2", "gone", "500m") +
@@ -119,6 +119,9 @@ pods:
 	removed, err := Drain(t.Context(), removing(t, "v2", cluster, "gone"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(removed.LeftOut) > 0 {
+		t.Error(removed.LeftOut)
 	}
 	alike(t, "moves", told(removed.Moves),
 		"picky-1 gone→: 0/3 nodes are available: ",
