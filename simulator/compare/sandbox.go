@@ -20,7 +20,7 @@ func (b *Sandbox) Client() kubernetes.Interface { return b.side.sim.Client() }
 // owners follow these.
 func (b *Sandbox) Importer() *simulator.Importer { return b.side.imports }
 
-// Spare has nobody be pushed out any more.
+// Spare has nobody be pushed out any more. What is in vain is then tried again at once.
 func (b *Sandbox) Spare() { b.side.scheduler.spares.Store(true) }
 
 // CatchUp waits, in a change, until all pods that budgets are about are ready and counted.
