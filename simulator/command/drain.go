@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -161,7 +162,7 @@ func (r *removal) saves(gone []string) (perHour float64) {
 			perHour += price
 		}
 	}
-	return perHour
+	return math.Round(100*perHour) / 100
 }
 
 func (r *removal) write(cmd *cobra.Command, removed *capacity.Removed) error {
