@@ -69,7 +69,7 @@ const (
 	statusNone = 2
 )
 
-// lostError is that pods have a node under A and none under B.
+// lostError is that pods have a node no more, say under B.
 type lostError string
 
 func (e lostError) Error() string { return string(e) }

@@ -20,6 +20,12 @@ func (b *Sandbox) Client() kubernetes.Interface { return b.side.sim.Client() }
 // owners follow these.
 func (b *Sandbox) Importer() *simulator.Importer { return b.side.imports }
 
+// Spare has nobody be pushed out any more. What is in vain is then tried again at once.
+func (b *Sandbox) Spare() { b.side.scheduler.spares.Store(true) }
+
+// CatchUp waits, in a change, until all pods that budgets are about are ready and counted.
+func (b *Sandbox) CatchUp(ctx context.Context) error { return b.side.caughtUp(ctx) }
+
 // Try changes something while the scheduler is paused, waits until it has done what it
 // can, and returns what came of all pods so far. The title says in errors what was tried.
 func (b *Sandbox) Try(ctx context.Context, title string, change func(context.Context) error) (*SideResult, error) {

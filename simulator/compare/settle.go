@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
@@ -95,6 +96,11 @@ func (s *side) working() (begun int, err error) {
 		return begun, fmt.Errorf("it works on %v", all)
 	}
 	queue := s.scheduler.SchedulingQueue
+	if s.scheduler.spares.Load() { // many pods are in vain, and would wait for up to ten seconds each time
+		for _, pod := range queue.PodsInBackoffQ() {
+			queue.Activate(klog.Background(), map[string]*v1.Pod{pod.Name: pod})
+		}
+	}
 	retried := names(slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()))
 	for _, one := range []struct {
 		pods []types.NamespacedName

@@ -1,0 +1,224 @@
+package capacity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+)
+
+// node is one in a zone, with so many CPUs.
+func nodeWith(name, zone, cpu string) string {
+	return fmt.Sprintf(`- metadata: {name: %s, labels: {kubernetes.io/hostname: %[1]s, topology.kubernetes.io/zone: %s}}
+  status: {allocatable: {cpu: "%s", memory: 8Gi, pods: "20"}, capacity: {cpu: "%[3]s", memory: 8Gi, pods: "20"}}
+`, name, zone, cpu)
+}
+
+// ownedBy is a pod of a workload. It has what is added to its metadata and its spec.
+func ownedBy(kind, app, name, node, cpu string, more ...string) string {
+	metadata, spec := "", ""
+	if kind != "" {
+		metadata = fmt.Sprintf(", ownerReferences: [{apiVersion: apps/v1, kind: %s, name: %s, uid: %[2]s, controller: true}]", kind, app)
+	}
+	if len(more) > 0 {
+		metadata += more[0]
+	}
+	if len(more) > 1 {
+		spec = more[1]
+	}
+	if node != "" {
+		spec += ", nodeName: " + node
+	}
+	return fmt.Sprintf(`- metadata: {name: %s, namespace: default, labels: {app: %s}%s}
+  spec: {containers: [{name: c, image: c, resources: {requests: {cpu: %s}}}]%s}
+`, name, app, metadata, cpu, spec)
+}
+
+// budget is how many pods of a workload there have to be.
+func budget(app string, least int) string {
+	return fmt.Sprintf(`- metadata: {name: %s, namespace: default}
+  spec: {minAvailable: %d, selector: {matchLabels: {app: %[1]s}}}
+`, app, least)
+}
+
+func removing(t *testing.T, door, cluster string, nodes ...string) Removal {
+	t.Helper()
+	s, notices, err := snapshot.Read(strings.NewReader(cluster))
+	if err != nil || len(notices) > 0 {
+		t.Fatal(err, notices)
+	}
+	config, err := simulator.SchedulerConfig(door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Removal{Nodes: nodes}
+	o.Cluster, o.Config, o.Pods, o.Seed, o.Warnings = s, config, compare.Pending, 1, t.Output()
+	o.Progress = func(step string, done, of int) { t.Log(step, done, of) }
+	return o
+}
+
+// told are moves as a person would tell them.
+func told(moves []Move) []string {
+	all := []string{}
+	for _, m := range moves {
+		line := strings.TrimPrefix(m.Pod, "default/") + " " + m.From + "→" + m.To
+		if m.PushedOutBy != "" {
+			line += " by " + m.PushedOutBy
+		}
+		if m.Reason != "" {
+			line += ": " + m.Reason
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// alike fails unless each line begins with what is wanted of it.
+func alike(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	ok := len(got) == len(want)
+	for i := range want {
+		ok = ok && strings.HasPrefix(got[i], want[i])
+	}
+	if !ok {
+		t.Errorf("%s:\n%s\nwant:\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestADrainTellsWhereEachPodGoesOrWhatKeepsIt(t *testing.T) {
+	cluster := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("small", "a", "2") + nodeWith("large", "b", "16") +
+		"podDisruptionBudgets:\n" + budget("web", 1) + budget("only", 1) + `
+pvcs:
+- metadata: {name: data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
+  status: {phase: Bound}
+  spec: {accessModes: [ReadWriteOnce], volumeName: disk, storageClassName: "", resources: {requests: {storage: 1Gi}}}
+pvs:
+- metadata: {name: disk}
+  spec:
+    capacity: {storage: 1Gi}
+    accessModes: [ReadWriteOnce]
+    persistentVolumeReclaimPolicy: Retain
+    claimRef: {namespace: default, name: data}
+    csi: {driver: disks.example.com, volumeHandle: disk}
+    nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
+pods:
+` + ownedBy("ReplicaSet", "web", "web-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-2", "gone", "500m") +
+		ownedBy("ReplicaSet", "only", "only-1", "gone", "500m") +
+		ownedBy("StatefulSet", "db", "db-0", "gone", "500m", "", ", volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]") +
+		ownedBy("ReplicaSet", "picky", "picky-1", "gone", "500m", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^gone$}") +
+		ownedBy("DaemonSet", "agent", "agent-1", "gone", "100m") +
+		ownedBy("", "static", "static-gone", "gone", "100m", ", annotations: {kubernetes.io/config.mirror: x}") +
+		ownedBy("ReplicaSet", "web", "other", "large", "500m")
+	removed, err := Drain(t.Context(), removing(t, "v2", cluster, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(removed.LeftOut) > 0 {
+		t.Error(removed.LeftOut)
+	}
+	alike(t, "moves", told(removed.Moves),
+		"picky-1 gone→: 0/3 nodes are available: ",
+		"only-1 gone→: The disruption budget only needs 1 healthy pods and has 1 currently",
+		"web-1 gone→large", "web-2 gone→large", "db-0 gone→small",
+	)
+	if removed.Lost() != 2 || !strings.Contains(removed.Moves[0].Reason, "^gone$") {
+		t.Errorf("%d are lost: %s", removed.Lost(), removed.Moves[0].Reason)
+	}
+}
+
+func TestWhatMakesRoomInADrainIsToldToo(t *testing.T) {
+	cluster := "nodes:\n" + nodeWith("gone", "a", "2") + nodeWith("full", "a", "2") + nodeWith("free", "b", "1") +
+		"priorityClasses:\n- {metadata: {name: high}, value: 1000}\npods:\n" +
+		ownedBy("ReplicaSet", "first", "first-1", "gone", "2", "", ", priorityClassName: high") +
+		ownedBy("ReplicaSet", "low", "low-1", "full", "1") + ownedBy("ReplicaSet", "low", "low-2", "full", "1")
+	removed, err := Drain(t.Context(), removing(t, "default", cluster, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := told(removed.Moves)
+	if len(moves) == 3 && strings.HasPrefix(moves[0], "low-2") { // one of the two finds a node
+		for i := range moves {
+			moves[i] = strings.NewReplacer("low-2", "low-1", "low-1", "low-2").Replace(moves[i])
+		}
+		slices.Sort(moves[1:])
+	}
+	alike(t, "moves", moves, "low-1 full→ by default/first-1: 0/3 nodes are available: ", "first-1 gone→full", "low-2 full→free by default/first-1")
+}
+
+// shrinking has two nodes that can go: the pods of a and b have room on c, not that of c.
+var shrinking = "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("c", "x", "4") + nodeWith("d", "x", "1") + nodeWith("e", "x", "1") +
+	"podDisruptionBudgets:\n" + budget("only", 1) + "pods:\n" +
+	ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "web", "web-c", "c", "2") +
+	ownedBy("ReplicaSet", "only", "only-1", "d", "900m") + ownedBy("", "bare", "bare-1", "e", "900m") + ownedBy("ReplicaSet", "huge", "huge-1", "", "32")
+
+func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
+	removed, err := Shrink(t.Context(), removing(t, "default", shrinking, "a", "b", "c", "d", "e"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "nodes that go", removed.Go, "a", "b")
+	alike(t, "moves", told(removed.Moves), "web-a a→c", "web-b b→c")
+	var stay []string
+	for _, one := range removed.Stay {
+		stay = append(stay, one.Node+" "+one.Pod+" "+one.Reason)
+	}
+	slices.Sort(stay)
+	alike(t, "nodes that stay", stay, "c default/web-", "d default/only-1 The disruption budget only needs 1", "e default/bare-1 no controller")
+	drained, err := Drain(t.Context(), removing(t, "default", shrinking, removed.Go...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drained.Lost() > 0 || !slices.Equal(told(drained.Moves), told(removed.Moves)) {
+		t.Errorf("%q is not %q", told(drained.Moves), told(removed.Moves))
+	}
+}
+
+func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
+	o := removing(t, "default", shrinking)
+	_, err := o.run(t.Context(), func(ctx context.Context, m *mover) error {
+		m.Spare()
+		look := func() (all []string) {
+			pods, err := m.Client().CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, pod := range pods.Items {
+				all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, pod.OwnerReferences, pod.Spec.Containers, pod.Status.Phase))
+			}
+			nodes, err := m.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, node := range nodes.Items {
+				all = append(all, fmt.Sprint(node.Name, node.Spec))
+			}
+			return all
+		}
+		before := look()
+		_, stuck, err := m.goes(ctx, []string{"a", "b", "c"})
+		if err != nil || len(stuck) == 0 || slices.Equal(before, look()) {
+			t.Errorf("%v went: %v", stuck, err)
+		}
+		m.undo([]string{"a", "b", "c"})
+		if _, err := m.try(ctx, m.putBack); err != nil {
+			return err
+		}
+		alike(t, "afterwards", look(), before...)
+		for _, p := range m.pods {
+			if p.at != p.home || p.at != p.Spec.NodeName {
+				t.Errorf("%s is on %q", p.name, p.at)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,223 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+)
+
+const (
+	drainName  = "drain"
+	shrinkName = "shrink"
+)
+
+// removal is the command drain, or shrink.
+type removal struct {
+	capacity.Removal
+	clusterFlags
+	do                           func(context.Context, capacity.Removal) (*capacity.Removed, error)
+	config, selector, pricesFile string
+	format                       string
+	prices                       *compare.Prices // nil if none are given
+	nodes                        []compare.Node  // of the cluster
+}
+
+func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
+	return (&removal{do: capacity.Drain}).command(plugins, drainName+" {NODE… | --selector L} {--cluster cluster.yaml | --kubeconfig FILE}",
+		"Drain nodes in a copy of a cluster, and show where each pod would go, or why nowhere", `.
+
+The exit status is 0 if every pod finds another node, 1 if one does not, and 2 if nothing was tried.`)
+}
+
+func newShrink(plugins frameworkruntime.Registry) *cobra.Command {
+	r := &removal{do: capacity.Shrink, selector: "!node-role.kubernetes.io/control-plane"}
+	cmd := r.command(plugins, shrinkName+" {--cluster cluster.yaml | --kubeconfig FILE}",
+		"Find nodes that can go, by draining nodes in a copy of a cluster, the emptiest first", `.
+No pod may lose its node for it. That is greedy: in another order more might go.
+
+The exit status is 0 if nodes can go, 1 if none can, and 2 if nothing was tried.`)
+	cmd.Args = cobra.NoArgs
+	cmd.Flags().StringVar(&r.pricesFile, "prices", "", "file with what nodes cost, to show what is saved")
+	return cmd
+}
+
+func (r *removal) command(plugins frameworkruntime.Registry, use, short, more string) *cobra.Command {
+	r.Pods, r.Seed, r.Plugins = compare.Pending, 1, plugins
+	cmd := &cobra.Command{Use: use, Short: short, Long: short + more, RunE: r.run}
+	flags := cmd.Flags()
+	r.clusterFlags.add(flags)
+	flags.StringVar(&r.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", ")+
+		" (default: that in the cluster's file, or else default)")
+	flags.StringVar(&r.selector, "selector", r.selector, "labels of the nodes, as for kubectl")
+	flags.BoolVar(&r.Force, "force", false, "evict pods without a controller, too, as if one made them anew")
+	flags.StringVarP(&r.format, "output", "o", "table", "table or json")
+	return cmd
+}
+
+func (r *removal) run(cmd *cobra.Command, named []string) error {
+	if err := r.read(cmd, named); err != nil {
+		return err
+	}
+	say := compare.NewPrinter(cmd.ErrOrStderr())
+	r.Progress = func(step string, done, of int) { say(compare.Progress{Step: step, Done: done, Of: of}) }
+	r.Warnings = warnings{cmd.ErrOrStderr()}
+	removed, err := r.do(cmd.Context(), r.Removal)
+	if err != nil {
+		return err
+	}
+	if err := r.write(cmd, removed); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	switch lost := removed.Lost(); {
+	case lost > 0:
+		return lostError(fmt.Sprintf("%d of %d pods have no other node", lost, len(removed.Moves)))
+	case len(removed.Go) == 0:
+		return lostError("no node can go")
+	}
+	return nil
+}
+
+// read reads all there is to read, and looks at it, before anything is started.
+func (r *removal) read(cmd *cobra.Command, named []string) (err error) {
+	drains := cmd.Name() == drainName
+	switch {
+	case r.format != "table" && r.format != "json":
+		return fmt.Errorf("--output %q is none of json, table", r.format)
+	case drains && (len(named) == 0) == (r.selector == ""):
+		return errors.New("which nodes? Name them, or choose them by --selector: one of the two")
+	}
+	if err := r.clusterFlags.check(cmd.Name()); err != nil {
+		return err
+	}
+	if r.Cluster, err = r.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	if err := cmp.Or(r.choose(named), r.readPrices()); err != nil {
+		return err
+	}
+	if bare := r.Bare(); drains && !r.Force && len(bare) > 0 {
+		return fmt.Errorf("no controller makes these pods anew: %s; --force looks where they would go if one did", compare.Few(bare))
+	}
+	side := compare.Side{Label: "the configuration in the cluster's file", Config: r.Cluster.SchedulerConfig}
+	if r.config != "" || len(side.Config) == 0 || string(side.Config) == "null" {
+		if side, err = compare.ReadSide("--config", cmp.Or(r.config, "default")); err != nil {
+			return err
+		}
+	}
+	r.Config = side.Config
+	return side.Check(cmd.Context(), r.Plugins)
+}
+
+// choose finds the nodes that are named, or else those with the labels.
+func (r *removal) choose(named []string) error {
+	selector, err := labels.Parse(r.selector)
+	if err != nil {
+		return fmt.Errorf("--selector %s: %w", r.selector, err)
+	}
+	for _, node := range r.Cluster.Nodes {
+		r.nodes = append(r.nodes, compare.Node{Name: node.Name, Labels: node.Labels})
+		if slices.Contains(named, node.Name) || len(named) == 0 && selector.Matches(labels.Set(node.Labels)) {
+			r.Nodes = append(r.Nodes, node.Name)
+		}
+	}
+	if gone := slices.DeleteFunc(named, func(name string) bool { return slices.Contains(r.Nodes, name) }); len(gone) > 0 {
+		return fmt.Errorf("the cluster has no node %s", compare.Few(gone))
+	} else if len(r.Nodes) == 0 {
+		return fmt.Errorf("--selector %s: no node of the cluster has such labels", r.selector)
+	}
+	return nil
+}
+
+func (r *removal) readPrices() (err error) {
+	if r.pricesFile == "" {
+		return nil
+	}
+	if r.prices, err = compare.ReadPrices(r.pricesFile); err != nil {
+		return err
+	}
+	return r.prices.Check(r.nodes)
+}
+
+// saves is what the nodes that go cost an hour, as far as that is known.
+func (r *removal) saves(gone []string) (perHour float64) {
+	for i := range r.nodes {
+		if r.prices != nil && slices.Contains(gone, r.nodes[i].Name) {
+			price, _ := r.prices.Of(&r.nodes[i])
+			perHour += price
+		}
+	}
+	return math.Round(100*perHour) / 100
+}
+
+func (r *removal) write(cmd *cobra.Command, removed *capacity.Removed) error {
+	out, saves := cmd.OutOrStdout(), r.saves(removed.Go)
+	if r.format == "json" {
+		to := json.NewEncoder(out)
+		to.SetIndent("", "  ")
+		return to.Encode(struct {
+			*capacity.Removed
+			Saves float64 `json:"savesPerHour,omitempty"`
+		}{removed, saves})
+	}
+	if cmd.Name() == shrinkName {
+		fmt.Fprintf(out, "%d of %d nodes can go. They were found in %d trials, the emptiest first: in another order more might go.\n",
+			len(removed.Go), len(r.Nodes), removed.Trials)
+		if r.prices != nil {
+			fmt.Fprintf(out, "They cost %.2f %s an hour.\n", saves, r.prices.Currency)
+		}
+		fmt.Fprintf(out, "%s\n\n", again(cmd, removed.Go))
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "POD\tFROM\tTO\tREASON")
+	for _, move := range removed.Moves[:min(shown, len(removed.Moves))] {
+		if move.PushedOutBy != "" {
+			move.Reason = strings.TrimSuffix("pushed out by "+move.PushedOutBy+"; "+move.Reason, "; ")
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", move.Pod, move.From, cmp.Or(move.To, "-"), move.Reason)
+	}
+	if more := len(removed.Moves) - shown; more > 0 {
+		fmt.Fprintf(t, "and %d more; -o json has all\n", more)
+	}
+	stay := map[string][]string{}
+	for _, one := range removed.Stay {
+		stay[one.Reason] = append(stay[one.Reason], fmt.Sprintf("%s (%s)", one.Node, one.Pod))
+	}
+	for _, reason := range slices.Sorted(maps.Keys(stay)) {
+		_ = t.Flush() // these widen no column
+		fmt.Fprintf(t, "\n%d nodes stay: %s\n   %s\n", len(stay[reason]), reason, compare.Few(stay[reason]))
+	}
+	for _, notice := range removed.LeftOut {
+		fmt.Fprintf(t, "\nLeft out of the copy: %s\n", notice)
+	}
+	return t.Flush()
+}
+
+// shown is how many rows of a table a person reads.
+const shown = 40
+
+// again is the command that drains nodes as it was found that they can be.
+func again(cmd *cobra.Command, nodes []string) string {
+	line := []string{"simulator", drainName}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "selector" && f.Name != "prices" && f.Name != "output" {
+			line = append(line, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
+		}
+	})
+	return strings.Join(append(line, nodes...), " ")
+}

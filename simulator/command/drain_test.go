@@ -1,0 +1,122 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
+)
+
+// drainable has a node that can go, and one whose pod only its own node has room for.
+const drainable = `
+nodes:
+- metadata: {name: node-1, labels: {type: small, pool: old}}
+  status: {allocatable: &small {cpu: "2", memory: 8Gi, pods: "10"}, capacity: *small}
+- metadata: {name: node-2, labels: {type: large}}
+  status: {allocatable: &large {cpu: "8", memory: 8Gi, pods: "10"}, capacity: *large}
+pods:
+- metadata: {name: web-1, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: web, controller: true}]}
+  spec: {nodeName: node-1, containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+- metadata: {name: big-1, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: big, uid: big, controller: true}]}
+  spec: {nodeName: node-2, containers: [{name: c, image: c, resources: {requests: {cpu: "6"}}}]}
+`
+
+// here runs a command to its end.
+func here(ctx context.Context, args ...string) (status int, out, errOut string) {
+	var stdout, stderr bytes.Buffer
+	status = run(ctx, args, &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+func TestADrainTellsByItsExitStatusWhetherEveryPodFoundANode(t *testing.T) {
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
+	status, out, errOut := here(t.Context(), "drain", "--selector", "pool=old", "--cluster", cluster)
+	if want := "POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n"; status != 0 || out != want {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+	status, out, errOut = here(t.Context(), "drain", "node-2", "--cluster", cluster, "--config", "native", "-o", "json")
+	var removed capacity.Removed
+	if err := json.Unmarshal([]byte(out), &removed); err != nil || status != statusLost || !strings.HasSuffix(errOut, "\nsimulator: 1 of 1 pods have no other node\n") {
+		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
+	}
+	if m := removed.Moves[0]; m.Pod != "default/big-1" || m.From != "node-2" || m.To != "" || !strings.Contains(m.Reason, "1 Insufficient cpu") {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestAShrinkSaysWhatCanGoAndWhatThatSaves(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
+	status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--prices", prices)
+	want := "^1 of 2 nodes can go. They were found in 3 trials, the emptiest first: in another order more might go.\nThey cost 0.50 EUR an hour.\n" +
+		"(simulator drain --cluster=.*cluster.yaml node-1)\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 nodes stay: .*node.s. were unschedulable.*\n   node-2 .default/web-1.\n$"
+	found := regexp.MustCompile(want).FindStringSubmatch(out)
+	if status != 0 || found == nil {
+		t.Fatalf("status %d: %s %s", status, out, errOut)
+	}
+	if status, out, errOut := here(t.Context(), strings.Fields(found[1])[1:]...); status != 0 || !strings.Contains(out, "node-1   node-2") {
+		t.Errorf("%s: status %d: %s %s", found[1], status, out, errOut)
+	}
+	if status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--selector", "type=large"); status != statusLost || !strings.HasPrefix(out, "0 of 1 nodes can go.") {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+func TestWhatIsWrongWithADrainIsSaidInALineBeforeAnythingIsStarted(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	bare := writeFile(t, dir, "bare.yaml", drainable+"- {metadata: {name: bare, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}}\n")
+	configured := writeFile(t, dir, "configured.yaml", drainable+"schedulerConfig: {kind: KubeSchedulerConfiguration, apiVersion: kubescheduler.config.k8s.io/v1, parallelism: -1}\n")
+	prices := writeFile(t, dir, "prices.yaml", "label: type\nperHour: {huge: 2}\n")
+	for want, args := range map[string][]string{
+		"which nodes? Name them, or choose them by --selector: one of the two": {"drain", "--cluster", cluster},
+		"which nodes? Name them, or choose":                                    {"drain", "node-1", "--selector", "a", "--cluster", cluster},
+		"--cluster or --kubeconfig is missing; try simulator drain --help":     {"drain", "node-1"},
+		"the cluster has no node node-3, node-4":                               {"drain", "node-3", "node-1", "node-4", "--cluster", cluster},
+		"--selector pool=new: no node of the cluster has such labels":          {"shrink", "--selector", "pool=new", "--cluster", cluster},
+		"--selector =: ": {"shrink", "--selector", "=", "--cluster", cluster},
+		"no controller makes these pods anew: default/bare; --force looks where they would go if one did":       {"drain", "node-1", "--cluster", bare},
+		"--config v3: there is no such file, and no such door":                                                  {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
+		"the configuration in the cluster's file: line 1: parallelism: ":                                        {"drain", "node-1", "--cluster", configured},
+		`--output "yaml" is none of json, table`:                                                                {"shrink", "--cluster", cluster, "-o", "yaml"},
+		"--prices: no node has a price: the label type is large, small on nodes, and there are prices for huge": {"shrink", "--cluster", cluster, "--prices", prices},
+		"--prices: open " + dir + "/none: no such file or directory":                                            {"shrink", "--cluster", cluster, "--prices", dir + "/none"},
+		`unknown command "node-1" for "simulator shrink"`:                                                       {"shrink", "node-1", "--cluster", cluster},
+	} {
+		status, out, errOut := here(t.Context(), args...)
+		if status != statusNone || out != "" || !strings.HasPrefix(errOut, "simulator: "+want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%v: want %q, got status %d, %q %s", args, want, status, errOut, out)
+		}
+	}
+}
+
+func TestAPodWithoutAControllerIsForced(t *testing.T) {
+	bare := writeFile(t, t.TempDir(), "bare.yaml", drainable+"- {metadata: {name: bare, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}}\n")
+	if status, out, errOut := here(t.Context(), "drain", "node-1", "--cluster", bare, "--force"); status != 0 || !strings.Contains(out, "default/bare    node-1   node-2") {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+func TestAShrinkEndsSoonWhenItIsTold(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
+	r := running{newOutput(), make(chan int, 1)}
+	go func() { r.done <- run(ctx, []string{"shrink", "--cluster", cluster}, r.out, r.out) }()
+	r.await(t, `(tries which nodes can go)`)
+	cancel()
+	if status := eventually.Receives(t, "the end", r.done); status != statusNone {
+		t.Errorf("it ended with %d: %s", status, r.out)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
