@@ -27,7 +27,9 @@ type comparison struct {
 	scenario, a, b string
 	programA       string // that runs the side, instead of this one
 	programB       string
-	format         string
+	format, prices string
+	details        bool
+	failOn         []string
 	acceptUnplaced bool
 }
 
@@ -45,9 +47,9 @@ func newCompare(plugins frameworkruntime.Registry) *cobra.Command {
 
 With two files that "simulator side" has written, it shows how these differ.
 
-The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none, and 2
-if there was no comparison: if no pod was there to be scheduled, too, and if pods that run in the
-cluster have no node under A, unless --accept-unplaced is given.`
+The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none (or
+what --fail-on says), and 2 if there was no comparison: if no pod was there to be scheduled, too,
+and if pods that run in the cluster have no node under A, unless --accept-unplaced is given.`
 	flags := cmd.Flags()
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
 	c.clusterFlags.add(flags)
@@ -59,7 +61,11 @@ cluster have no node under A, unless --accept-unplaced is given.`
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
-	flags.StringVarP(&c.format, "output", "o", "table", "table, json, or html: a page that is one file")
+	flags.StringVarP(&c.format, "output", "o", "table", "table, json, markdown, or html: a page that is one file")
+	flags.BoolVar(&c.details, "details", false, "in the table: which pods and nodes differ, and why")
+	flags.StringArrayVar(&c.GroupBy, "group-by", nil, "a label of nodes by which they are counted; may be given more than once (default: that of the zone)")
+	flags.StringVar(&c.prices, "prices", "", "file with the prices of nodes, by instance type or by another label")
+	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: lost, moved, spread, cost, or none")
 	return cmd
 }
 
@@ -79,6 +85,12 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	if write == nil {
 		return fmt.Errorf("--output %q is none of %s", c.format, strings.Join(slices.Sorted(maps.Keys(report.Formats)), ", "))
 	}
+	if err := c.checkReport(); err != nil {
+		return err
+	}
+	if c.details {
+		write = report.Details
+	}
 	result, err := c.result(cmd, results)
 	if err != nil {
 		return err
@@ -89,10 +101,34 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	return c.judge(result)
 }
 
+// failures are the words of --fail-on.
+var failures = []string{"lost", "moved", "spread", "cost", "none"}
+
+// checkReport looks at the flags of what is told, before anything is started.
+func (c *comparison) checkReport() (err error) {
+	for _, word := range c.failOn {
+		switch {
+		case !slices.Contains(failures, word):
+			return fmt.Errorf("--fail-on %q is none of %s", word, strings.Join(failures, ", "))
+		case word == "none" && len(c.failOn) > 1:
+			return errors.New("--fail-on none stands alone: leave it out, or the others")
+		case word == "cost" && c.prices == "":
+			return errors.New("--fail-on cost needs --prices")
+		}
+	}
+	if c.details && c.format != "table" {
+		return fmt.Errorf("--details is for the table: leave it out with -o %s", c.format)
+	}
+	if c.prices != "" {
+		c.Prices, err = compare.ReadPrices(c.prices)
+	}
+	return err
+}
+
 // result is that of two files, if they are given, or else of two sides that are run now.
 func (c *comparison) result(cmd *cobra.Command, files []string) (*compare.Result, error) {
 	if len(files) > 0 {
-		return judgeFiles(cmd, files)
+		return c.judgeFiles(cmd, files)
 	}
 	errOut := cmd.ErrOrStderr()
 	if err := c.read(cmd.Context(), errOut); err != nil {
@@ -106,50 +142,73 @@ func (c *comparison) result(cmd *cobra.Command, files []string) (*compare.Result
 	return result, err
 }
 
-func judgeFiles(cmd *cobra.Command, files []string) (*compare.Result, error) {
+func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Result, error) {
 	if len(files) != 2 {
 		return nil, fmt.Errorf("%s: two results are compared, and this is one: name that of B, too", files[0])
 	}
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "output" && f.Name != "accept-unplaced" {
+		if !slices.Contains([]string{"output", "details", "accept-unplaced", "prices", "group-by", "fail-on"}, f.Name) {
 			wrong = fmt.Errorf("--%s is for sides that are run, and %s and %s were: leave it out", f.Name, files[0], files[1])
 		}
 	})
 	if wrong != nil {
 		return nil, wrong
 	}
-	return compare.JudgeFiles(files[0], files[1])
+	return compare.JudgeFiles(files[0], files[1], c.Wanted)
 }
 
 func (c *comparison) judge(result *compare.Result) error {
-	few := func(n int, one, many string) string {
-		if n == 1 {
-			return "1 pod " + one
-		}
-		return fmt.Sprint(n, " pods ", many)
+	var unplaced []string
+	for _, pod := range result.Unplaced {
+		unplaced = append(unplaced, pod.Namespace+"/"+pod.Name)
 	}
-	if unplaced := result.Unplaced; !c.acceptUnplaced && len(unplaced) > 0 {
+	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
 		return fmt.Errorf("%s no node under A: %s; if A is what the cluster runs with, the copy lacks what they need, such as claims and volumes "+
 			"(simulator snapshot takes them along); --accept-unplaced goes by the other pods",
-			few(len(unplaced), "runs in the cluster and has", "run in the cluster and have"), names(unplaced))
+			few(n, "runs in the cluster and has", "run in the cluster and have"), compare.Few(unplaced))
 	}
-	if lost := result.Lost(); lost > 0 {
-		return lostError(few(lost, "has", "have") + " a node under A and none under B")
+	var failed []string
+	for _, word := range c.failOn {
+		failed = append(failed, failure(word, result)...)
 	}
-	return nil
+	if len(failed) == 0 {
+		return nil
+	}
+	return lostError(strings.Join(failed, "; "))
 }
 
-func names(pods []compare.Difference) string {
-	const few = 5
-	var all []string
-	for _, pod := range pods[:min(few, len(pods))] {
-		all = append(all, pod.Namespace+"/"+pod.Name)
+// moreUneven is by how many percent a standard deviation has to be larger under B.
+const moreUneven = 1
+
+// failure says what of a result is what a word of --fail-on means.
+func failure(word string, r *compare.Result) (all []string) {
+	lost, moved := r.Lost(), 0
+	for _, run := range r.Runs {
+		moved = max(moved, run.Elsewhere)
 	}
-	if more := len(pods) - few; more > 0 {
-		all = append(all, fmt.Sprintf("and %d more", more))
+	switch {
+	case word == "lost" && lost > 0:
+		return []string{few(lost, "has", "have") + " a node under A and none under B"}
+	case word == "moved" && moved > 0:
+		return []string{few(moved, "has", "have") + " another node under B"}
+	case word == "cost" && r.Load.B.UsedCost-r.Load.A.UsedCost > .005:
+		return []string{fmt.Sprintf("nodes that are used cost %.2f an hour under A and %.2f under B", r.Load.A.UsedCost, r.Load.B.UsedCost)}
+	case word == "spread":
+		for _, one := range r.Load.Resources() {
+			if a, b := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; b > a+moreUneven {
+				all = append(all, fmt.Sprintf("%s is more uneven under B: %.1f %% under A, %.1f %% under B", one, a, b))
+			}
+		}
 	}
-	return strings.Join(all, ", ")
+	return all
+}
+
+func few(n int, one, many string) string {
+	if n == 1 {
+		return "1 pod " + one
+	}
+	return fmt.Sprint(n, " pods ", many)
 }
 
 // read reads all files, and the cluster, before anything is started.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -55,7 +58,7 @@ func TestCompareTellsByItsExitStatus(t *testing.T) {
 	if len(result.Differences) != 1 || result.Differences[0].Name != "picky" || !strings.Contains(errOut, "simulator: 1 pod has a node under A and none under B") {
 		t.Errorf("%+v, %s", result.Differences, errOut)
 	}
-	status, out, errOut = compareHere(t.Context(), "--cluster", cluster, "--a", "v2", "--b", "default")
+	status, out, errOut = compareHere(t.Context(), "--cluster", cluster, "--a", "v2", "--b", "default", "--details", "--fail-on", "lost,moved")
 	if status != 0 || !regexp.MustCompile(`default/picky +only under B +- +node-1`).MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
@@ -69,6 +72,7 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	steps := writeFile(t, dir, "steps.yaml", "steps:\n- creates: []\n")
 	misspelt := writeFile(t, dir, "misspelt.yaml", "profiles:\n- schedulername: mine\n")
 	gone := writeFile(t, dir, "gone.yaml", "profiles:\n- pluginConfig: []\n  plugins:\n    filter:\n      enabled:\n      - name: Gone\n")
+	prices := writeFile(t, dir, "prices.yaml", "perHour: {t3.nano: 0.1}")
 	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	for want, args := range map[string][]string{
 		"--cluster or --kubeconfig is missing":   {"--a", "default", "--b", "v2"},
@@ -92,11 +96,18 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		},
 		"--b " + gone + ": line 6: plugin Gone: profile default-scheduler enables it": {"--a", "v2", "--b", gone, "--cluster", cluster},
 		`do you mean "schedulerName"?; --b ` + gone + ": line 6: ":                    {"--a", misspelt, "--b", gone, "--cluster", cluster},
-		`--output "text" is none of html, json, table`:                                {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
+		`--output "text" is none of html, json, markdown, table`:                      {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
 		`"some" is none of pending, all`:                                              {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
 		"--scenario " + steps + ": line 2: ":                                          {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
 		"delete[0]: an object needs apiVersion, kind and":                             {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
 		"unknown flag: --c": {"--c"},
+		`--fail-on "worse" is none of lost, moved, spread, cost, none`:                      {"a.json", "b.json", "--fail-on", "lost,worse"},
+		"--fail-on none stands alone":                                                       {"a.json", "b.json", "--fail-on", "none", "--fail-on", "lost"},
+		"--fail-on cost needs --prices":                                                     {"a.json", "b.json", "--fail-on", "cost"},
+		"--details is for the table: leave it out with -o markdown":                         {"a.json", "b.json", "--details", "-o", "markdown"},
+		"--prices " + steps + `: line 1: steps: unknown field`:                              {"a.json", "b.json", "--prices", steps},
+		"--prices: no node has a price: there are some for t3.nano, and none of these is a": {"--a", "default", "--b", "v2", "--cluster", cluster, "--prices", prices},
+		"--group-by pool: no node has the label":                                            {"--a", "default", "--b", "v2", "--cluster", cluster, "--group-by", "pool"},
 	} {
 		status, out, errOut := compareHere(t.Context(), args...)
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
@@ -147,7 +158,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 			commands = append(commands, step.Run)
 		}
 	}
-	if len(commands) != 2 {
+	if len(commands) != 3 || commands[2] != `gh pr comment "$PULL_REQUEST" --body-file comment.md` {
 		t.Fatalf("the job runs %q", commands)
 	}
 	dir := t.TempDir()
@@ -185,7 +196,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", line)
 	}
 	status, out, errOut := compareHere(t.Context(), args[2:]...)
-	if status != statusLost || into != "compare.html" || !strings.HasPrefix(out, "<!doctype html>") || !strings.Contains(out, "picky") {
+	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**1 pod has no node under B any more.**") || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, errOut, out)
 	}
 }
@@ -236,7 +247,7 @@ func TestPodsThatRunAndHaveNoNodeUnderAAreAFaultOfTheCopy(t *testing.T) {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`2 pods that run have no node under A`, `\nRUNS, AND HAS NO NODE UNDER A +REASON\n`,
+		`verdict +2 pods that run have no node under A`, `\nRUNS, AND HAS NO NODE UNDER A +REASON\n`,
 		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\ndefault/refused +.*not-in-the-file`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -260,9 +271,57 @@ func TestCompareReadsAClusterThatRuns(t *testing.T) {
 	dir := t.TempDir()
 	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
 	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
-		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "default", "--b", "v2", "--pods", "all")
+		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "default", "--b", "v2", "--pods", "all", "--details")
 		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "pods: 2") {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
 	})
+}
+
+// loads is a side on which each node has a pod's share of its CPU, and costs by its name.
+func loads(t *testing.T, dir, name string, on ...string) string {
+	t.Helper()
+	r := &compare.SideResult{Format: compare.Format, Name: name, Mode: compare.All}
+	for _, node := range []string{"one", "two"} {
+		r.Nodes = append(r.Nodes, compare.Node{Name: node, Labels: map[string]string{"type": node}, Allocatable: v1.ResourceList{v1.ResourceCPU: resource.MustParse("4")}, Today: true})
+	}
+	for i, node := range on {
+		r.Pods = append(r.Pods, &compare.Pod{
+			Namespace: "default", Name: fmt.Sprint("pod-", i), Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")},
+			Outcome: compare.Outcome{Node: node, State: "Scheduled", Attempts: 1},
+		})
+	}
+	path := filepath.Join(dir, name)
+	if err := r.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWhatIsAFailureIsChosen(t *testing.T) {
+	dir := t.TempDir()
+	even, packed, lost, other := loads(t, dir, "even", "one", "two"), loads(t, dir, "packed", "one", "one"), loads(t, dir, "lost", "one", ""), loads(t, dir, "other", "two", "one")
+	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {one: 1, two: 2}\n")
+	for _, test := range []struct {
+		a, b, on string
+		status   int
+		says     string
+	}{
+		{even, packed, "lost", 0, ""},
+		{even, packed, "moved", statusLost, "1 pod has another node under B"},
+		{even, packed, "spread", statusLost, "CPU is more uneven under B: 0.0 % under A, 25.0 % under B"},
+		{packed, even, "spread", 0, ""},
+		{even, packed, "cost", 0, ""},
+		{packed, even, "cost", statusLost, "nodes that are used cost 1.00 an hour under A and 3.00 under B"},
+		{even, lost, "lost", statusLost, "1 pod has a node under A and none under B"},
+		{even, lost, "moved", 0, ""},
+		{even, lost, "none", 0, ""},
+		{even, other, "lost,moved", statusLost, "2 pods have another node under B"},
+		{even, other, "spread,cost", 0, ""},
+	} {
+		status, out, errOut := compareHere(t.Context(), test.a, test.b, "--fail-on", test.on, "--prices", prices, "-o", "markdown")
+		if says := strings.TrimSuffix(strings.TrimPrefix(errOut, "simulator: "), "\n"); status != test.status || says != test.says || !strings.Contains(out, " EUR |") {
+			t.Errorf("%s against %s, on %s: status %d, %q\n%s", filepath.Base(test.a), filepath.Base(test.b), test.on, status, says, out)
+		}
+	}
 }

@@ -26,7 +26,7 @@ func TestResultsThatWereWrittenAreComparedLater(t *testing.T) {
 			t.Fatalf("status %d: %s %s", status, out, errOut)
 		}
 	}
-	status, out, errOut := compareHere(t.Context(), a, b)
+	status, out, errOut := compareHere(t.Context(), a, b, "--details")
 	if status != statusLost || !regexp.MustCompile(`(?s)^A +default\nB +v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "starts") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}

@@ -1,11 +1,14 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -123,7 +126,8 @@ func forVerdicts(args any) any {
 // changes are the names of what is different in the two setups of a profile.
 type changes struct {
 	verdicts, scores sets.Set[string]
-	preempts         []string // those of verdicts that make room
+	preempts         []string          // those of verdicts that make room
+	settings         map[string]string // what of each is another, as far as that is short
 }
 
 func newChanges(a, b map[string]Setup) map[string]changes {
@@ -131,6 +135,12 @@ func newChanges(a, b map[string]Setup) map[string]changes {
 	for profile := range sets.KeySet(a).Union(sets.KeySet(b)) {
 		one := changes{verdicts: differing(a[profile].Verdicts, b[profile].Verdicts), scores: differing(a[profile].Scores, b[profile].Scores)}
 		one.preempts = sets.List(one.verdicts.Intersection(sets.New(slices.Concat(a[profile].Preempts, b[profile].Preempts)...)))
+		one.settings = map[string]string{}
+		for name := range one.verdicts.Union(one.scores) {
+			if one.settings[name] = setting(a[profile].Verdicts[name], b[profile].Verdicts[name]); one.scores.Has(name) {
+				one.settings[name] = setting(a[profile].Scores[name], b[profile].Scores[name])
+			}
+		}
 		all[profile] = one
 	}
 	return all
@@ -142,30 +152,30 @@ func differing(a, b map[string]string) sets.Set[string] {
 	return names
 }
 
-// tookPart says what of the changes took part in an attempt, but for scores.
-func (c changes) tookPart(attempt *recorder.Attempt) string {
+// tookPart says what of the changes took part in an attempt, and how, but for scores.
+func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
 	for _, column := range attempt.Columns {
 		if column.Failed > 0 && c.verdicts.Has(column.Name) {
-			return fmt.Sprintf("%s refuses %d of %d nodes", column.Name, column.Failed, attempt.Total)
+			return column.Name, fmt.Sprintf("refuses %d of %d nodes", column.Failed, attempt.Total)
 		}
 	}
 	for _, one := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
 		if c.verdicts.Has(one.Plugin) && (one.LimitsNodes || decides.Has(one.Verdict)) {
-			return one.Plugin + " has a say"
+			return one.Plugin, "has a say"
 		}
 	}
 	notRun := func(g recorder.Group) bool { return g.Verdict == recorder.NotRun }
 	switch {
 	case attempt.Preemption != nil && len(c.preempts) > 0:
-		return c.preempts[0] + " makes room"
+		return c.preempts[0], "makes room"
 	case c.verdicts.Has(percentage) && attempt.Hint == nil && slices.ContainsFunc(attempt.Groups, notRun):
-		return percentage + " is another"
+		return percentage, "is another"
 	case c.verdicts.Has(backoff) && attempt.Number > 1:
-		return backoff + " is another"
+		return backoff, "is another"
 	case c.verdicts.Has(queueSort):
-		return queueSort + " is another"
+		return queueSort, "is another"
 	}
-	return ""
+	return "", ""
 }
 
 // decides are the verdicts by which a plugin changes what becomes of a pod.
@@ -179,4 +189,36 @@ func (c changes) first(turned map[string]int64) (name string) {
 		}
 	}
 	return name
+}
+
+// setting says what is another in two texts of newSetup, such as "type LeastAllocated →
+// MostAllocated". Long values are left out.
+func setting(a, b string) string {
+	if a == "" || b == "" {
+		return map[bool]string{true: "under B alone", false: "under A alone"}[a == ""]
+	}
+	var all []string
+	onA, onB := settings(a), settings(b)
+	for _, name := range sets.List(differing(onA, onB)) {
+		if values := cmp.Or(onA[name], " none") + " →" + cmp.Or(onB[name], " none"); len(values) < 60 {
+			name += values
+		}
+		all = append(all, strings.TrimSpace(name))
+	}
+	return Few(all)
+}
+
+var (
+	aField  = regexp.MustCompile(`(?:^\[|"(\w+)":)("[^"]*"|[^][{},"]+)`)
+	aWeight = regexp.MustCompile(`^\[(\d+),`)
+)
+
+// settings are the values in a text of newSetup, by the names of their fields.
+func settings(text string) map[string]string {
+	first, _, _ := strings.Cut(aWeight.ReplaceAllString(text, `"weight":$1,`), "][") // each extension point has the same
+	all := map[string]string{}
+	for _, field := range aField.FindAllStringSubmatch(first, -1) {
+		all[field[1]] += " " + strings.Trim(field[2], `"`)
+	}
+	return all
 }

@@ -57,6 +57,7 @@ type Options struct {
 	Cluster  *snapshot.Snapshot // what both sides get. Its configuration is left alone
 	Pods     string             // one of Modes: what of the cluster's pods is scheduled
 	Scenario Scenario           // what happens then
+	Wanted                      // what the result says of nodes
 	Runs     int                // how often, with another seed each time. Less than 1 is 1
 	Seed     uint64             // that of the first run; the others follow it
 	// Plugins are the further plugins of this program, by name, which sides without a
@@ -128,6 +129,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if os.Getenv(isSide) != "" {
 		return nil, errors.New("the process of a side was asked to compare: its program lacks the command " + SideName)
 	}
+	if err := o.checkWanted(); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "sides-")
 	if err != nil {
 		return nil, fmt.Errorf("directory for the sides: %w", err)
@@ -154,7 +158,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	result.sort()
+	result.finish()
 	result.Took = time.Since(began)
 	debug.FreeOSMemory() // two results' worth
 	return result, nil

@@ -44,7 +44,11 @@ type Difference struct {
 	Reason string `json:"reason"`
 	// Follows: nothing took part in it that differs between the configurations, but
 	// what other pods did before. Where it is false, the difference is direct.
-	Follows bool    `json:"follows,omitempty"`
+	Follows bool `json:"follows,omitempty"`
+	// By is what differs between the configurations and took part in it, and Setting what of
+	// that is another.
+	By      string  `json:"by,omitempty"`
+	Setting string  `json:"setting,omitempty"`
 	Runs    int     `json:"runs"` // in how many runs the pod came out like this
 	A       Outcome `json:"a"`
 	B       Outcome `json:"b"`
@@ -160,14 +164,15 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 // trace tells a difference that the configurations differ about from one that
 // follows from other pods.
 func (v *verdicts) trace(d *Difference) {
-	if part := v.tookPart(d); part != "" {
-		if part != d.Plugin {
-			d.Reason += "; " + part
+	if by, how := v.tookPart(d); by != "" {
+		if d.By, d.Setting = by, v.changesFor(d).settings[by]; how != "" {
+			d.Reason += "; " + how
 		}
 		return
 	}
 	before := v.before(d)
 	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
+		d.By = "another version of Kubernetes"
 		d.Reason += "; the two sides are of other versions of Kubernetes"
 		return
 	}
@@ -177,30 +182,30 @@ func (v *verdicts) trace(d *Difference) {
 }
 
 // tookPart is what differs between the configurations and took part in a difference.
-// It is the plugin that decided, if that is one, or else a few words.
-func (v *verdicts) tookPart(d *Difference) string {
+// Unless it is the plugin that decided, a few words say how.
+func (v *verdicts) tookPart(d *Difference) (by, how string) {
 	changed := v.changesFor(d)
 	first := changed.first(d.turned)
 	switch {
 	case d.Cause == Verdict && changed.verdicts.Has(d.Plugin), d.Cause == Score && changed.scores.Has(d.Plugin):
-		return d.Plugin
+		return d.Plugin, ""
 	case changed.scores.Has(first):
-		return first + " scores the two nodes otherwise"
+		return first, first + " scores the two nodes otherwise"
 	}
-	by := []string{d.key(), d.A.PushedOutBy, d.B.PushedOutBy}
+	pods := []string{d.key(), d.A.PushedOutBy, d.B.PushedOutBy}
 	for i, side := range []*SideResult{v.a, v.b} {
-		for _, pod := range by {
+		for _, pod := range pods {
 			for _, attempt := range side.decisive(keyOf(pod)) {
-				if part := v.changes[attempt.Scheduler].tookPart(attempt); part != "" {
-					return "under " + letter(i) + " " + part
+				if by, how := v.changes[attempt.Scheduler].tookPart(attempt); by != "" {
+					return by, "under " + letter(i) + " " + by + " " + how
 				}
 			}
 		}
 	}
 	if (d.A.State == NotAsked) != (d.B.State == NotAsked) {
-		return "one of the two has no profile for it"
+		return "profiles", "one of the two has no profile for it"
 	}
-	return ""
+	return "", ""
 }
 
 func (v *verdicts) changesFor(d *Difference) changes {

@@ -141,20 +141,18 @@ func (r *SideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt
 	return all
 }
 
-func (r *SideResult) outcome(name types.NamespacedName) Outcome {
+// pod is one that is gone if the side knows of none.
+func (r *SideResult) pod(name types.NamespacedName) *Pod {
 	if pod := r.byName[name]; pod != nil {
-		return pod.Outcome
+		return pod
 	}
-	return Outcome{State: Gone}
+	return &Pod{Outcome: Outcome{State: Gone}}
 }
 
+func (r *SideResult) outcome(name types.NamespacedName) Outcome { return r.pod(name).Outcome }
+
 // today is the node that a pod has in the file, or empty.
-func (r *SideResult) today(name types.NamespacedName) string {
-	if pod := r.byName[name]; pod != nil {
-		return pod.Today
-	}
-	return ""
-}
+func (r *SideResult) today(name types.NamespacedName) string { return r.pod(name).Today }
 
 // placedBefore are the pods that were given a node, or pushed out of it, before an
 // attempt.

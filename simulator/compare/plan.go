@@ -94,6 +94,9 @@ func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(pod)
 }
 
+// ofStatic is the kind of what owns static pods.
+const ofStatic = "Node"
+
 // findOwners keeps who owns the ReplicaSets and Jobs of the file.
 func (p *plan) findOwners() {
 	for _, kind := range []string{"ReplicaSet", "Job"} {
@@ -122,6 +125,9 @@ func (p *plan) newPod(pod *v1.Pod) *Pod {
 
 // owner goes by the name of a ReplicaSet if that is not in the file.
 func (p *plan) owner(pod *v1.Pod) Owner {
+	if static(pod) {
+		return Owner{ofStatic, pod.Spec.NodeName}
+	}
 	ref := metav1.GetControllerOf(pod)
 	if ref == nil {
 		return Owner{}

@@ -58,28 +58,19 @@ func (p *Prices) read(text []byte) error {
 
 // Check fails if no node has a price, since the prices are then those of another cluster.
 func (p *Prices) Check(nodes []Node) error {
-	has := map[string]bool{}
-	for i := range nodes {
-		if _, ok := p.Of(&nodes[i]); ok {
-			return nil
-		}
-		if value, ok := nodes[i].Labels[p.Label]; ok {
-			has[value] = true
-		}
+	if slices.ContainsFunc(nodes, func(node Node) bool { _, known := p.Of(&node); return known }) {
+		return nil
 	}
-	if len(has) == 0 {
-		return fmt.Errorf("--prices: no node has the label %s: name another one under label", p.Label)
-	}
-	return fmt.Errorf("--prices: no node has a price: the label %s is %s on nodes, and there are prices for %s",
-		p.Label, Few(slices.Sorted(maps.Keys(has))), Few(slices.Sorted(maps.Keys(p.PerHour))))
+	return fmt.Errorf("--prices: no node has a price: there are some for %s, and none of these is a node's label %s",
+		Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
 }
 
-// Of is what a node costs an hour, if its price is known.
+// Of is what a node costs an hour, if its price is known. Without prices, none is.
 func (p *Prices) Of(node *Node) (perHour float64, known bool) {
-	value, ok := node.Labels[p.Label]
-	if ok {
-		perHour, known = p.PerHour[value]
+	if p == nil {
+		return 0, false
 	}
+	perHour, known = p.PerHour[node.Labels[p.Label]]
 	return perHour, known
 }
 

@@ -3,8 +3,8 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,6 +17,11 @@ import (
 type Result struct {
 	A string `json:"a"`
 	B string `json:"b"`
+	// Summary is the answer in about ten lines, which every format begins with.
+	Summary []Line `json:"summary"`
+	// Workloads are all there are: first those that lose pods, then those with direct differences.
+	Workloads []*Workload `json:"workloads"`
+	Groups    []Group     `json:"groups"` // of nodes, by label and value
 	// Pods says which pods were scheduled, Steps how many steps there were after.
 	Pods  string `json:"pods"`
 	Steps int    `json:"steps"`
@@ -39,6 +44,8 @@ type Result struct {
 	TimesB      Times             `json:"timesB"`
 	LeftOut     []snapshot.Notice `json:"leftOut"`         // objects that the API server has refused, on both sides
 	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
+
+	wanted Wanted
 }
 
 // Tally is a run in numbers.
@@ -58,9 +65,12 @@ type Tally struct {
 }
 
 func newResult(o *Options) *Result {
+	if len(o.GroupBy) == 0 {
+		o.GroupBy = []string{v1.LabelTopologyZone}
+	}
 	return &Result{
 		A: o.A.Name, B: o.B.Name, Pods: o.Pods, Steps: len(o.Scenario.Steps), LeftOut: []snapshot.Notice{},
-		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{},
+		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{}, wanted: o.Wanted,
 	}
 }
 
@@ -75,28 +85,24 @@ func (r *Result) Lost() int {
 }
 
 func (r *Result) add(seed uint64, v *verdicts) {
-	load := newLoads(v.a, v.b)
+	load := newLoads(nodeLoads(v.a, v.b), r.wanted.Prices)
 	run := Tally{
 		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
 	}
+	kinds := map[Kind]int{}
 	for _, d := range v.differences {
-		switch d.Kind {
-		case Elsewhere:
-			if run.Elsewhere++; d.Follows {
-				run.Follows++
-			}
-		case OnlyA:
-			run.OnlyA++
-		case OnlyB:
-			run.OnlyB++
+		if kinds[d.Kind]++; d.Follows && d.Kind == Elsewhere {
+			run.Follows++
 		}
 	}
+	run.Elsewhere, run.OnlyA, run.OnlyB = kinds[Elsewhere], kinds[OnlyA], kinds[OnlyB]
 	if len(r.Runs) == 0 {
 		r.LeftOut = append(r.LeftOut, v.a.LeftOut...)
 		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
 		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
+		r.Workloads, r.Groups = v.workloads(r.wanted.GroupBy), newGroups(load.Nodes, &r.wanted)
 	}
 	r.Runs = append(r.Runs, run)
 	r.Differences = addTo(r.Differences, v.differences)
@@ -141,135 +147,12 @@ func (d *Difference) rank() int {
 	return i
 }
 
-func (r *Result) sort() {
+// finish sorts, and sums up.
+func (r *Result) finish() {
 	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
 	slices.SortFunc(r.Unplaced, byKey)
 	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
-}
-
-// Amount is what pods request, or nodes have.
-type Amount struct {
-	CPU    int64 `json:"milliCPU"`
-	Memory int64 `json:"memoryBytes"`
-	Pods   int64 `json:"pods"`
-}
-
-func (a *Amount) add(b Amount) {
-	a.CPU, a.Memory, a.Pods = a.CPU+b.CPU, a.Memory+b.Memory, a.Pods+b.Pods
-}
-
-// NodeLoad is a node, with what is requested of it.
-type NodeLoad struct {
-	Node   string `json:"node"`
-	Has    Amount `json:"allocatable"`
-	Before Amount `json:"before"`
-	A      Amount `json:"a"`
-	B      Amount `json:"b"`
-}
-
-// Spread is how uneven something is over the nodes, in percent of what each has.
-type Spread struct {
-	Min               float64 `json:"min"`
-	Max               float64 `json:"max"`
-	Mean              float64 `json:"mean"`
-	StandardDeviation float64 `json:"standardDeviation"`
-}
-
-// Load is what is requested of all nodes.
-type Load struct {
-	Requested Amount `json:"requested"`
-	// CPU, Memory and Pods are over the nodes that are there on this side.
-	CPU    Spread `json:"cpuPercent"`
-	Memory Spread `json:"memoryPercent"`
-	Pods   Spread `json:"podsPercent"`
-}
-
-// Loads are those of the cluster as it was in the file, and on each side at the end.
-type Loads struct {
-	Has    Amount     `json:"allocatable"`
-	Before Load       `json:"before"`
-	A      Load       `json:"a"`
-	B      Load       `json:"b"`
-	Nodes  []NodeLoad `json:"nodes"`
-}
-
-// requestedBy is what pods request of each node, given the node that each is on, if any.
-func requestedBy(pods []*Pod, on func(*Pod) string) map[string]Amount {
-	nodes := map[string]Amount{}
-	for _, pod := range pods {
-		if node := on(pod); node != "" {
-			sum := nodes[node]
-			sum.add(newAmount(pod.Requests, 1))
-			nodes[node] = sum
-		}
-	}
-	return nodes
-}
-
-// atTheEnd is the node of a pod. What has ended requests nothing any more.
-func atTheEnd(pod *Pod) string {
-	if pod.Ended {
-		return ""
-	}
-	return pod.Node
-}
-
-func newAmount(of v1.ResourceList, pods int64) Amount {
-	return Amount{CPU: of.Cpu().MilliValue(), Memory: of.Memory().Value(), Pods: pods}
-}
-
-// newLoads counts. A node that a scenario made or deleted on the way is there if
-// it is at the end.
-func newLoads(a, b *SideResult) Loads {
-	before := requestedBy(a.Pods, func(pod *Pod) string { return pod.Today })
-	onA, onB := requestedBy(a.Pods, atTheEnd), requestedBy(b.Pods, atTheEnd)
-	var l Loads
-	for _, node := range a.Nodes {
-		has := newAmount(node.Allocatable, node.Allocatable.Pods().Value())
-		l.Nodes = append(l.Nodes, NodeLoad{Node: node.Name, Has: has, Before: before[node.Name], A: onA[node.Name], B: onB[node.Name]})
-		l.Has.add(has)
-	}
-	l.Before = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.Before })
-	l.A = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.A })
-	l.B = newLoad(l.Nodes, func(n NodeLoad) Amount { return n.B })
-	return l
-}
-
-func newLoad(nodes []NodeLoad, of func(NodeLoad) Amount) Load {
-	var l Load
-	var cpu, memory, pods []float64
-	for _, node := range nodes {
-		used := of(node)
-		l.Requested.add(used)
-		cpu = append(cpu, Percent(used.CPU, node.Has.CPU))
-		memory = append(memory, Percent(used.Memory, node.Has.Memory))
-		pods = append(pods, Percent(used.Pods, node.Has.Pods))
-	}
-	l.CPU, l.Memory, l.Pods = newSpread(cpu), newSpread(memory), newSpread(pods)
-	return l
-}
-
-// Percent is 0 of nothing.
-func Percent(used, has int64) float64 {
-	if has == 0 {
-		return 0
-	}
-	return 100 * float64(used) / float64(has)
-}
-
-func newSpread(values []float64) Spread {
-	if len(values) == 0 {
-		return Spread{}
-	}
-	s := Spread{Min: slices.Min(values), Max: slices.Max(values)}
-	for _, value := range values {
-		s.Mean += value / float64(len(values))
-	}
-	for _, value := range values {
-		s.StandardDeviation += (value - s.Mean) * (value - s.Mean) / float64(len(values))
-	}
-	s.StandardDeviation = math.Sqrt(s.StandardDeviation)
-	return s
+	r.Summary = r.summary()
 }
 
 // Times are how long the scheduler took to find nodes, all attempts for a pod
@@ -279,4 +162,52 @@ type Times struct {
 	Attempts int           `json:"attempts"`
 	P50      time.Duration `json:"p50Nanoseconds"`
 	P99      time.Duration `json:"p99Nanoseconds"`
+}
+
+// Verdict says in a line what came of it, and first what makes that doubtful.
+func (r *Result) Verdict() string {
+	switch n := len(r.Unplaced); n {
+	case 0:
+		return r.outcome()
+	case 1:
+		return "1 pod that runs has no node under A; of the others: " + r.outcome()
+	default:
+		return fmt.Sprintf("%d pods that run have no node under A; of the others: %s", n, r.outcome())
+	}
+}
+
+func (r *Result) outcome() string {
+	first := r.Runs[0]
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
+	} {
+		if part.n == 1 {
+			parts = append(parts, "1 pod has "+part.what)
+		} else if part.n > 0 {
+			parts = append(parts, fmt.Sprint(part.n, " pods have ", part.what))
+		}
+	}
+	switch {
+	case len(parts) > 0 && first.Follows > 0:
+		return fmt.Sprintf("%s, and %d more follow from these", strings.Join(parts, ", "), first.Follows)
+	case first.Follows > 0:
+		return Plural(first.Follows, "pod") + " elsewhere, by what other pods did before"
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case first.Ties > 0:
+		return "No difference but " + Plural(first.Ties, "tie")
+	}
+	return "No difference"
+}
+
+// Plural counts things: 1 node, 2 nodes.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
 }

@@ -162,7 +162,7 @@ func (r *SideResult) read(raw []byte) error {
 
 // JudgeFiles compares two results of the same task, as [Run] does with those that it
 // has made.
-func JudgeFiles(a, b string) (*Result, error) {
+func JudgeFiles(a, b string, wanted Wanted) (*Result, error) {
 	onA, err := ReadSideResult(a)
 	if err != nil {
 		return nil, err
@@ -174,17 +174,20 @@ func JudgeFiles(a, b string) (*Result, error) {
 	if other := sets.List(differing(onA.Task, onB.Task)); len(other) > 0 {
 		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
 	}
-	result := newResult(&Options{A: Side{Name: onA.Name}, B: Side{Name: onB.Name}, Pods: onA.Mode})
+	result := newResult(&Options{A: Side{Name: onA.Name}, B: Side{Name: onB.Name}, Pods: onA.Mode, Wanted: wanted})
 	result.Steps, result.Took = onA.Steps, onA.Took+onB.Took
 	if err := result.judge(onA, onB); err != nil {
 		return nil, err
 	}
-	result.sort()
+	result.finish()
 	return result, nil
 }
 
 // judge adds what came of a run.
 func (r *Result) judge(a, b *SideResult) error {
+	if err := r.wanted.check(a.Nodes); err != nil {
+		return err
+	}
 	if r.add(a.Seed, judge(a, b)); r.Asked == 0 {
 		return r.nothing()
 	}

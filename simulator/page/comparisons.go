@@ -31,7 +31,7 @@ type comparison struct {
 func (j *job) URL() string { return "/compare/" + strconv.Itoa(j.ID) }
 
 // Verdict says in a line what came of a comparison.
-func (j *job) Verdict() string { return report.Verdict(j.Result) }
+func (j *job) Verdict() string { return j.Result.Verdict() }
 
 const comparisonsTab = "comparisons"
 

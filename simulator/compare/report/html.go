@@ -78,14 +78,11 @@ func digest(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"verdict": Verdict, "scheduled": scheduled, "where": where, "why": why, "brief": Brief, "cores": cores, "gib": gibibytes,
-	"words":   func(k compare.Kind) string { return words[k] },
+var page = template.Must(template.New("report").Funcs(template.FuncMap(functions)).Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
 	"date":    func() string { return time.Now().Format("2 January 2006, 15:04") },
-	"sub":     func(low, high float64) float64 { return high - low },
 	"first":   func(all []compare.Difference) []compare.Difference { return all[:min(most, len(all))] },
-	"direct":  direct, "folds": folds, "scores": scores, "shares": newShares, "ranges": ranges, "heat": heat, "runs": runs,
+	"direct":  direct, "folds": folds, "scores": scores, "shares": newShares, "curves": curves, "heat": heat,
 }).Parse(layout))
 
 // shares are the bar of all pods. X and Width are in pods.
@@ -125,26 +122,45 @@ func newShares(r *compare.Result) (bar shares) {
 	return bar
 }
 
-// span is how uneven a resource is on a side, for a row of the table with its picture.
-type span struct {
-	Resource, Side string
-	First          bool // of its resource
-	compare.Spread
-	From, To float64 // of the deviation about the mean, within the range
+// curve is how much of a resource is requested of the nodes, the fullest first, as paths.
+// They count downwards, in percent.
+type curve struct {
+	Resource string
+	Nodes    int
+	Top      float64
+	Spreads  []compare.Spread // before, under A, under B
+	Paths    []string
 }
 
-func ranges(l compare.Loads) []span {
-	var all []span
-	for i, resource := range []string{"CPU", "Memory", "Pods"} {
-		for j, load := range []compare.Load{l.Before, l.A, l.B} {
-			s := []compare.Spread{load.CPU, load.Memory, load.Pods}[i]
-			all = append(all, span{
-				Resource: resource, Side: []string{"before", "A", "B"}[j], First: j == 0, Spread: s,
-				From: max(s.Min, s.Mean-s.StandardDeviation), To: min(s.Max, s.Mean+s.StandardDeviation),
-			})
+// steps is about how many nodes a curve has. Where there are more, it has each second one, say.
+const steps = 400
+
+func curves(l compare.Loads) (all []curve) {
+	for _, resource := range l.Resources() {
+		c := curve{Resource: resource, Top: 100}
+		for i, load := range []compare.Load{l.Before, l.A, l.B} {
+			var percent []float64
+			for _, node := range l.Nodes {
+				if has := node.Has.Of(resource); has > 0 {
+					percent = append(percent, -compare.Percent(onSide(node, i).Of(resource), has))
+				}
+			}
+			slices.Sort(percent)
+			path, stride := "M0 0", len(percent)/steps+1
+			for n := 0; n < len(percent); n += stride {
+				path += fmt.Sprintf("V%.1fH%d", percent[n]+0, min(n+stride, len(percent)))
+			}
+			c.Nodes, c.Top = len(percent), max(c.Top, load.Percent[resource].Max)
+			c.Spreads, c.Paths = append(c.Spreads, load.Percent[resource]), append(c.Paths, path)
 		}
+		all = append(all, c)
 	}
 	return all
+}
+
+// onSide is what is requested of a node before, under A or under B.
+func onSide(node compare.NodeLoad, i int) compare.Amount {
+	return []compare.Amount{node.Before, node.A, node.B}[i]
 }
 
 // field is the nodes as squares, each as dark as its CPU is requested.
@@ -174,12 +190,12 @@ func heat(l compare.Loads) []field {
 	for i := range fields {
 		fields[i].Width, fields[i].Height = columns*pitch, (len(l.Nodes)+columns-1)/columns*pitch
 		for n, node := range l.Nodes {
-			used := []compare.Amount{node.Before, node.A, node.B}[i]
+			used := onSide(node, i)
 			percent := compare.Percent(used.CPU, node.Has.CPU)
 			fields[i].Cells = append(fields[i].Cells, cell{
 				X: n % columns * pitch, Y: n / columns * pitch,
 				Opacity: fmt.Sprintf("%.2f", percent/most),
-				Changed: i == 2 && node.A != node.B,
+				Changed: i == 2 && !same(node),
 				Title: fmt.Sprintf("%s: %.0f %% of %s CPUs, %s of %s GiB, %d pods", node.Node, percent, cores(node.Has.CPU),
 					gibibytes(used.Memory), gibibytes(node.Has.Memory), used.Pods),
 			})

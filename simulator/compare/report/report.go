@@ -1,23 +1,99 @@
 // Package report writes what a comparison found: as a table for the console, as
-// JSON for programs, and as a page for people, in a single file that needs no
-// network. It is no API.
+// JSON for programs, as Markdown for a pull request's comment, and as a page for
+// people, in a single file that needs no network. It is no API.
 package report
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
+	"reflect"
+	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 )
 
+//go:embed shared.tmpl
+var shared string
+
+// texts are lines that every format has.
+var texts = template.Must(template.New("texts").Funcs(template.FuncMap{"plural": Plural, "words": named, "base": path.Base}).Parse(shared))
+
+func text(name string, of any) (string, error) {
+	var out strings.Builder
+	err := texts.ExecuteTemplate(&out, name, of)
+	return out.String(), err
+}
+
+// functions are those of all formats' templates.
+var functions = template.FuncMap{
+	"scheduled": scheduled, "where": where, "why": why, "brief": Brief, "cores": cores, "gib": gibibytes, "plural": Plural, "runs": runs,
+	"words": named, "text": text, "workloads": workloads, "groups": groups, "top": top, "more": more, "md": literal.Replace,
+	"join": strings.Join, "upper": strings.ToUpper, "terms": func() string { return compare.Terms },
+}
+
+// workloads are those with pods that came out differently.
+func workloads(r *compare.Result) []*compare.Workload {
+	return slices.DeleteFunc(slices.Clone(r.Workloads), func(w *compare.Workload) bool { return len(w.Kinds) == 0 })
+}
+
+// groups are rows: which nodes, how many of them are used, and what is requested of each
+// resource, today, under A, under B.
+func groups(r *compare.Result) (rows [][]string) {
+	for _, g := range append([]compare.Group{{Value: "all", Loads: r.Load}}, r.Groups...) {
+		name := strings.TrimPrefix(path.Base(g.Label)+" "+cmp.Or(g.Value, "none"), ". ")
+		row := []string{name, fmt.Sprintf("%d, %d, %d of %d", g.Before.Used, g.A.Used, g.B.Used, g.A.Used+g.A.Empty)}
+		for _, one := range r.Load.Resources() {
+			row = append(row, fmt.Sprintf("%s, %s, %s of %s",
+				amount(one, g.Before.Requested), amount(one, g.A.Requested), amount(one, g.B.Requested), amount(one, g.Has)))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func amount(resource string, of compare.Amount) string {
+	switch resource {
+	case compare.CPU:
+		return cores(of.CPU)
+	case compare.Memory:
+		return gibibytes(of.Memory) + " GiB"
+	}
+	return fmt.Sprint(of.Of(resource))
+}
+
+// shown is how many rows of a table a person reads; JSON has all of them.
+const shown = 40
+
+// top are the rows that are shown, and more is how many are not.
+func top(rows any) any {
+	return reflect.ValueOf(rows).Slice(0, min(shown, reflect.ValueOf(rows).Len())).Interface()
+}
+
+func more(rows any) int { return max(0, reflect.ValueOf(rows).Len()-shown) }
+
+//go:embed report.md.tmpl
+var comment string
+
+var markdown = template.Must(template.New("markdown").Funcs(functions).Parse(comment))
+
+// Markdown writes the result for a comment on a pull request.
+func Markdown(w io.Writer, r *compare.Result) error { return markdown.Execute(w, r) }
+
+// literal has Markdown show a name as it is.
+var literal = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;", "\n", " ")
+
 // Format writes a result.
 type Format func(io.Writer, *compare.Result) error
 
 // Formats are all there are, by name.
-var Formats = map[string]Format{"table": Table, "json": JSON, "html": HTML}
+var Formats = map[string]Format{"table": Table, "json": JSON, "html": HTML, "markdown": Markdown}
 
 // JSON writes the result as it is.
 func JSON(w io.Writer, r *compare.Result) error {
@@ -26,53 +102,8 @@ func JSON(w io.Writer, r *compare.Result) error {
 	return encoder.Encode(r)
 }
 
-// Verdict says in a line what came of it, and first what makes that doubtful.
-func Verdict(r *compare.Result) string {
-	switch n := len(r.Unplaced); n {
-	case 0:
-		return outcome(r)
-	case 1:
-		return "1 pod that runs has no node under A; of the others: " + outcome(r)
-	default:
-		return fmt.Sprintf("%d pods that run have no node under A; of the others: %s", n, outcome(r))
-	}
-}
-
-func outcome(r *compare.Result) string {
-	first := r.Runs[0]
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{
-		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
-	} {
-		if part.n == 1 {
-			parts = append(parts, "1 pod has "+part.what)
-		} else if part.n > 0 {
-			parts = append(parts, fmt.Sprint(part.n, " pods have ", part.what))
-		}
-	}
-	switch {
-	case len(parts) > 0 && first.Follows > 0:
-		return fmt.Sprintf("%s, and %d more follow from these", strings.Join(parts, ", "), first.Follows)
-	case first.Follows > 0:
-		return Plural(first.Follows, "pod") + " elsewhere, by what other pods did before"
-	case len(parts) > 0:
-		return strings.Join(parts, ", ")
-	case first.Ties > 0:
-		return "No difference but " + Plural(first.Ties, "tie")
-	}
-	return "No difference"
-}
-
 // Plural counts things: 1 node, 2 nodes.
-func Plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
+func Plural(n int, what string) string { return compare.Plural(n, what) }
 
 func scheduled(r *compare.Result) string {
 	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")

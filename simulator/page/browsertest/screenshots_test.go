@@ -88,6 +88,7 @@ func (p *tab) shootComparison() {
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
 	p.shoot("comparison", 1100)
+	p.click("#each > summary")
 	p.click("#pods tr[tabindex]")
 	p.do(chromedp.Evaluate("document.querySelector('#pods').scrollIntoView()", nil))
 	p.shootAs("compared-pod", 1280, 860, "light")
