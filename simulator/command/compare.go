@@ -17,8 +17,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
 
 type comparison struct {
@@ -234,46 +232,4 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 	}
 	c.Cluster, err = c.clusterFlags.read(ctx, errOut)
 	return err
-}
-
-// clusterFlags are the flags of commands that try something on a copy of a cluster.
-type clusterFlags struct {
-	file string // with the cluster
-	live capture.Options
-}
-
-func (c *clusterFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
-	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
-}
-
-// check is read's first part, which needs nothing but the flags.
-func (c *clusterFlags) check(command string) error {
-	switch {
-	case c.file == "" && c.live.Kubeconfig == "":
-		return fmt.Errorf("--cluster or --kubeconfig is missing; try simulator %s --help", command)
-	case c.file != "" && c.live.Kubeconfig != "":
-		return errors.New("--cluster and --kubeconfig: choose one of the two")
-	}
-	return c.live.Check()
-}
-
-// read reads the cluster, and writes what a person should know of it.
-func (c *clusterFlags) read(ctx context.Context, errOut io.Writer) (*snapshot.Snapshot, error) {
-	if c.file == "" {
-		cluster, err := readCluster(ctx, c.live, errOut)
-		if err != nil {
-			return nil, fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
-		}
-		list(errOut, "note", cluster.Source.Notes)
-		return cluster, nil
-	}
-	cluster, notices, err := readSnapshot(c.file)
-	for _, notice := range notices {
-		fmt.Fprintln(warnings{errOut}, "notice:", notice)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
-	}
-	return cluster, nil
 }

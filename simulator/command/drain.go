@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 )
@@ -30,12 +29,12 @@ const (
 // removal is the command drain, or shrink.
 type removal struct {
 	capacity.Removal
-	clusterFlags
-	do                           func(context.Context, capacity.Removal) (*capacity.Removed, error)
-	config, selector, pricesFile string
-	format                       string
-	prices                       *compare.Prices // nil if none are given
-	nodes                        []compare.Node  // of the cluster
+	copyFlags
+	do                   func(context.Context, capacity.Removal) (*capacity.Removed, error)
+	selector, pricesFile string
+	format               string
+	prices               *compare.Prices // nil if none are given
+	nodes                []compare.Node  // of the cluster
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -61,9 +60,7 @@ func (r *removal) command(plugins frameworkruntime.Registry, use, short, more st
 	r.Pods, r.Seed, r.Plugins = compare.Pending, 1, plugins
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + more, RunE: r.run}
 	flags := cmd.Flags()
-	r.clusterFlags.add(flags)
-	flags.StringVar(&r.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", ")+
-		" (default: that in the cluster's file, or else default)")
+	r.copyFlags.add(flags)
 	flags.StringVar(&r.selector, "selector", r.selector, "labels of the nodes, as for kubectl")
 	flags.BoolVar(&r.Force, "force", false, "evict pods without a controller, too, as if one made them anew")
 	flags.StringVarP(&r.format, "output", "o", "table", "table or json")
@@ -74,9 +71,6 @@ func (r *removal) run(cmd *cobra.Command, named []string) error {
 	if err := r.read(cmd, named); err != nil {
 		return err
 	}
-	say := compare.NewPrinter(cmd.ErrOrStderr())
-	r.Progress = func(step string, done, of int) { say(compare.Progress{Step: step, Done: done, Of: of}) }
-	r.Warnings = warnings{cmd.ErrOrStderr()}
 	removed, err := r.do(cmd.Context(), r.Removal)
 	if err != nil {
 		return err
@@ -102,10 +96,10 @@ func (r *removal) read(cmd *cobra.Command, named []string) (err error) {
 	case drains && (len(named) == 0) == (r.selector == ""):
 		return errors.New("which nodes? Name them, or choose them by --selector: one of the two")
 	}
-	if err := r.clusterFlags.check(cmd.Name()); err != nil {
+	if err := r.check(cmd.Name()); err != nil {
 		return err
 	}
-	if r.Cluster, err = r.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+	if err := r.copyFlags.read(cmd, &r.SideOptions); err != nil {
 		return err
 	}
 	if err := cmp.Or(r.choose(named), r.readPrices()); err != nil {
@@ -114,14 +108,7 @@ func (r *removal) read(cmd *cobra.Command, named []string) (err error) {
 	if bare := r.Bare(); drains && !r.Force && len(bare) > 0 {
 		return fmt.Errorf("no controller makes these pods anew: %s; --force looks where they would go if one did", compare.Few(bare))
 	}
-	side := compare.Side{Label: "the configuration in the cluster's file", Config: r.Cluster.SchedulerConfig}
-	if r.config != "" || len(side.Config) == 0 || string(side.Config) == "null" {
-		if side, err = compare.ReadSide("--config", cmp.Or(r.config, "default")); err != nil {
-			return err
-		}
-	}
-	r.Config = side.Config
-	return side.Check(cmd.Context(), r.Plugins)
+	return nil
 }
 
 // choose finds the nodes that are named, or else those with the labels.

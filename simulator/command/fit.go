@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,16 +9,15 @@ import (
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 )
 
 type fit struct {
 	compare.SideOptions
-	clusterFlags
+	copyFlags
 	files            []string
-	config, format   string
+	format           string
 	untilFull, nodes bool
 
 	manifests *capacity.Manifests
@@ -37,10 +35,8 @@ func newFit(plugins frameworkruntime.Registry) *cobra.Command {
 The exit status is 0 if all would fit, 1 if a pod would wait, also one that runs now and is pushed
 out, and 2 if nothing was tried. With --until-full it is 1 if no replica fits.`
 	flags := cmd.Flags()
-	f.clusterFlags.add(flags)
+	f.copyFlags.add(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; may be given more than once")
-	flags.StringVar(&f.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", ")+
-		" (default: that in the cluster's file, or else default)")
 	flags.BoolVar(&f.untilFull, "until-full", false,
 		fmt.Sprintf("say how many more replicas of the workload fit, %d at most, without pushing anybody out", capacity.MostReplicas))
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
@@ -56,9 +52,6 @@ func (f *fit) run(cmd *cobra.Command) error {
 	if err := f.read(cmd); err != nil {
 		return err
 	}
-	say := compare.NewPrinter(cmd.ErrOrStderr())
-	f.Progress = func(step string, done, of int) { say(compare.Progress{Step: step, Done: done, Of: of}) }
-	f.Warnings = warnings{cmd.ErrOrStderr()}
 	fitting, err := capacity.Fit(cmd.Context(), f.SideOptions, f.manifests, f.untilFull)
 	if err != nil {
 		return err
@@ -77,21 +70,11 @@ func (f *fit) read(cmd *cobra.Command) (err error) {
 	if len(f.files) == 0 {
 		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", fitName)
 	}
-	if err := f.clusterFlags.check(fitName); err != nil {
+	if err := f.check(fitName); err != nil {
 		return err
 	}
 	if f.manifests, err = capacity.Read(f.files, cmd.InOrStdin()); err != nil {
 		return err
 	}
-	if f.Cluster, err = f.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
-		return err
-	}
-	side := compare.Side{Label: "the configuration in the cluster's file", Config: f.Cluster.SchedulerConfig}
-	if f.config != "" || len(side.Config) == 0 {
-		if side, err = compare.ReadSide("--config", cmp.Or(f.config, "default")); err != nil {
-			return err
-		}
-	}
-	f.Config = side.Config
-	return side.Check(cmd.Context(), f.Plugins)
+	return f.copyFlags.read(cmd, &f.SideOptions)
 }

@@ -46,8 +46,10 @@ func TestANodeShowsItsZoneItsInstanceTypeAndItsExtendedResources(t *testing.T) {
 	card := textOf(t, "overview-live", map[string]any{"AllNodes": 1, "Waiting": pageOf[*group]{}, "Nodes": pageOf[*nodeView]{pager{All: 1}, []*nodeView{n}}})
 	sheet := textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*v1.Pod]{}, "Drain": (*job)(nil)})
 	for _, want := range []struct{ in, text string }{
-		{card, "eu-1b · p5.48xlarge CPU"}, {card, "nvidia.com/gpu 2/8"},
-		{sheet, "Zone, instance type eu-1b · p5.48xlarge"}, {sheet, "nvidia.com/gpu requested 2 of 8"},
+		{card, "eu-1b · p5.48xlarge CPU"},
+		{card, "nvidia.com/gpu 2/8"},
+		{sheet, "Zone, instance type eu-1b · p5.48xlarge"},
+		{sheet, "nvidia.com/gpu requested 2 of 8"},
 	} {
 		if !strings.Contains(want.in, want.text) {
 			t.Errorf("%q is not in %s", want.text, want.in)

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
+)
+
+// clusterFlags are the flags of commands that try something on a copy of a cluster.
+type clusterFlags struct {
+	file string // with the cluster
+	live capture.Options
+}
+
+func (c *clusterFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
+}
+
+// check is read's first part, which needs nothing but the flags.
+func (c *clusterFlags) check(command string) error {
+	switch {
+	case c.file == "" && c.live.Kubeconfig == "":
+		return fmt.Errorf("--cluster or --kubeconfig is missing; try simulator %s --help", command)
+	case c.file != "" && c.live.Kubeconfig != "":
+		return errors.New("--cluster and --kubeconfig: choose one of the two")
+	}
+	return c.live.Check()
+}
+
+// read reads the cluster, and writes what a person should know of it.
+func (c *clusterFlags) read(ctx context.Context, errOut io.Writer) (*snapshot.Snapshot, error) {
+	if c.file == "" {
+		cluster, err := readCluster(ctx, c.live, errOut)
+		if err != nil {
+			return nil, fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
+		}
+		list(errOut, "note", cluster.Source.Notes)
+		return cluster, nil
+	}
+	cluster, notices, err := readSnapshot(c.file)
+	for _, notice := range notices {
+		fmt.Fprintln(warnings{errOut}, "notice:", notice)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
+	}
+	return cluster, nil
+}
+
+// copyFlags are those of commands that try something in one copy, under one configuration.
+type copyFlags struct {
+	clusterFlags
+	config string
+}
+
+func (c *copyFlags) add(flags *pflag.FlagSet) {
+	c.clusterFlags.add(flags)
+	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", ")+
+		" (default: that in the cluster's file, or else default)")
+}
+
+// read reads both, looks at the configuration, and has the side tell how far it is.
+func (c *copyFlags) read(cmd *cobra.Command, to *compare.SideOptions) (err error) {
+	if to.Cluster, err = c.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	side := compare.Side{Label: "the configuration in the cluster's file", Config: to.Cluster.SchedulerConfig}
+	if c.config != "" || len(side.Config) == 0 || string(side.Config) == "null" {
+		if side, err = compare.ReadSide("--config", cmp.Or(c.config, "default")); err != nil {
+			return err
+		}
+	}
+	say := compare.NewPrinter(cmd.ErrOrStderr())
+	to.Progress = func(step string, done, of int) { say(compare.Progress{Step: step, Done: done, Of: of}) }
+	to.Config, to.Warnings = side.Config, warnings{cmd.ErrOrStderr()}
+	return side.Check(cmd.Context(), to.Plugins)
+}
