@@ -85,7 +85,10 @@ func (r *Result) summary() []Line {
 			unknown = append(unknown, node.Node)
 		}
 	}
-	return append(lines, Line{About: "nodes without a price", Says: howMany(unknown)})
+	if len(unknown) > 0 {
+		lines = append(lines, Line{About: "nodes without a price", Says: howMany(unknown)})
+	}
+	return lines
 }
 
 func (r *Result) lost() string {

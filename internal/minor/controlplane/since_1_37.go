@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver/options"
-	"k8s.io/kubernetes/plugin/pkg/admission/scheduling/podgroupprotection"
 )
 
 // BuildGenericConfig is what all of an API server's own servers have in common. Its
@@ -26,7 +25,7 @@ func BuildGenericConfig(opts options.CompletedOptions, schemes []*runtime.Scheme
 	*genericapiserver.Config, informers.SharedInformerFactory, *storage.DefaultStorageFactory, error,
 ) {
 	served.EnableVersions(schedulingv1beta1.SchemeGroupVersion)
-	opts.Admission.GenericAdmission.DisablePlugins = append(opts.Admission.GenericAdmission.DisablePlugins, podgroupprotection.PluginName)
+	opts.Admission.GenericAdmission.DisablePlugins = append(opts.Admission.GenericAdmission.DisablePlugins, "PodGroupProtection") // whose package go mod tidy would miss in other minors
 	return apiserver.BuildGenericConfig(opts, schemes, served, definitions, nil)
 }
 
