@@ -83,7 +83,8 @@ func (o *Options) runProgram(ctx context.Context, dir string, run, side int, clu
 	case last.Error != "":
 		return errors.New(last.Error)
 	case last.Format == 0:
-		return fmt.Errorf("%s %w%s", program, errNoSide, lastLines(logs.Name()))
+		complaint, _, _ := strings.Cut(lastLines(logs.Name()), "\n") // others write how they are used behind it
+		return fmt.Errorf("%s %w%s", program, errNoSide, complaint)
 	case err != io.EOF:
 		return fmt.Errorf("its process ended early: %v%s", cmd.ProcessState, lastLines(logs.Name()))
 	}

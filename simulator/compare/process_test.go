@@ -36,7 +36,7 @@ func TestAProgramThatIsNoSideIsToldOfItsSide(t *testing.T) {
 	for name, test := range map[string]struct{ program, want string }{
 		"it is not there":        {"/no/such", "^fork/exec /no/such: no such file or directory$"},
 		"it says nothing":        {program(t, "exit 0"), "/program is no simulator that runs sides"},
-		"it knows no sides":      {program(t, "echo 'unknown command side' >&2; exit 1"), "/program is no simulator that runs sides.*; the last it wrote: unknown command side$"},
+		"it knows no sides":      {program(t, "(echo 'unknown command side'; echo usage) >&2; exit 1"), "/program is no simulator that runs sides.*; the last it wrote: unknown command side$"},
 		"it says other things":   {program(t, "while :; do echo hello; done"), "its program is no simulator that runs sides"},
 		"it says JSON":           {program(t, "echo '{}'; cat"), "its program is no simulator that runs sides"},
 		"it is of another time":  {program(t, `echo '{"format":7}'; cat`), "its program writes results of format 7, and this one reads format 1"},
