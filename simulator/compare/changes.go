@@ -123,6 +123,23 @@ func forVerdicts(args any) any {
 	return args
 }
 
+var aPoint = regexp.MustCompile(`^\["\w+",`)
+
+// withoutPoints leaves out at which points a plugin has a say: in another version of
+// Kubernetes that is its code, and no configuration.
+func withoutPoints(setups map[string]Setup) map[string]Setup {
+	all := maps.Clone(setups)
+	for profile, setup := range all {
+		setup.Verdicts = maps.Clone(setup.Verdicts)
+		for name, text := range setup.Verdicts {
+			args, _, _ := strings.Cut(aPoint.ReplaceAllString(text, ""), "][")
+			setup.Verdicts[name] = strings.TrimSuffix(args, "]")
+		}
+		all[profile] = setup
+	}
+	return all
+}
+
 // changes are the names of what is different in the two setups of a profile.
 type changes struct {
 	verdicts, scores sets.Set[string]

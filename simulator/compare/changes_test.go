@@ -120,3 +120,24 @@ func TestThePluginThatIsNewIsNamedAndNotTheOneThatTurnsMore(t *testing.T) {
 		}
 	}
 }
+
+func TestThePointsOfAPluginAreNoConfiguration(t *testing.T) {
+	setup := func(verdicts string) map[string]Setup {
+		return map[string]Setup{"p": {Verdicts: map[string]string{"P": verdicts}}}
+	}
+	for _, test := range []struct {
+		a, b  string
+		other bool
+	}{
+		{`["PreFilter",null]["Filter",null]`, `["Filter",null]`, false},
+		{`["PreFilter",{"a":[[1],[2]]}]["Filter",{"a":[[1],[2]]}]`, `["Filter",{"a":[[1],[2]]}]`, false},
+		{`["PreFilter",{"a":1}]["Filter",{"a":1}]`, `["PreFilter",{"a":2}]["Filter",{"a":2}]`, true},
+	} {
+		if differs := newChanges(setup(test.a), setup(test.b))["p"].verdicts.Has("P"); !differs {
+			t.Errorf("%s and %s are the same", test.a, test.b)
+		}
+		if differs := newChanges(withoutPoints(setup(test.a)), withoutPoints(setup(test.b)))["p"].verdicts.Has("P"); differs != test.other {
+			t.Errorf("%s and %s differ: %t", test.a, test.b, differs)
+		}
+	}
+}

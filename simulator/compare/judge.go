@@ -71,8 +71,12 @@ type verdicts struct {
 }
 
 func newVerdicts(a, b *SideResult) *verdicts {
+	onA, onB := a.Setups, b.Setups
+	if a.Kubernetes != b.Kubernetes {
+		onA, onB = withoutPoints(onA), withoutPoints(onB)
+	}
 	return &verdicts{
-		a: a, b: b, changes: newChanges(a.Setups, b.Setups),
+		a: a, b: b, changes: newChanges(onA, onB),
 		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
 	}
 }
@@ -172,7 +176,7 @@ func (v *verdicts) trace(d *Difference) {
 	}
 	before := v.before(d)
 	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
-		d.By = "another version of Kubernetes"
+		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "another version of Kubernetes"
 		d.Reason += "; the two sides are of other versions of Kubernetes"
 		return
 	}
