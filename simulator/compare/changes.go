@@ -119,6 +119,10 @@ func forVerdicts(args any) any {
 		fit := args.DeepCopy()
 		fit.ScoringStrategy = nil
 		return fit
+	case *config.VolumeBindingArgs:
+		bind := args.DeepCopy()
+		bind.Shape = nil
+		return bind
 	}
 	return args
 }

@@ -48,6 +48,10 @@ func TestOnlyWhatIsDifferentIsAChange(t *testing.T) {
 			"profiles: [{}]", "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}]}]",
 			"[]", "[NodeResourcesFit]",
 		},
+		"a shape of volumes, for scores alone": {
+			"profiles: [{}]", "profiles: [{pluginConfig: [{name: VolumeBinding, args: {shape: [{utilization: 0, score: 1}, {utilization: 100, score: 9}]}}]}]",
+			"[]", "[VolumeBinding]",
+		},
 		"a setting": {"percentageOfNodesToScore: 5", "profiles: [{percentageOfNodesToScore: 6}]", "[percentageOfNodesToScore]", "[]"},
 		"an extender": {
 			"extenders: [{urlPrefix: http://a, filterVerb: filter, weight: 1}]", "extenders: [{urlPrefix: http://a, filterVerb: filter, weight: 2}]",
