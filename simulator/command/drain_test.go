@@ -82,13 +82,13 @@ func TestWhatIsWrongWithADrainIsSaidInALineBeforeAnythingIsStarted(t *testing.T)
 		"the cluster has no node node-3, node-4":                               {"drain", "node-3", "node-1", "node-4", "--cluster", cluster},
 		"--selector pool=new: no node of the cluster has such labels":          {"shrink", "--selector", "pool=new", "--cluster", cluster},
 		"--selector =: ": {"shrink", "--selector", "=", "--cluster", cluster},
-		"no controller makes these pods anew: default/bare; --force looks where they would go if one did":       {"drain", "node-1", "--cluster", bare},
-		"--config v3: there is no such file, and no such door":                                                  {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
-		"the configuration in the cluster's file: line 1: parallelism: ":                                        {"drain", "node-1", "--cluster", configured},
-		`--output "yaml" is none of json, table`:                                                                {"shrink", "--cluster", cluster, "-o", "yaml"},
-		"--prices: no node has a price: the label type is large, small on nodes, and there are prices for huge": {"shrink", "--cluster", cluster, "--prices", prices},
-		"--prices: open " + dir + "/none: no such file or directory":                                            {"shrink", "--cluster", cluster, "--prices", dir + "/none"},
-		`unknown command "node-1" for "simulator shrink"`:                                                       {"shrink", "node-1", "--cluster", cluster},
+		"no controller makes these pods anew: default/bare; --force looks where they would go if one did":  {"drain", "node-1", "--cluster", bare},
+		"--config v3: there is no such file, and no such door":                                             {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
+		"the configuration in the cluster's file: line 1: parallelism: ":                                   {"drain", "node-1", "--cluster", configured},
+		`--output "yaml" is none of json, table`:                                                           {"shrink", "--cluster", cluster, "-o", "yaml"},
+		"--prices: no node has a price: there are some for huge, and none of these is a node's label type": {"shrink", "--cluster", cluster, "--prices", prices},
+		"--prices: open " + dir + "/none: no such file or directory":                                       {"shrink", "--cluster", cluster, "--prices", dir + "/none"},
+		`unknown command "node-1" for "simulator shrink"`:                                                  {"shrink", "node-1", "--cluster", cluster},
 	} {
 		status, out, errOut := here(t.Context(), args...)
 		if status != statusNone || out != "" || !strings.HasPrefix(errOut, "simulator: "+want) || strings.Count(errOut, "\n") != 1 {
