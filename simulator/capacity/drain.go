@@ -151,7 +151,7 @@ func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]
 	}
 	pods := map[string]*compare.Pod{}
 	for _, pod := range result.Pods {
-		pods[pod.Namespace+"/"+pod.Name] = pod
+		pods[nameOf(pod)] = pod
 	}
 	for _, p := range m.pods {
 		p.now = pods[p.name]

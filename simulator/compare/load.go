@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -39,7 +38,15 @@ func (a *Amount) add(b Amount) {
 
 // Of is how much it is of a resource.
 func (a Amount) Of(resource string) int64 {
-	return cmp.Or(map[string]int64{CPU: a.CPU, Memory: a.Memory, Pods: a.Pods}[resource], a.Extended[resource])
+	switch resource {
+	case CPU:
+		return a.CPU
+	case Memory:
+		return a.Memory
+	case Pods:
+		return a.Pods
+	}
+	return a.Extended[resource]
 }
 
 // NodeLoad is a node, with what is requested of it.
@@ -155,7 +162,7 @@ func newLoads(nodes []NodeLoad, prices *Prices) Loads {
 }
 
 func (l *Loads) of(nodes []NodeLoad, prices *Prices, requested func(NodeLoad) Amount) Load {
-	load, percent := Load{Percent: map[string]Spread{}}, map[string][]float64{}
+	load, percent, resources := Load{Percent: map[string]Spread{}}, map[string][]float64{}, l.Resources()
 	for _, node := range nodes {
 		used := requested(node)
 		price, _ := prices.Of(node.node)
@@ -164,7 +171,7 @@ func (l *Loads) of(nodes []NodeLoad, prices *Prices, requested func(NodeLoad) Am
 		} else {
 			load.Empty, load.EmptyCost = load.Empty+1, load.EmptyCost+price
 		}
-		for _, resource := range l.Resources() {
+		for _, resource := range resources {
 			if has := node.Has.Of(resource); has > 0 {
 				percent[resource] = append(percent[resource], Percent(used.Of(resource), has))
 			}
