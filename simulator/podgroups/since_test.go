@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/sides"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
@@ -35,22 +35,7 @@ import (
 var sim *simulator.Simulator
 
 func TestMain(m *testing.M) {
-	sides.Main()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	var err error
-	if sim, err = simulator.Start(context.Background(), simulator.Config{Door: "default", PodGroups: true, Warnings: os.Stderr}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code := m.Run()
-	if err := sim.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	testsim.Main(m, &sim, simulator.Config{Door: "default", PodGroups: true, Warnings: os.Stderr})
 }
 
 func nodeOf(name, cpu string) v1.Node {

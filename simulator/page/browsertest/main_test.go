@@ -13,7 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/sides"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
@@ -28,7 +28,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	sides.Main()
+	testsim.Side()
 	os.Exit(run(m))
 }
 
