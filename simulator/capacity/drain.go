@@ -1,20 +1,8 @@
 package capacity
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"time"
-
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
@@ -69,7 +57,7 @@ func Drain(ctx context.Context, o Removal) (*Removed, error) {
 
 // Bare are the pods on the nodes that nothing makes anew once they are evicted.
 func (o *Removal) Bare() (names []string) {
-	for _, p := range o.residents() {
+	for _, p := range newMover(o.Cluster).pods {
 		if slices.Contains(o.Nodes, p.Spec.NodeName) && p.maker == "" {
 			names = append(names, p.name)
 		}
@@ -77,60 +65,13 @@ func (o *Removal) Bare() (names []string) {
 	return names
 }
 
-// resident is a pod.
-type resident struct {
-	*v1.Pod
-	name     string       // with its namespace
-	maker    string       // the kind of what makes it anew, or empty
-	now      *compare.Pod // what came of it
-	first    string       // its node before anything was tried
-	home, at string       // its nodes before what is tried now, and after
-	kept     string       // why it was not evicted
-	pushedBy string
-	undone   bool // it is put back before anything else is tried
-}
-
-// residents are the pods of the file that have not ended. In the copy, they have no owner that the file lacks.
-func (o *Removal) residents() (all []*resident) {
-	for i := range o.Cluster.Pods {
-		p := &resident{Pod: &o.Cluster.Pods[i]}
-		if podutil.IsPodTerminal(p.Pod) || p.DeletionTimestamp != nil {
-			continue
-		}
-		p.name = p.Namespace + "/" + p.Name
-		if owner := metav1.GetControllerOf(p); owner != nil {
-			p.maker = owner.Kind
-		} else if p.Annotations[v1.MirrorPodAnnotationKey] != "" {
-			p.maker = "Node"
-		}
-		all = append(all, p)
-	}
-	return all
-}
-
-// leaves is true of a pod that does not belong to its node.
-func (p *resident) leaves() bool { return p.maker != "DaemonSet" && p.maker != "Node" }
-
-// mover takes pods off nodes.
-type mover struct {
-	*compare.Sandbox
-	Removed
-	force  bool
-	nodes  []compare.Node // as they were first
-	pods   []*resident
-	undone []string // nodes that are put back before anything else is tried
-}
-
 // run does something in the copy, once that is at rest.
 func (o *Removal) run(ctx context.Context, do func(context.Context, *mover) error) (*Removed, error) {
-	m := &mover{force: o.Force, pods: o.residents()}
-	o.Then = func(ctx context.Context, box *compare.Sandbox) (err error) {
-		m.Sandbox = box
-		if m.nodes, err = m.try(ctx, func(context.Context) error { return nil }); err != nil {
+	m := newMover(o.Cluster)
+	m.force = o.Force
+	o.Then = func(ctx context.Context, box *compare.Sandbox) error {
+		if err := m.enter(ctx, box, func(context.Context) error { return nil }); err != nil {
 			return err
-		}
-		for _, p := range m.pods {
-			p.first, p.home = p.at, p.at
 		}
 		return do(ctx, m)
 	}
@@ -140,125 +81,6 @@ func (o *Removal) run(ctx context.Context, do func(context.Context, *mover) erro
 	}
 	m.LeftOut = result.LeftOut
 	return &m.Removed, nil
-}
-
-// try changes something, and takes note of what came of it. A pod that the copy has
-// refused is kept where it is.
-func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]compare.Node, error) {
-	result, err := m.Try(ctx, "drain", change)
-	if err != nil {
-		return nil, err
-	}
-	pods := map[string]*compare.Pod{}
-	for _, pod := range result.Pods {
-		pods[nameOf(pod)] = pod
-	}
-	for _, p := range m.pods {
-		p.now = pods[p.name]
-		switch p.at = p.now.Node; p.now.State {
-		case compare.Refused:
-			p.at, p.kept = p.now.Today, p.now.Message
-		case compare.PushedOut:
-			p.pushedBy = p.now.PushedOutBy
-		}
-	}
-	return result.Nodes, nil
-}
-
-// clear takes pods off nodes, until so many times nothing more comes of it.
-func (m *mover) clear(ctx context.Context, nodes []string, times int) error {
-	for idle := 0; idle < times; idle++ {
-		out, kept := 0, 0
-		_, err := m.try(ctx, func(ctx context.Context) (err error) {
-			out, kept, err = m.evict(ctx, nodes)
-			return err
-		})
-		if err != nil || kept == 0 && !slices.ContainsFunc(m.pods, (*resident).returns) {
-			return err
-		}
-		if out > 0 {
-			idle = -1
-		}
-	}
-	return nil
-}
-
-// returns is true of a pod that was pushed out, and that is made anew.
-func (p *resident) returns() bool { return p.now.State == compare.PushedOut && p.maker != "" }
-
-// evict has nodes take no more pods, and makes anew, without a node, those that may leave
-// them. It counts these, and those that budgets keep.
-func (m *mover) evict(ctx context.Context, nodes []string) (out, kept int, err error) {
-	if err := cmp.Or(m.putBack(ctx), m.cordon(ctx, nodes, true), m.CatchUp(ctx)); err != nil {
-		return 0, 0, err
-	}
-	var anew []*resident
-	for _, p := range m.pods {
-		switch {
-		case p.returns():
-			anew = append(anew, p)
-		case !slices.Contains(nodes, p.at) || !p.leaves() || p.now.State == compare.Refused:
-		case p.maker == "" && !m.force:
-			p.kept = "no controller makes it anew"
-		default:
-			if err := m.evictOne(ctx, p); err != nil {
-				return 0, 0, err
-			}
-			if p.kept != "" {
-				kept++
-			} else {
-				anew = append(anew, p)
-			}
-		}
-	}
-	return len(anew), kept, cmp.Or(m.awaitBudgets(ctx), m.make(ctx, anew, func(*resident) string { return "" }))
-}
-
-// evictOne says why a pod is kept, if it is.
-func (m *mover) evictOne(ctx context.Context, p *resident) error {
-	err := m.Client().PolicyV1().Evictions(p.Namespace).Evict(ctx, &policyv1.Eviction{
-		ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace}, DeleteOptions: metav1.NewDeleteOptions(0),
-	})
-	p.kept = ""
-	if cause, ok := apierrors.StatusCause(err, policyv1.DisruptionBudgetCause); ok {
-		p.kept = cause.Message
-	} else if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		p.kept = err.Error()
-	} else if err != nil {
-		return fmt.Errorf("evict %s: %w", p.name, err)
-	}
-	return nil
-}
-
-// awaitBudgets waits until it is counted that pods have gone: new ones of the same name
-// would be taken for them.
-func (m *mover) awaitBudgets(ctx context.Context) error {
-	return wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, compare.DefaultPatience, true, func(ctx context.Context) (bool, error) {
-		budgets, err := m.Client().PolicyV1().PodDisruptionBudgets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-		return err == nil && !slices.ContainsFunc(budgets.Items, func(b policyv1.PodDisruptionBudget) bool { return len(b.Status.DisruptedPods) > 0 }), err
-	})
-}
-
-// make makes pods as they were, but for their nodes.
-func (m *mover) make(ctx context.Context, pods []*resident, node func(*resident) string) error {
-	for _, p := range pods {
-		pod := *p.Pod
-		pod.Spec.NodeName = node(p)
-		if err := m.Importer().Pod(ctx, pod); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *mover) cordon(ctx context.Context, nodes []string, to bool) error {
-	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, to)
-	for _, node := range nodes {
-		if _, err := m.Client().CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // moves are those of the pods that were to leave nodes, and of those that they pushed out.
@@ -273,7 +95,7 @@ func (m *mover) moves(nodes []string) []Move {
 		case p.home:
 			kept = append(kept, move)
 		case "":
-			move.Reason = p.now.Message
+			move.Reason = reason(p.now)
 			lost = append(lost, move)
 		default:
 			move.To, move.Reason = p.at, ""

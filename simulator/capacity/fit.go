@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
-	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/utils/ptr"
@@ -30,14 +29,8 @@ const MostReplicas = 10_000
 // Fit tries manifests, which it uses up, in a side of its own. With untilFull it adds
 // replicas of their workload to those that it has, until one finds no node.
 func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull bool) (*Fitting, error) {
-	f := &fitting{Manifests: m, pods: map[string]v1.Pod{}, by: map[string]string{}}
-	f.Workloads, f.LeftOut, f.UntilFull = m.workloads, m.leftOut, untilFull
-	for _, pod := range side.Cluster.Pods {
-		if !podutil.IsPodTerminal(&pod) {
-			pod.Spec.NodeName = ""
-			f.pods[pod.Namespace+"/"+pod.Name] = pod
-		}
-	}
+	f := &fitting{Manifests: m, mover: newMover(side.Cluster)}
+	f.Workloads, f.Fitting.LeftOut, f.UntilFull = m.workloads, m.leftOut, untilFull
 	do := f.tryAll
 	if untilFull {
 		if do = f.fill; len(m.workloads) != 1 || m.workloads[0].Kind == "DaemonSet" {
@@ -51,11 +44,8 @@ func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull 
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
 	side.Pods, side.Seed = compare.Pending, 1
-	side.Then = func(ctx context.Context, in *compare.Sandbox) (err error) {
-		f.Sandbox = in
-		f.before, err = in.Try(ctx, "what the pods depend on", func(ctx context.Context) error {
-			return in.Importer().Import(ctx, &m.objects, nil)
-		})
+	side.Then = func(ctx context.Context, in *compare.Sandbox) error {
+		err := f.enter(ctx, in, func(ctx context.Context) error { return in.Importer().Import(ctx, &m.objects, nil) })
 		if err == nil {
 			err = do(ctx)
 		}
@@ -71,32 +61,19 @@ func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull 
 
 type fitting struct {
 	Fitting
-	*compare.Sandbox
 	*Manifests
-	before *compare.SideResult
-	pods   map[string]v1.Pod // as they are made
-	by     map[string]string // who has pushed them out
+	*mover
 }
 
 // tryAll tries all pods of the manifests. Those that they push out are made anew, if
 // something would do that.
 func (f *fitting) tryAll(ctx context.Context) error {
-	after, err := f.Try(ctx, "the pods of the manifests", f.makeAll)
-	for err == nil {
-		var again []v1.Pod
-		for _, pod := range after.Pods {
-			if pod.State == compare.PushedOut {
-				f.by[nameOf(pod)] = pod.PushedOutBy
-				if pod.Owner.Kind != "" {
-					again = append(again, f.pods[nameOf(pod)])
-				}
-			}
-		}
-		if len(again) == 0 {
-			f.tell(after)
-			return nil
-		}
-		after, err = f.Try(ctx, "the pods that were pushed out", func(ctx context.Context) error { return f.create(ctx, again) })
+	_, err := f.try(ctx, f.makeAll)
+	if err == nil && slices.ContainsFunc(f.pods, (*resident).returns) {
+		err = f.clear(ctx, nil, 1)
+	}
+	if err == nil {
+		f.tell()
 	}
 	return err
 }
@@ -104,17 +81,16 @@ func (f *fitting) tryAll(ctx context.Context) error {
 // makeAll has pods take the place of those that their workloads have in the cluster.
 func (f *fitting) makeAll(ctx context.Context) error {
 	var old compare.Step
-	for _, w := range f.workloads {
-		for _, pod := range f.before.Pods {
-			its := pod.Owner == compare.Owner{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
-			if its && w.Namespace == pod.Namespace {
-				w.Replaced++
-				delete(f.pods, nameOf(pod))
-				name := map[string]any{"namespace": pod.Namespace, "name": pod.Name}
-				old.Delete = append(old.Delete, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": name})
-			}
+	f.pods = slices.DeleteFunc(f.pods, func(p *resident) bool {
+		at := slices.IndexFunc(f.workloads, func(w *Workload) bool { return w.replaces(p) })
+		if at >= 0 {
+			f.workloads[at].Replaced++
+			delete(f.named, p.name)
+			name := map[string]any{"namespace": p.Namespace, "name": p.Name}
+			old.Delete = append(old.Delete, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": name})
 		}
-	}
+		return at >= 0
+	})
 	err := f.Do(ctx, old)
 	for i := 0; i < len(f.workloads) && err == nil; i++ {
 		err = f.more(ctx, f.workloads[i], f.workloads[i].replicas)
@@ -122,10 +98,15 @@ func (f *fitting) makeAll(ctx context.Context) error {
 	return err
 }
 
+func (w *Workload) replaces(p *resident) bool {
+	its := p.now.Owner == compare.Owner{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == p.Name
+	return its && w.Namespace == p.Namespace
+}
+
 // more makes so many more pods of a workload, or one for each node of a DaemonSet.
 func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	if set, ok := w.object.(*appsv1.DaemonSet); ok {
-		for _, node := range f.before.Nodes {
+		for _, node := range f.nodes {
 			is := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name, Labels: node.Labels}, Spec: v1.NodeSpec{Taints: node.Taints}}
 			if runs, _ := daemon.NodeShouldRunDaemonPod(klog.FromContext(ctx), is, set); runs {
 				w.nodes = append(w.nodes, node.Name)
@@ -133,32 +114,18 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 		}
 		replicas = len(w.nodes)
 	}
-	var pods []v1.Pod
 	var claims []v1.PersistentVolumeClaim
-	for ; len(pods) < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
+	had := len(w.pods)
+	for ; len(w.pods)-had < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
 		pod, its := w.pod(w.next)
-		name := pod.Namespace + "/" + pod.Name
-		if _, taken := f.pods[name]; taken {
-			continue
+		if f.named[pod.Namespace+"/"+pod.Name] == nil {
+			w.pods, claims = append(w.pods, f.addPod(pod)), append(claims, its...)
 		}
-		f.pods[name] = *pod
-		pods, claims = append(pods, *pod), append(claims, its...)
-		w.Pods[pod.Name] = ""
 	}
 	if err := f.claim(ctx, claims); err != nil {
 		return err
 	}
-	return f.create(ctx, pods)
-}
-
-// create makes pods one after the other, so that they are queued in this order.
-func (f *fitting) create(ctx context.Context, pods []v1.Pod) error {
-	for _, pod := range pods {
-		if err := f.Importer().Pod(ctx, pod); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.make(ctx, w.pods[had:], func(p *resident) string { return p.Spec.NodeName })
 }
 
 // volumesWithin bounds the wait for volumes: some come with the pod, and some never.
@@ -187,13 +154,11 @@ func (f *fitting) claim(ctx context.Context, claims []v1.PersistentVolumeClaim) 
 func (f *fitting) fill(ctx context.Context) error {
 	w := f.workloads[0]
 	for batch := 16; f.Waiting == 0 && len(w.Pods) < MostReplicas; batch = min(2*batch, 512) {
-		after, err := f.Try(ctx, "more replicas", func(ctx context.Context) error {
-			return f.more(ctx, w, min(batch, MostReplicas-len(w.Pods)))
-		})
+		_, err := f.try(ctx, func(ctx context.Context) error { return f.more(ctx, w, min(batch, MostReplicas-len(w.Pods))) })
 		if err != nil {
 			return err
 		}
-		f.tell(after)
+		f.tell()
 	}
 	if len(w.Why) > 0 {
 		f.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))

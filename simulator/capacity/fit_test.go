@@ -111,7 +111,7 @@ func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
 	has(t, f, "2 pods would wait, and 2 pods would be pushed out.", "Deployment default/urgent: 2 of 2 fit: zones a, b: 1/1",
 		"default/web-1-a on node-1 would be pushed out by default/urgent-", "default/web-1-b on node-2 would be pushed out by default/urgent-")
 	for _, pod := range f.PushedOut {
-		if pod.Then != "" || !strings.Contains(pod.Why, "2 Insufficient cpu") {
+		if pod.To != "" || !strings.Contains(pod.Reason, "2 Insufficient cpu") {
 			t.Errorf("%+v", pod)
 		}
 	}

@@ -26,7 +26,7 @@ type Fitting struct {
 	Waiting   int            `json:"waiting"`   // pods without a node, of these and of those that were pushed out
 	Workloads []*Workload    `json:"workloads"` // what makes pods
 	Zones     []string       `json:"zones,omitempty"`
-	PushedOut []PushedOut    `json:"pushedOut,omitempty"`
+	PushedOut []Move         `json:"pushedOut,omitempty"`
 	LeftOut   map[string]int `json:"leftOut,omitempty"`   // of the manifests, by kind
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
 	Short     []string       `json:"short,omitempty"`     // the resources of which too little is left then
@@ -50,17 +50,9 @@ type Workload struct {
 	template *v1.PodTemplateSpec
 	owner    metav1.OwnerReference // of its pods
 	replicas int
-	next     int      // the number of the next pod
+	next     int // the number of the next pod
+	pods     []*resident
 	nodes    []string // those of a DaemonSet
-}
-
-// PushedOut is a pod of the cluster that made room for others.
-type PushedOut struct {
-	Pod  string `json:"pod"` // as namespace/name
-	By   string `json:"by"`
-	Node string `json:"node"`           // where it was
-	Then string `json:"then,omitempty"` // where it comes to, made anew
-	Why  string `json:"why,omitempty"`  // why it has no node then
 }
 
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
@@ -68,12 +60,9 @@ func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w
 func nameOf(pod *compare.Pod) string { return pod.Namespace + "/" + pod.Name }
 
 // tell takes note of where pods are.
-func (f *fitting) tell(after *compare.SideResult) {
-	pods, zones, none := map[string]*compare.Pod{}, map[string]string{}, &compare.Pod{Outcome: compare.Outcome{State: compare.Gone}}
-	for _, pod := range after.Pods {
-		pods[nameOf(pod)] = pod
-	}
-	for _, node := range after.Nodes {
+func (f *fitting) tell() {
+	zones := map[string]string{}
+	for _, node := range f.nodes {
 		if zone := node.Labels[v1.LabelTopologyZone]; zone != "" {
 			zones[node.Name] = zone
 		}
@@ -81,37 +70,31 @@ func (f *fitting) tell(after *compare.SideResult) {
 	f.Zones, f.Tried, f.Waiting = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
 	for _, w := range f.workloads {
 		w.Fit, w.Spread, w.Why = 0, make([]int, len(f.Zones)), map[string]int{}
-		for name := range w.Pods {
-			is := cmp.Or(pods[w.Namespace+"/"+name], none)
-			w.Pods[name] = is.Node
-			if at := slices.Index(f.Zones, zones[is.Node]); at >= 0 {
+		for _, p := range w.pods {
+			w.Pods[p.Name] = p.at
+			if at := slices.Index(f.Zones, zones[p.at]); at >= 0 {
 				w.Spread[at]++
 			}
-			if is.Node == "" {
-				w.Why[reason(is)]++
+			if p.at == "" {
+				w.Why[reason(p.now)]++
 				f.Waiting++
 			} else {
 				w.Fit++
 			}
 		}
-		f.Tried += len(w.Pods)
+		f.Tried += len(w.pods)
 	}
-	for _, pod := range f.before.Pods {
-		if by, is := f.by[nameOf(pod)], pods[nameOf(pod)]; by != "" {
-			f.PushedOut = append(f.PushedOut, PushedOut{nameOf(pod), by, pod.Node, is.Node, reason(is)})
-			if is.Node == "" {
-				f.Waiting++
-			}
+	f.PushedOut = f.moves(nil)
+	for _, move := range f.PushedOut {
+		if move.To == "" {
+			f.Waiting++
 		}
 	}
 }
 
-// reason is why a pod has no node, in a line. Where it has one, it is empty.
+// reason is why a pod has no node, in a line.
 func reason(pod *compare.Pod) string {
-	switch {
-	case pod.Node != "":
-		return ""
-	case pod.State == compare.PushedOut:
+	if pod.State == compare.PushedOut {
 		return "it was pushed out, and nothing makes it anew"
 	}
 	return strings.Join(strings.Fields(cmp.Or(pod.Message, pod.State)), " ")

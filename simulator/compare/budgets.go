@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -53,7 +54,7 @@ func (s *pausable) awaitCounts(ctx context.Context, profile framework.Framework,
 	}
 	looks := 0 // one more, since caches are a moment late
 	_ = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, countedWithin, true, func(ctx context.Context) (bool, error) {
-		if looks++; s.changing(ctx, profile, pod) || uncounted(caches) != nil {
+		if looks++; s.changing(ctx, profile, pod) || uncounted(caches, sets.New[types.NamespacedName]()) != nil {
 			looks = 0
 		}
 		return looks > 1, nil
@@ -81,13 +82,17 @@ func (s *pausable) changing(ctx context.Context, profile framework.Framework, bu
 }
 
 // uncounted says of which budget, by these caches, the controller has yet to count
-// the pods.
-func uncounted(caches informers.SharedInformerFactory) error {
+// the pods, and takes note of those that it has counted, which are not looked at again.
+func uncounted(caches informers.SharedInformerFactory, done sets.Set[types.NamespacedName]) error {
 	budgets, err := caches.Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
 	if err != nil {
 		return err
 	}
 	for _, budget := range budgets {
+		name := types.NamespacedName{Namespace: budget.Namespace, Name: budget.Name}
+		if done.Has(name) {
+			continue
+		}
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err != nil {
 			continue // its controller cannot count it either
@@ -97,8 +102,9 @@ func uncounted(caches informers.SharedInformerFactory) error {
 			err = counted(budget, pods)
 		}
 		if err != nil {
-			return fmt.Errorf("budget %s/%s: %w", budget.Namespace, budget.Name, err)
+			return fmt.Errorf("budget %s: %w", name, err)
 		}
+		done.Insert(name)
 	}
 	return nil
 }

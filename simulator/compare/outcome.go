@@ -52,7 +52,7 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
 		LeftOut: s.notices,
 	}
-	for _, pod := range s.seen {
+	for _, pod := range s.pods {
 		now := *pod // a result before this one keeps its own
 		now.Outcome = Outcome{State: Gone}
 		r.Pods = append(r.Pods, &now)

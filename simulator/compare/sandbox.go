@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -10,7 +11,11 @@ import (
 
 // Sandbox is the cluster of a side, while that is at rest: what one wants to know is
 // tried in it, change after change.
-type Sandbox struct{ side *side }
+type Sandbox struct {
+	side  *side
+	nodes []v1.Node // as the last result has them
+	pods  []v1.Pod
+}
 
 // Client reads and changes objects. Changes that are not made in [Sandbox.Try] may be
 // seen by the scheduler one by one.
@@ -24,15 +29,22 @@ func (b *Sandbox) Importer() *simulator.Importer { return b.side.imports }
 func (b *Sandbox) Spare() { b.side.scheduler.spares.Store(true) }
 
 // CatchUp waits, in a change, until all pods that budgets are about are ready and counted.
-func (b *Sandbox) CatchUp(ctx context.Context) error { return b.side.caughtUp(ctx) }
+// If nothing was changed yet, pods are not asked for again.
+func (b *Sandbox) CatchUp(ctx context.Context, changed bool) error {
+	if changed {
+		return b.side.caughtUp(ctx)
+	}
+	return b.side.seen(ctx, b.nodes, b.pods)
+}
 
 // Try changes something while the scheduler is paused, waits until it has done what it
-// can, and returns what came of all pods so far. The title says in errors what was tried.
-func (b *Sandbox) Try(ctx context.Context, title string, change func(context.Context) error) (*SideResult, error) {
-	if err := b.side.settleAfter(ctx, title, change); err != nil {
+// can, and returns what came of all pods so far.
+func (b *Sandbox) Try(ctx context.Context, change func(context.Context) error) (result *SideResult, err error) {
+	if err := b.side.settleAfter(ctx, "a change in the copy", change); err != nil {
 		return nil, err
 	}
-	return b.side.result(ctx)
+	result, b.nodes, b.pods, err = b.side.result(ctx)
+	return result, err
 }
 
 // Do does a step of a scenario, for [Sandbox.Try].

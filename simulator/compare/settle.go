@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
@@ -183,7 +184,13 @@ func (s *side) caughtUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.see(pods)
+	return s.seen(ctx, nodes, pods)
+}
+
+// seen waits until the scheduler has caught up with what a list has. What it has seen once
+// is not looked at again.
+func (s *side) seen(ctx context.Context, nodes []v1.Node, pods []v1.Pod) error {
+	seenNodes, seenPods, counted := 0, 0, sets.New[types.NamespacedName]()
 	return s.until(ctx, 20*time.Millisecond, func() error {
 		caches := s.scheduler.caches()
 		if caches == nil {
@@ -196,14 +203,15 @@ func (s *side) caughtUp(ctx context.Context) error {
 		if known, err := cached.Pods().Lister().List(labels.Everything()); err != nil || len(known) > len(pods) {
 			return errors.New("the scheduler still sees pods that are gone")
 		}
-		for i := range nodes {
-			if known, err := cached.Nodes().Lister().Get(nodes[i].Name); err != nil || older(known, &nodes[i]) {
-				return fmt.Errorf("the scheduler has not seen node %s yet", nodes[i].Name)
+		for ; seenNodes < len(nodes); seenNodes++ {
+			node := &nodes[seenNodes]
+			if known, err := cached.Nodes().Lister().Get(node.Name); err != nil || older(known, node) {
+				return fmt.Errorf("the scheduler has not seen node %s yet", node.Name)
 			}
 		}
 		queued := s.scheduler.queued()
-		for i := range pods {
-			pod := &pods[i]
+		for ; seenPods < len(pods); seenPods++ {
+			pod := &pods[seenPods]
 			known, err := cached.Pods().Lister().Pods(pod.Namespace).Get(pod.Name)
 			if pod.DeletionTimestamp == nil && (err != nil || older(known, pod)) {
 				return fmt.Errorf("the scheduler has not seen pod %s yet", nameOf(pod))
@@ -212,7 +220,7 @@ func (s *side) caughtUp(ctx context.Context) error {
 				return fmt.Errorf("pod %s is not queued yet", nameOf(pod))
 			}
 		}
-		return uncounted(caches)
+		return uncounted(caches, counted)
 	})
 }
 

@@ -50,7 +50,7 @@ func RunSide(ctx context.Context, o SideOptions) (*SideResult, error) {
 	began := time.Now()
 	o.Patience = cmp.Or(o.Patience, DefaultPatience)
 	s := &side{options: &o, plan: newPlan(&o), removed: sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}}
-	s.seen = s.plan.pods
+	s.pods = s.plan.pods
 	result, err := s.run(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ type side struct {
 	removed sets.Set[types.NamespacedName] // pods, by the scenario
 	notices []snapshot.Notice              // what the API server has refused
 
-	seen map[types.NamespacedName]*Pod // all pods that there were
+	pods map[types.NamespacedName]*Pod // all that there were
 
 	scheduler *pausable // the one that runs
 
@@ -106,25 +106,24 @@ func (s *side) run(ctx context.Context) (result *SideResult, err error) {
 		}
 	}
 	if then := s.options.Then; then != nil {
-		if err := then(ctx, &Sandbox{s}); err != nil {
+		if err := then(ctx, &Sandbox{side: s}); err != nil {
 			return nil, err
 		}
 	}
-	if result, err = s.result(ctx); err == nil {
+	if result, _, _, err = s.result(ctx); err == nil {
 		result.Setups, err = newSetups(s.options.Config, s.scheduler.Profiles)
 	}
 	return result, err
 }
 
-// result is what came of the pods so far.
-func (s *side) result(ctx context.Context) (*SideResult, error) {
+// result is what came of the pods so far, with the lists that it is from.
+func (s *side) result(ctx context.Context) (*SideResult, []v1.Node, []v1.Pod, error) {
 	s.awaitVictims(ctx)
 	nodes, pods, err := s.list(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read what came of it: %w", err)
+		return nil, nil, nil, fmt.Errorf("read what came of it: %w", err)
 	}
-	s.see(pods)
-	return newSideResult(s, nodes, pods), nil
+	return newSideResult(s, nodes, pods), nodes, pods, nil
 }
 
 func (s *side) start(ctx context.Context) (err error) {
@@ -251,7 +250,7 @@ func (s *side) awaitVictims(ctx context.Context) {
 // scenario.
 func (s *side) gone() sets.Set[types.NamespacedName] {
 	had := map[types.NamespacedName]string{}
-	for name, pod := range s.seen {
+	for name, pod := range s.pods {
 		if pod.Stays && pod.Today != "" {
 			had[name] = pod.Today
 		}
@@ -274,14 +273,15 @@ func (s *side) gone() sets.Set[types.NamespacedName] {
 func (s *side) see(pods []v1.Pod) {
 	for i := range pods {
 		now := s.plan.newPod(&pods[i])
-		if before := s.seen[nameOf(&pods[i])]; before != nil {
+		if before := s.pods[nameOf(&pods[i])]; before != nil {
 			now.Today, now.Stays = before.Today, before.Stays
 			now.Owner = cmp.Or(before.Owner, now.Owner) // a reference to what is not there was dropped
 		}
-		s.seen[nameOf(&pods[i])] = now
+		s.pods[nameOf(&pods[i])] = now
 	}
 }
 
+// list takes note of the pods, too.
 func (s *side) list(ctx context.Context) ([]v1.Node, []v1.Pod, error) {
 	nodes, err := s.sim.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -291,5 +291,6 @@ func (s *side) list(ctx context.Context) ([]v1.Node, []v1.Pod, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	s.see(pods.Items)
 	return nodes.Items, pods.Items, nil
 }
