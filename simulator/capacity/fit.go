@@ -43,7 +43,7 @@ func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull 
 		spec := &m.workloads[0].template.Spec
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
-	side.Pods, side.Seed = compare.Pending, 1
+	side.Pods, side.Seed, side.PodGroups = compare.Pending, 1, len(m.objects.PodGroups) > 0
 	side.Then = func(ctx context.Context, in *compare.Sandbox) error {
 		err := f.enter(ctx, in, func(ctx context.Context) error { return in.Importer().Import(ctx, &m.objects, nil) })
 		if err == nil {

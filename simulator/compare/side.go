@@ -36,6 +36,7 @@ type SideOptions struct {
 	Scenario   Scenario
 	Seed       uint64
 	Patience   time.Duration // as in Options
+	PodGroups  bool          // they are served, though the cluster has none
 
 	Plugins frameworkruntime.Registry `json:"-"` // as in Options
 	// Then goes on with the cluster, once it is at rest after the scenario. It may be nil.
@@ -130,7 +131,7 @@ func (s *side) start(ctx context.Context) (err error) {
 	s.options.Progress("starts a cluster", 0, 0)
 	s.sim, err = simulator.Start(ctx, simulator.Config{
 		SchedulerConfig: s.options.Config, Plugins: s.options.Plugins, Warnings: s.options.Warnings, NoWorkloads: true,
-		PodGroups: len(s.plan.cluster.PodGroups) > 0,
+		PodGroups: s.options.PodGroups || len(s.plan.cluster.PodGroups) > 0,
 		Prepare:   func(next *scheduler.Scheduler) { s.scheduler = newPausable(next, s.options.Seed, s.attempted) },
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
@@ -80,6 +81,39 @@ steps:
 			case (pod.Node != "") != (steps == 1):
 				t.Errorf("after %d steps %s is %s on %q: %s", steps, pod.Name, pod.State, pod.Node, pod.Message)
 			}
+		}
+	}
+}
+
+func TestAManifestBringsItsPodGroup(t *testing.T) {
+	for want, nodes := range map[int][]v1.Node{3: {nodeOf("node-1", "2")}, 0: {nodeOf("node-1", "2"), nodeOf("node-2", "2")}} {
+		manifests, err := capacity.Read([]string{"-"}, strings.NewReader(`
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: train, namespace: default}
+spec: {schedulingPolicy: {gang: {minCount: 3}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: train, namespace: default}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: train}}
+  template:
+    metadata: {labels: {app: train}}
+    spec: {schedulingGroup: {podGroupName: train}, containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := capacity.Fit(t.Context(), compare.SideOptions{
+			Config: []byte(anyNode), Cluster: &snapshot.Snapshot{Nodes: nodes}, Progress: func(string, int, int) {}, Warnings: t.Output(),
+		}, manifests, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Waiting != want || want > 0 && f.Workloads[0].Why["PodGroup default/train waits: 2 of 3 pods fit"] == 0 {
+			t.Errorf("on %d nodes: %s, %+v", len(nodes), f.Verdict(), f.Workloads[0])
 		}
 	}
 }
