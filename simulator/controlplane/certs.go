@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -129,6 +130,10 @@ func (c *Cluster) ClientConfig(user string, groups ...string) (*rest.Config, err
 		// The API is ours alone: client-go's limit of 5 requests a second
 		// would only slow it down.
 		QPS: -1,
+		// What is not of Kubernetes itself has JSON alone.
+		ContentConfig: rest.ContentConfig{
+			ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		},
 		// API warnings are for people at kubectl, not for our logs.
 		WarningHandler: rest.NoWarnings{},
 	}, nil

@@ -23,6 +23,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -119,6 +120,7 @@ func (o Options) config() (*rest.Config, string, error) {
 		return nil, "", fmt.Errorf("kubeconfig %s: context %s: %w", o.Kubeconfig, context, err)
 	}
 	config.QPS, config.Burst, config.Timeout = 20, 40, patience
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = "regex-scheduling-simulator-snapshot"
 	config.WarningHandler = rest.NoWarnings{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnly{next} })
