@@ -53,6 +53,7 @@ func newPausable(sched *scheduler.Scheduler, seed uint64, onAttempt func(types.N
 		sched.Profiles[name] = &seededProfile{profile, s}
 	}
 	hooks.AroundNext(sched, s.beforeNext, s.afterNext)
+	hooks.SkipNext(sched, s.stale)
 	sched.SchedulePod = s.schedulePod(sched.SchedulePod)
 	sched.FailureHandler = s.failureHandler(sched.FailureHandler)
 	return s
@@ -101,6 +102,13 @@ func (s *pausable) afterNext(string, int) {
 	s.mu.Unlock()
 	s.asking.Store(false)
 	s.await()
+}
+
+// stale is true of a pod that was taken from the queue before a pause, and that is another
+// now, or gone. It would take room for a moment, until it cannot be bound.
+func (s *pausable) stale(pod *v1.Pod) bool {
+	now, err := s.caches().Core().V1().Pods().Lister().Pods(pod.Namespace).Get(pod.Name)
+	return err != nil || now.UID != pod.UID || now.Spec.NodeName != ""
 }
 
 func (s *pausable) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {

@@ -23,6 +23,21 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(group stri
 	}
 }
 
+// SkipNext has a scheduler leave out pods that it takes from its queue.
+func SkipNext(sched *scheduler.Scheduler, skip func(*v1.Pod) bool) {
+	next := sched.NextEntity
+	sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
+		for {
+			entity, err := next(logger)
+			queued, ok := entity.(*framework.QueuedPodInfo)
+			if err != nil || !ok || queued == nil || !skip(queued.Pod) {
+				return entity, err
+			}
+			sched.SchedulingQueue.Done(queued.Pod.UID)
+		}
+	}
+}
+
 // OwnChange is the events of a change of a pod that waits itself, for tests.
 func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before, true)
