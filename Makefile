@@ -44,6 +44,10 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
 	./simulator/recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
 
+# Tests of this project wait more than they compute, and go vet is make lint's: it looks
+# through all of Kubernetes.
+TEST = go test -vet=off -p $(shell expr 2 + $$(getconf _NPROCESSORS_ONLN)) -timeout 20m
+
 GO_FILES = $(shell find . -name '*.go' -not -path './.*')
 
 .DEFAULT_GOAL := help
@@ -164,12 +168,12 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
 test: chromium prometheus kwok ## every test but the upstream host's, with a real browser, Prometheus and KWOK too
 	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
-		(cd $$module && go test $(LDFLAGS) -timeout 20m ./...) || exit; done
+		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
 
 .PHONY: test-minors
 test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
-	$(foreach m,$(MINORS_SERVED),go test $(call minor,$(m)) -timeout 20m $(OF_MINORS) && \
-		go test $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/compare ./simulator/snapshot &&) true
+	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
+		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/compare ./simulator/snapshot &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
@@ -209,7 +213,7 @@ verify-guests: ## the committed guests against the record, and against a rebuild
 
 .PHONY: verify-upstream
 verify-upstream: ## the scenarios through the upstream host again, where it can be had: the committed transcripts must come out
-	$(if $(UPSTREAM_SERVED),cd compat && go test -count=1 -timeout 20m ./...)
+	$(if $(UPSTREAM_SERVED),cd compat && $(TEST) -count=1 ./...)
 
 .PHONY: lint
 lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
