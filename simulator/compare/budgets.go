@@ -49,20 +49,38 @@ func (s *pausable) awaitCounts(ctx context.Context, profile framework.Framework,
 	changed := s.changed
 	s.changed = false
 	s.mu.Unlock()
-	if !changed {
-		return
+	if changed {
+		awaitNot(ctx, func() bool {
+			return s.changing(pod) || s.preempting(ctx) || uncounted(caches, sets.New[types.NamespacedName]()) != nil
+		})
 	}
+}
+
+// awaitVictims waits until those that earlier pods push out are going. An attempt that
+// begins before may push them out once more, too late to be told that they are gone, and
+// its pod waits for ever.
+func (s *pausable) awaitVictims() {
+	s.mu.Lock()
+	some := len(s.preemptors) > 0
+	s.mu.Unlock()
+	if some {
+		ctx := wait.ContextForChannel(s.StopEverything)
+		awaitNot(ctx, func() bool { return s.preempting(ctx) })
+	}
+}
+
+func awaitNot(ctx context.Context, still func() bool) {
 	looks := 0 // one more, since caches are a moment late
-	_ = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, countedWithin, true, func(ctx context.Context) (bool, error) {
-		if looks++; s.changing(ctx, profile, pod) || uncounted(caches, sets.New[types.NamespacedName]()) != nil {
+	_ = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, countedWithin, true, func(context.Context) (bool, error) {
+		if looks++; still() {
 			looks = 0
 		}
 		return looks > 1, nil
 	})
 }
 
-// changing is true while another pod is being bound, or waits for its victims to go.
-func (s *pausable) changing(ctx context.Context, profile framework.Framework, but types.UID) bool {
+// changing is true while another pod is being bound.
+func (s *pausable) changing(but types.UID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for uid := range s.busy {
@@ -70,8 +88,15 @@ func (s *pausable) changing(ctx context.Context, profile framework.Framework, bu
 			return true
 		}
 	}
-	for _, plugin := range profile.PreEnqueuePlugins() {
-		for _, pod := range s.preemptors {
+	return false
+}
+
+// preempting is true while a pod waits for its victims to go.
+func (s *pausable) preempting(ctx context.Context) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, pod := range s.preemptors {
+		for _, plugin := range s.Profiles[pod.Spec.SchedulerName].PreEnqueuePlugins() {
 			if plugin.Name() == pluginnames.DefaultPreemption && !plugin.PreEnqueue(ctx, pod).IsSuccess() {
 				return true
 			}

@@ -93,6 +93,7 @@ func (s *pausable) await() {
 
 func (s *pausable) beforeNext() {
 	s.await()
+	s.awaitVictims()
 	s.asking.Store(true)
 }
 
