@@ -3,8 +3,8 @@ package api
 import (
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/internal/testsim"
 )
 
 // sim is there for all tests.

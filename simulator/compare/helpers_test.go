@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -119,4 +120,13 @@ func manifestOf(t *testing.T, pod v1.Pod) map[string]any {
 	}
 	delete(object, "status")
 	return object
+}
+
+// resultOf is a side on which pods came out so.
+func resultOf(pods map[types.NamespacedName]Outcome) *SideResult {
+	r := &SideResult{}
+	for name, o := range pods {
+		r.Pods = append(r.Pods, &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: o})
+	}
+	return r.index()
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/internal/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 )
 
