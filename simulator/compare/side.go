@@ -195,8 +195,10 @@ func (s *side) attempted(pod types.NamespacedName, waited time.Duration) {
 	defer s.mu.Unlock()
 	before := s.tried[pod]
 	now := tried{last: last, took: before.took + last.Duration - waited, victims: victims(attempts), room: before.room}
-	if now.room == nil && last.Preemption != nil {
-		now.room = &last
+	for i := len(attempts) - 1; i >= 0 && now.room == nil; i-- {
+		if attempts[i].Preemption != nil {
+			now.room = &attempts[i]
+		}
 	}
 	s.tried[pod] = now
 	if before.last.Result != last.Result || before.last.Message != last.Message || before.last.UID != last.UID {
@@ -232,7 +234,7 @@ func (s *side) awaitVictims(ctx context.Context) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for name, one := range s.tried {
-			if one.room == nil {
+			if one.room == nil && one.last.PodGroup == nil {
 				continue
 			}
 			if now := victims(s.sim.Recorder().Attempts(name.Namespace, name.Name)); len(now) > len(one.victims) {

@@ -221,6 +221,8 @@ func (n *nodeView) State() string {
 // for it is said only when a node was nominated, whatever the plugins answered.
 func postFilter(a *recorder.Attempt) string {
 	switch p := a.Preemption; {
+	case p != nil && a.PodGroup != nil:
+		return fmt.Sprintf("makes room for its PodGroup: %s pushed out:", report.Plural(len(p.Victims), "pod"))
 	case p != nil && len(p.Victims) == 0:
 		return "nominates node " + p.Node + "; no pod is known to have been pushed out"
 	case p != nil:

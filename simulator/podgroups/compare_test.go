@@ -3,6 +3,7 @@
 package podgroups
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,6 +42,32 @@ func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
 		if d.Kind != compare.OnlyA || !strings.Contains(d.Reason, "PodGroup default/train waits: 2 of 3 pods fit") {
 			t.Errorf("%s: %s: %s", d.Name, d.Kind, d.Reason)
 		}
+	}
+}
+
+func TestWhatAGangPushesOutIsToldOfOneOfItsPods(t *testing.T) {
+	objects, group, pods := crowded()
+	for i := range objects.Pods {
+		objects.Pods[i].Spec.NodeName = fmt.Sprint("node-", i%2+1)
+	}
+	objects.PodGroups, objects.Pods = append(objects.PodGroups, group), append(objects.Pods, pods...)
+	result, err := compare.RunSide(t.Context(), compare.SideOptions{
+		Config: []byte(anyNode), Cluster: objects, Pods: compare.Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed := map[string]int{}
+	for _, pod := range result.Pods {
+		switch {
+		case pod.State == compare.PushedOut:
+			pushed[pod.PushedOutBy]++
+		case pod.Node == "":
+			t.Errorf("%s is %s: %s", pod.Name, pod.State, pod.Message)
+		}
+	}
+	if pushed["default/train-1"]+pushed["default/train-2"]+pushed["default/train-3"] != 2 || len(pushed) != 1 {
+		t.Errorf("pods were pushed out by %v", pushed)
 	}
 }
 

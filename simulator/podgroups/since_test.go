@@ -4,6 +4,7 @@ package podgroups
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -67,6 +68,22 @@ func gang(minCount, pods int) (group schedulingv1beta1.PodGroup, members []v1.Po
 		members = append(members, pod)
 	}
 	return group, members
+}
+
+// crowded has three pods on two nodes for two each, and a gang of three that may push them
+// out: two have to go.
+func crowded() (objects *snapshot.Snapshot, group schedulingv1beta1.PodGroup, members []v1.Pod) {
+	group, members = gang(3, 3)
+	group.Spec.PriorityClassName = "high"
+	objects = &snapshot.Snapshot{
+		Nodes:           []v1.Node{nodeOf("node-1", "2"), nodeOf("node-2", "2")},
+		PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}},
+	}
+	for i := range members {
+		members[i].Spec.PriorityClassName = "high"
+		objects.Pods = append(objects.Pods, podOf(fmt.Sprint("low-", i)))
+	}
+	return objects, group, members
 }
 
 // fill puts objects into the simulator, and empties it after the test.
@@ -230,16 +247,7 @@ func TestAGangThatIsNotCompleteIsNotTried(t *testing.T) {
 
 // Preemption tries all pods of the gang, for each lot of pods that it might push out.
 func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
-	group, pods := gang(3, 3)
-	group.Spec.PriorityClassName = "high"
-	objects := &snapshot.Snapshot{
-		Nodes:           []v1.Node{nodeOf("node-1", "2"), nodeOf("node-2", "2")},
-		PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}},
-	}
-	for i := range 3 {
-		pods[i].Spec.PriorityClassName = "high"
-		objects.Pods = append(objects.Pods, podOf(fmt.Sprint("low-", i)))
-	}
+	objects, group, pods := crowded()
 	fill(t, objects)
 	placed(t, 3)
 	fill(t, &snapshot.Snapshot{PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods})
@@ -253,6 +261,27 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 	})
 	if low := len(slices.DeleteFunc(slices.Collect(maps.Keys(nodes)), func(name string) bool { return !strings.HasPrefix(name, "low") })); low != 1 {
 		t.Errorf("%d of the others are left: %v", low, nodes)
+	}
+	var by string // the first that was tried
+	eventually.Succeeds(t, "it is known who pushed them out", func(context.Context) error {
+		by = ""
+		for i := range 3 {
+			name := fmt.Sprint("low-", i)
+			out, known := sim.Recorder().PushedOut("default", name)
+			if known != (nodes[name] == "") || known && (out.Node == "" || by != "" && out.By != by) {
+				return fmt.Errorf("%s, as the one before by %q: %+v", name, by, out)
+			}
+			by = cmp.Or(out.By, by)
+		}
+		return nil
+	})
+	attempts := sim.Recorder().Attempts("default", strings.TrimPrefix(by, "default/"))
+	if len(attempts) == 0 {
+		t.Fatalf("pushed out by %q", by)
+	}
+	first := attempts[len(attempts)-1]
+	if own := shown(t, fmt.Sprintf("/pods/%s/attempts/%d", by, first.ID)); !strings.Contains(own, "makes room for its PodGroup: 2 pods pushed out:") {
+		t.Errorf("the first of its attempts, %+v, shows %s", first.Preemption, own)
 	}
 	eventually.Succeeds(t, "every pod has one attempt in a cycle", func(context.Context) error {
 		for i := range pods {

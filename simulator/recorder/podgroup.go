@@ -40,3 +40,17 @@ func (s *session) tryOut(on bool) {
 	group := s.group.Load()
 	s.recorder.update(func() { group.tryOut, group.Reason = on, cmp.Or(group.Reason, "no node would do for any of them") })
 }
+
+// groupMakesRoom is the first attempt of the newest cycle in which no place was found for
+// a PodGroup.
+func (r *Recorder) groupMakesRoom(group string) (first *record) {
+	for at := r.order.Back(); at != nil; at = at.Prev() {
+		switch rec := at.Value.(*record); {
+		case first != nil && rec.PodGroup != first.PodGroup:
+			return first
+		case first != nil, rec.PodGroup != nil && rec.PodGroup.Name == group && rec.PodGroup.Reason != "":
+			first = rec
+		}
+	}
+	return first
+}

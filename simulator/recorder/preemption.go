@@ -16,9 +16,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-// Preemption is how room was made for a pod that no node had room for.
+// Preemption is how room was made for a pod that no node had room for. What a PodGroup
+// pushes out is told of the first of its pods that was tried.
 type Preemption struct {
-	// Node is the one nominated for the pod.
+	// Node is the one nominated for the pod; for a PodGroup, that of the first victim.
 	Node string `json:"node"`
 	// Victims are the pods that were pushed out, as namespace/name. Where
 	// preemption goes on during the next cycle they come one by one, even after the
@@ -48,29 +49,41 @@ func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
 // eviction is that of a pod with a UID, by the attempt for another.
 type eviction struct {
 	by   *record
+	node string
 	uid  types.UID
 	time time.Time
 }
 
 func (e eviction) public() PushedOut {
-	return PushedOut{By: e.by.pod().String(), Node: e.by.nominated, Time: e.time}
+	return PushedOut{By: e.by.pod().String(), Node: e.node, Time: e.time}
 }
 
-// addVictim adds a victim to the newest attempt for a pod that made room: with the
-// last victim gone the next attempt may begin before its event is sent.
 func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.pods[types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}]
-	for _, rec := range slices.Backward(kept) {
+	rec := r.roomMaker(preemptor)
+	if rec == nil {
+		return
+	}
+	if rec.nominated == "" { // by a PodGroup, or not yet
+		rec.nominated, rec.PostFilter = victim.Spec.NodeName, &PluginVerdict{Verdict: Passed}
+	}
+	key := types.NamespacedName{Namespace: victim.Namespace, Name: victim.Name}
+	rec.victims = append(rec.victims, key.String())
+	r.pushedOut[key] = eviction{rec, victim.Spec.NodeName, victim.UID, time.Now()}
+	r.changed()
+}
+
+// roomMaker is the newest attempt for a pod that made room: with the last victim gone the
+// next attempt may begin before its event is sent.
+func (r *Recorder) roomMaker(preemptor metav1.Object) *record {
+	name := types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}
+	for _, rec := range slices.Backward(r.pods[name]) {
 		if rec.UID == string(preemptor.GetUID()) && rec.makesRoom {
-			key := types.NamespacedName{Namespace: victim.Namespace, Name: victim.Name}
-			rec.victims = append(rec.victims, key.String())
-			r.pushedOut[key] = eviction{rec, victim.UID, time.Now()}
-			r.changed()
-			return
+			return rec
 		}
 	}
+	return r.groupMakesRoom(name.String())
 }
 
 // nominated is the node that PostFilter names for the pod, or empty. What keeps an
