@@ -56,10 +56,10 @@ func (s *pausable) awaitCounts(ctx context.Context, profile framework.Framework,
 	}
 }
 
-// awaitVictims waits until those that earlier pods push out are going. An attempt that
+// awaitPreemption waits until those that earlier pods push out are going. An attempt that
 // begins before may push them out once more, too late to be told that they are gone, and
-// its pod waits for ever.
-func (s *pausable) awaitVictims() {
+// its pod waits until it is activated.
+func (s *pausable) awaitPreemption() {
 	s.mu.Lock()
 	some := len(s.preemptors) > 0
 	s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -93,7 +94,7 @@ func (s *pausable) await() {
 
 func (s *pausable) beforeNext() {
 	s.await()
-	s.awaitVictims()
+	s.awaitPreemption()
 	s.asking.Store(true)
 }
 
@@ -175,6 +176,13 @@ func (s *pausable) caches() informers.SharedInformerFactory {
 		return profile.SharedInformerFactory()
 	}
 	return nil
+}
+
+// activate has waiting pods be tried now.
+func (s *pausable) activate(pods []*v1.Pod) {
+	for _, pod := range pods {
+		s.SchedulingQueue.Activate(klog.Background(), map[string]*v1.Pod{pod.Name: pod})
+	}
 }
 
 func (s *pausable) responsible(pod *v1.Pod) bool {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
@@ -26,6 +25,10 @@ const betweenLooks = 150 * time.Millisecond
 // circles is how many attempts with the same end show that a pod goes round in
 // circles: it will be tried for ever, and nothing changes by it.
 const circles = 3
+
+// missedAfter is how long nothing new happens before pods with a nomination are tried again.
+// The scheduler itself does so after minutes, if what it was to push out had just gone.
+const missedAfter = time.Second
 
 // settleAfter changes something while the scheduler is paused, resumes it once it has
 // seen everything that is there, and waits until it has done what it can.
@@ -74,10 +77,7 @@ func (s *side) until(ctx context.Context, every time.Duration, missing func() er
 			return false, s.sim.Err()
 		}
 		last := missing()
-		s.mu.Lock()
-		quiet := min(time.Since(began), time.Since(s.changed))
-		s.mu.Unlock()
-		if last != nil && quiet > s.options.Patience {
+		if last != nil && min(time.Since(began), s.quiet()) > s.options.Patience {
 			return false, fmt.Errorf("nothing new for %s: %w", s.options.Patience, last)
 		}
 		return last == nil, nil
@@ -86,6 +86,13 @@ func (s *side) until(ctx context.Context, every time.Duration, missing func() er
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// quiet is how long nothing new has happened.
+func (s *side) quiet() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.changed)
 }
 
 // working is how many attempts have begun, and what the scheduler, or somebody it
@@ -98,19 +105,21 @@ func (s *side) working() (begun int, err error) {
 	}
 	queue := s.scheduler.SchedulingQueue
 	if s.scheduler.spares.Load() { // many pods are in vain, and would wait for up to ten seconds each time
-		for _, pod := range queue.PodsInBackoffQ() {
-			queue.Activate(klog.Background(), map[string]*v1.Pod{pod.Name: pod})
-		}
+		s.scheduler.activate(queue.PodsInBackoffQ())
 	}
 	retried := names(slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()))
+	ending, nominated := s.ending(), s.nominated()
+	if len(retried)+len(ending) == 0 && s.quiet() > missedAfter {
+		s.scheduler.activate(nominated)
+	}
 	for _, one := range []struct {
 		pods []types.NamespacedName
 		do   string
 	}{
 		{busy, "are bound right now"},
 		{slices.DeleteFunc(retried, s.circling), "are tried again"},
-		{s.ending(), "are being deleted"},
-		{s.nominated(), "wait for those that they push out"},
+		{names(ending), "are being deleted"},
+		{names(nominated), "wait for those that they push out"},
 	} {
 		if few := one.pods[:min(3, len(one.pods))]; len(few) > 0 {
 			return begun, fmt.Errorf("%d pods %s: %v", len(one.pods), one.do, few)
@@ -149,20 +158,20 @@ func (s *side) cached() []*v1.Pod {
 	return pods
 }
 
-func (s *side) ending() []types.NamespacedName {
-	return names(slices.DeleteFunc(s.cached(), func(pod *v1.Pod) bool { return pod.DeletionTimestamp == nil }))
+func (s *side) ending() []*v1.Pod {
+	return slices.DeleteFunc(s.cached(), func(pod *v1.Pod) bool { return pod.DeletionTimestamp == nil })
 }
 
 // nominated are the pods for which room was made, and which have not been tried
 // again since.
-func (s *side) nominated() (waiting []types.NamespacedName) {
+func (s *side) nominated() (waiting []*v1.Pod) {
 	for name, one := range s.outcomes() {
 		if one.last.Preemption == nil || one.last.Result == recorder.Scheduled {
 			continue
 		}
 		pod, err := s.sim.Informers().Core().V1().Pods().Lister().Pods(name.Namespace).Get(name.Name)
 		if err == nil && string(pod.UID) == one.last.UID {
-			waiting = append(waiting, name)
+			waiting = append(waiting, pod)
 		}
 	}
 	return waiting
