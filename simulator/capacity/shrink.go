@@ -48,7 +48,7 @@ func Shrink(ctx context.Context, o Removal) (*Removed, error) {
 		m.undo(m.Go)
 		for {
 			gone, stuck, err := m.goes(ctx, m.Go)
-			if err != nil || len(stuck) == 0 {
+			if err != nil || len(gone) == len(m.Go) {
 				m.Moves = m.moves(m.Go)
 				return err
 			}
