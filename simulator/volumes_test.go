@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -79,15 +80,18 @@ func addHosts(t *testing.T, zones map[string]string) {
 // volumeOf waits until a claim is bound, and returns its volume.
 func volumeOf(t *testing.T, claim string) *v1.PersistentVolume {
 	t.Helper()
-	core := sim.Informers().Core().V1()
+	core := sim.Client().CoreV1()
 	var volume *v1.PersistentVolume
-	eventually(t, "claim "+claim+" is bound", func() bool {
-		c, err := core.PersistentVolumeClaims().Lister().PersistentVolumeClaims("default").Get(claim)
+	kit.Succeeds(t, "claim "+claim+" is bound", func(ctx context.Context) error {
+		c, err := core.PersistentVolumeClaims("default").Get(ctx, claim, metav1.GetOptions{})
 		if err != nil || c.Status.Phase != v1.ClaimBound {
-			return false
+			return cmp.Or(err, fmt.Errorf("it is %+v", c))
 		}
-		volume, err = core.PersistentVolumes().Lister().Get(c.Spec.VolumeName)
-		return err == nil && volume.Status.Phase == v1.VolumeBound
+		volume, err = core.PersistentVolumes().Get(ctx, c.Spec.VolumeName, metav1.GetOptions{})
+		if err != nil || volume.Status.Phase != v1.VolumeBound {
+			return cmp.Or(err, fmt.Errorf("its volume is %+v", volume))
+		}
+		return nil
 	})
 	return volume
 }
@@ -250,6 +254,20 @@ allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, 
 		}
 		return kept.Status.Phase == v1.VolumeReleased
 	})
+}
+
+// The binder annotates a claim when it knows the class, which others may learn later.
+func TestAVolumeIsMadeOfAClassThatIsKnownLate(t *testing.T) {
+	use(t, "native")
+	create(t, "/api/v1/namespaces/default/persistentvolumeclaims", `
+metadata: {name: data, annotations: {volume.kubernetes.io/storage-provisioner: example.com/nfs}}
+spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`)
+	eventually(t, "the claim is seen", func() bool {
+		_, err := sim.Informers().Core().V1().PersistentVolumeClaims().Lister().PersistentVolumeClaims("default").Get("data")
+		return err == nil
+	})
+	addStorageClass(t, "late", "example.com/nfs", storagev1.VolumeBindingImmediate, "")
+	volumeOf(t, "data")
 }
 
 func TestAStatefulSetAndAPodHaveClaimsOfTheirOwn(t *testing.T) {

@@ -23,8 +23,7 @@ const orphanPeriod = 2 * time.Second
 func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) func(context.Context) {
 	allPods, nodes := core.Pods().Lister(), core.Nodes().Lister()
 	synced := []cache.InformerSynced{core.Pods().Informer().HasSynced, core.Nodes().Informer().HasSynced}
-	// A node's absence from the cache counts on the second round, when the cache had
-	// time to catch up with a node that was made just before its pod.
+	// A node's absence counts on the second round: one that is replaced keeps its pods.
 	suspects := map[string]bool{}
 	round := func(ctx context.Context) {
 		pods, _ := allPods.List(labels.Everything()) // a cache's lister has no errors
@@ -34,7 +33,11 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 			if _, err := nodes.Get(node); err == nil || node == "" {
 				continue
 			}
-			if missing[node] = true; !suspects[node] {
+			if _, asked := missing[node]; !asked { // the cache may be behind that of pods
+				_, err := client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+				missing[node] = apierrors.IsNotFound(err)
+			}
+			if !missing[node] || !suspects[node] {
 				continue
 			}
 			err := client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{

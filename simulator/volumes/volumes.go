@@ -38,12 +38,11 @@ type provisioner struct {
 	client  kubernetes.Interface
 	claims  corelisters.PersistentVolumeClaimLister
 	volumes corelisters.PersistentVolumeLister
-	nodes   corelisters.NodeLister
 	classes storagelisters.StorageClassLister
 }
 
 // Start makes volumes for claims, and deletes those that are released, now and
-// until ctx is done. The informers of claims, volumes, nodes and storage classes
+// until ctx is done. The informers of claims, volumes and storage classes
 // in shared must run. What fails is tried again, and written to logs, one Write each.
 // After the end of ctx, wait until the last request has ended with the result.
 func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
@@ -51,7 +50,7 @@ func Start(ctx context.Context, client kubernetes.Interface, shared informers.Sh
 	p := &provisioner{
 		client: client,
 		claims: core.PersistentVolumeClaims().Lister(), volumes: core.PersistentVolumes().Lister(),
-		nodes: core.Nodes().Lister(), classes: shared.Storage().V1().StorageClasses().Lister(),
+		classes: shared.Storage().V1().StorageClasses().Lister(),
 	}
 	warnings := log.New(logs, "", 0)
 	claims := reconcile.NewQueue("persistent volume claim", p.provision, warnings)
@@ -79,7 +78,7 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 	}
 	class, err := p.classes.Get(volumehelpers.GetPersistentVolumeClaimClass(claim))
 	if err != nil {
-		return nil // the claim is annotated anew when there is one
+		return err // this cache may be behind that of the binder, which annotates a claim once
 	}
 	volume := volumeOf(claim, class, driver)
 	if ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate) == storagev1.VolumeBindingWaitForFirstConsumer {
@@ -105,12 +104,13 @@ func (p *provisioner) selected(ctx context.Context, claim *v1.PersistentVolumeCl
 	if name == "" {
 		return nil, nil
 	}
-	if node, err := p.nodes.Get(name); err == nil {
-		return node, nil
+	node, err := p.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return node, err
 	}
 	claim = claim.DeepCopy()
 	delete(claim.Annotations, volumehelpers.AnnSelectedNode)
-	_, err := p.client.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
+	_, err = p.client.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
 	return nil, err
 }
 
