@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
@@ -28,9 +30,28 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-changes:
 		case <-ctx.Done():
-			t.Fatalf("it did not come to pass: %s", what)
+			t.Fatalf("it did not come to pass: %s; there are\n%s", what, allThere())
 		}
 	}
+}
+
+// allThere has a line for each node and each pod.
+func allThere() string {
+	var lines strings.Builder
+	core := sim.Informers().Core().V1()
+	nodes, _ := core.Nodes().Lister().List(labels.Everything()) // a cache's lister has no errors
+	for _, node := range nodes {
+		fmt.Fprintf(&lines, "node %s %+v allocatable %v\n", node.Name, node.Spec, node.Status.Allocatable)
+	}
+	pods, _ := core.Pods().Lister().List(labels.Everything())
+	for _, pod := range pods {
+		fmt.Fprintf(&lines, "pod %s/%s on %q %+v", pod.Namespace, pod.Name, pod.Spec.NodeName, pod.Status)
+		for _, a := range sim.Recorder().Attempts(pod.Namespace, pod.Name) {
+			fmt.Fprintf(&lines, "; %d: %s %s %+v", a.Number, a.Result, a.Message, a.Preemption)
+		}
+		lines.WriteByte('\n')
+	}
+	return lines.String()
 }
 
 // use runs a test with a configuration, and leaves an empty simulator behind.

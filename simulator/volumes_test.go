@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -154,9 +155,12 @@ func TestAVolumeIsMadeWhereThePodIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	deleteClaim(t, "data")
-	eventually(t, "the volume goes with its claim", func() bool {
-		_, err := sim.Informers().Core().V1().PersistentVolumes().Lister().Get(volume.Name)
-		return err != nil
+	kit.Succeeds(t, "the volume goes with its claim", func(ctx context.Context) error {
+		left, err := sim.Client().CoreV1().PersistentVolumes().Get(ctx, volume.Name, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return cmp.Or(err, fmt.Errorf("it is %+v", left))
+		}
+		return nil
 	})
 }
 
@@ -247,12 +251,12 @@ allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, 
 		t.Errorf("the pod is on %s", pod.Spec.NodeName)
 	}
 	deleteClaim(t, "data")
-	eventually(t, "the volume is released and stays", func() bool {
-		kept, err := sim.Informers().Core().V1().PersistentVolumes().Lister().Get(volume.Name)
-		if err != nil {
-			t.Fatal(err)
+	kit.Succeeds(t, "the volume is released and stays", func(ctx context.Context) error {
+		kept, err := sim.Client().CoreV1().PersistentVolumes().Get(ctx, volume.Name, metav1.GetOptions{})
+		if err != nil || kept.Status.Phase != v1.VolumeReleased {
+			return cmp.Or(err, fmt.Errorf("it is %+v", kept))
 		}
-		return kept.Status.Phase == v1.VolumeReleased
+		return nil
 	})
 }
 
