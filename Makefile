@@ -173,7 +173,7 @@ test: chromium prometheus kwok ## every test but the upstream host's, with a rea
 .PHONY: test-minors
 test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
-		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/compare ./simulator/snapshot &&) true
+		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/side ./simulator/compare ./simulator/snapshot &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so

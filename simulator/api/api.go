@@ -24,6 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -223,17 +224,17 @@ func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	pods := cmp.Or(r.URL.Query().Get("pods"), compare.All)
-	if !slices.Contains(compare.Modes, pods) {
-		return status{http.StatusBadRequest, fmt.Errorf("compare: pods is none of %s", strings.Join(compare.Modes, ", "))}
+	pods := cmp.Or(r.URL.Query().Get("pods"), side.All)
+	if !slices.Contains(side.Modes, pods) {
+		return status{http.StatusBadRequest, fmt.Errorf("compare: pods is none of %s", strings.Join(side.Modes, ", "))}
 	}
 	snapshot, err := h.sim.Export(r.Context())
 	if err != nil {
 		return err
 	}
 	result, err := compare.Run(r.Context(), compare.Options{
-		A:       compare.Side{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
-		B:       compare.Side{Name: "the configuration in the request", Config: config},
+		A:       side.Scheduler{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
+		B:       side.Scheduler{Name: "the configuration in the request", Config: config},
 		Plugins: h.sim.Plugins(), Cluster: snapshot, Pods: pods, Seed: 1,
 	})
 	if errors.Is(err, compare.ErrNothing) {

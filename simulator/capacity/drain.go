@@ -4,15 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // Removal says which nodes are to go, in a copy of a cluster.
 type Removal struct {
-	compare.SideOptions          // but for Then
-	Nodes               []string // for Shrink, those that may go
-	Force               bool     // pods without a controller are evicted, too, as if one made them anew
+	side.Options          // but for Then
+	Nodes        []string // for Shrink, those that may go
+	Force        bool     // pods without a controller are evicted, too, as if one made them anew
 }
 
 // Move is what became of a pod that lost its node, or was to leave it.
@@ -69,13 +69,13 @@ func (o *Removal) Bare() (names []string) {
 func (o *Removal) run(ctx context.Context, do func(context.Context, *mover) error) (*Removed, error) {
 	m := newMover(o.Cluster)
 	m.force = o.Force
-	o.Then = func(ctx context.Context, box *compare.Sandbox) error {
+	o.Then = func(ctx context.Context, box *side.Sandbox) error {
 		if err := m.enter(ctx, box, func(context.Context) error { return nil }); err != nil {
 			return err
 		}
 		return do(ctx, m)
 	}
-	result, err := compare.RunSide(ctx, o.SideOptions)
+	result, err := side.Run(ctx, o.Options)
 	if err != nil {
 		return nil, err
 	}

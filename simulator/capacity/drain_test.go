@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -59,7 +59,7 @@ func removing(t *testing.T, door, cluster string, nodes ...string) Removal {
 		t.Fatal(err)
 	}
 	o := Removal{Nodes: nodes}
-	o.Cluster, o.Config, o.Pods, o.Seed, o.Warnings = s, config, compare.Pending, 1, t.Output()
+	o.Cluster, o.Config, o.Pods, o.Seed, o.Warnings = s, config, side.Pending, 1, t.Output()
 	o.Progress = func(step string, done, of int) { t.Log(step, done, of) }
 	return o
 }

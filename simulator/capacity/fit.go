@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // MostReplicas is how many are tried, at most, to see how many fit.
@@ -28,8 +28,8 @@ const MostReplicas = 10_000
 
 // Fit tries manifests, which it uses up, in a side of its own. With untilFull it adds
 // replicas of their workload to those that it has, until one finds no node.
-func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull bool) (*Fitting, error) {
-	f := &fitting{Manifests: m, mover: newMover(side.Cluster)}
+func Fit(ctx context.Context, o side.Options, m *Manifests, untilFull bool) (*Fitting, error) {
+	f := &fitting{Manifests: m, mover: newMover(o.Cluster)}
 	f.Workloads, f.Fitting.LeftOut, f.UntilFull = m.workloads, m.leftOut, untilFull
 	do := f.tryAll
 	if untilFull {
@@ -43,8 +43,8 @@ func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull 
 		spec := &m.workloads[0].template.Spec
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
-	side.Pods, side.Seed, side.PodGroups = compare.Pending, 1, len(m.objects.PodGroups) > 0
-	side.Then = func(ctx context.Context, in *compare.Sandbox) error {
+	o.Pods, o.Seed, o.PodGroups = side.Pending, 1, len(m.objects.PodGroups) > 0
+	o.Then = func(ctx context.Context, in *side.Sandbox) error {
 		err := f.enter(ctx, in, func(ctx context.Context) error { return in.Importer().Import(ctx, &m.objects, nil) })
 		if err == nil {
 			err = do(ctx)
@@ -52,7 +52,7 @@ func Fit(ctx context.Context, side compare.SideOptions, m *Manifests, untilFull 
 		return err
 	}
 	began := time.Now()
-	_, err := compare.RunSide(ctx, side)
+	_, err := side.Run(ctx, o)
 	if f.Took = time.Since(began); err == nil && f.Tried == 0 {
 		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
 	}
@@ -80,7 +80,7 @@ func (f *fitting) tryAll(ctx context.Context) error {
 
 // makeAll has pods take the place of those that their workloads have in the cluster.
 func (f *fitting) makeAll(ctx context.Context) error {
-	var old compare.Step
+	var old side.Step
 	f.pods = slices.DeleteFunc(f.pods, func(p *resident) bool {
 		at := slices.IndexFunc(f.workloads, func(w *Workload) bool { return w.replaces(p) })
 		if at >= 0 {
@@ -99,7 +99,7 @@ func (f *fitting) makeAll(ctx context.Context) error {
 }
 
 func (w *Workload) replaces(p *resident) bool {
-	its := p.now.Owner == compare.Owner{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == p.Name
+	its := p.now.Owner == side.Owner{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == p.Name
 	return its && w.Namespace == p.Namespace
 }
 

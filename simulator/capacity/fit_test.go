@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -56,7 +56,7 @@ func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Fit(t.Context(), compare.SideOptions{Config: config, Cluster: s, Progress: func(string, int, int) {}, Warnings: t.Output()}, m, untilFull)
+	return Fit(t.Context(), side.Options{Config: config, Cluster: s, Progress: func(string, int, int) {}, Warnings: t.Output()}, m, untilFull)
 }
 
 // has fails unless the table has a line.

@@ -17,19 +17,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // resident is a pod.
 type resident struct {
 	*v1.Pod
-	name     string       // with its namespace
-	maker    string       // the kind of what makes it anew, or empty
-	now      *compare.Pod // what came of it
-	first    string       // its node before anything was tried
-	home, at string       // its nodes before what is tried now, and after
-	kept     string       // why it was not evicted
+	name     string    // with its namespace
+	maker    string    // the kind of what makes it anew, or empty
+	now      *side.Pod // what came of it
+	first    string    // its node before anything was tried
+	home, at string    // its nodes before what is tried now, and after
+	kept     string    // why it was not evicted
 	pushedBy string
 	undone   bool // it is put back before anything else is tried
 }
@@ -39,10 +39,10 @@ func (p *resident) leaves() bool { return p.maker != "DaemonSet" && p.maker != "
 
 // mover takes pods off nodes, and makes anew those that have to go.
 type mover struct {
-	*compare.Sandbox
+	*side.Sandbox
 	Removed
 	force  bool
-	nodes  []compare.Node // as they were first
+	nodes  []side.Node // as they were first
 	pods   []*resident
 	named  map[string]*resident
 	closed sets.Set[string] // nodes that take no more pods
@@ -72,7 +72,7 @@ func (m *mover) addPod(pod *v1.Pod) *resident {
 }
 
 // enter takes note of how the copy is before anything is tried, but for a first change.
-func (m *mover) enter(ctx context.Context, box *compare.Sandbox, change func(context.Context) error) (err error) {
+func (m *mover) enter(ctx context.Context, box *side.Sandbox, change func(context.Context) error) (err error) {
 	m.Sandbox = box
 	m.nodes, err = m.try(ctx, change)
 	for _, p := range m.pods {
@@ -83,7 +83,7 @@ func (m *mover) enter(ctx context.Context, box *compare.Sandbox, change func(con
 
 // try changes something, and takes note of what came of it. A pod that the copy has
 // refused is kept where it is.
-func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]compare.Node, error) {
+func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]side.Node, error) {
 	result, err := m.Try(ctx, change)
 	if err != nil {
 		return nil, err
@@ -94,9 +94,9 @@ func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]
 			continue
 		}
 		switch p.now, p.at = pod, pod.Node; pod.State {
-		case compare.Refused:
+		case side.Refused:
 			p.at, p.kept = pod.Today, pod.Message
-		case compare.PushedOut:
+		case side.PushedOut:
 			p.pushedBy = pod.PushedOutBy
 		}
 	}
@@ -122,7 +122,7 @@ func (m *mover) clear(ctx context.Context, nodes []string, times int) error {
 }
 
 // returns is true of a pod that was pushed out, and that is made anew.
-func (p *resident) returns() bool { return p.now.State == compare.PushedOut && p.maker != "" }
+func (p *resident) returns() bool { return p.now.State == side.PushedOut && p.maker != "" }
 
 // evict has nodes take no more pods, and makes anew, without a node, those that may leave
 // them. It counts these, and those that budgets keep.
@@ -136,7 +136,7 @@ func (m *mover) evict(ctx context.Context, nodes []string) (out, kept int, err e
 		switch {
 		case p.returns():
 			anew = append(anew, p)
-		case !slices.Contains(nodes, p.at) || !p.leaves() || p.now.State == compare.Refused:
+		case !slices.Contains(nodes, p.at) || !p.leaves() || p.now.State == side.Refused:
 		case p.maker == "" && !m.force:
 			p.kept = "no controller makes it anew"
 		default:
@@ -172,7 +172,7 @@ func (m *mover) evictOne(ctx context.Context, p *resident) error {
 // awaitBudgets waits until it is counted that pods have gone: new ones of the same name
 // would be taken for them.
 func (m *mover) awaitBudgets(ctx context.Context) error {
-	return wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, compare.DefaultPatience, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, side.DefaultPatience, true, func(ctx context.Context) (bool, error) {
 		budgets, err := m.Client().PolicyV1().PodDisruptionBudgets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		return err == nil && !slices.ContainsFunc(budgets.Items, func(b policyv1.PodDisruptionBudget) bool { return len(b.Status.DisruptedPods) > 0 }), err
 	})

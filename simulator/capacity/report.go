@@ -15,8 +15,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -57,7 +57,7 @@ type Workload struct {
 
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-func nameOf(pod *compare.Pod) string { return pod.Namespace + "/" + pod.Name }
+func nameOf(pod *side.Pod) string { return pod.Namespace + "/" + pod.Name }
 
 // tell takes note of where pods are.
 func (f *fitting) tell() {
@@ -93,8 +93,8 @@ func (f *fitting) tell() {
 }
 
 // reason is why a pod has no node, in a line.
-func reason(pod *compare.Pod) string {
-	if pod.State == compare.PushedOut {
+func reason(pod *side.Pod) string {
+	if pod.State == side.PushedOut {
 		return "it was pushed out, and nothing makes it anew"
 	}
 	return strings.Join(strings.Fields(cmp.Or(pod.Message, pod.State)), " ")

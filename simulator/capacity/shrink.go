@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Stay is a node that cannot go, with the first reason.
@@ -123,7 +124,7 @@ func (m *mover) goes(ctx context.Context, nodes []string) (gone []string, stuck 
 
 // why is what is against the nodes that a pod may not go to, or else what the scheduler
 // said.
-func why(pod *compare.Pod) string {
+func why(pod *side.Pod) string {
 	reasons := sets.New[string]()
 	if a := pod.Attempt; a != nil {
 		for _, group := range a.Groups {

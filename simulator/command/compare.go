@@ -17,6 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 type comparison struct {
@@ -132,9 +133,9 @@ func (c *comparison) result(cmd *cobra.Command, files []string) (*compare.Result
 	if err := c.read(cmd.Context(), errOut); err != nil {
 		return nil, err
 	}
-	c.Progress, c.Warnings = compare.NewPrinter(errOut), warnings{errOut}
+	c.Progress, c.Warnings = side.NewPrinter(errOut), warnings{errOut}
 	result, err := compare.Run(cmd.Context(), c.Options)
-	if errors.Is(err, compare.ErrNothing) && c.Pods == compare.Pending && len(c.Cluster.Pods) > 0 {
+	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && len(c.Cluster.Pods) > 0 {
 		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
 	}
 	return result, err
@@ -220,13 +221,13 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
 		return err
 	}
 	var errA, errB, err error
-	c.A, errA = compare.ReadSide("--a", c.a)
-	c.B, errB = compare.ReadSide("--b", c.b)
+	c.A, errA = side.ReadScheduler("--a", c.a)
+	c.B, errB = side.ReadScheduler("--b", c.b)
 	c.A.Program, c.B.Program = c.programA, c.programB
 	if errA != nil && errB != nil {
 		return fmt.Errorf("%w; %w", errA, errB)
 	}
-	c.Scenario, _, err = compare.ReadScenarioFile(c.scenario)
+	c.Scenario, _, err = side.ReadScenarioFile(c.scenario)
 	if err := cmp.Or(errA, errB, err); err != nil {
 		return err
 	}

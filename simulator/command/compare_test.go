@@ -18,6 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 const comparedCluster = `
@@ -164,11 +165,11 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "cluster.yaml", healthyCluster)
 	config := func(door string) string {
-		side, err := compare.ReadSide("--a", door)
+		scheduler, err := side.ReadScheduler("--a", door)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(side.Config)
+		return string(scheduler.Config)
 	}
 	git := func(args ...string) {
 		t.Helper()
@@ -281,14 +282,14 @@ func TestCompareReadsAClusterThatRuns(t *testing.T) {
 // loads is a side on which each node has a pod's share of its CPU, and costs by its name.
 func loads(t *testing.T, dir, name string, on ...string) string {
 	t.Helper()
-	r := &compare.SideResult{Format: compare.Format, Name: name, Mode: compare.All}
+	r := &side.Result{Format: side.Format, Name: name, Mode: side.All}
 	for _, node := range []string{"one", "two"} {
-		r.Nodes = append(r.Nodes, compare.Node{Name: node, Labels: map[string]string{"type": node}, Allocatable: v1.ResourceList{v1.ResourceCPU: resource.MustParse("4")}, Today: true})
+		r.Nodes = append(r.Nodes, side.Node{Name: node, Labels: map[string]string{"type": node}, Allocatable: v1.ResourceList{v1.ResourceCPU: resource.MustParse("4")}, Today: true})
 	}
 	for i, node := range on {
-		r.Pods = append(r.Pods, &compare.Pod{
+		r.Pods = append(r.Pods, &side.Pod{
 			Namespace: "default", Name: fmt.Sprint("pod-", i), Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")},
-			Outcome: compare.Outcome{Node: node, State: "Scheduled", Attempts: 1},
+			Outcome: side.Outcome{Node: node, State: "Scheduled", Attempts: 1},
 		})
 	}
 	path := filepath.Join(dir, name)

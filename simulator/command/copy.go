@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
@@ -72,18 +72,18 @@ func (c *copyFlags) add(flags *pflag.FlagSet) {
 }
 
 // read reads both, looks at the configuration, and has the side tell how far it is.
-func (c *copyFlags) read(cmd *cobra.Command, to *compare.SideOptions) (err error) {
+func (c *copyFlags) read(cmd *cobra.Command, to *side.Options) (err error) {
 	if to.Cluster, err = c.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 		return err
 	}
-	side := compare.Side{Label: "the configuration in the cluster's file", Config: to.Cluster.SchedulerConfig}
-	if c.config != "" || len(side.Config) == 0 || string(side.Config) == "null" {
-		if side, err = compare.ReadSide("--config", cmp.Or(c.config, "default")); err != nil {
+	scheduler := side.Scheduler{Label: "the configuration in the cluster's file", Config: to.Cluster.SchedulerConfig}
+	if c.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
+		if scheduler, err = side.ReadScheduler("--config", cmp.Or(c.config, "default")); err != nil {
 			return err
 		}
 	}
-	say := compare.NewPrinter(cmd.ErrOrStderr())
-	to.Progress = func(step string, done, of int) { say(compare.Progress{Step: step, Done: done, Of: of}) }
-	to.Config, to.Warnings = side.Config, warnings{cmd.ErrOrStderr()}
-	return side.Check(cmd.Context(), to.Plugins)
+	say := side.NewPrinter(cmd.ErrOrStderr())
+	to.Progress = func(step string, done, of int) { say(side.Progress{Step: step, Done: done, Of: of}) }
+	to.Config, to.Warnings = scheduler.Config, warnings{cmd.ErrOrStderr()}
+	return scheduler.Check(cmd.Context(), to.Plugins)
 }

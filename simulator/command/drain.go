@@ -19,6 +19,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 const (
@@ -34,7 +35,7 @@ type removal struct {
 	selector, pricesFile string
 	format               string
 	prices               *compare.Prices // nil if none are given
-	nodes                []compare.Node  // of the cluster
+	nodes                []side.Node     // of the cluster
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -57,7 +58,7 @@ The exit status is 0 if nodes can go, 1 if none can, and 2 if nothing was tried.
 }
 
 func (r *removal) command(plugins frameworkruntime.Registry, use, short, more string) *cobra.Command {
-	r.Pods, r.Seed, r.Plugins = compare.Pending, 1, plugins
+	r.Pods, r.Seed, r.Plugins = side.Pending, 1, plugins
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + more, RunE: r.run}
 	flags := cmd.Flags()
 	r.copyFlags.add(flags)
@@ -99,7 +100,7 @@ func (r *removal) read(cmd *cobra.Command, named []string) (err error) {
 	if err := r.check(cmd.Name()); err != nil {
 		return err
 	}
-	if err := r.copyFlags.read(cmd, &r.SideOptions); err != nil {
+	if err := r.copyFlags.read(cmd, &r.Options); err != nil {
 		return err
 	}
 	if err := cmp.Or(r.choose(named), r.readPrices()); err != nil {
@@ -118,7 +119,7 @@ func (r *removal) choose(named []string) error {
 		return fmt.Errorf("--selector %s: %w", r.selector, err)
 	}
 	for _, node := range r.Cluster.Nodes {
-		r.nodes = append(r.nodes, compare.Node{Name: node.Name, Labels: node.Labels})
+		r.nodes = append(r.nodes, side.Node{Name: node.Name, Labels: node.Labels})
 		if slices.Contains(named, node.Name) || len(named) == 0 && selector.Matches(labels.Set(node.Labels)) {
 			r.Nodes = append(r.Nodes, node.Name)
 		}

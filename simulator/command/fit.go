@@ -10,11 +10,11 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 type fit struct {
-	compare.SideOptions
+	side.Options
 	copyFlags
 	files            []string
 	format           string
@@ -26,7 +26,7 @@ type fit struct {
 const fitName = "fit"
 
 func newFit(plugins frameworkruntime.Registry) *cobra.Command {
-	f := &fit{SideOptions: compare.SideOptions{Plugins: plugins}}
+	f := &fit{Options: side.Options{Plugins: plugins}}
 	cmd := newCommand(fitName+" -f manifests/ {--cluster cluster.yaml | --kubeconfig FILE}",
 		"Schedule what manifests would make, in a copy of a cluster, and show what waits, and why", nil)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }
@@ -52,7 +52,7 @@ func (f *fit) run(cmd *cobra.Command) error {
 	if err := f.read(cmd); err != nil {
 		return err
 	}
-	fitting, err := capacity.Fit(cmd.Context(), f.SideOptions, f.manifests, f.untilFull)
+	fitting, err := capacity.Fit(cmd.Context(), f.Options, f.manifests, f.untilFull)
 	if err != nil {
 		return err
 	}
@@ -76,5 +76,5 @@ func (f *fit) read(cmd *cobra.Command) (err error) {
 	if f.manifests, err = capacity.Read(f.files, cmd.InOrStdin()); err != nil {
 		return err
 	}
-	return f.copyFlags.read(cmd, &f.SideOptions)
+	return f.copyFlags.read(cmd, &f.Options)
 }

@@ -20,7 +20,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
 )
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	fmt.Fprintln(stderr, "simulator:", err)
 	var lost lostError
 	switch {
-	case !slices.Contains([]string{compareName, compare.SideName, fitName, drainName, shrinkName}, ran.Name()):
+	case !slices.Contains([]string{compareName, side.CommandName, fitName, drainName, shrinkName}, ran.Name()):
 		return 1
 	case errors.As(err, &lost):
 		return statusLost
@@ -108,7 +108,7 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
-	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), compare.NewSideCommand(plugins), newFit(plugins),
+	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), side.NewCommand(plugins), newFit(plugins),
 		newDrain(plugins), newShrink(plugins),
 		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // TestMain has the test binary be the command itself, as the sides of a comparison are.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == compare.SideName {
+	if len(os.Args) > 1 && os.Args[1] == side.CommandName {
 		Main()
 	}
 	os.Exit(m.Run())

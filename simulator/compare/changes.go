@@ -2,136 +2,23 @@ package compare
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
-
-// Setup is what decides for the pods of a profile: all that a configuration says of
-// it, by the names of plugins, the URLs of extenders and the settings below.
-type Setup struct {
-	Verdicts map[string]string `json:"verdicts"`
-	Scores   map[string]string `json:"scores"`
-	Preempts []string          `json:"preempts"` // those of Verdicts that make room
-}
-
-const (
-	percentage = "percentageOfNodesToScore"
-	backoff    = "the time between attempts"
-	queueSort  = "the order of the queue"
-)
-
-func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]Setup, error) {
-	config, err := scheduler.Read(text)
-	if err != nil {
-		return nil, err
-	}
-	file, err := config.Effective()
-	if err != nil {
-		return nil, err
-	}
-	setups := map[string]Setup{}
-	for i := range file.Profiles {
-		profile := &file.Profiles[i]
-		if running := profiles[profile.SchedulerName]; running != nil {
-			setups[profile.SchedulerName] = newSetup(file, profile, running.ListPlugins())
-		}
-	}
-	return setups, nil
-}
-
-func newSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSchedulerProfile, enabled *config.Plugins) Setup {
-	s := Setup{Scores: map[string]string{}, Verdicts: map[string]string{
-		percentage: text(ptr.Deref(profile.PercentageOfNodesToScore, ptr.Deref(file.PercentageOfNodesToScore, 0))),
-		backoff:    text([]int64{file.PodInitialBackoffSeconds, file.PodMaxBackoffSeconds}),
-		queueSort:  text(enabled.QueueSort.Enabled),
-	}}
-	args := map[string]any{}
-	for _, one := range profile.PluginConfig {
-		args[one.Name] = argsOf(one.Args)
-	}
-	points := reflect.ValueOf(*enabled)
-	for i := range points.NumField() {
-		for _, one := range points.Field(i).Interface().(config.PluginSet).Enabled {
-			switch point := points.Type().Field(i).Name; point {
-			case "PreScore": // what it does there, Score tells
-			case "Score":
-				s.Scores[one.Name] = text(one.Weight, args[one.Name])
-			case "PostFilter":
-				s.Preempts = append(s.Preempts, one.Name)
-				fallthrough
-			default:
-				s.Verdicts[one.Name] += text(point, forVerdicts(args[one.Name]))
-			}
-		}
-	}
-	for _, extender := range file.Extenders {
-		s.Verdicts[extender.URLPrefix] += text(extender)
-		s.Scores[extender.URLPrefix] = s.Verdicts[extender.URLPrefix]
-		if extender.PreemptVerb != "" {
-			s.Preempts = append(s.Preempts, extender.URLPrefix)
-		}
-	}
-	return s
-}
-
-// text is the same for what is the same.
-func text(of ...any) string {
-	raw, err := json.Marshal(of)
-	if err != nil {
-		return fmt.Sprintf("%+v", of)
-	}
-	return string(raw)
-}
-
-func argsOf(args runtime.Object) any {
-	unknown, ok := args.(*runtime.Unknown)
-	if !ok {
-		return args
-	}
-	var fields any
-	if yaml.Unmarshal(unknown.Raw, &fields) != nil {
-		return string(unknown.Raw)
-	}
-	return fields
-}
-
-// forVerdicts leaves out of args what only scores depend on.
-func forVerdicts(args any) any {
-	switch args := args.(type) {
-	case *config.InterPodAffinityArgs:
-		return nil
-	case *config.NodeResourcesFitArgs:
-		fit := args.DeepCopy()
-		fit.ScoringStrategy = nil
-		return fit
-	case *config.VolumeBindingArgs:
-		bind := args.DeepCopy()
-		bind.Shape = nil
-		return bind
-	}
-	return args
-}
 
 var aPoint = regexp.MustCompile(`^\["\w+",`)
 
 // withoutPoints leaves out at which points a plugin has a say: in another version of
 // Kubernetes that is its code, and no configuration.
-func withoutPoints(setups map[string]Setup) map[string]Setup {
+func withoutPoints(setups map[string]side.Setup) map[string]side.Setup {
 	all := maps.Clone(setups)
 	for profile, setup := range all {
 		setup.Verdicts = maps.Clone(setup.Verdicts)
@@ -151,7 +38,7 @@ type changes struct {
 	settings         map[string]string // what of each is another, as far as that is short
 }
 
-func newChanges(a, b map[string]Setup) map[string]changes {
+func newChanges(a, b map[string]side.Setup) map[string]changes {
 	all := map[string]changes{}
 	for profile := range sets.KeySet(a).Union(sets.KeySet(b)) {
 		one := changes{verdicts: differing(a[profile].Verdicts, b[profile].Verdicts), scores: differing(a[profile].Scores, b[profile].Scores)}
@@ -189,12 +76,12 @@ func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
 	switch {
 	case attempt.Preemption != nil && len(c.preempts) > 0:
 		return c.preempts[0], "makes room"
-	case c.verdicts.Has(percentage) && attempt.Hint == nil && slices.ContainsFunc(attempt.Groups, notRun):
-		return percentage, "is another"
-	case c.verdicts.Has(backoff) && attempt.Number > 1:
-		return backoff, "is another"
-	case c.verdicts.Has(queueSort):
-		return queueSort, "is another"
+	case c.verdicts.Has(side.PercentageOfNodesToScore) && attempt.Hint == nil && slices.ContainsFunc(attempt.Groups, notRun):
+		return side.PercentageOfNodesToScore, "is another"
+	case c.verdicts.Has(side.Backoff) && attempt.Number > 1:
+		return side.Backoff, "is another"
+	case c.verdicts.Has(side.QueueSort):
+		return side.QueueSort, "is another"
 	}
 	return "", ""
 }

@@ -10,10 +10,11 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // setupsOf are those of a scheduler in which each plugin filters and scores.
-func setupsOf(t *testing.T, text string) map[string]Setup {
+func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	t.Helper()
 	config, err := scheduler.Read([]byte(text))
 	if err != nil {
@@ -23,10 +24,10 @@ func setupsOf(t *testing.T, text string) map[string]Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setups := map[string]Setup{}
+	setups := map[string]side.Setup{}
 	for i := range file.Profiles {
 		all := file.Profiles[i].Plugins.MultiPoint
-		setups[file.Profiles[i].SchedulerName] = newSetup(file, &file.Profiles[i], &schedulerconfig.Plugins{Filter: all, Score: all})
+		setups[file.Profiles[i].SchedulerName] = side.NewSetup(file, &file.Profiles[i], &schedulerconfig.Plugins{Filter: all, Score: all})
 	}
 	return setups
 }
@@ -73,7 +74,7 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 	refused := func(plugin string, nodes int) []recorder.Column {
 		return []recorder.Column{{Name: plugin, Failed: nodes}}
 	}
-	changed := changes{verdicts: sets.New("New", percentage), preempts: []string{"New"}}
+	changed := changes{verdicts: sets.New("New", side.PercentageOfNodesToScore), preempts: []string{"New"}}
 	for name, test := range map[string]struct {
 		direct  bool
 		attempt recorder.Attempt
@@ -92,11 +93,11 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 		"not if it is a plugin of another name": {attempt: recorder.Attempt{Reserve: []recorder.PluginVerdict{{Plugin: "Old", Verdict: recorder.Rejected}}}},
 	} {
 		test.attempt.Scheduler, test.other.Scheduler = "s", "s"
-		pod, other := keyOf("default/pod"), keyOf("default/other")
-		side := func(node string, attempt recorder.Attempt) *SideResult {
-			return resultOf(map[types.NamespacedName]Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}})
+		pod, other := side.KeyOf("default/pod"), side.KeyOf("default/other")
+		placed := func(node string, attempt recorder.Attempt) *side.Result {
+			return resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: node, Attempt: &attempt}, other: {Node: "x", Attempt: &test.other}})
 		}
-		a, b := side("one", recorder.Attempt{Scheduler: "s"}), side("two", test.attempt)
+		a, b := placed("one", recorder.Attempt{Scheduler: "s"}), placed("two", test.attempt)
 		v := newVerdicts(a, b)
 		v.changes = map[string]changes{"s": changed}
 		if d := v.difference(pod); d.Follows == test.direct {
@@ -106,9 +107,9 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 }
 
 func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
-	pod := keyOf("default/pod")
-	a := resultOf(map[types.NamespacedName]Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
-	b := resultOf(map[types.NamespacedName]Outcome{pod: {State: NotAsked, Message: "no profile is called mine"}})
+	pod := side.KeyOf("default/pod")
+	a := resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
+	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: side.NotAsked, Message: "no profile is called mine"}})
 	if v := judge(a, b); len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
 	}
@@ -126,8 +127,8 @@ func TestThePluginThatIsNewIsNamedAndNotTheOneThatTurnsMore(t *testing.T) {
 }
 
 func TestThePointsOfAPluginAreNoConfiguration(t *testing.T) {
-	setup := func(verdicts string) map[string]Setup {
-		return map[string]Setup{"p": {Verdicts: map[string]string{"P": verdicts}}}
+	setup := func(verdicts string) map[string]side.Setup {
+		return map[string]side.Setup{"p": {Verdicts: map[string]string{"P": verdicts}}}
 	}
 	for _, test := range []struct {
 		a, b  string

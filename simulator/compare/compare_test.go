@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -45,7 +46,7 @@ func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
 	for name, options := range map[string]Options{
 		"pods that fit":            {Cluster: cluster(150, 400)},
 		"pods that push others":    {Cluster: crowded()},
-		"every pod anew":           {Cluster: crowded(), Pods: All, InTurn: true},
+		"every pod anew":           {Cluster: crowded(), Pods: side.All, InTurn: true},
 		"an extender":              {Cluster: cluster(130, 100), A: door(t, "extender"), B: door(t, "extender")},
 		"another seed in each run": {Cluster: cluster(20, 60), Runs: 2},
 		"a plugin that is not met": {Cluster: cluster(150, 200), B: door(t, "v2")},
@@ -119,7 +120,7 @@ profiles:
 `
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "busy"), podOf("new", "100m"))
-	r := run(t, Options{A: door(t, "default"), B: Side{Name: "packed", Config: []byte(packed)}, Cluster: s})
+	r := run(t, Options{A: door(t, "default"), B: side.Scheduler{Name: "packed", Config: []byte(packed)}, Cluster: s})
 	if len(r.Differences) != 1 {
 		t.Fatalf("%d differ", len(r.Differences))
 	}
@@ -135,12 +136,12 @@ func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	urgent := podOf("urgent", "3")
 	urgent.Spec.PriorityClassName = "first"
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "one"), urgent)
-	r := run(t, Options{A: Side{Name: "meek", Config: []byte(meek)}, B: door(t, "default"), Cluster: s})
+	r := run(t, Options{A: side.Scheduler{Name: "meek", Config: []byte(meek)}, B: door(t, "default"), Cluster: s})
 	got := map[string]Difference{}
 	for _, d := range r.Differences {
 		got[d.Name] = d
 	}
-	if d := got["there"]; d.Kind != OnlyA || d.Cause != Preemption || d.B.State != PushedOut || d.B.PushedOutBy != "default/urgent" {
+	if d := got["there"]; d.Kind != OnlyA || d.Cause != Preemption || d.B.State != side.PushedOut || d.B.PushedOutBy != "default/urgent" {
 		t.Errorf("there: %+v", d)
 	}
 	if d := got["urgent"]; d.Kind != OnlyB || d.B.Node != "one" {
@@ -153,7 +154,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenario, err := ReadScenario(text)
+	scenario, err := side.ReadScenario(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,12 +176,12 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	good := door(t, "v2")
-	gone := Side{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
-	guest := Side{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
+	gone := side.Scheduler{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
+	guest := side.Scheduler{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
 	const aboutGone = "--a gone.yaml: line 3: plugin Gone: profile default-scheduler enables it, but it is not compiled in"
 	const aboutGuest = "--b guest.yaml: line 12: plugin WasmRegexScheduling: guest http://static-webserver/regex_v9.wasm"
 	for name, test := range map[string]struct {
-		a, b Side
+		a, b side.Scheduler
 		want []string
 	}{
 		"A":    {gone, good, []string{aboutGone}},
@@ -188,7 +189,7 @@ func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
 		"both": {gone, guest, []string{aboutGone, "; " + aboutGuest}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Run(t.Context(), Options{A: test.a, B: test.b, Cluster: cluster(1, 1), Pods: Pending, Progress: func(p Progress) {
+			_, err := Run(t.Context(), Options{A: test.a, B: test.b, Cluster: cluster(1, 1), Pods: side.Pending, Progress: func(p side.Progress) {
 				if p.Step != "checks the configuration" {
 					t.Errorf("%s %s", p.Side, p.Step)
 				}
@@ -212,8 +213,8 @@ func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {
 	for _, at := range []string{"starts a cluster", "queues the pods", "schedules"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Run(ctx, Options{
-			A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(20, 200), Pods: Pending,
-			Progress: func(p Progress) {
+			A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(20, 200), Pods: side.Pending,
+			Progress: func(p side.Progress) {
 				if p.Step == at {
 					cancel()
 				}
@@ -256,7 +257,7 @@ func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
 	moved := podOf("moved", "1")
 	moved.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "u", Controller: ptr.To(true)}}
 	s.Pods = []v1.Pod{on(other, "node-000"), on(mirror, "node-000"), on(done, "node-000"), gated, on(moved, "node-000")}
-	r := run(t, Options{A: door(t, "default"), B: door(t, "default"), Cluster: s, Pods: All})
+	r := run(t, Options{A: door(t, "default"), B: door(t, "default"), Cluster: s, Pods: side.All})
 	if r.Asked != 1 || r.Runs[0].Same != 3 || len(r.Nowhere) != 1 || r.Nowhere[0].A.Message != "it has scheduling gates" {
 		t.Errorf("asked of %d, %+v, nowhere %+v", r.Asked, r.Runs[0], r.Nowhere)
 	}

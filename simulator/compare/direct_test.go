@@ -7,6 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // spread makes the pods of ten applications keep to the zones in equal numbers, and
@@ -32,7 +34,7 @@ func spread(nodes, pods, every int, pattern string) []v1.Pod {
 func TestADifferenceIsDirectOnlyIfWhatDiffersTookPart(t *testing.T) {
 	s := cluster(200, 0)
 	s.Pods = spread(200, 600, 20, "^node-0[0-3]")
-	r := run(t, Options{A: door(t, "default"), B: door(t, "v2"), Cluster: s, Pods: All})
+	r := run(t, Options{A: door(t, "default"), B: door(t, "v2"), Cluster: s, Pods: side.All})
 	direct, follow := 0, 0
 	for i, d := range r.Differences {
 		regex := s.Pods[podNumber(t, d)].Annotations != nil
@@ -63,7 +65,7 @@ func podNumber(t *testing.T, d Difference) (i int) {
 }
 
 func TestBeforeIsTheClusterAsItWasInTheFile(t *testing.T) {
-	for _, mode := range Modes {
+	for _, mode := range side.Modes {
 		s := cluster(2, 3)
 		s.Pods[0], s.Pods[1] = on(s.Pods[0], "node-000"), on(s.Pods[1], "node-000")
 		s.Pods[1].Status.Phase = v1.PodSucceeded

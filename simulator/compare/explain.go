@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 func (v *verdicts) explain(d *Difference) {
@@ -21,7 +21,7 @@ func (v *verdicts) explain(d *Difference) {
 		d.rejected("B", d.B, d.A.Node)
 	case d.Kind == OnlyB:
 		d.rejected("A", d.A, d.B.Node)
-	case v.sameRoom(keyOf(d.key())):
+	case v.sameRoom(side.KeyOf(d.key())):
 		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
 	default:
 		d.explainElsewhere(v.changesFor(d))
@@ -32,12 +32,12 @@ func (v *verdicts) explain(d *Difference) {
 // other pods.
 func (v *verdicts) explainVictim(d *Difference) {
 	d.Cause = Preemption
-	by, side := d.B.PushedOutBy, "B"
+	by, under := d.B.PushedOutBy, "B"
 	if by == "" {
-		by, side = d.A.PushedOutBy, "A"
+		by, under = d.A.PushedOutBy, "A"
 	}
-	d.Reason = fmt.Sprintf("under %s pod %s pushed it out", side, by)
-	if v.chance.Has(keyOf(by)) || v.sameRoom(keyOf(by)) {
+	d.Reason = fmt.Sprintf("under %s pod %s pushed it out", under, by)
+	if v.chance.Has(side.KeyOf(by)) || v.sameRoom(side.KeyOf(by)) {
 		d.Cause, d.Reason = Tie, d.Reason+", by chance"
 	}
 }
@@ -46,17 +46,17 @@ func (v *verdicts) explainVictim(d *Difference) {
 // reason to prefer those that it pushed out on either: as many, of the same
 // priorities.
 func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
-	a, b := v.a.outcome(pod).Victims, v.b.outcome(pod).Victims
+	a, b := v.a.Pod(pod).Outcome.Victims, v.b.Pod(pod).Outcome.Victims
 	return len(a) > 0 && slices.Equal(a, b)
 }
 
 // rejected says why a side has no node for the pod: what it has against the one
 // that the other side chose.
-func (d *Difference) rejected(side string, o Outcome, node string) {
-	d.Reason = fmt.Sprintf("under %s: %s", side, cmp.Or(o.Message, "the scheduler was not asked"))
+func (d *Difference) rejected(under string, o side.Outcome, node string) {
+	d.Reason = fmt.Sprintf("under %s: %s", under, cmp.Or(o.Message, "the scheduler was not asked"))
 	if on := verdictOn(node, o.Attempt); on.refused() {
 		d.Cause, d.Plugin = Verdict, on.plugin
-		d.Reason = fmt.Sprintf("under %s %s is refused: %s%s", side, node, on.Reason, o.Attempt.PodGroup.Note())
+		d.Reason = fmt.Sprintf("under %s %s is refused: %s%s", under, node, on.Reason, o.Attempt.PodGroup.Note())
 	}
 }
 
@@ -156,7 +156,7 @@ func turned(a, b map[string][2]int64) map[string]int64 {
 }
 
 // noNode says why a pod has no node, and which plugin was against the most of them.
-func noNode(o Outcome) (reason, plugin string) {
+func noNode(o side.Outcome) (reason, plugin string) {
 	if o.PushedOutBy != "" {
 		return "pod " + o.PushedOutBy + " pushed it out", ""
 	}
@@ -193,9 +193,4 @@ func verdictOn(node string, attempt *recorder.Attempt) (v nodeVerdict) {
 
 func (v nodeVerdict) refused() bool {
 	return v.Verdict == recorder.Rejected || v.Verdict == recorder.Errored || v.Verdict == recorder.LeftOut
-}
-
-func keyOf(name string) types.NamespacedName {
-	namespace, pod, _ := strings.Cut(name, "/")
-	return types.NamespacedName{Namespace: namespace, Name: pod}
 }

@@ -7,54 +7,32 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // door is a side that runs one of the ready-made configurations.
-func door(t *testing.T, name string) Side {
+func door(t *testing.T, name string) side.Scheduler {
 	t.Helper()
 	config, err := simulator.SchedulerConfig(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Side{Name: name, Config: config}
+	return side.Scheduler{Name: name, Config: config}
 }
 
-func nodeOf(name, zone, cpu string) v1.Node {
-	room := v1.ResourceList{
-		v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse("32Gi"), v1.ResourcePods: resource.MustParse("110"),
-	}
-	return v1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name, v1.LabelTopologyZone: zone}},
-		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
-	}
-}
-
-// podOf is a pod without a node. Pods are in the order of age in which they are made.
-func podOf(name, cpu string) v1.Pod {
-	return v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec: v1.PodSpec{Containers: []v1.Container{{
-			Name: "main", Image: "example.com/none",
-			Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu)}},
-		}}},
-	}
-}
+// Pods are in the order of age in which they are made.
+var nodeOf, podOf, on = objects.PlainNode, objects.PlainPod, objects.On
 
 func withRegex(pod v1.Pod, pattern string) v1.Pod {
 	pod.Annotations = map[string]string{regex.Annotation: pattern}
-	return pod
-}
-
-func on(pod v1.Pod, node string) v1.Pod {
-	pod.Spec.NodeName = node
 	return pod
 }
 
@@ -77,11 +55,11 @@ func cluster(nodes, pods int) *snapshot.Snapshot {
 func run(t *testing.T, o Options) *Result {
 	t.Helper()
 	if o.Pods == "" {
-		o.Pods = Pending
+		o.Pods = side.Pending
 	}
 	o.Warnings = t.Output()
 	began, last := time.Now(), sync.Map{}
-	o.Progress = func(p Progress) {
+	o.Progress = func(p side.Progress) {
 		if before, _ := last.Swap(p.Side, p.Step); before != p.Step {
 			t.Logf("%4.1fs %s %s", time.Since(began).Seconds(), p.Side, p.Step)
 		}
@@ -96,7 +74,7 @@ func run(t *testing.T, o Options) *Result {
 	}
 	for _, d := range result.Differences {
 		if d.Cause == Unknown {
-			for _, o := range []Outcome{d.A, d.B} {
+			for _, o := range []side.Outcome{d.A, d.B} {
 				t.Logf("%+v", o)
 				if o.Attempt != nil {
 					for _, g := range o.Attempt.Groups {
@@ -123,10 +101,10 @@ func manifestOf(t *testing.T, pod v1.Pod) map[string]any {
 }
 
 // resultOf is a side on which pods came out so.
-func resultOf(pods map[types.NamespacedName]Outcome) *SideResult {
-	r := &SideResult{}
+func resultOf(pods map[types.NamespacedName]side.Outcome) *side.Result {
+	r := &side.Result{}
 	for name, o := range pods {
-		r.Pods = append(r.Pods, &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: o})
+		r.Pods = append(r.Pods, &side.Pod{Namespace: name.Namespace, Name: name.Name, Outcome: o})
 	}
-	return r.index()
+	return r.Index()
 }

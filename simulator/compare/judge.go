@@ -7,6 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Kind is in what a pod's outcomes differ.
@@ -47,18 +50,18 @@ type Difference struct {
 	Follows bool `json:"follows,omitempty"`
 	// By is what differs between the configurations and took part in it, and Setting what of
 	// that is another.
-	By      string  `json:"by,omitempty"`
-	Setting string  `json:"setting,omitempty"`
-	Runs    int     `json:"runs"` // in how many runs the pod came out like this
-	A       Outcome `json:"a"`
-	B       Outcome `json:"b"`
+	By      string       `json:"by,omitempty"`
+	Setting string       `json:"setting,omitempty"`
+	Runs    int          `json:"runs"` // in how many runs the pod came out like this
+	A       side.Outcome `json:"a"`
+	B       side.Outcome `json:"b"`
 
 	turned map[string]int64 // who turned the choice, and by how much of the total
 }
 
 // verdicts are what came of a run: each pod is in one of the lists, or the same.
 type verdicts struct {
-	a, b        *SideResult
+	a, b        *side.Result
 	same        int
 	differences []Difference // that are not ties
 	ties        []Difference
@@ -70,7 +73,7 @@ type verdicts struct {
 	chance  sets.Set[types.NamespacedName] // and by chance alone
 }
 
-func newVerdicts(a, b *SideResult) *verdicts {
+func newVerdicts(a, b *side.Result) *verdicts {
 	onA, onB := a.Setups, b.Setups
 	if a.Kubernetes != b.Kubernetes {
 		onA, onB = withoutPoints(onA), withoutPoints(onB)
@@ -83,7 +86,7 @@ func newVerdicts(a, b *SideResult) *verdicts {
 
 // judge compares the two sides, pod by pod, in the order in which A looked at
 // them, so that what follows from a difference comes after it.
-func judge(a, b *SideResult) *verdicts {
+func judge(a, b *side.Result) *verdicts {
 	v := newVerdicts(a, b)
 	for _, name := range v.order() {
 		switch d := v.difference(name); {
@@ -91,7 +94,7 @@ func judge(a, b *SideResult) *verdicts {
 			d.Kind, d.Cause, d.Follows = Unplaced, "", false
 			d.Reason, d.Plugin = noNode(d.A)
 			v.unplaced = append(v.unplaced, d)
-		case d.Kind == "" && d.A.State != Gone:
+		case d.Kind == "" && d.A.State != side.Gone:
 			v.same++
 		case d.Kind == "":
 		case d.Kind == Nowhere:
@@ -108,20 +111,20 @@ func judge(a, b *SideResult) *verdicts {
 // isUnplaced is true of a pod that runs in the file and has no node under A, unless the
 // scenario has deleted it, or it had to make room for one that did not run.
 func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
-	o := v.a.outcome(name)
-	if v.a.today(name) == "" || o.Node != "" || o.State == Gone {
+	o := v.a.Pod(name).Outcome
+	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == side.Gone {
 		return false
 	}
-	return o.PushedOutBy == "" || v.a.today(keyOf(o.PushedOutBy)) != ""
+	return o.PushedOutBy == "" || v.a.Pod(side.KeyOf(o.PushedOutBy)).Today != ""
 }
 
 // order is that of the last attempts, under A or else under B, with those that were
 // pushed out after who did it; pods that nobody looked at come last, by name.
 func (v *verdicts) order() []types.NamespacedName {
-	all := sets.KeySet(v.a.byName).Union(sets.KeySet(v.b.byName))
+	all := v.a.Names().Union(v.b.Names())
 	place := func(name types.NamespacedName) uint64 {
-		for _, side := range []*SideResult{v.a, v.b} {
-			o := side.outcome(name)
+		for _, result := range []*side.Result{v.a, v.b} {
+			o := result.Pod(name).Outcome
 			if o.Since > 0 {
 				return 2*o.Since + 1
 			}
@@ -138,10 +141,10 @@ func (v *verdicts) order() []types.NamespacedName {
 
 // difference compares the outcomes of a pod. Its kind is empty if they are the same.
 func (v *verdicts) difference(name types.NamespacedName) Difference {
-	a, b := v.a.outcome(name), v.b.outcome(name)
+	a, b := v.a.Pod(name).Outcome, v.b.Pod(name).Outcome
 	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
 	switch {
-	case a.State == Gone && b.State == Gone:
+	case a.State == side.Gone && b.State == side.Gone:
 		return d
 	case a.Node == "" && b.Node == "":
 		d.Kind = Nowhere
@@ -197,23 +200,23 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 		return first, first + " scores the two nodes otherwise"
 	}
 	pods := []string{d.key(), d.A.PushedOutBy, d.B.PushedOutBy}
-	for i, side := range []*SideResult{v.a, v.b} {
+	for i, result := range []*side.Result{v.a, v.b} {
 		for _, pod := range pods {
-			for _, attempt := range side.decisive(keyOf(pod)) {
+			for _, attempt := range decisive(result, side.KeyOf(pod)) {
 				if by, how := v.changes[attempt.Scheduler].tookPart(attempt); by != "" {
 					return by, "under " + letter(i) + " " + by + " " + how
 				}
 			}
 		}
 	}
-	if (d.A.State == NotAsked) != (d.B.State == NotAsked) {
+	if (d.A.State == side.NotAsked) != (d.B.State == side.NotAsked) {
 		return "profiles", "one of the two has no profile for it"
 	}
 	return "", ""
 }
 
 func (v *verdicts) changesFor(d *Difference) changes {
-	for _, o := range []Outcome{d.A, d.B} {
+	for _, o := range []side.Outcome{d.A, d.B} {
 		if o.Attempt != nil {
 			return v.changes[o.Attempt.Scheduler]
 		}
@@ -235,10 +238,48 @@ func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
 	differ := sets.New[types.NamespacedName]()
 	for _, node := range []string{d.A.Node, d.B.Node} {
 		if node != "" {
-			differ = differ.Union(v.a.placedBefore(node, d.A.Attempt).SymmetricDifference(v.b.placedBefore(node, d.B.Attempt)))
+			differ = differ.Union(placedBefore(v.a, node, d.A.Attempt).SymmetricDifference(placedBefore(v.b, node, d.B.Attempt)))
 		}
 	}
 	return differ
 }
 
 func (d *Difference) key() string { return d.Namespace + "/" + d.Name }
+
+// decisive are the attempts by which a pod has its node, or none: with that for the
+// pod whose list of nodes it was given the next of.
+func decisive(r *side.Result, pod types.NamespacedName) (all []*recorder.Attempt) {
+	o := r.Pod(pod).Outcome
+	for _, attempt := range []*recorder.Attempt{o.Attempt, o.MadeRoom} {
+		if attempt == nil {
+			continue
+		}
+		if all = append(all, attempt); attempt.Hint != nil {
+			if listed := r.Pod(side.KeyOf(attempt.Hint.Pod)).Attempt; listed != nil {
+				all = append(all, listed)
+			}
+		}
+	}
+	return all
+}
+
+// placedBefore are the pods that were given a node, or pushed out of it, before an
+// attempt.
+func placedBefore(r *side.Result, node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+	pods := sets.New[types.NamespacedName]()
+	if attempt == nil {
+		return pods
+	}
+	for name := range r.Names() {
+		o := r.Pod(name)
+		by := r.Pod(side.KeyOf(o.PushedOutBy)).Attempt
+		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.Since < attempt.ID {
+			pods.Insert(name)
+		}
+	}
+	return pods
+}
+
+func gave(attempt *recorder.Attempt, node string) bool {
+	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
+}

@@ -6,19 +6,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // pushed is a side on which a pod was pushed out for the pod "urgent", and another
 // one took the node that this one would have had.
-func pushed(victim, other string, priority int32, node string) *SideResult {
+func pushed(victim, other string, priority int32, node string) *side.Result {
 	attempt := func(id uint64, number int, node string) *recorder.Attempt {
 		return &recorder.Attempt{ID: id, Number: number, Result: recorder.Scheduled, Node: node}
 	}
-	return resultOf(map[types.NamespacedName]Outcome{
-		keyOf("default/" + victim): {State: PushedOut, PushedOutBy: "default/urgent", Since: 1},
-		keyOf("default/" + other):  {State: Stayed, Node: "one"},
-		keyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), Victims: []int32{priority}},
-		keyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt(2, 1, node)},
+	return resultOf(map[types.NamespacedName]side.Outcome{
+		side.KeyOf("default/" + victim): {State: side.PushedOut, PushedOutBy: "default/urgent", Since: 1},
+		side.KeyOf("default/" + other):  {State: side.Stayed, Node: "one"},
+		side.KeyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), Victims: []int32{priority}},
+		side.KeyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt(2, 1, node)},
 	})
 }
 
@@ -34,9 +35,9 @@ func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
 }
 
 func TestWhatNobodyHasIsNotCounted(t *testing.T) {
-	gone := func() *SideResult {
-		return resultOf(map[types.NamespacedName]Outcome{
-			keyOf("default/deleted"): {State: Gone}, keyOf("default/stays"): {State: Stayed, Node: "one"},
+	gone := func() *side.Result {
+		return resultOf(map[types.NamespacedName]side.Outcome{
+			side.KeyOf("default/deleted"): {State: side.Gone}, side.KeyOf("default/stays"): {State: side.Stayed, Node: "one"},
 		})
 	}
 	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
@@ -45,23 +46,23 @@ func TestWhatNobodyHasIsNotCounted(t *testing.T) {
 }
 
 func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
-	waits := Outcome{State: "Unschedulable", Message: "no room"}
+	waits := side.Outcome{State: "Unschedulable", Message: "no room"}
 	for name, test := range map[string]struct {
 		unplaced bool
-		a        Outcome
+		a        side.Outcome
 	}{
 		"it waits":                           {unplaced: true, a: waits},
-		"the API server refused it":          {unplaced: true, a: Outcome{State: Refused}},
-		"one that ran pushed it out":         {unplaced: true, a: Outcome{State: PushedOut, PushedOutBy: "default/ran-too"}},
-		"one that did not run pushed it out": {a: Outcome{State: PushedOut, PushedOutBy: "default/new"}},
-		"the scenario deleted it":            {a: Outcome{State: Gone}},
-		"it has a node":                      {a: Outcome{State: "Scheduled", Node: "one"}},
+		"the API server refused it":          {unplaced: true, a: side.Outcome{State: side.Refused}},
+		"one that ran pushed it out":         {unplaced: true, a: side.Outcome{State: side.PushedOut, PushedOutBy: "default/ran-too"}},
+		"one that did not run pushed it out": {a: side.Outcome{State: side.PushedOut, PushedOutBy: "default/new"}},
+		"the scenario deleted it":            {a: side.Outcome{State: side.Gone}},
+		"it has a node":                      {a: side.Outcome{State: "Scheduled", Node: "one"}},
 	} {
-		pods := map[types.NamespacedName]Outcome{keyOf("default/ran"): test.a, keyOf("default/new"): waits}
-		pods[keyOf("default/ran-too")] = Outcome{State: Gone}
+		pods := map[types.NamespacedName]side.Outcome{side.KeyOf("default/ran"): test.a, side.KeyOf("default/new"): waits}
+		pods[side.KeyOf("default/ran-too")] = side.Outcome{State: side.Gone}
 		a := resultOf(pods)
 		for _, ran := range []string{"default/ran", "default/ran-too"} {
-			a.byName[keyOf(ran)].Today = "one"
+			a.Pod(side.KeyOf(ran)).Today = "one"
 		}
 		v := judge(a, resultOf(pods))
 		if test.unplaced != (len(v.unplaced) == 1) {

@@ -8,6 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	v1helper "k8s.io/kubernetes/pkg/apis/core/v1/helper"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Resources that every node has. Extended ones go by their names.
@@ -57,7 +59,7 @@ type NodeLoad struct {
 	A      Amount `json:"a"`
 	B      Amount `json:"b"`
 
-	node *Node
+	node *side.Node
 }
 
 // Spread is how uneven something is over the nodes, in percent of what each has.
@@ -103,12 +105,12 @@ func (l *Loads) Resources() []string {
 }
 
 // requestedBy is what pods request of each node, given the node that each is on, if any.
-func requestedBy(pods []*Pod, on func(*Pod) string) map[string]Amount {
+func requestedBy(pods []*side.Pod, on func(*side.Pod) string) map[string]Amount {
 	nodes := map[string]Amount{}
 	for _, pod := range pods {
 		if node := on(pod); node != "" {
 			sum, amount := nodes[node], newAmount(pod.Requests, 1)
-			if pod.Owner.Kind != "DaemonSet" && pod.Owner.Kind != ofStatic {
+			if pod.Owner.Kind != "DaemonSet" && pod.Owner.Kind != side.OfStatic {
 				amount.Movable = 1
 			}
 			sum.add(amount)
@@ -119,7 +121,7 @@ func requestedBy(pods []*Pod, on func(*Pod) string) map[string]Amount {
 }
 
 // atTheEnd is the node of a pod. What has ended requests nothing any more.
-func atTheEnd(pod *Pod) string {
+func atTheEnd(pod *side.Pod) string {
 	if pod.Ended {
 		return ""
 	}
@@ -138,8 +140,8 @@ func newAmount(of v1.ResourceList, pods int64) Amount {
 
 // nodeLoads counts. A node that a scenario made or deleted on the way is there if it is
 // at the end.
-func nodeLoads(a, b *SideResult) (nodes []NodeLoad) {
-	before := requestedBy(a.Pods, func(pod *Pod) string { return pod.Today })
+func nodeLoads(a, b *side.Result) (nodes []NodeLoad) {
+	before := requestedBy(a.Pods, func(pod *side.Pod) string { return pod.Today })
 	onA, onB := requestedBy(a.Pods, atTheEnd), requestedBy(b.Pods, atTheEnd)
 	for i := range a.Nodes {
 		node := &a.Nodes[i]

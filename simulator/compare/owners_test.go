@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -64,9 +65,9 @@ profiles:
 				on(podOf("other", "1"), "is-busier"),
 				ownedBy(podOf("web-1", "500m"), apiVersion, kind),
 			}
-			o := Options{A: door(t, "default"), B: Side{Name: "unspread", Config: []byte(unspread)}, Cluster: s}
+			o := Options{A: door(t, "default"), B: side.Scheduler{Name: "unspread", Config: []byte(unspread)}, Cluster: s}
 			if later {
-				o.Scenario.Steps = []Step{{Create: []map[string]any{manifestOf(t, s.Pods[2])}}}
+				o.Scenario.Steps = []side.Step{{Create: []map[string]any{manifestOf(t, s.Pods[2])}}}
 				s.Pods = s.Pods[:2]
 			}
 			r := run(t, o)
@@ -122,7 +123,7 @@ func urgent(name string) v1.Pod {
 }
 
 func TestPreemptionRespectsBudgetsOnBothSides(t *testing.T) {
-	for name, mode := range map[string]string{"pods that run": Pending, "pods that are scheduled first": All} {
+	for name, mode := range map[string]string{"pods that run": side.Pending, "pods that are scheduled first": side.All} {
 		t.Run(name, func(t *testing.T) {
 			s := guarded()
 			began := metav1.Now()
@@ -132,10 +133,10 @@ func TestPreemptionRespectsBudgetsOnBothSides(t *testing.T) {
 			one := urgent("urgent")
 			one.CreationTimestamp = metav1.NewTime(began.Add(60e9))
 			s.Pods = append(s.Pods, one)
-			scenario := Scenario{}
-			if mode == All { // on which node it is, chance decides
+			scenario := side.Scenario{}
+			if mode == side.All { // on which node it is, chance decides
 				s.Pods = s.Pods[:2]
-				scenario.Steps = []Step{{Create: []map[string]any{manifestOf(t, urgent("urgent"))}}}
+				scenario.Steps = []side.Step{{Create: []map[string]any{manifestOf(t, urgent("urgent"))}}}
 			}
 			r := run(t, Options{A: door(t, "default"), B: door(t, "default"), Cluster: s, Pods: mode, Scenario: scenario})
 			if len(r.Differences) != 0 || len(r.Ties) != 0 {

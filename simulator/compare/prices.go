@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Prices are what nodes cost, by the value of one of their labels.
@@ -57,8 +58,8 @@ func (p *Prices) read(text []byte) error {
 }
 
 // Check fails if no node has a price, since the prices are then those of another cluster.
-func (p *Prices) Check(nodes []Node) error {
-	if slices.ContainsFunc(nodes, func(node Node) bool { _, known := p.Of(&node); return known }) {
+func (p *Prices) Check(nodes []side.Node) error {
+	if slices.ContainsFunc(nodes, func(node side.Node) bool { _, known := p.Of(&node); return known }) {
 		return nil
 	}
 	return fmt.Errorf("--prices: no node has a price: there are some for %s, and none of these is a node's label %s",
@@ -66,7 +67,7 @@ func (p *Prices) Check(nodes []Node) error {
 }
 
 // Of is what a node costs an hour, if its price is known. Without prices, none is.
-func (p *Prices) Of(node *Node) (perHour float64, known bool) {
+func (p *Prices) Of(node *side.Node) (perHour float64, known bool) {
 	if p == nil {
 		return 0, false
 	}

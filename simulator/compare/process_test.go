@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // program is a script in place of a simulator.
@@ -44,7 +44,7 @@ func TestAProgramThatIsNoSideIsToldOfItsSide(t *testing.T) {
 		"it dies":                {program(t, hello+"(echo other; echo 'panic: index'; echo; echo goroutine) >&2; kill -9 $$"), "(?s)^its process ended early: signal: killed; the last it wrote: panic: index\n\ngoroutine$"},
 		"it fails without words": {program(t, hello+"exit 3"), "^its process ended early: exit status 3$"},
 	} {
-		o := Options{A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(1, 1), Pods: Pending}
+		o := Options{A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(1, 1), Pods: side.Pending}
 		o.B.Program = test.program
 		_, err := Run(t.Context(), o)
 		sides := SideErrors(nil)
@@ -59,7 +59,7 @@ func TestASideThatHangsIsTold(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	// Like a guest that cannot be interrupted, it does not go by signals either.
 	hangs := program(t, hello+runs+`trap '' TERM; echo stuck >&2; while :; do sleep 1; done`)
-	o := Options{A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(1, 1), Pods: Pending, Patience: time.Nanosecond}
+	o := Options{A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(1, 1), Pods: side.Pending, Patience: time.Nanosecond}
 	o.A.Program = program(t, hello+runs+`while :; do echo '{"format":1,"step":"goes on"}'; sleep 1; done`)
 	o.B.Program = hangs
 	_, err := Run(t.Context(), o)
@@ -71,10 +71,10 @@ func TestASideThatHangsIsTold(t *testing.T) {
 
 func TestASideThatIsKilledIsTold(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	o := Options{A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(20, 200), Pods: Pending}
+	o := Options{A: door(t, "default"), B: door(t, "v2"), Cluster: cluster(20, 200), Pods: side.Pending}
 	killed := make(chan error, 1)
-	o.Progress = func(p Progress) {
-		if p.Side == "B" && p.Step == Schedules && len(killed) == 0 {
+	o.Progress = func(p side.Progress) {
+		if p.Side == "B" && p.Step == side.Schedules && len(killed) == 0 {
 			killed <- kill("B.json.gz")
 		}
 	}
@@ -99,7 +99,7 @@ func kill(file string) error {
 	}
 	for _, path := range all {
 		line, _ := os.ReadFile(path)
-		if args := strings.Split(string(line), "\x00"); len(args) > 4 && args[1] == SideName && strings.HasPrefix(args[3], os.Getenv("TMPDIR")) && strings.HasSuffix(args[3], file) {
+		if args := strings.Split(string(line), "\x00"); len(args) > 4 && args[1] == side.CommandName && strings.HasPrefix(args[3], os.Getenv("TMPDIR")) && strings.HasSuffix(args[3], file) {
 			var pid int
 			if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err != nil {
 				return err
@@ -108,23 +108,4 @@ func kill(file string) error {
 		}
 	}
 	return fmt.Errorf("no process of %s", file)
-}
-
-func TestASideComparesNothingItself(t *testing.T) {
-	t.Setenv(isSide, "1")
-	if _, err := Run(context.Background(), Options{Pods: All}); err == nil || !strings.Contains(err.Error(), "lacks the command side") {
-		t.Error(err)
-	}
-}
-
-func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
-	var out bytes.Buffer
-	say := NewPrinter(&out)
-	for i := range 100 {
-		say(Progress{Run: 1, Runs: 2, Side: "A", Step: "queues the pods", Done: i, Of: 100})
-	}
-	say(Progress{Run: 2, Runs: 2, Side: "A", Step: "starts a cluster"})
-	if want := regexp.MustCompile(`(?s)^ +[\d.]+s  run 1 of 2, A: queues the pods, 0 of 100\n +[\d.]+s  run 2 of 2, A: starts a cluster\n$`); !want.MatchString(out.String()) {
-		t.Errorf("it tells %q", out.String())
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -99,7 +100,7 @@ func (r *Result) add(seed uint64, v *verdicts) {
 	run.Elsewhere, run.OnlyA, run.OnlyB = kinds[Elsewhere], kinds[OnlyA], kinds[OnlyB]
 	if len(r.Runs) == 0 {
 		r.LeftOut = append(r.LeftOut, v.a.LeftOut...)
-		r.Load, r.TimesA, r.TimesB = load, v.a.times(), v.b.times()
+		r.Load, r.TimesA, r.TimesB = load, newTimes(v.a), newTimes(v.b)
 		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
 		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
 		r.Workloads, r.Groups = v.workloads(r.wanted.GroupBy), newGroups(load.Nodes, &r.wanted)
@@ -162,6 +163,20 @@ type Times struct {
 	Attempts int           `json:"attempts"`
 	P50      time.Duration `json:"p50Nanoseconds"`
 	P99      time.Duration `json:"p99Nanoseconds"`
+}
+
+func newTimes(r *side.Result) (t Times) {
+	var took []time.Duration
+	for _, o := range r.Pods {
+		if o.Attempts > 0 {
+			took, t.Attempts = append(took, o.Took), t.Attempts+o.Attempts
+		}
+	}
+	if t.Pods = len(took); t.Pods > 0 {
+		slices.Sort(took)
+		t.P50, t.P99 = took[(t.Pods-1)*50/100], took[(t.Pods-1)*99/100]
+	}
+	return t
 }
 
 // Verdict says in a line what came of it, and first what makes that doubtful.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Wanted is what a result says of nodes.
@@ -17,9 +19,9 @@ type Wanted struct {
 }
 
 // check fails if what is wanted is about nodes of another cluster.
-func (w *Wanted) check(nodes []Node) error {
+func (w *Wanted) check(nodes []side.Node) error {
 	for _, label := range w.GroupBy {
-		has := func(node Node) bool { return node.Labels[label] != "" }
+		has := func(node side.Node) bool { return node.Labels[label] != "" }
 		if !slices.ContainsFunc(nodes, has) && label != v1.LabelTopologyZone {
 			return fmt.Errorf("--group-by %s: no node has the label", label)
 		}
@@ -36,7 +38,7 @@ func (o *Options) checkWanted() error {
 	if len(o.Scenario.Steps) > 0 {
 		return nil
 	}
-	nodes := make([]Node, len(o.Cluster.Nodes))
+	nodes := make([]side.Node, len(o.Cluster.Nodes))
 	for i := range nodes {
 		nodes[i].Labels = o.Cluster.Nodes[i].Labels
 	}

@@ -10,44 +10,46 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // sideWith is a side with four nodes in two zones, two of which have GPUs, on which the pods
 // of svc are on these nodes, and a DaemonSet's and a static pod are on the last node.
-func sideWith(name string, svc ...string) *SideResult {
-	r := &SideResult{Name: name, Mode: All, Setups: map[string]Setup{}}
+func sideWith(name string, svc ...string) *side.Result {
+	r := &side.Result{Name: name, Mode: side.All, Setups: map[string]side.Setup{}}
 	for i, one := range []string{"a-1", "a-2", "b-1", "b-2"} {
 		room := v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi"), v1.ResourcePods: resource.MustParse("10")}
 		if one[2:] == "1" {
 			room["example.com/fpga"], room["nvidia.com/gpu"] = resource.MustParse("1"), resource.MustParse("4")
 		}
 		labels := map[string]string{v1.LabelTopologyZone: "zone-" + one[:1], v1.LabelInstanceTypeStable: []string{"m5.large", "m5.large", "p4d", ""}[i]}
-		r.Nodes = append(r.Nodes, Node{Name: one, Labels: labels, Allocatable: room, Today: true})
+		r.Nodes = append(r.Nodes, side.Node{Name: one, Labels: labels, Allocatable: room, Today: true})
 	}
 	for i, node := range svc {
 		state := "Scheduled"
 		if node == "" {
 			state = "Unschedulable"
 		}
-		r.Pods = append(r.Pods, &Pod{
-			Namespace: "default", Name: fmt.Sprint("svc-", i), Owner: Owner{"Deployment", "svc"}, Today: "a-1",
+		r.Pods = append(r.Pods, &side.Pod{
+			Namespace: "default", Name: fmt.Sprint("svc-", i), Owner: side.Owner{Kind: "Deployment", Name: "svc"}, Today: "a-1",
 			Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1"), "nvidia.com/gpu": resource.MustParse("1")},
-			Outcome:  Outcome{Node: node, State: state, Attempts: 1},
+			Outcome:  side.Outcome{Node: node, State: state, Attempts: 1},
 		})
 	}
-	for _, owner := range []Owner{{"DaemonSet", "agent"}, {ofStatic, "b-2"}} {
-		r.Pods = append(r.Pods, &Pod{Namespace: "kube-system", Name: owner.Name, Owner: owner, Today: "b-2", Outcome: Outcome{Node: "b-2", State: Stayed}})
+	for _, owner := range []side.Owner{{Kind: "DaemonSet", Name: "agent"}, {Kind: side.OfStatic, Name: "b-2"}} {
+		r.Pods = append(r.Pods, &side.Pod{Namespace: "kube-system", Name: owner.Name, Owner: owner, Today: "b-2", Outcome: side.Outcome{Node: "b-2", State: side.Stayed}})
 	}
-	return r.index()
+	return r.Index()
 }
 
-func judged(t *testing.T, wanted Wanted, a, b *SideResult) *Result {
+func judged(t *testing.T, wanted Wanted, a, b *side.Result) *Result {
 	t.Helper()
 	dir := t.TempDir()
 	files := [2]string{filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")}
-	for i, side := range []*SideResult{a, b} {
-		side.Format = Format
-		if err := side.Write(files[i]); err != nil {
+	for i, result := range []*side.Result{a, b} {
+		result.Format = side.Format
+		if err := result.Write(files[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Workload is the pods of one owner. Those of a namespace that have none are one, too,
 // without a kind and a name.
 type Workload struct {
 	Namespace string `json:"namespace"`
-	Owner
+	side.Owner
 	Replicas int          `json:"replicas"` // that are there on either side
 	Kinds    map[Kind]int `json:"differences"`
 	Direct   int          `json:"direct"` // how many of the differences are
@@ -25,12 +26,15 @@ type Workload struct {
 
 // workloads are in the order in which Result has them.
 func (v *verdicts) workloads(labels []string) []*Workload {
-	nodes, all := map[string]*Node{}, map[[3]string]*Workload{}
+	nodes, all := map[string]*side.Node{}, map[[3]string]*Workload{}
 	for i := range v.a.Nodes {
 		nodes[v.a.Nodes[i].Name] = &v.a.Nodes[i]
 	}
 	of := func(name types.NamespacedName) *Workload {
-		pod := cmp.Or(v.a.byName[name], v.b.byName[name])
+		pod := v.a.Pod(name)
+		if pod.Owner == (side.Owner{}) { // it may be known to B alone
+			pod = v.b.Pod(name)
+		}
 		key := [3]string{pod.Namespace, pod.Owner.Kind, pod.Owner.Name}
 		if all[key] == nil {
 			all[key] = &Workload{Namespace: pod.Namespace, Owner: pod.Owner, Kinds: map[Kind]int{}, Over: map[string]map[string][3]int{}}
@@ -40,9 +44,9 @@ func (v *verdicts) workloads(labels []string) []*Workload {
 		}
 		return all[key]
 	}
-	for name := range sets.KeySet(v.a.byName).Union(sets.KeySet(v.b.byName)) {
-		w, onA, onB := of(name), v.a.pod(name), v.b.pod(name)
-		if onA.State != Gone || onB.State != Gone {
+	for name := range v.a.Names().Union(v.b.Names()) {
+		w, onA, onB := of(name), v.a.Pod(name), v.b.Pod(name)
+		if onA.State != side.Gone || onB.State != side.Gone {
 			w.Replicas++
 		}
 		for i, node := range []string{onA.Today, atTheEnd(onA), atTheEnd(onB)} {
@@ -50,7 +54,7 @@ func (v *verdicts) workloads(labels []string) []*Workload {
 		}
 	}
 	for _, d := range slices.Concat(v.differences, v.unplaced) {
-		w := of(keyOf(d.key()))
+		w := of(side.KeyOf(d.key()))
 		if w.Kinds[d.Kind]++; d.Follows {
 			w.Follow++
 		} else if d.Kind != Unplaced {
@@ -63,7 +67,7 @@ func (v *verdicts) workloads(labels []string) []*Workload {
 	})
 }
 
-func (w *Workload) count(when int, on *Node) {
+func (w *Workload) count(when int, on *side.Node) {
 	for label, values := range w.Over {
 		if on != nil {
 			pods := values[on.Labels[label]]

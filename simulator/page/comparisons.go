@@ -16,12 +16,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // comparison is the configuration that ran against one that was typed.
 type comparison struct {
 	A, B   string // what the configurations are called
-	Pods   string // one of compare.Modes
+	Pods   string // one of side.Modes
 	Typed  string // B
 	Began  time.Time
 	Result *compare.Result // set before the job is finished, if that ends well
@@ -82,14 +83,14 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		}
 		defer func() { <-p.turn }()
 		result, err := compare.Run(ctx, compare.Options{
-			A:       compare.Side{Name: compared.A, Label: "the configuration that runs", Config: runs},
-			B:       compare.Side{Name: compared.B, Label: "what is typed", Config: []byte(text)},
+			A:       side.Scheduler{Name: compared.A, Label: "the configuration that runs", Config: runs},
+			B:       side.Scheduler{Name: compared.B, Label: "what is typed", Config: []byte(text)},
 			Plugins: p.sim.Plugins(), Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
 		})
 		if ctx.Err() != nil {
 			return stopped
 		}
-		if errors.Is(err, compare.ErrNothing) && pods == compare.Pending && len(snapshot.Pods) > 0 {
+		if errors.Is(err, compare.ErrNothing) && pods == side.Pending && len(snapshot.Pods) > 0 {
 			err = fmt.Errorf("%w; choose “every pod anew”, which schedules those, too", err)
 		}
 		if err != nil {
@@ -121,11 +122,11 @@ func comparisonProblems(text string, err error) (all []typed.Problem) {
 	if !errors.As(err, &sides) {
 		return because(err)
 	}
-	for _, side := range sides {
-		if side.Side == "B" {
-			all = append(all, typed.ConfigRefusal(text, side.Err)...)
+	for _, one := range sides {
+		if one.Side == "B" {
+			all = append(all, typed.ConfigRefusal(text, one.Err)...)
 		} else {
-			all = append(all, because(side)...)
+			all = append(all, because(one)...)
 		}
 	}
 	return all
@@ -133,19 +134,19 @@ func comparisonProblems(text string, err error) (all []typed.Problem) {
 
 // phases tells a job what each side is at, and adds up how far they are with what
 // takes the longest.
-func phases(job *job) func(compare.Progress) {
+func phases(job *job) func(side.Progress) {
 	var mu sync.Mutex
-	sides := map[string]compare.Progress{}
-	return func(now compare.Progress) {
+	sides := map[string]side.Progress{}
+	return func(now side.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		sides[now.Side] = now
 		var all progress
 		for _, letter := range slices.Sorted(maps.Keys(sides)) {
-			side := sides[letter]
-			all.Phases = append(all.Phases, side.String())
-			if side.Step == compare.Schedules {
-				all.Done, all.Of = all.Done+side.Done, all.Of+side.Of
+			one := sides[letter]
+			all.Phases = append(all.Phases, one.String())
+			if one.Step == side.Schedules {
+				all.Done, all.Of = all.Done+one.Done, all.Of+one.Of
 			}
 		}
 		job.tell(all)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
@@ -37,7 +37,7 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		}
 		defer func() { <-p.turn }()
 		var err error
-		job.Fitting, err = capacity.Fit(ctx, compare.SideOptions{
+		job.Fitting, err = capacity.Fit(ctx, side.Options{
 			Config: config, Plugins: p.sim.Plugins(), Cluster: cluster, Warnings: io.Discard,
 			Progress: func(step string, done, of int) { job.tell(progress{done, of, []string{step}}) },
 		}, manifests, untilFull)

@@ -12,6 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -25,7 +26,7 @@ const (
 func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
 	group, pods := gang(3, 3)
 	result, err := compare.Run(t.Context(), compare.Options{
-		A: compare.Side{Name: "any", Config: []byte(anyNode)}, B: compare.Side{Name: "one", Config: []byte(onlyOne)}, Pods: compare.Pending,
+		A: side.Scheduler{Name: "any", Config: []byte(anyNode)}, B: side.Scheduler{Name: "one", Config: []byte(onlyOne)}, Pods: side.Pending,
 		Cluster: &snapshot.Snapshot{
 			Nodes: []v1.Node{nodeOf("node-1", "2"), nodeOf("node-2", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods,
 		},
@@ -51,8 +52,8 @@ func TestWhatAGangPushesOutIsToldOfOneOfItsPods(t *testing.T) {
 		objects.Pods[i].Spec.NodeName = fmt.Sprint("node-", i%2+1)
 	}
 	objects.PodGroups, objects.Pods = append(objects.PodGroups, group), append(objects.Pods, pods...)
-	result, err := compare.RunSide(t.Context(), compare.SideOptions{
-		Config: []byte(anyNode), Cluster: objects, Pods: compare.Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
+	result, err := side.Run(t.Context(), side.Options{
+		Config: []byte(anyNode), Cluster: objects, Pods: side.Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestWhatAGangPushesOutIsToldOfOneOfItsPods(t *testing.T) {
 	pushed := map[string]int{}
 	for _, pod := range result.Pods {
 		switch {
-		case pod.State == compare.PushedOut:
+		case pod.State == side.PushedOut:
 			pushed[pod.PushedOutBy]++
 		case pod.Node == "":
 			t.Errorf("%s is %s: %s", pod.Name, pod.State, pod.Message)
@@ -80,7 +81,7 @@ func TestASideComesToRestThoughAGangWaits(t *testing.T) {
 		fewer[i].Name = "few-" + fewer[i].Name
 		*fewer[i].Spec.SchedulingGroup.PodGroupName = "few"
 	}
-	scenario, err := compare.ReadScenario([]byte(`
+	scenario, err := side.ReadScenario([]byte(`
 steps:
 - create: [{apiVersion: v1, kind: Node, metadata: {name: node-2}, status: {capacity: &room {cpu: "1", memory: 8Gi, pods: "10"}, allocatable: *room}}]
 `))
@@ -89,8 +90,8 @@ steps:
 	}
 	for _, steps := range []int{0, 1} {
 		group, pods, fewer := *group.DeepCopy(), append([]v1.Pod{}, pods...), append([]v1.Pod{}, fewer...)
-		result, err := compare.RunSide(t.Context(), compare.SideOptions{
-			Config: []byte(anyNode), Pods: compare.Pending, Scenario: compare.Scenario{Steps: scenario.Steps[:steps]}, Seed: 1,
+		result, err := side.Run(t.Context(), side.Options{
+			Config: []byte(anyNode), Pods: side.Pending, Scenario: side.Scenario{Steps: scenario.Steps[:steps]}, Seed: 1,
 			Cluster: &snapshot.Snapshot{
 				Nodes: []v1.Node{nodeOf("node-1", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group, few}, Pods: append(pods, fewer...),
 			},
@@ -102,7 +103,7 @@ steps:
 		for _, pod := range result.Pods {
 			switch {
 			case strings.HasPrefix(pod.Name, "few-"):
-				if pod.State != compare.NotAsked || !strings.Contains(pod.Message, "PodGroup few is not there, or has fewer pods than its minCount") {
+				if pod.State != side.NotAsked || !strings.Contains(pod.Message, "PodGroup few is not there, or has fewer pods than its minCount") {
 					t.Errorf("after %d steps %s is %s: %s", steps, pod.Name, pod.State, pod.Message)
 				}
 			case (pod.Node != "") != (steps == 1):
@@ -133,7 +134,7 @@ spec:
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := capacity.Fit(t.Context(), compare.SideOptions{
+		f, err := capacity.Fit(t.Context(), side.Options{
 			Config: []byte(anyNode), Cluster: &snapshot.Snapshot{Nodes: nodes}, Progress: func(string, int, int) {}, Warnings: t.Output(),
 		}, manifests, false)
 		if err != nil {

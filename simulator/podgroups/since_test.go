@@ -18,11 +18,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/internal/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
@@ -39,24 +39,10 @@ func TestMain(m *testing.M) {
 	testsim.Main(m, &sim, simulator.Config{Door: "default", PodGroups: true, Warnings: os.Stderr})
 }
 
-func nodeOf(name, cpu string) v1.Node {
-	room := v1.ResourceList{
-		v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse("8Gi"), v1.ResourcePods: resource.MustParse("10"),
-	}
-	return v1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}},
-		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
-	}
-}
+func nodeOf(name, cpu string) v1.Node { return objects.PlainNode(name, "a", cpu) }
 
 // podOf asks for a CPU.
-func podOf(name string) v1.Pod {
-	cpu := v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}
-	return v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c", Resources: v1.ResourceRequirements{Requests: cpu}}}},
-	}
-}
+func podOf(name string) v1.Pod { return objects.PlainPod(name, "1") }
 
 // gang is a PodGroup called train whose pods start all or none, and the first of them.
 func gang(minCount, pods int) (group schedulingv1beta1.PodGroup, members []v1.Pod) {

@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // HTML writes the result as a page that is a file of its own.
@@ -51,12 +52,12 @@ type scored struct {
 }
 
 // scores are nil where no scores have decided.
-func scores(d compare.Difference, side compare.Outcome) *scored {
-	if d.Cause != compare.Score || side.Attempt == nil {
+func scores(d compare.Difference, on side.Outcome) *scored {
+	if d.Cause != compare.Score || on.Attempt == nil {
 		return nil
 	}
 	others := func(row recorder.NodeScore) bool { return row.Node != d.A.Node && row.Node != d.B.Node }
-	return &scored{side.Attempt.ScoreColumns, slices.DeleteFunc(side.Attempt.Scores(), others)}
+	return &scored{on.Attempt.ScoreColumns, slices.DeleteFunc(on.Attempt.Scores(), others)}
 }
 
 //go:embed report.html

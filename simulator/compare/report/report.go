@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 //go:embed shared.tmpl
@@ -107,7 +108,7 @@ func Plural(n int, what string) string { return compare.Plural(n, what) }
 
 func scheduled(r *compare.Result) string {
 	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")
-	if r.Pods == compare.All {
+	if r.Pods == side.All {
 		what += ", all anew"
 	} else {
 		what += ", those without a node"
@@ -137,13 +138,13 @@ func gibibytes(bytes int64) string { return trim(fmt.Sprintf("%.1f", float64(byt
 
 func trim(number string) string { return strings.TrimSuffix(number, ".0") }
 
-func where(o compare.Outcome) string {
+func where(o side.Outcome) string {
 	switch {
 	case o.Node != "":
 		return o.Node
-	case o.State == compare.PushedOut:
+	case o.State == side.PushedOut:
 		return "pushed out"
-	case o.State == compare.Gone:
+	case o.State == side.Gone:
 		return "gone"
 	}
 	return "-"

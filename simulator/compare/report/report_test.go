@@ -11,22 +11,23 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 func example() *compare.Result {
 	room := compare.Amount{CPU: 4000, Memory: 8 << 30, Pods: 110}
 	return &compare.Result{
-		A: "before.yaml", B: "<after>.yaml", Pods: compare.Pending, Nodes: 2, Asked: 4,
+		A: "before.yaml", B: "<after>.yaml", Pods: side.Pending, Nodes: 2, Asked: 4,
 		Runs: []compare.Tally{{Seed: 1, Same: 1, Elsewhere: 1, OnlyA: 1, Nowhere: 1, Follows: 1, Ties: 2}, {Seed: 2, Same: 3}},
 		Differences: []compare.Difference{
 			{
 				Namespace: "default", Name: "picky", Kind: compare.OnlyA, Cause: compare.Verdict, Plugin: "Regex", Runs: 1,
 				Reason: "under B one is refused:\nno <match>",
-				A:      compare.Outcome{Node: "one", State: "Scheduled"}, B: compare.Outcome{State: "Unschedulable", Message: "0/2 nodes"},
+				A:      side.Outcome{Node: "one", State: "Scheduled"}, B: side.Outcome{State: "Unschedulable", Message: "0/2 nodes"},
 			},
 			{
 				Namespace: "default", Name: "web", Kind: compare.Elsewhere, Cause: compare.Score, Runs: 2, Follows: true, Reason: "totals",
-				A: compare.Outcome{Node: "one"}, B: compare.Outcome{Node: "two"},
+				A: side.Outcome{Node: "one"}, B: side.Outcome{Node: "two"},
 			},
 		},
 		Nowhere: []compare.Difference{{Namespace: "default", Name: "huge", Kind: compare.Nowhere, Reason: "no room"}},
@@ -43,7 +44,7 @@ func example() *compare.Result {
 		},
 		Workloads: []*compare.Workload{
 			{
-				Namespace: "default", Owner: compare.Owner{Kind: "Deployment", Name: "w`e|b"}, Replicas: 27, Direct: 4, Follow: 1,
+				Namespace: "default", Owner: side.Owner{Kind: "Deployment", Name: "w`e|b"}, Replicas: 27, Direct: 4, Follow: 1,
 				Kinds: map[compare.Kind]int{compare.Elsewhere: 4, compare.OnlyA: 1},
 				Over: map[string]map[string][3]int{
 					"topology.kubernetes.io/zone": {"a": {9, 9, 12}, "b": {9, 9, 8}, "c": {9, 9, 7}}, "pool": {"x": {1, 27, 27}},

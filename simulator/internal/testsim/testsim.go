@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 )
 
 // Main is a TestMain whose tests find a simulator in sim.
@@ -33,12 +33,12 @@ func Main(m *testing.M, sim **simulator.Simulator, config simulator.Config) {
 // Side is for the beginning of a TestMain. It does not return where a comparison has
 // started the binary.
 func Side() {
-	if len(os.Args) < 2 || os.Args[1] != compare.SideName {
+	if len(os.Args) < 2 || os.Args[1] != side.CommandName {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	cmd := compare.NewSideCommand(nil)
+	cmd := side.NewCommand(nil)
 	cmd.SetArgs(os.Args[2:])
 	cmd.SetOut(os.Stdout)
 	if err := cmd.ExecuteContext(ctx); err != nil {

@@ -1,4 +1,4 @@
-package compare
+package side
 
 import (
 	"context"
@@ -14,21 +14,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
 // A paused scheduler may have a pod in hand already. Tried as it was, it would take room.
 func TestAPodThatBecameAnotherDuringAPauseIsNotTried(t *testing.T) {
-	_, err := RunSide(t.Context(), SideOptions{
-		Config: door(t, "default").Config, Pods: Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
+	_, err := Run(t.Context(), Options{
+		Config: []byte("kind: KubeSchedulerConfiguration"), Pods: Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
 		Cluster: &snapshot.Snapshot{
-			Nodes: []v1.Node{nodeOf("node", "zone", "2")}, Pods: []v1.Pod{on(podOf("runs", "2"), "node"), podOf("waits", "2")},
+			Nodes: []v1.Node{objects.PlainNode("node", "zone", "2")}, Pods: []v1.Pod{objects.On(objects.PlainPod("runs", "2"), "node"), objects.PlainPod("waits", "2")},
 		},
 		Then: func(ctx context.Context, in *Sandbox) error {
 			_, begun, _ := in.side.scheduler.state()
 			result, err := in.Try(ctx, func(ctx context.Context) error {
 				pods, at := in.Client().CoreV1().Pods("default"), *metav1.NewDeleteOptions(0)
-				in.side.removed.Insert(keyOf("default/runs"))
+				in.side.removed.Insert(KeyOf("default/runs"))
 				if err := pods.Delete(ctx, "runs", at); err != nil {
 					return err
 				}
@@ -43,13 +44,13 @@ func TestAPodThatBecameAnotherDuringAPauseIsNotTried(t *testing.T) {
 				if err := pods.Delete(ctx, "waits", at); err != nil {
 					return err
 				}
-				return in.Importer().Pod(ctx, on(podOf("waits", "2"), "node"))
+				return in.Importer().Pod(ctx, objects.On(objects.PlainPod("waits", "2"), "node"))
 			})
 			if err != nil {
 				return err
 			}
 			attempts := in.side.sim.Recorder().Attempts("default", "waits")
-			if is := result.pod(keyOf("default/waits")); len(attempts) != 1 || is.Node != "node" {
+			if is := result.Pod(KeyOf("default/waits")); len(attempts) != 1 || is.Node != "node" {
 				t.Errorf("it is on %q, and was tried %d times: %+v", is.Node, len(attempts), attempts)
 			}
 			return nil
@@ -64,7 +65,7 @@ func TestAPodThatBecameAnotherDuringAPauseIsNotTried(t *testing.T) {
 // when it is gone.
 func TestNobodyIsPushedOutTwice(t *testing.T) {
 	low := map[string]string{"is": "low"}
-	pods := []v1.Pod{podOf("high-1", "1"), podOf("high-2", "1")}
+	pods := []v1.Pod{objects.PlainPod("high-1", "1"), objects.PlainPod("high-2", "1")}
 	for i := range pods {
 		pods[i].Spec.PriorityClassName = "high"
 		pods[i].Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{
@@ -72,13 +73,13 @@ func TestNobodyIsPushedOutTwice(t *testing.T) {
 		}}}
 	}
 	for i := range 100 { // so many that the second attempt begins before they are gone
-		pods = append(pods, on(podOf(fmt.Sprint("low-", i), "1m"), "node"))
+		pods = append(pods, objects.On(objects.PlainPod(fmt.Sprint("low-", i), "1m"), "node"))
 		pods[len(pods)-1].Labels = low
 	}
-	result, err := RunSide(t.Context(), SideOptions{
-		Config: door(t, "default").Config, Pods: Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
+	result, err := Run(t.Context(), Options{
+		Config: []byte("kind: KubeSchedulerConfiguration"), Pods: Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
 		Cluster: &snapshot.Snapshot{
-			Nodes: []v1.Node{nodeOf("node", "zone", "2")}, Pods: pods,
+			Nodes: []v1.Node{objects.PlainNode("node", "zone", "2")}, Pods: pods,
 			PriorityClasses: []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}},
 			PodDisruptionBudgets: []policyv1.PodDisruptionBudget{{ // preemption waits until it is counted
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "none"},
@@ -90,7 +91,7 @@ func TestNobodyIsPushedOutTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"default/low-99": PushedOut, "default/high-1": "Scheduled", "default/high-2": "Scheduled"} {
-		if is := result.pod(keyOf(name)); is.State != want {
+		if is := result.Pod(KeyOf(name)); is.State != want {
 			t.Errorf("%s is %s, after %d attempts: %s", name, is.State, is.Attempts, is.Message)
 		}
 	}

@@ -1,4 +1,4 @@
-package compare
+package side
 
 import (
 	"bytes"
@@ -9,24 +9,22 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// Format is the version of [SideResult] as a file. Only files of this one are read.
+// Format is the version of [Result] as a file. Only files of this one are read.
 const Format = 1
 
-// SideResult is what came of one configuration: all that another is judged against, and
-// that a report is made of. [SideResult.Write] and [ReadSideResult] keep it in a file.
-type SideResult struct {
+// Result is what came of one configuration: all that another is judged against, and
+// that a report is made of. [Result.Write] and [Read] keep it in a file.
+type Result struct {
 	Format     int    `json:"format"`
 	Kubernetes string `json:"kubernetes"` // whose scheduler it was, as v1.36.1
 	Name       string `json:"name"`       // of the configuration
@@ -84,23 +82,24 @@ type Pod struct {
 	Room *recorder.Saved `json:"room,omitempty"`
 }
 
-func (p *Pod) key() types.NamespacedName {
+// Key is the name, with the namespace.
+func (p *Pod) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }
 
-// index makes pods be found by name.
-func (r *SideResult) index() *SideResult {
+// Index has pods be found by name. Whoever changes Pods calls it.
+func (r *Result) Index() *Result {
 	r.byName = make(map[types.NamespacedName]*Pod, len(r.Pods))
 	for _, pod := range r.Pods {
-		r.byName[pod.key()] = pod
+		r.byName[pod.Key()] = pod
 	}
 	return r
 }
 
 // Write writes the result to a file, compressed if its name ends in .gz.
-func (r *SideResult) Write(path string) error {
+func (r *Result) Write(path string) error {
 	for _, pod := range r.Pods {
-		pod.Last, pod.Room = pod.Attempt.Save(&r.NodeNames), pod.room.Save(&r.NodeNames)
+		pod.Last, pod.Room = pod.Attempt.Save(&r.NodeNames), pod.MadeRoom.Save(&r.NodeNames)
 	}
 	err := atomicfile.Write(path, func(to io.Writer) error {
 		if filepath.Ext(path) != ".gz" {
@@ -115,20 +114,20 @@ func (r *SideResult) Write(path string) error {
 	return nil
 }
 
-// ReadSideResult reads a file that [SideResult.Write] has written.
-func ReadSideResult(path string) (*SideResult, error) {
+// Read reads a file that [Result.Write] has written.
+func Read(path string) (*Result, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &SideResult{}
+	r := &Result{}
 	if err := r.read(raw); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r.index(), nil
+	return r.Index(), nil
 }
 
-func (r *SideResult) read(raw []byte) error {
+func (r *Result) read(raw []byte) error {
 	if bytes.HasPrefix(raw, []byte("\x1f\x8b")) {
 		compressed, err := gzip.NewReader(bytes.NewReader(raw))
 		if err == nil {
@@ -151,48 +150,11 @@ func (r *SideResult) read(raw []byte) error {
 		}
 		var wrong [2]error
 		pod.Attempt, wrong[0] = pod.Last.Restore(r.NodeNames)
-		pod.room, wrong[1] = pod.Room.Restore(r.NodeNames)
+		pod.MadeRoom, wrong[1] = pod.Room.Restore(r.NodeNames)
 		if err := errors.Join(wrong[:]...); err != nil {
-			return fmt.Errorf("the file is damaged: pod %s: %w", pod.key(), err)
+			return fmt.Errorf("the file is damaged: pod %s: %w", pod.Key(), err)
 		}
 		pod.Last, pod.Room = nil, nil
-	}
-	return nil
-}
-
-// JudgeFiles compares two results of the same task, as [Run] does with those that it
-// has made.
-func JudgeFiles(a, b string, wanted Wanted) (*Result, error) {
-	onA, err := ReadSideResult(a)
-	if err != nil {
-		return nil, err
-	}
-	onB, err := ReadSideResult(b)
-	if err != nil {
-		return nil, err
-	}
-	if other := sets.List(differing(onA.Task, onB.Task)); len(other) > 0 {
-		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
-	}
-	result := newResult(&Options{A: Side{Name: onA.Name}, B: Side{Name: onB.Name}, Pods: onA.Mode, Wanted: wanted})
-	result.Steps, result.Took = onA.Steps, onA.Took+onB.Took
-	if err := result.judge(onA, onB); err != nil {
-		return nil, err
-	}
-	result.finish()
-	return result, nil
-}
-
-// judge adds what came of a run.
-func (r *Result) judge(a, b *SideResult) error {
-	if err := r.wanted.check(a.Nodes); err != nil {
-		return err
-	}
-	if r.add(a.Seed, judge(a, b)); r.Asked == 0 {
-		return r.nothing()
-	}
-	if a.Kubernetes != b.Kubernetes && len(r.Runs) == 1 {
-		r.A, r.B = r.A+" (Kubernetes "+a.Kubernetes+")", r.B+" (Kubernetes "+b.Kubernetes+")"
 	}
 	return nil
 }

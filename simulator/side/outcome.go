@@ -1,4 +1,4 @@
-package compare
+package side
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ type Outcome struct {
 	Since   uint64        `json:"since,omitempty"`           // the attempt that pushed it out
 	Victims []int32       `json:"victims,omitempty"`         // the priorities of those that were pushed out for it, sorted
 
-	room *recorder.Attempt // that pushed others out for it
+	MadeRoom *recorder.Attempt `json:"-"` // the first that pushed others out for it
 }
 
 // States of a pod that the scheduler's attempts don't tell.
@@ -44,11 +44,11 @@ const (
 	Refused  = "Refused" // it had a node in the file, and the API server did not take it
 )
 
-// newSideResult is what came of the pods that a side has seen, given what is there at
+// newResult is what came of the pods that a side has seen, given what is there at
 // the end.
-func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
+func newResult(s *side, nodes []v1.Node, pods []v1.Pod) *Result {
 	o := s.options
-	r := &SideResult{
+	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
 		LeftOut: s.notices,
 	}
@@ -57,14 +57,14 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 		now.Outcome = Outcome{State: Gone}
 		r.Pods = append(r.Pods, &now)
 	}
-	r.index()
+	r.Index()
 	for i := range nodes {
 		r.Nodes = append(r.Nodes, s.plan.newNode(&nodes[i]))
 	}
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.notices {
-		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && r.today(keyOf(pod)) != "" {
-			r.byName[keyOf(pod)].Outcome = Outcome{State: Refused, Message: notice.Reason}
+		if pod, ok := strings.CutPrefix(notice.About, "pod "); ok && r.Pod(KeyOf(pod)).Today != "" {
+			r.byName[KeyOf(pod)].Outcome = Outcome{State: Refused, Message: notice.Reason}
 		}
 	}
 	for i := range pods {
@@ -76,10 +76,10 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 	}
 	attempts := s.outcomes()
 	for name, one := range attempts {
-		was := r.outcome(name)
+		was := r.Pod(name).Outcome
 		o := Outcome{
 			Node: was.Node, State: string(one.last.Result), Message: one.last.Message + one.last.PodGroup.Note(),
-			Attempts: one.last.Number, Attempt: &one.last, room: one.room, Took: one.took,
+			Attempts: one.last.Number, Attempt: &one.last, MadeRoom: one.room, Took: one.took,
 		}
 		if was.State == Gone {
 			o.State = Gone
@@ -93,10 +93,9 @@ func newSideResult(s *side, nodes []v1.Node, pods []v1.Pod) *SideResult {
 }
 
 // of is a pod, also if it came and went unseen.
-func (r *SideResult) of(name types.NamespacedName) *Pod {
-	pod := r.byName[name]
-	if pod == nil {
-		pod = &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
+func (r *Result) of(name types.NamespacedName) *Pod {
+	pod := r.Pod(name)
+	if r.byName[name] == nil {
 		r.Pods, r.byName[name] = append(r.Pods, pod), pod
 	}
 	return pod
@@ -113,10 +112,10 @@ func notAsked(pod *v1.Pod) string {
 }
 
 // addVictims says of pods that are gone that this one pushed them out.
-func (r *SideResult) addVictims(name types.NamespacedName, one tried) {
+func (r *Result) addVictims(name types.NamespacedName, one tried) {
 	by := r.of(name)
 	for _, victim := range one.victims {
-		o := r.of(keyOf(victim))
+		o := r.of(KeyOf(victim))
 		if by.Victims = append(by.Victims, o.Priority); o.State == Gone {
 			o.State, o.PushedOutBy, o.Since = PushedOut, name.String(), cmp.Or(one.room, &one.last).ID
 		}
@@ -124,66 +123,19 @@ func (r *SideResult) addVictims(name types.NamespacedName, one tried) {
 	slices.Sort(by.Victims)
 }
 
-// decisive are the attempts by which a pod has its node, or none: with that for the
-// pod whose list of nodes it was given the next of.
-func (r *SideResult) decisive(pod types.NamespacedName) (all []*recorder.Attempt) {
-	o := r.outcome(pod)
-	for _, attempt := range []*recorder.Attempt{o.Attempt, o.room} {
-		if attempt == nil {
-			continue
-		}
-		if all = append(all, attempt); attempt.Hint != nil {
-			if listed := r.outcome(keyOf(attempt.Hint.Pod)).Attempt; listed != nil {
-				all = append(all, listed)
-			}
-		}
-	}
-	return all
-}
-
-// pod is one that is gone if the side knows of none.
-func (r *SideResult) pod(name types.NamespacedName) *Pod {
+// Pod is a pod by its name: one that is gone if the side knows of none.
+func (r *Result) Pod(name types.NamespacedName) *Pod {
 	if pod := r.byName[name]; pod != nil {
 		return pod
 	}
-	return &Pod{Outcome: Outcome{State: Gone}}
+	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
 }
 
-func (r *SideResult) outcome(name types.NamespacedName) Outcome { return r.pod(name).Outcome }
+// Names are those of all pods.
+func (r *Result) Names() sets.Set[types.NamespacedName] { return sets.KeySet(r.byName) }
 
-// today is the node that a pod has in the file, or empty.
-func (r *SideResult) today(name types.NamespacedName) string { return r.pod(name).Today }
-
-// placedBefore are the pods that were given a node, or pushed out of it, before an
-// attempt.
-func (r *SideResult) placedBefore(node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
-	pods := sets.New[types.NamespacedName]()
-	if attempt == nil {
-		return pods
-	}
-	for name, o := range r.byName {
-		by := r.outcome(keyOf(o.PushedOutBy)).Attempt
-		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.Since < attempt.ID {
-			pods.Insert(name)
-		}
-	}
-	return pods
-}
-
-func gave(attempt *recorder.Attempt, node string) bool {
-	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
-}
-
-func (r *SideResult) times() (t Times) {
-	var took []time.Duration
-	for _, o := range r.byName {
-		if o.Attempts > 0 {
-			took, t.Attempts = append(took, o.Took), t.Attempts+o.Attempts
-		}
-	}
-	if t.Pods = len(took); t.Pods > 0 {
-		slices.Sort(took)
-		t.P50, t.P99 = took[(t.Pods-1)*50/100], took[(t.Pods-1)*99/100]
-	}
-	return t
+// KeyOf is a pod's key by its name as namespace/name.
+func KeyOf(name string) types.NamespacedName {
+	namespace, pod, _ := strings.Cut(name, "/")
+	return types.NamespacedName{Namespace: namespace, Name: pod}
 }

@@ -1,4 +1,4 @@
-package compare
+package side
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 func TestTheSameSeedChoosesAlikeAndAnotherOtherwise(t *testing.T) {
@@ -53,7 +55,7 @@ func TestASeedChoosesAmongTheBestOnly(t *testing.T) {
 func TestNodesStandInTheOrderOfZonesInTurnWhateverTheyCameIn(t *testing.T) {
 	var list []fwk.NodeInfo
 	for i, zone := range []string{"a", "a", "a", "b", "b", "c"} {
-		node := nodeOf(fmt.Sprint("node-", i), zone, "4")
+		node := objects.PlainNode(fmt.Sprint("node-", i), zone, "4")
 		info := framework.NewNodeInfo()
 		info.SetNode(&node)
 		list = append(list, info)

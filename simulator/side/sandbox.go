@@ -1,4 +1,4 @@
-package compare
+package side
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func (b *Sandbox) CatchUp(ctx context.Context, changed bool) error {
 
 // Try changes something while the scheduler is paused, waits until it has done what it
 // can, and returns what came of all pods so far.
-func (b *Sandbox) Try(ctx context.Context, change func(context.Context) error) (result *SideResult, err error) {
+func (b *Sandbox) Try(ctx context.Context, change func(context.Context) error) (result *Result, err error) {
 	if err := b.side.settleAfter(ctx, "a change in the copy", change); err != nil {
 		return nil, err
 	}

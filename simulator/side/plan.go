@@ -1,8 +1,7 @@
-package compare
+package side
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
@@ -26,10 +24,11 @@ const (
 	All     = "all"     // all, on empty nodes
 )
 
-// Modes are what Options.Pods may be.
+// Modes are what [Options].Pods may be.
 var Modes = []string{Pending, All}
 
-func checkMode(mode string) error {
+// CheckMode fails if a mode is none of [Modes].
+func CheckMode(mode string) error {
 	if slices.Contains(Modes, mode) {
 		return nil
 	}
@@ -49,7 +48,7 @@ type plan struct {
 // newPlan sorts what is in the file, and uses that up. A pod that no kube-scheduler has
 // placed or will place (one that has ended, or that a file on its node has made) stays
 // as it is, and so does one of a scheduler that neither side has.
-func newPlan(o *SideOptions) *plan {
+func newPlan(o *Options) *plan {
 	p := &plan{
 		cluster: o.Cluster, steps: o.Scenario.Steps, nodes: sets.New[string](), pods: map[types.NamespacedName]*Pod{}, above: map[[3]string]Owner{},
 	}
@@ -65,13 +64,13 @@ func newPlan(o *SideOptions) *plan {
 	p.cluster.Jobs, p.cluster.CronJobs = nil, nil
 	ours := sets.New(o.Schedulers...)
 	for _, pod := range all {
-		if ended(&pod) {
+		if Ended(&pod) {
 			continue
 		}
 		planned := p.newPod(&pod)
 		planned.Today = pod.Spec.NodeName
 		p.pods[nameOf(&pod)] = planned
-		if queued(&pod, o.Pods, ours) {
+		if Queued(&pod, o.Pods, ours) {
 			pod.Spec.NodeName = ""
 			p.queue = append(p.queue, pod)
 		} else {
@@ -86,16 +85,16 @@ func newPlan(o *SideOptions) *plan {
 	return p
 }
 
-// ended is true of a pod that takes no room.
-func ended(pod *v1.Pod) bool { return podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil }
+// Ended is true of a pod that takes no room.
+func Ended(pod *v1.Pod) bool { return podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil }
 
-// queued is true of a pod that is to be scheduled.
-func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
+// Queued is true of a pod that is to be scheduled in a mode, if the schedulers are ours.
+func Queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static(pod)
 }
 
-// ofStatic is the kind of what owns static pods.
-const ofStatic = "Node"
+// OfStatic is the kind of what owns static pods.
+const OfStatic = "Node"
 
 // findOwners keeps who owns the ReplicaSets and Jobs of the file.
 func (p *plan) findOwners() {
@@ -126,7 +125,7 @@ func (p *plan) newPod(pod *v1.Pod) *Pod {
 // owner goes by the name of a ReplicaSet if that is not in the file.
 func (p *plan) owner(pod *v1.Pod) Owner {
 	if static(pod) {
-		return Owner{ofStatic, pod.Spec.NodeName}
+		return Owner{OfStatic, pod.Spec.NodeName}
 	}
 	ref := metav1.GetControllerOf(pod)
 	if ref == nil {
@@ -142,46 +141,5 @@ func (p *plan) owner(pod *v1.Pod) Owner {
 	return Owner{ref.Kind, ref.Name}
 }
 
-// ErrNothing is why there is no result: nothing would be compared, or nothing was.
-var ErrNothing = errors.New("nothing to compare")
-
-// nothing says why no pod is there to be scheduled, or returns nil.
-func (o *Options) nothing() error {
-	if len(o.Scenario.Steps) > 0 {
-		return nil
-	}
-	run, ours := 0, sets.New(o.schedulers()...)
-	for i := range o.Cluster.Pods {
-		pod := &o.Cluster.Pods[i]
-		if !ended(pod) && queued(pod, o.Pods, ours) {
-			return nil
-		} else if !ended(pod) {
-			run++
-		}
-	}
-	switch {
-	case run == 0:
-		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
-	case o.Pods == All:
-		return fmt.Errorf("%w: no pod of the cluster is for a scheduler that A or B has", ErrNothing)
-	}
-	return fmt.Errorf("%w: every pod of the cluster has a node", ErrNothing)
-}
-
 // static is true of the mirror of a pod that a kubelet runs of its own accord.
 func static(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
-
-// schedulerNames are those of the profiles of a configuration, as far as it can
-// be read: what is wrong with it is said at its start.
-func schedulerNames(text []byte) sets.Set[string] {
-	names := sets.New[string]()
-	if config, err := scheduler.Read(text); err == nil {
-		for _, profile := range config.Profiles {
-			names.Insert(profile.SchedulerName)
-		}
-	}
-	if len(names) == 0 {
-		names.Insert(v1.DefaultSchedulerName)
-	}
-	return names
-}

@@ -1,4 +1,4 @@
-package compare
+package side
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +22,7 @@ import (
 // stopTime is how long the process of a side has to end before it is killed.
 const stopTime = 4 * time.Second
 
-// grace is how much longer than Options.Patience a process may say nothing: it gives up
+// grace is how much longer than [Options].Patience a process may say nothing: it gives up
 // itself before.
 const grace = 5 * time.Second
 
@@ -42,32 +42,52 @@ type message struct {
 	Error   string `json:"error,omitempty"` // why there is no result
 }
 
-// runProgram has the program of a side do what it is told on standard input: first options,
-// and then the cluster, as JSON. Without one it looks at the configuration only. All that
-// it writes and leaves behind is in dir.
-func (o *Options) runProgram(ctx context.Context, dir string, run, side int, cluster []byte) error {
+// messenger sends messages, from any goroutine. What is written to it is a warning.
+type messenger struct{ lines *log.Logger }
+
+func (m messenger) say(one message) {
+	one.Format = Format
+	text, _ := json.Marshal(one) // which has no more than text and numbers
+	m.lines.Print(string(text))
+}
+
+func (m messenger) Write(line []byte) (int, error) {
+	m.say(message{Warning: strings.TrimSuffix(string(line), "\n")})
+	return len(line), nil
+}
+
+// Process is a process that runs a side.
+type Process struct {
+	Program string // a simulator. Empty: the program that this process runs
+	Dir     string // holds all that it writes and leaves behind
+	Result  string // the file to write, in Dir
+}
+
+// Run has the process do what it is told on standard input: first options, and then the
+// cluster, as JSON. Without one it looks at the configuration only. When it returns, the
+// process has ended.
+func (p Process) Run(ctx context.Context, o Options, cluster []byte) error {
+	if os.Getenv(isSide) != "" {
+		return errors.New("the process of a side was asked to start one: its program lacks the command " + CommandName)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	config := o.sides()[side]
-	task, err := json.Marshal(SideOptions{
-		Name: config.Name, Config: config.Config, Pods: o.Pods, Schedulers: o.schedulers(), Scenario: o.Scenario,
-		Seed: o.Seed + uint64(run), Patience: o.Patience,
-	})
+	task, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	logs, err := os.Create(filepath.Join(dir, letter(side)+".log"))
+	logs, err := os.Create(p.Result + ".log")
 	if err != nil {
 		return err
 	}
 	defer logs.Close()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	program := cmp.Or(config.Program, self)
-	cmd := exec.CommandContext(ctx, program, SideName, "--output", resultFile(dir, side))
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir, isSide+"=1")
+	program := cmp.Or(p.Program, self)
+	cmd := exec.CommandContext(ctx, program, CommandName, "--output", p.Result)
+	cmd.Env = append(os.Environ(), "TMPDIR="+p.Dir, isSide+"=1")
 	out, in := io.Pipe()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(bytes.NewReader(task), bytes.NewReader(cluster)), in, logs
 	wait, err := child.Start(cmd, stopTime)
@@ -75,7 +95,7 @@ func (o *Options) runProgram(ctx context.Context, dir string, run, side int, clu
 		return err
 	}
 	go func() { in.CloseWithError(cmp.Or(wait(), io.EOF)) }()
-	last, err := o.listen(json.NewDecoder(out), end, run, side)
+	last, err := o.listen(json.NewDecoder(out), end)
 	_, _ = io.Copy(io.Discard, out) // until it has ended
 	switch {
 	case ctx.Err() != nil:
@@ -91,13 +111,11 @@ func (o *Options) runProgram(ctx context.Context, dir string, run, side int, clu
 	return nil
 }
 
-func resultFile(dir string, side int) string { return filepath.Join(dir, letter(side)+".json.gz") }
-
 var errNoSide = errors.New(`is no simulator that runs sides, as "simulator side" does`)
 
 // listen goes by what a side says, and ends it where that is not what a side says. It
 // returns the last message, and the error that a process ended with, or io.EOF.
-func (o *Options) listen(from *json.Decoder, end context.CancelCauseFunc, run, side int) (last message, err error) {
+func (o *Options) listen(from *json.Decoder, end context.CancelCauseFunc) (last message, err error) {
 	patience := o.Patience + grace
 	silence := time.AfterFunc(patience, func() { end(fmt.Errorf("its process hangs: it said nothing for %s", patience)) })
 	defer silence.Stop()
@@ -114,7 +132,7 @@ func (o *Options) listen(from *json.Decoder, end context.CancelCauseFunc, run, s
 		}
 		m.Error = cmp.Or(m.Error, last.Error) // after which it says for a moment that it goes on
 		if last = m; m.Step != "" {
-			o.say(run, side, m.Step, m.Done, m.Of)
+			o.Progress(m.Step, m.Done, m.Of)
 		}
 		if m.Warning != "" && o.Warnings != nil {
 			fmt.Fprintln(o.Warnings, m.Warning)

@@ -1,4 +1,13 @@
-package compare
+// Package side runs one side of a comparison, or a single trial: it puts objects into a
+// simulator, has the scheduler place pods, pauses it for each change of a [Scenario], and
+// tells what became of every pod in a [Result].
+//
+// Where kube-scheduler leaves something to chance, a seed decides. What is at work in the
+// cluster is waited for, not for a time.
+//
+// [Run] does so in this process, and a [Process] in one of its own, by the command that
+// [NewCommand] makes. It is no API. Package compare judges two results, and capacity asks what fits.
+package side
 
 import (
 	"cmp"
@@ -25,9 +34,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 )
 
-// SideOptions say what a side does. A comparison sends them to its sides as JSON, but for
-// what only this process has.
-type SideOptions struct {
+// Options say what a side does. They are sent to a process of its own as JSON, but for
+// what only this one has.
+type Options struct {
 	Name       string             // of the configuration, in the result
 	Config     []byte             // the KubeSchedulerConfiguration
 	Cluster    *snapshot.Snapshot `json:"-"` // what there is. It is used up
@@ -35,19 +44,24 @@ type SideOptions struct {
 	Schedulers []string           // whose pods All schedules anew
 	Scenario   Scenario
 	Seed       uint64
-	Patience   time.Duration // as in Options
-	PodGroups  bool          // they are served, though the cluster has none
+	PodGroups  bool // they are served, though the cluster has none
+	// Patience bounds how long nothing new may happen while something is under way.
+	// Zero is DefaultPatience.
+	Patience time.Duration
 
-	Plugins frameworkruntime.Registry `json:"-"` // as in Options
+	Plugins frameworkruntime.Registry `json:"-"` // further ones of this program, by name
 	// Then goes on with the cluster, once it is at rest after the scenario. It may be nil.
 	Then     func(context.Context, *Sandbox) error `json:"-"`
-	Task     map[string]string                     `json:"-"` // as in SideResult
+	Task     map[string]string                     `json:"-"` // as in Result
 	Progress func(step string, done, of int)       `json:"-"` // is told how far it is. It may not be nil
-	Warnings io.Writer                             `json:"-"` // as in Options
+	Warnings io.Writer                             `json:"-"` // gets a line for each thing that a person should know. It may be nil
 }
 
-// RunSide starts a cluster in this process, has it schedule, and ends it.
-func RunSide(ctx context.Context, o SideOptions) (*SideResult, error) {
+// DefaultPatience is longer than anything takes that the scheduler waits for.
+const DefaultPatience = 2 * time.Minute
+
+// Run starts a cluster in this process, has it schedule, and ends it.
+func Run(ctx context.Context, o Options) (*Result, error) {
 	began := time.Now()
 	o.Patience = cmp.Or(o.Patience, DefaultPatience)
 	s := &side{options: &o, plan: newPlan(&o), removed: sets.New[types.NamespacedName](), tried: map[types.NamespacedName]tried{}}
@@ -61,7 +75,7 @@ func RunSide(ctx context.Context, o SideOptions) (*SideResult, error) {
 }
 
 type side struct {
-	options *SideOptions
+	options *Options
 	plan    *plan
 
 	sim     *simulator.Simulator
@@ -87,7 +101,7 @@ type tried struct {
 }
 
 // run starts a cluster, takes it through the steps, and ends it.
-func (s *side) run(ctx context.Context) (result *SideResult, err error) {
+func (s *side) run(ctx context.Context) (result *Result, err error) {
 	defer func() {
 		if s.sim != nil {
 			err = errors.Join(err, s.sim.Stop())
@@ -118,13 +132,13 @@ func (s *side) run(ctx context.Context) (result *SideResult, err error) {
 }
 
 // result is what came of the pods so far, with the lists that it is from.
-func (s *side) result(ctx context.Context) (*SideResult, []v1.Node, []v1.Pod, error) {
+func (s *side) result(ctx context.Context) (*Result, []v1.Node, []v1.Pod, error) {
 	s.awaitVictims(ctx)
 	nodes, pods, err := s.list(ctx)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read what came of it: %w", err)
 	}
-	return newSideResult(s, nodes, pods), nodes, pods, nil
+	return newResult(s, nodes, pods), nodes, pods, nil
 }
 
 func (s *side) start(ctx context.Context) (err error) {
@@ -242,7 +256,7 @@ func (s *side) awaitVictims(ctx context.Context) {
 				s.tried[name] = one
 			}
 			for _, victim := range one.victims {
-				gone.Delete(keyOf(victim))
+				gone.Delete(KeyOf(victim))
 			}
 		}
 		return len(gone) == 0, nil
