@@ -65,7 +65,7 @@ func (s Scheduler) Profiles() sets.Set[string] {
 	return names
 }
 
-// WithLines has what is wrong with a configuration say where.
+// WithLines is an error with the line of each mistake in a configuration, if it is of these.
 func WithLines(err error) error {
 	mistakes := scheduler.Mistakes(nil)
 	if !errors.As(err, &mistakes) {

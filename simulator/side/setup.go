@@ -48,7 +48,8 @@ func newSetups(text []byte, profiles map[string]framework.Framework) (map[string
 	return setups, nil
 }
 
-// NewSetup is that of a profile of a file, whose plugins are enabled where that says.
+// NewSetup is what decides for the pods of a profile. Enabled are its plugins, by extension
+// point.
 func NewSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSchedulerProfile, enabled *config.Plugins) Setup {
 	s := Setup{Scores: map[string]string{}, Verdicts: map[string]string{
 		PercentageOfNodesToScore: text(ptr.Deref(profile.PercentageOfNodesToScore, ptr.Deref(file.PercentageOfNodesToScore, 0))),
