@@ -47,6 +47,8 @@ type mover struct {
 	named  map[string]*resident
 	closed sets.Set[string] // nodes that take no more pods
 	undone []string         // nodes that are put back before anything else is tried
+
+	first, had devices // before anything was tried, and before what is tried now
 }
 
 // newMover knows the pods of a cluster that have not ended.
@@ -74,9 +76,13 @@ func (m *mover) addPod(pod *v1.Pod) *resident {
 // enter takes note of how the copy is before anything is tried, but for a first change.
 func (m *mover) enter(ctx context.Context, box *side.Sandbox, change func(context.Context) error) (err error) {
 	m.Sandbox = box
-	m.nodes, err = m.try(ctx, change)
+	if m.nodes, err = m.try(ctx, change); err != nil {
+		return err
+	}
+	err = m.begin(ctx)
+	m.first = m.had
 	for _, p := range m.pods {
-		p.first, p.home = p.at, p.at
+		p.first = p.home
 	}
 	return err
 }
@@ -101,6 +107,15 @@ func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]
 		}
 	}
 	return result.Nodes, nil
+}
+
+// begin takes note of where pods are, and what they have there, as what can be undone.
+func (m *mover) begin(ctx context.Context) (err error) {
+	for _, p := range m.pods {
+		p.home = p.at
+	}
+	m.had, err = m.given(ctx)
+	return err
 }
 
 // clear takes pods off nodes, until so many times nothing more comes of it.

@@ -46,6 +46,7 @@ func Shrink(ctx context.Context, o Removal) (*Removed, error) {
 		for _, p := range m.pods {
 			p.home = p.first
 		}
+		m.had = m.first
 		m.undo(m.Go)
 		for {
 			gone, stuck, err := m.goes(ctx, m.Go)
@@ -65,8 +66,8 @@ func (m *mover) find(ctx context.Context, left []string, say func()) error {
 	for size := 1; len(left) > 0; say() {
 		left = m.emptiestFirst(left)
 		batch := left[:min(size, len(left))]
-		for _, p := range m.pods {
-			p.home = p.at
+		if err := m.begin(ctx); err != nil {
+			return err
 		}
 		gone, stuck, err := m.goes(ctx, batch)
 		if err != nil {
@@ -160,7 +161,7 @@ func (m *mover) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	err := cmp.Or(m.make(ctx, pods, func(p *resident) string { return p.at }), m.cordon(ctx, m.undone, false))
+	err := cmp.Or(m.make(ctx, pods, func(p *resident) string { return p.at }), m.giveBack(ctx, pods), m.cordon(ctx, m.undone, false))
 	m.undone = nil
 	return err
 }

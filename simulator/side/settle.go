@@ -1,6 +1,7 @@
 package side
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,7 +194,29 @@ func (s *side) caughtUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.seen(ctx, nodes, pods)
+	return cmp.Or(s.seen(ctx, nodes, pods), s.seenClaims(ctx))
+}
+
+// seenClaims waits until the scheduler knows which devices claims have, if it looks at claims.
+func (s *side) seenClaims(ctx context.Context) error {
+	return s.until(ctx, 20*time.Millisecond, func() error {
+		caches := s.scheduler.caches()
+		if caches == nil || !caches.Resource().V1().ResourceClaims().Informer().HasSynced() {
+			return nil
+		}
+		claims, err := s.sim.Client().ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range claims.Items {
+			claim := &claims.Items[i]
+			known, err := caches.Resource().V1().ResourceClaims().Lister().ResourceClaims(claim.Namespace).Get(claim.Name)
+			if err != nil || older(known, claim) {
+				return fmt.Errorf("the scheduler has not seen resource claim %s/%s yet", claim.Namespace, claim.Name)
+			}
+		}
+		return nil
+	})
 }
 
 // seen waits until the scheduler has caught up with what a list has. What it has seen once

@@ -1,0 +1,82 @@
+package capacity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// withDevices has three nodes with a device each and one without. Claims of two pods are in the
+// file, and that of the third is made from a template; a fourth pod waits for a device.
+func withDevices() string {
+	nodes, slices, claims, pods := nodeWith("none", "x", "9"), "", "", ""
+	for _, node := range []string{"a", "b", "d"} {
+		nodes += nodeWith(node, "x", "4")
+		slices += fmt.Sprintf(`- {metadata: {name: %s}, spec: {driver: gpu.example.com, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu}]}}
+`, node)
+	}
+	for _, node := range []string{"a", "b"} {
+		claims += fmt.Sprintf(`- metadata: {name: of-%s, namespace: default, finalizers: [resource.kubernetes.io/delete-protection]}
+  spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+  status:
+    allocation:
+      devices: {results: [{request: gpu, driver: gpu.example.com, pool: %[1]s, device: gpu}]}
+      nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [%[1]s]}]}]}
+`, node)
+		pods += ownedBy("ReplicaSet", "gpu", "gpu-"+node, node, "1", "", ", resourceClaims: [{name: gpu, resourceClaimName: of-"+node+"}]")
+	}
+	for _, name := range []string{"made", "waits"} {
+		pods += ownedBy("ReplicaSet", "gpu", name, "", "1", "", ", resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}]")
+	}
+	return "nodes:\n" + nodes + "deviceClasses:\n- metadata: {name: gpu}\nresourceSlices:\n" + slices + "resourceClaims:\n" + claims + `resourceClaimTemplates:
+- {metadata: {name: gpu, namespace: default}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}
+pods:
+` + pods
+}
+
+func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
+	o := removing(t, "default", withDevices())
+	_, err := o.run(t.Context(), func(ctx context.Context, m *mover) error {
+		m.Spare()
+		look := func() (all []string) {
+			claims, err := m.Client().ResourceV1().ResourceClaims("default").List(ctx, metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, claim := range claims.Items {
+				line := fmt.Sprintf("%.4s", claim.Name)
+				for _, pod := range claim.Status.ReservedFor {
+					line += " for " + pod.Name
+				}
+				if got := claim.Status.Allocation; got != nil {
+					line += " is of " + got.Devices.Results[0].Pool
+				}
+				all = append(all, line)
+			}
+			slices.Sort(all)
+			return all
+		}
+		before := look()
+		if len(before) != 4 || !strings.Contains(strings.Join(before, "; "), "for gpu-a is of a") {
+			t.Errorf("before, claims are %q", before)
+		}
+		all := []string{"a", "b", "d"}
+		gone, _, err := m.goes(ctx, all)
+		if err != nil || len(gone) != 0 || slices.Equal(before, look()) {
+			t.Errorf("%v went: %v", gone, err)
+		}
+		m.undo(all)
+		if _, err := m.try(ctx, m.putBack); err != nil {
+			return err
+		}
+		alike(t, "afterwards", look(), before...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
