@@ -270,11 +270,10 @@ func placedBefore(r *side.Result, node string, attempt *recorder.Attempt) sets.S
 	if attempt == nil {
 		return pods
 	}
-	for name := range r.Names() {
-		o := r.Pod(name)
+	for _, o := range r.Pods {
 		by := r.Pod(side.KeyOf(o.PushedOutBy)).Attempt
 		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.Since < attempt.ID {
-			pods.Insert(name)
+			pods.Insert(o.Key())
 		}
 	}
 	return pods
