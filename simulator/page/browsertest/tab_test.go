@@ -99,8 +99,11 @@ func (p *tab) click(selector string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
+	// A menu that opens focuses an item, and so scrolls away what was to be clicked.
+	settled := chromedp.Poll(`(at => !at?.matches("[role=menuitem]") || at.parentNode.contains(document.activeElement))(document.querySelector(`+quote(selector)+`))`,
+		nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	click := func() error {
-		return chromedp.Run(ctx, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+		return chromedp.Run(ctx, chromedp.WaitVisible(selector, chromedp.ByQuery), settled, chromedp.Click(selector, chromedp.ByQuery))
 	}
 	err := click()
 	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node") {
