@@ -106,7 +106,7 @@ func (p *tab) click(selector string) {
 		return chromedp.Run(ctx, chromedp.WaitVisible(selector, chromedp.ByQuery), settled, chromedp.Click(selector, chromedp.ByQuery))
 	}
 	err := click()
-	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node") {
+	for err != nil && ctx.Err() == nil && (leaves(err) || strings.Contains(err.Error(), "Could not find node")) {
 		err = click() // it was redrawn meanwhile
 	}
 	if err != nil {
@@ -171,6 +171,11 @@ func (p *tab) waitFor(what, expression string) {
 	p.waitWithin(patience, what, expression)
 }
 
+// leaves reports whether an expression failed as the browser went to another page.
+func leaves(err error) bool {
+	return strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context with specified id")
+}
+
 // waitWithin does so for as long as is said.
 func (p *tab) waitWithin(long time.Duration, what, expression string) {
 	p.Helper()
@@ -178,7 +183,7 @@ func (p *tab) waitWithin(long time.Duration, what, expression string) {
 	defer cancel()
 	poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	err := chromedp.Run(ctx, poll)
-	for err != nil && ctx.Err() == nil && (strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context with specified id")) {
+	for err != nil && ctx.Err() == nil && leaves(err) {
 		err = chromedp.Run(ctx, poll) // another page has come: look at that
 	}
 	if err != nil {
