@@ -65,6 +65,10 @@ func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
 			t.Errorf("before, claims are %q", before)
 		}
 		all := []string{"a", "b", "d"}
+		var err error
+		if m.had, err = m.given(ctx); err != nil {
+			return err
+		}
 		gone, _, err := m.goes(ctx, all)
 		if err != nil || len(gone) != 0 || slices.Equal(before, look()) {
 			t.Errorf("%v went: %v", gone, err)

@@ -47,8 +47,7 @@ type mover struct {
 	named  map[string]*resident
 	closed sets.Set[string] // nodes that take no more pods
 	undone []string         // nodes that are put back before anything else is tried
-
-	first, had devices // before anything was tried, and before what is tried now
+	had    devices          // before what is tried now
 }
 
 // newMover knows the pods of a cluster that have not ended.
@@ -76,13 +75,9 @@ func (m *mover) addPod(pod *v1.Pod) *resident {
 // enter takes note of how the copy is before anything is tried, but for a first change.
 func (m *mover) enter(ctx context.Context, box *side.Sandbox, change func(context.Context) error) (err error) {
 	m.Sandbox = box
-	if m.nodes, err = m.try(ctx, change); err != nil {
-		return err
-	}
-	err = m.begin(ctx)
-	m.first = m.had
+	m.nodes, err = m.try(ctx, change)
 	for _, p := range m.pods {
-		p.first = p.home
+		p.first, p.home = p.at, p.at
 	}
 	return err
 }
@@ -95,7 +90,7 @@ func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]
 		return nil, err
 	}
 	for _, pod := range result.Pods {
-		p := m.named[nameOf(pod)]
+		p := m.named[pod.Key().String()]
 		if p == nil {
 			continue
 		}
@@ -107,15 +102,6 @@ func (m *mover) try(ctx context.Context, change func(context.Context) error) ([]
 		}
 	}
 	return result.Nodes, nil
-}
-
-// begin takes note of where pods are, and what they have there, as what can be undone.
-func (m *mover) begin(ctx context.Context) (err error) {
-	for _, p := range m.pods {
-		p.home = p.at
-	}
-	m.had, err = m.given(ctx)
-	return err
 }
 
 // clear takes pods off nodes, until so many times nothing more comes of it.

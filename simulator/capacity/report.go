@@ -57,8 +57,6 @@ type Workload struct {
 
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-func nameOf(pod *side.Pod) string { return pod.Namespace + "/" + pod.Name }
-
 // tell takes note of where pods are.
 func (f *fitting) tell() {
 	zones := map[string]string{}

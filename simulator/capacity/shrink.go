@@ -40,13 +40,17 @@ func Shrink(ctx context.Context, o Removal) (*Removed, error) {
 		quiet = true // of what becomes of pods in each trial
 		m.Spare()
 		say := func() { progress("tries which nodes can go", len(m.Go)+len(m.Stay), len(o.Nodes)) }
+		first, err := m.given(ctx)
+		if err != nil {
+			return err
+		}
 		if err := m.find(ctx, o.Nodes, say); err != nil {
 			return err
 		}
 		for _, p := range m.pods {
 			p.home = p.first
 		}
-		m.had = m.first
+		m.had = first
 		m.undo(m.Go)
 		for {
 			gone, stuck, err := m.goes(ctx, m.Go)
@@ -61,12 +65,15 @@ func Shrink(ctx context.Context, o Removal) (*Removed, error) {
 }
 
 // find has nodes go, batch by batch.
-func (m *mover) find(ctx context.Context, left []string, say func()) error {
+func (m *mover) find(ctx context.Context, left []string, say func()) (err error) {
 	least := max(1, len(left)/batches)
 	for size := 1; len(left) > 0; say() {
 		left = m.emptiestFirst(left)
 		batch := left[:min(size, len(left))]
-		if err := m.begin(ctx); err != nil {
+		for _, p := range m.pods {
+			p.home = p.at
+		}
+		if m.had, err = m.given(ctx); err != nil {
 			return err
 		}
 		gone, stuck, err := m.goes(ctx, batch)
@@ -161,7 +168,13 @@ func (m *mover) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	err := cmp.Or(m.make(ctx, pods, func(p *resident) string { return p.at }), m.giveBack(ctx, pods), m.cordon(ctx, m.undone, false))
+	if err := m.make(ctx, pods, func(p *resident) string { return p.at }); err != nil {
+		return err
+	}
+	if err := m.giveBack(ctx, pods); err != nil {
+		return err
+	}
+	nodes := m.undone
 	m.undone = nil
-	return err
+	return m.cordon(ctx, nodes, false)
 }

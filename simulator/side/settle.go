@@ -1,7 +1,6 @@
 package side
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +193,10 @@ func (s *side) caughtUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(s.seen(ctx, nodes, pods), s.seenClaims(ctx))
+	if err := s.seen(ctx, nodes, pods); err != nil {
+		return err
+	}
+	return s.seenClaims(ctx)
 }
 
 // seenClaims waits until the scheduler knows which devices claims have, if it looks at claims.
