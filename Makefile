@@ -42,7 +42,7 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
-	./simulator/recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
+	./recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
 
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
 # through all of Kubernetes.
@@ -173,7 +173,7 @@ test: chromium prometheus kwok ## every test but the upstream host's, with a rea
 .PHONY: test-minors
 test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
-		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/side ./simulator/compare ./simulator/snapshot &&) true
+		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/side ./simulator/compare ./snapshot &&) true
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so

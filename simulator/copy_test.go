@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 // aCopy is what a snapshot of a cluster with devices, budgets and owners has, some

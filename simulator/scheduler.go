@@ -15,9 +15,9 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
 // schedulers are the one that runs, and what all that follow it have in common.

@@ -16,10 +16,10 @@ import (
 
 	"k8s.io/apiserver/pkg/util/feature"
 
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/resultannotations"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/volumes"
 )

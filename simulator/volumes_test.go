@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 )
 
 // addPodWithClaim makes a pod that uses a claim.

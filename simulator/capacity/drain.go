@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 // Removal says which nodes are to go, in a copy of a cluster.

@@ -9,7 +9,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 // Two nodes of 4 CPUs and ten pods, in a zone each. On each runs a pod of web, with 2 CPUs.

@@ -13,8 +13,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
 )
 
 // clusterFlags are the flags of commands that try something on a copy of a cluster.

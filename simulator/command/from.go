@@ -15,9 +15,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/anonymize"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot/anonymize"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
 )
 
 // readSnapshot reads a file with a cluster. The notices are what of it is left out.

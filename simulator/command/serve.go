@@ -14,8 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 // servers are open from the first moment: a port that is taken is an error at once,

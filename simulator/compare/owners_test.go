@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 // ownedBy makes a pod one of a kind's, labelled app=web as all of these are.

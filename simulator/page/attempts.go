@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 )
 
 const (

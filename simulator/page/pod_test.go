@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 )
 
 func TestAHintNamesItsNodeAndItsPod(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 func (p *page) export(w http.ResponseWriter, r *http.Request) error {

@@ -23,13 +23,13 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/internal/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/anonymize"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot/anonymize"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
 )
 
 // sim is there for all tests; each leaves it empty.

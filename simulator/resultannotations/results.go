@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 )
 
 // prefix stands before all names of annotations.

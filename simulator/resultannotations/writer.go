@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
 )
 
 type writer struct {

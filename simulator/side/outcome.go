@@ -12,7 +12,7 @@ import (
 	"k8s.io/component-base/version"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 )
 
 // Outcome is what became of a pod on a side.

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
 // Format is the version of [Result] as a file. Only files of this one are read.

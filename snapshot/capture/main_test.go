@@ -68,7 +68,7 @@ func start(ctx context.Context) (err error) {
 }
 
 func documentedRole() (*rbacv1.ClusterRole, error) {
-	text, err := os.ReadFile("../../../docs/snapshot-clusterrole.yaml")
+	text, err := os.ReadFile("../../docs/snapshot-clusterrole.yaml")
 	if err != nil {
 		return nil, err
 	}
