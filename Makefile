@@ -42,7 +42,7 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
-	./recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
+	./deploy ./recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
 
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
 # through all of Kubernetes.
@@ -174,6 +174,8 @@ test: chromium prometheus kwok ## every test but the upstream host's, with a rea
 test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
 		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/side ./simulator/compare ./snapshot &&) true
+	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
+		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes' ./deploy)
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so

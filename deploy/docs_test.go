@@ -85,7 +85,7 @@ func try(t *testing.T, text string) (kind string, err error) {
 		return "", err
 	}
 	switch {
-	case content["kind"] == "KubeSchedulerConfiguration", content["extenders"] != nil:
+	case content["kind"] == "KubeSchedulerConfiguration", content["extenders"] != nil, content["profiles"] != nil:
 		return "scheduler", trySchedulerConfig(text, content)
 	case content["resources"] != nil, content["patches"] != nil:
 		return "kustomization", tryKustomization(t, content)
@@ -117,6 +117,9 @@ func trySchedulerConfig(text string, content map[string]any) error {
 	for _, e := range c.Extenders {
 		if e.FilterVerb == "" && e.PrioritizeVerb == "" {
 			return fmt.Errorf("extender %s has neither filterVerb nor prioritizeVerb", e.URLPrefix)
+		}
+		if e.Ignorable {
+			return fmt.Errorf("extender %s is ignorable: who copies that has pods placed without their regex", e.URLPrefix)
 		}
 	}
 	if errs := validation.ValidateKubeSchedulerConfiguration(c); errs != nil {

@@ -17,19 +17,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 )
 
 // namespace is where everything goes.
 const namespace = "regex-scheduling"
 
-// cluster is there for all tests, with the namespace and the CRD in it.
+// An API server is there for all tests, with the namespace and the CRD in it.
 var (
-	cluster *controlplane.Cluster
+	admin   *rest.Config
 	client  kubernetes.Interface
 	objects dynamic.Interface
 )
@@ -37,22 +37,25 @@ var (
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	if err := startCluster(); err != nil {
+	config, stop, err := startAPIServer()
+	if err == nil {
+		admin = config
+		defer stop()
+		err = prepare()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer cluster.Stop()
 	return m.Run()
 }
 
-func startCluster() (err error) {
-	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{}); err != nil {
+// prepare makes what all tests need.
+func prepare() (err error) {
+	if client, err = kubernetes.NewForConfig(admin); err != nil {
 		return err
 	}
-	if client, err = kubernetes.NewForConfig(cluster.AdminConfig()); err != nil {
-		return err
-	}
-	if objects, err = dynamic.NewForConfig(cluster.AdminConfig()); err != nil {
+	if objects, err = dynamic.NewForConfig(admin); err != nil {
 		return err
 	}
 	spaces, err := render("namespace")

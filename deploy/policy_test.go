@@ -11,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -226,9 +228,22 @@ func TestWhatWasThereBeforeThePolicyCanStillBeChanged(t *testing.T) {
 	}
 }
 
+// Who may change the status of a pod could change its annotations with it.
+func TestAStatusBringsNoBadPattern(t *testing.T) {
+	addPod(t, podFor("status", "kubecon-.*"))
+	enforce(t, "base", objects, func(err error) bool { return err != nil })
+	for pattern, refused := range map[string]bool{bad: true, "cncf-.*": false} {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, pattern)
+		_, err := client.CoreV1().Pods("default").Patch(t.Context(), "status", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "missing closing )") {
+			t.Errorf("pattern %q by the status: %v", pattern, err)
+		}
+	}
+}
+
 func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
 	var told warnings
-	config := cluster.AdminConfig()
+	config := rest.CopyConfig(admin)
 	config.WarningHandler = &told
 	c, err := dynamic.NewForConfig(config)
 	must(t, err)

@@ -33,7 +33,7 @@ import (
 func runScheduler(t *testing.T, variant string, names map[string]string, replace ...string) {
 	t.Helper()
 	installScheduler(t, variant)
-	runConfig(t, schedulerKubeconfig(t), configOf(t, mustRender(t, "scheduler/"+variant)), names, replace...)
+	runConfig(t, kubeconfigOf(t, schedulerUser, schedulerGroups...), configOf(t, mustRender(t, "scheduler/"+variant)), names, replace...)
 }
 
 // runConfig runs a scheduler with a configuration until the test ends.

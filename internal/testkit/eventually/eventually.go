@@ -10,7 +10,7 @@ import (
 )
 
 // Patience is how long a condition may take on a busy machine.
-const Patience = time.Minute
+const Patience = 5 * time.Minute
 
 // Receives waits for a value, and ends the test if none comes.
 func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
