@@ -80,6 +80,17 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 	}
 }
 
+// Wazero looks for an interruption at the heads of loops alone.
+func TestAGuestWithoutLoopsIsInterrupted(t *testing.T) {
+	for _, name := range []string{"chain", "recursion"} {
+		pl := openWith(t, "endless_calls", Args{CallTimeout: soon}, nil)
+		got := schedule(t.Context(), pl, pod("web"), "quick", name)
+		if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 50ms" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // All goroutines of a cycle get the Error at the same time: the guest is asked
 // once for each instance, and the collector runs meanwhile.
 func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {

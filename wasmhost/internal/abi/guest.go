@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -49,6 +50,9 @@ type Guest struct {
 	started   atomic.Uint64 // instances, for their names
 }
 
+// maxCompileTime bounds compiling. A guest in Go with k8s.io/api takes five seconds.
+const maxCompileTime = 2 * time.Minute
+
 // ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
 var ErrMemoryLimit = errors.New("memoryLimit")
 
@@ -61,15 +65,26 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 		config = config.WithCompilationCache(o.Cache)
 	}
 	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	if err := g.compile(ctx, wasm); err != nil {
+	if err := g.compile(ctx, wasm, o.Interruptible); err != nil {
 		_ = g.Close(ctx)
 		return nil, err
 	}
 	return g, nil
 }
 
-func (g *Guest) compile(ctx context.Context, wasm []byte) (err error) {
-	if g.compiled, err = g.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), wasm); err != nil {
+func (g *Guest) compile(ctx context.Context, wasm []byte, interruptible bool) error {
+	prepared, err := prepare(wasm, interruptible)
+	if err != nil {
+		return err
+	}
+	// With one worker wazero does not look whether ctx is done.
+	ctx = experimental.WithCompilationWorkers(ctx, max(2, goruntime.GOMAXPROCS(0)))
+	ctx, cancel := context.WithTimeoutCause(ctx, maxCompileTime, fmt.Errorf("to compile it takes longer than %s", maxCompileTime))
+	defer cancel()
+	if g.compiled, err = g.runtime.CompileModule(ctx, prepared); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return fmt.Errorf("wasm: error compiling guest: %w", err)
 	}
 	memory, ok := g.compiled.ExportedMemories()[exportMemory]
@@ -92,7 +107,7 @@ func (g *Guest) findHooks(wasm []byte) error {
 		if !ok {
 			continue
 		}
-		if err := check(f, h.String(), nil, exports[h].results); err != nil {
+		if err := checkSignature(f, h.String(), nil, exports[h].results); err != nil {
 			return err
 		}
 		g.Exports |= Of(h)
@@ -129,14 +144,14 @@ func (g *Guest) findAdditions(found map[string]api.FunctionDefinition) error {
 		return fmt.Errorf("wasm: guest exports one of func[%s] and func[%s], but needs both or none", exportNamesBuffer, exportFilterNames)
 	}
 	return errors.Join(
-		check(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}),
-		check(found[exportNamesBuffer], exportNamesBuffer, nil, []api.ValueType{i64}),
-		check(found[exportFilterNames], exportFilterNames, []api.ValueType{i32}, []api.ValueType{i32}),
+		checkSignature(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}),
+		checkSignature(found[exportNamesBuffer], exportNamesBuffer, nil, []api.ValueType{i64}),
+		checkSignature(found[exportFilterNames], exportFilterNames, []api.ValueType{i32}, []api.ValueType{i32}),
 	)
 }
 
-// check compares the signature of a function that may be there.
-func check(f api.FunctionDefinition, name string, params, results []api.ValueType) error {
+// checkSignature compares the signature of a function that may be there.
+func checkSignature(f api.FunctionDefinition, name string, params, results []api.ValueType) error {
 	if f == nil || slices.Equal(f.ParamTypes(), params) && slices.Equal(f.ResultTypes(), results) {
 		return nil
 	}

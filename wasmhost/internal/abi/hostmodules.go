@@ -70,6 +70,9 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 		}
 		call := api.GoModuleFunc(func(ctx context.Context, caller api.Module, stack []uint64) {
 			i := instanceOf(ctx)
+			if i.Interrupted() {
+				panic(context.Cause(i.Context))
+			}
 			if i.memory == nil { // the instance is starting
 				i.memory = caller.Memory()
 			}
