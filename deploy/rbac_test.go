@@ -47,9 +47,14 @@ func asScheduler(t *testing.T) kubernetes.Interface {
 
 // newer is what the roles of a minor allow, and those of the minors before do not: our
 // rules serve a scheduler of each minor.
-var newer = map[string]rbacv1.PolicyRule{
-	"37": {APIGroups: []string{"resource.k8s.io"}, Resources: []string{"devicetaintrules"}, Verbs: []string{"list", "watch"}},
-	"36": {APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaims"}, Verbs: []string{"create", "delete"}},
+var newer = map[string][]rbacv1.PolicyRule{
+	"37": {
+		{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"devicetaintrules"}, Verbs: []string{"list", "watch"}},
+	},
+	"36": {
+		{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaims"}, Verbs: []string{"create", "delete"}},
+		{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaims/binding"}, Verbs: []string{"patch", "update"}},
+	},
 }
 
 // TestTheSchedulerMayDoNoMoreThanKubernetesOwn compares the rules with the
@@ -63,9 +68,9 @@ func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	}
 	server, err := client.Discovery().ServerVersion()
 	must(t, err)
-	for since, rule := range newer {
+	for since, rules := range newer {
 		if server.Minor < since {
-			theirs = append(theirs, rule)
+			theirs = append(theirs, rules...)
 		}
 	}
 	ours := ofKind[rbacv1.ClusterRole](t, mustRender(t, "scheduler/base"), "ClusterRole")[0].Rules

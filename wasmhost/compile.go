@@ -18,23 +18,28 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// fetch returns the bytes behind a URL.
+// fetch returns the bytes behind a URL. Who asks for a URL that is being fetched waits
+// for that, and for no other.
 func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	limit := cmp.Or(args.GuestSizeLimit.Value(), h.MaxBytes, DefaultMaxBytes)
-	wasm, ok := h.fetched[args.GuestURL]
-	if !ok {
+	got, err, _ := h.fetching.Do(fmt.Sprint(limit, " ", args.GuestURL), func() (any, error) {
+		h.mu.Lock()
+		wasm, ok := h.fetched[args.GuestURL]
+		h.mu.Unlock()
+		if ok {
+			return wasm, nil
+		}
 		f := fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
-		var err error
-		if wasm, err = f.Fetch(ctx, from, limit); err != nil {
-			return nil, aboutSize(err)
+		wasm, err := f.Fetch(ctx, from, limit)
+		if err == nil {
+			h.remember(args.GuestURL, wasm)
 		}
-		if h.fetched == nil {
-			h.fetched = map[string][]byte{}
-		}
-		h.fetched[args.GuestURL] = wasm
+		return wasm, err
+	})
+	if err != nil {
+		return nil, aboutSize(err)
 	}
+	wasm := got.([]byte)
 	if err := fetch.CheckSize(int64(len(wasm)), limit); err != nil { // another plugin's limit was higher
 		return nil, aboutSize(err)
 	}
@@ -44,6 +49,15 @@ func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte,
 		return nil, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
 	return wasm, nil
+}
+
+func (h *Host) remember(url string, wasm []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.fetched == nil {
+		h.fetched = map[string][]byte{}
+	}
+	h.fetched[url] = wasm
 }
 
 // aboutSize names the field of an error about a guest that is too large.
@@ -56,8 +70,11 @@ func aboutSize(err error) error {
 
 // compile makes a guest. Those of the same bytes share their code.
 func (h *Host) compile(ctx context.Context, wasm []byte, args Args) (guest *abi.Guest, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.compiling.Lock()
+	defer h.compiling.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if h.caches == nil {
 		h.caches = caches{}
 	}
@@ -86,26 +103,40 @@ type caches map[string]wazero.CompilationCache
 // when it fails.
 func (c caches) with(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
 	err := compile(c.in(ctx, dir))
-	if err == nil || dir == "" {
+	if err == nil || dir == "" || ctx.Err() != nil {
 		return err
-	}
-	if without := compile(c.in(ctx, "")); without != nil {
-		return without // the guest is to blame, and not the cache
 	}
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		warn(ctx, err, dir)
-		return nil
+		return compile(c.in(ctx, ""))
 	}
-	klog.FromContext(ctx).Info("A file of the compilation cache was broken: the next start compiles its guests anew",
-		"directory", dir, "err", err, "notRemoved", removeFiles(dir))
+	return c.mend(ctx, dir, err, compile)
+}
+
+// mend compiles into a directory of its own, and has what is compiled take the place of the
+// file that is broken: wazero does not say which one it is, and the others may be those of
+// other processes.
+func (c caches) mend(ctx context.Context, dir string, broken error, compile func(wazero.CompilationCache) error) error {
+	fresh, err := os.MkdirTemp(dir, "mend-*")
+	if err != nil {
+		warn(ctx, err, dir)
+		return compile(c.in(ctx, ""))
+	}
+	defer os.RemoveAll(fresh)
+	if err := compile(c.in(ctx, fresh)); err != nil {
+		return err // the guest is to blame, and not the cache
+	}
+	klog.FromContext(ctx).Info("A file of the compilation cache was broken, and is replaced",
+		"directory", dir, "err", broken, "notReplaced", replaceFiles(dir, fresh))
 	return nil
 }
 
-// removeFiles removes the files that wazero has written. None is known by its name.
-func removeFiles(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
+// replaceFiles moves what wazero has written from one directory to another.
+func replaceFiles(dir, from string) error {
+	files, err := filepath.Glob(filepath.Join(from, "wazero-*", "*"))
 	for _, file := range files {
-		err = errors.Join(err, os.Remove(file))
+		name, _ := filepath.Rel(from, file)
+		err = errors.Join(err, os.Rename(file, filepath.Join(dir, name)))
 	}
 	return err
 }

@@ -32,6 +32,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -62,9 +63,14 @@ type Host struct {
 	NoCache bool
 
 	mu      sync.Mutex
-	fetched map[string][]byte    // by URL
-	plugins map[*plugin]struct{} // all that are open
-	caches  caches
+	fetched map[string][]byte                     // by URL
+	plugins map[*plugin]struct{}                  // all that are open
+	starts  map[*context.CancelCauseFunc]struct{} // of those that are starting
+	closed  bool
+
+	fetching  singleflight.Group // by URL
+	compiling sync.Mutex         // over the caches
+	caches    caches
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin
@@ -98,20 +104,53 @@ type Started struct{ p *plugin }
 
 // Start fetches a guest and starts it. It is for those who want to know whether a
 // guest can be used before there is a scheduler.
+//
+// It returns an [ArgsError] where the args are not valid, or do not go with the guest. Close
+// ends it.
 func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
+	}
 	from := fetch.Parse(args.GuestURL)
-	p, err := h.newPlugin(ctx, name, from, args)
+	p, err := h.start(ctx, name, from, args)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from, lineError{err})
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.plugins == nil {
-		h.plugins = map[*plugin]struct{}{}
-	}
-	h.plugins[p] = struct{}{}
 	return &Started{p}, nil
 }
+
+func (h *Host) start(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	h.mu.Lock()
+	if h.closed {
+		cancel(errHostClosed)
+	}
+	if h.starts == nil {
+		h.starts, h.plugins = map[*context.CancelCauseFunc]struct{}{}, map[*plugin]struct{}{}
+	}
+	h.starts[&cancel] = struct{}{}
+	h.mu.Unlock()
+
+	p, err := h.newPlugin(ctx, name, from, args)
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.starts, &cancel)
+	switch why := context.Cause(ctx); {
+	case err != nil && why != nil:
+		return nil, why
+	case err != nil:
+		return nil, err
+	case h.closed:
+		go p.Close() // which forgets it
+		return nil, errHostClosed
+	}
+	h.plugins[p] = struct{}{}
+	return p, nil
+}
+
+var errHostClosed = errors.New("the host is closed")
 
 // Plugin makes the guest a plugin of a scheduler. Call it once. The plugin is an
 // io.Closer too.
@@ -166,18 +205,21 @@ func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
 	return wasm, nil
 }
 
-// Close stops all guests that the Host has started.
+// Close stops all guests that the Host has started, and ends the starts that are under way.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	plugins := h.plugins
-	h.plugins = nil
+	h.plugins, h.closed = nil, true
+	for cancel := range h.starts {
+		(*cancel)(errHostClosed)
+	}
 	h.mu.Unlock()
 	var errs []error
 	for p := range plugins {
 		errs = append(errs, p.Close())
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.compiling.Lock() // not for long: compiling ends after the functions that are under way
+	defer h.compiling.Unlock()
 	return errors.Join(append(errs, h.caches.close(context.Background()))...)
 }
 

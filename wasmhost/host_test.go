@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -137,4 +139,51 @@ func gathered(t *testing.T) map[string]string {
 		}
 	}
 	return series
+}
+
+func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	for field, args := range map[string]Args{
+		"recheckEvery": {RecheckEvery: 1 << 32},
+		"memoryLimit":  {MemoryLimit: quantity(-1)},
+		"answersLimit": {AnswersLimit: quantity(-1)},
+		"instances":    {Instances: 2},
+	} {
+		args.GuestURL = fileURLOf("endless")
+		_, err := h.Start(t.Context(), "Wasm", args)
+		var about *ArgsError
+		if !errors.As(err, &about) || about.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// A server that does not answer holds up neither other guests nor Close.
+func TestAGuestThatIsFetchedHoldsUpNobodyElse(t *testing.T) {
+	asked := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	h := &Host{Timeout: time.Hour}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: server.URL})
+		ended <- err
+	}()
+	eventually.Receives(t, "the server is asked", asked)
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
+		t.Error(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := eventually.Receives(t, "the start ends", ended); !errors.Is(err, errHostClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, errHostClosed) {
+		t.Errorf("after the end: %v", err)
+	}
 }

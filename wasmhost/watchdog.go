@@ -58,7 +58,7 @@ func (w *watchdog) look(timeout time.Duration) {
 		case number != seen.number:
 			*seen = seenCall{number, now}
 		case now.Sub(seen.since) >= timeout:
-			i.Interrupt(abi.Overdue(timeout))
+			i.InterruptCall(number, abi.Overdue(timeout))
 		}
 	}
 }

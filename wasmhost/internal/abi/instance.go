@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ type Instance struct {
 	last      *reason // that was given, in the account lastOf
 	lastOf    *Account
 	own       Account
-	calls     atomic.Uint64 // twice the number of calls, and one more during a call
+	calls     atomic.Uint64 // twice the number of calls, one more during a call, and overdue
 
 	filterNames api.Function
 	names       struct{ at, size uint32 } // of the buffer for names, once it is known
@@ -138,7 +139,10 @@ func explainExit(err error) error {
 func (i *Instance) enter(export string, run func(context.Context) error) error {
 	i.calls.Add(1)
 	err := run(i)
-	i.calls.Add(1)
+	if i.calls.Add(1)&overdue != 0 { // though it may have come to its end
+		<-i.Done()
+		err = cmp.Or(err, context.Cause(i.Context))
+	}
 	if err != nil {
 		if why := context.Cause(i.Context); why != nil {
 			err = why
@@ -161,6 +165,17 @@ func Overdue(timeout time.Duration) error {
 func (i *Instance) InCall() (number uint64, lasts bool) {
 	number = i.calls.Load()
 	return number, number%2 == 1
+}
+
+// overdue is set where InterruptCall has interrupted the call that lasts.
+const overdue = 1 << 63
+
+// InterruptCall is Interrupt if the call with that number still lasts. Any goroutine may
+// call it.
+func (i *Instance) InterruptCall(number uint64, why error) {
+	if i.calls.CompareAndSwap(number, number|overdue) {
+		i.interrupt(why)
+	}
 }
 
 // Interrupt ends the call that lasts, and every further one, with a [Trap] that says

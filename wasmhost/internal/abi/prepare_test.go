@@ -163,6 +163,27 @@ func TestATableGrowsToItsBound(t *testing.T) {
 	}
 }
 
+// The watchdog may look at a call that ends before it interrupts it.
+func TestACallThatHasEndedIsNotInterrupted(t *testing.T) {
+	g, err := Compile(t.Context(), module(0, zero), interruptible)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(context.Background())
+	i, err := g.Start(t.Context(), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := i.InCall()
+	if _, err := i.Call(Filter); err != nil {
+		t.Fatal(err)
+	}
+	i.InterruptCall(before+1, Overdue(time.Second)) // the number of the call that was
+	if _, err := i.Call(Filter); err != nil || i.Interrupted() {
+		t.Errorf("the next call: %v", err)
+	}
+}
+
 func FuzzPrepare(f *testing.F) {
 	for _, file := range []string{"../../../static/regex_v2.wasm", "../../../testdata/guests/every_hook.wasm"} {
 		wasm, err := os.ReadFile(file)

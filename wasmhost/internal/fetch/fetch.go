@@ -40,7 +40,7 @@ func (f Fetcher) Fetch(ctx context.Context, from Source, limit int64) (wasm []by
 	case "oci":
 		wasm, err = f.pull(ctx, from.rest, limit)
 	case "file":
-		wasm, err = readFile(from.rest, limit)
+		wasm, err = readWithin(ctx, from.rest, limit)
 	default:
 		err = errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
@@ -55,6 +55,26 @@ func (f Fetcher) Fetch(ctx context.Context, from Source, limit int64) (wasm []by
 
 // magic begins a Wasm module.
 const magic = "\x00asm"
+
+// readWithin is readFile until ctx is done. A read that does not return then, of a server
+// of NFS that is gone or of /proc/kmsg, is left to itself: nothing can end it.
+func readWithin(ctx context.Context, path string, limit int64) ([]byte, error) {
+	type result struct {
+		wasm []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		wasm, err := readFile(path, limit)
+		done <- result{wasm, err}
+	}()
+	select {
+	case r := <-done:
+		return r.wasm, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)

@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -222,4 +224,18 @@ func message(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// Who reads /proc/kmsg waits for the kernel's next message.
+func TestAFileThatDoesNotEndIsGivenUp(t *testing.T) {
+	const endless = "/proc/kmsg"
+	f, err := os.Open(endless)
+	if err != nil {
+		t.Skipf("no file that blocks whoever reads it: %v", err)
+	}
+	f.Close()
+	_, err = Fetcher{Timeout: 50 * time.Millisecond}.Fetch(t.Context(), Parse("file://"+endless), 1<<30)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
 }
