@@ -17,6 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/enqueue"
 	"wasmkwokwizardry.io/regex-scheduling/guest/filter"
 	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 	"wasmkwokwizardry.io/regex-scheduling/guest/permit"
 	"wasmkwokwizardry.io/regex-scheduling/guest/postbind"
 	"wasmkwokwizardry.io/regex-scheduling/guest/postfilter"
@@ -202,5 +203,15 @@ func TestConfigMayBeEmpty(t *testing.T) {
 		if got != want || !reflect.DeepEqual(out.Log, []string{"read " + want}) {
 			t.Errorf("got %.20q, log %.40q", got, out.Log)
 		}
+	}
+}
+
+func TestAWaitIsEnded(t *testing.T) {
+	host.Now.Waiting = map[string]bool{"a": false, "b": false}
+	if !permit.Allow("a") || !permit.Reject("b") || permit.Allow("c") || permit.Reject("b") {
+		t.Error("a and b waited, and nobody else")
+	}
+	if want := map[string]bool{"a": true}; !maps.Equal(host.Now.Waiting, want) {
+		t.Errorf("left are %v, want %v", host.Now.Waiting, want)
 	}
 }

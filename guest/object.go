@@ -65,6 +65,7 @@ const (
 
 	metaName        = 1
 	metaNamespace   = 3
+	metaUID         = 5
 	metaLabels      = 11
 	metaAnnotations = 12
 
@@ -77,6 +78,9 @@ func (o object) Name() string { return o.text(metaName) }
 
 // Namespace returns the object's namespace, empty for a node.
 func (o object) Namespace() string { return o.text(metaNamespace) }
+
+// UID returns the object's UID.
+func (o object) UID() string { return o.text(metaUID) }
 
 // Label returns the value of a label, and whether there is one.
 func (o object) Label(key string) (value string, ok bool) { return o.entry(metaLabels, key) }

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -271,5 +272,18 @@ func TestNormalizedScores(t *testing.T) {
 	status := mirror(t, aHandle(), "s[]").ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), aPod(), fwk.NodeScoreList{})
 	if status.Code() != fwk.Error || !strings.Contains(status.Message(), "json: cannot unmarshal array") {
 		t.Errorf("scores that are no object: %v", status)
+	}
+}
+
+func TestAGuestEndsTheWaitThatItBegan(t *testing.T) {
+	h := aHandle()
+	for uid, want := range map[types.UID]fwk.Code{"waiting": fwk.Success, "other": fwk.Unschedulable} {
+		h.waiting = uid
+		if got := schedule(t.Context(), openWith(t, "filter_allow", Args{}, h), pod("web"), "n")[0]; got.Code() != want {
+			t.Errorf("%s waits: %v, want %v", uid, got, want)
+		}
+	}
+	if len(h.allowed) != 1 || h.allowed[0] != t.Name()+" waiting" {
+		t.Errorf("allowed %q", h.allowed)
 	}
 }

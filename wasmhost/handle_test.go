@@ -17,6 +17,7 @@ type handle struct {
 	*snapshot.Handle
 	waiting  types.UID
 	rejected []types.UID
+	allowed  []string // plugin and pod
 	events   []string
 }
 
@@ -29,14 +30,19 @@ func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
 	if uid != h.waiting {
 		return nil
 	}
-	return waitingPod{name: string(uid)}
+	return waitingPod{name: string(uid), handle: h}
 }
 
 func (h *handle) EventRecorder() minor.EventRecorder { return recorder{handle: h} }
 
 type waitingPod struct {
 	fwk.WaitingPod
-	name string
+	name   string
+	handle *handle
+}
+
+func (w waitingPod) Allow(plugin string) {
+	w.handle.allowed = append(w.handle.allowed, plugin+" "+w.name)
 }
 
 func (w waitingPod) GetPod() *v1.Pod { return pod(w.name) }

@@ -157,7 +157,8 @@ var errHostClosed = errors.New("the host is closed")
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
-		p.cycleView, p.bindingView = cycleView{handle}, bindingViewOf(handle)
+		view := cycleView{handle, p.name}
+		p.cycleView, p.bindingView = view, bindingViewOf(view)
 	}
 	if why := p.notRemembered; why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
@@ -33,12 +36,12 @@ func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 	}
 }
 
-// buildGo compiles a guest of testdata that is written in plain Go.
+// buildGo compiles a guest that is written in plain Go.
 func buildGo(t *testing.T, folder string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "guest.wasm")
 	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, ".")
-	build.Dir = guests + folder
+	build.Dir = folder
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -49,7 +52,7 @@ func buildGo(t *testing.T, folder string) (file string) {
 func TestAGuestInPlainGoDecides(t *testing.T) {
 	h := &Host{}
 	t.Cleanup(func() { h.Close() })
-	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "plain_go")}, nil)
+	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"plain_go")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,5 +62,23 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 	}
 	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
 		t.Errorf("the reason is %q", reason)
+	}
+}
+
+// What k8s.io/api brings with it, such as klog, wants to know what the program is called.
+func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
+	h := &Host{}
+	t.Cleanup(func() { h.Close() })
+	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "../examples/go-pod")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := pod("asks")
+	asks.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Limits: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
+	if got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+		t.Errorf("a pod without: %v", status)
 	}
 }

@@ -18,7 +18,10 @@ import (
 
 // cycleView is what a guest may ask of the scheduler, or do to it, in a scheduling
 // cycle. Its nodes are those of the snapshot.
-type cycleView struct{ handle fwk.Handle }
+type cycleView struct {
+	handle fwk.Handle
+	plugin string // its name
+}
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
@@ -63,6 +66,16 @@ func (v cycleView) RejectWaitingPod(uid string) bool {
 	return v.handle.RejectWaitingPod(types.UID(uid))
 }
 
+// AllowWaitingPod is about this plugin's wait: another that has the pod wait goes on.
+func (v cycleView) AllowWaitingPod(uid string) bool {
+	waiting := v.handle.GetWaitingPod(types.UID(uid))
+	if waiting == nil {
+		return false
+	}
+	waiting.Allow(v.plugin)
+	return true
+}
+
 func (v cycleView) WaitingPod(uid string) abi.Message {
 	if waiting := v.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
 		return waiting.GetPod()
@@ -78,11 +91,11 @@ type bindingView struct {
 	nodes corelisters.NodeLister
 }
 
-func bindingViewOf(handle fwk.Handle) abi.Scheduler {
-	if nodes := nodeLister(handle); nodes != nil {
-		return bindingView{cycleView{handle}, nodes}
+func bindingViewOf(view cycleView) abi.Scheduler {
+	if nodes := nodeLister(view.handle); nodes != nil {
+		return bindingView{view, nodes}
 	}
-	return cycleView{handle}
+	return view
 }
 
 // nodeLister is nil where there are no informers. A handle made for tests panics

@@ -6,7 +6,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-var hook func(guest.Pod, guest.Node) guest.Status
+var hook = func(guest.Pod, guest.Node) guest.Status { panic("filter.Set was not called") }
 
 // Set makes f the hook. It is asked about each node, so what it needs should be there before.
 func Set(f func(guest.Pod, guest.Node) guest.Status) { hook = f }

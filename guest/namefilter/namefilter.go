@@ -9,7 +9,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-var hook func(nodeName string) *guest.Status
+var hook = func(string) *guest.Status { panic("namefilter.Set was not called") }
 
 // Set makes f the hook. It says why the pod may not run on a node; nil is Success. It
 // is asked about each node, so the statuses should be there before. The name is valid

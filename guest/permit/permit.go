@@ -8,10 +8,30 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-var hook func(guest.Pod, guest.Node) (guest.Status, time.Duration)
+var hook = func(guest.Pod, guest.Node) (guest.Status, time.Duration) { panic("permit.Set was not called") }
 
 // Set makes f the hook. With Wait it says how long at most, in milliseconds' steps.
 func Set(f func(guest.Pod, guest.Node) (status guest.Status, timeout time.Duration)) { hook = f }
+
+// ended is where the host writes whether a wait has ended.
+var ended [8]byte
+
+// Allow ends the wait of a pod that this guest has had wait, wherever the guest is called:
+// the pod is bound unless another plugin has it wait. It is false where no such pod waits.
+// It is an addition to the upstream host, which has Reject alone.
+func Allow(uid string) bool {
+	ended = [8]byte{}
+	host.Give(uid, func(ptr, size uint32) { host.AllowWaitingPod(ptr, size, host.Address(ended[:]), 8) })
+	return ended[0] == 1
+}
+
+// Reject ends the wait of a pod, which is tried again later. It is false where no such pod
+// waits.
+func Reject(uid string) bool {
+	ended = [8]byte{}
+	host.Give(uid, func(ptr, size uint32) { host.RejectWaitingPod(ptr, size, host.Address(ended[:]), 8) })
+	return ended[0] == 1
+}
 
 func init() { host.Register("permit", func() uint64 { return permit() }) }
 

@@ -6,7 +6,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-var hook func(guest.Pod, guest.Node)
+var hook = func(guest.Pod, guest.Node) { panic("postbind.Set was not called") }
 
 // Set makes f the hook.
 func Set(f func(guest.Pod, guest.Node)) { hook = f }

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	hook     func(guest.Pod, map[string]guest.Code) (string, guest.Status)
+	hook     = func(guest.Pod, map[string]guest.Code) (string, guest.Status) { panic("postfilter.Set was not called") }
 	statuses = make(host.Buffer, 0)
 )
 

@@ -8,7 +8,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-var hook func(guest.Pod) guest.Status
+var hook = func(guest.Pod) guest.Status { panic("prefilter.Set was not called") }
 
 // Set makes f the hook. It is asked once for each cycle, before any node is; after
 // Skip, Filter is not asked.

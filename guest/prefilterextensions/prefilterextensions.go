@@ -10,7 +10,11 @@ import (
 // Hook takes the pod of the cycle, the node, and the pod that comes to it or goes.
 type Hook func(pod guest.Pod, node guest.Node, target guest.Pod) guest.Status
 
-var add, remove Hook
+var add, remove Hook = notSet, notSet
+
+func notSet(guest.Pod, guest.Node, guest.Pod) guest.Status {
+	panic("prefilterextensions.Set was not called")
+}
 
 // Set makes both the hooks.
 func Set(addPod, removePod Hook) { add, remove = addPod, removePod }

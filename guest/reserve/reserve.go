@@ -7,9 +7,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
+const notSet = "reserve.Set was not called"
+
 var (
-	chosen  func(guest.Pod, guest.Node) guest.Status
-	givenUp func(guest.Pod, guest.Node)
+	chosen  = func(guest.Pod, guest.Node) guest.Status { panic(notSet) }
+	givenUp = func(guest.Pod, guest.Node) { panic(notSet) }
 )
 
 // Set makes both the hooks. unreserve is also called where reserve failed, and more

@@ -6,7 +6,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-var hook func(guest.Pod, guest.Node) (int32, guest.Status)
+var hook = func(guest.Pod, guest.Node) (int32, guest.Status) { panic("score.Set was not called") }
 
 // Set makes f the hook. It is asked about each node that passed. Scores go from 0 to
 // 100, or package scoreextensions brings them there.

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	hook func(guest.Pod, map[string]int64) guest.Status
+	hook = func(guest.Pod, map[string]int64) guest.Status { panic("scoreextensions.Set was not called") }
 	list = make(host.Buffer, 0)
 )
 

@@ -119,6 +119,15 @@ func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 	}
 }
 
+func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
+	wasm, err := filepath.Abs(guests + "reserve_count.wasm")
+	must(t, err)
+	inFolder(t, map[string]string{"nodes.yaml": nodes})
+	if _, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml"); !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
+		t.Errorf("%s%s", out, errOut)
+	}
+}
+
 func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
 	for _, command := range []string{"inspect", "bench"} {
 		for guest, want := range map[string]string{

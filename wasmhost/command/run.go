@@ -91,7 +91,25 @@ func ask(ctx context.Context, out io.Writer, q question) (left []string, err err
 	for _, node := range q.nodes {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, scores[node.Name], inWords(verdicts[node.Name]))
 	}
-	return left, errors.Join(err, table.Flush())
+	return left, errors.Join(err, table.Flush(), sayWhatWasNotAsked(ctx, out, host, q))
+}
+
+// later are the hooks that ask does not call: the scheduler does once a node is chosen, or
+// on an occasion.
+var later = []string{"addpod", "removepod", "postfilter", "reserve", "unreserve", "permit", "prebind", "bind", "postbind"}
+
+// sayWhatWasNotAsked names those of them that the guest exports.
+func sayWhatWasNotAsked(ctx context.Context, out io.Writer, host *wasmhost.Host, q question) error {
+	wasm, err := host.Fetch(ctx, q.args)
+	if err != nil {
+		return err
+	}
+	exports, _, err := functions(ctx, wasm)
+	left := slices.DeleteFunc(slices.Clone(later), func(hook string) bool { return !slices.Contains(exports, hook) })
+	if len(left) > 0 {
+		fmt.Fprintf(out, "not asked: %s\n", strings.Join(left, ", "))
+	}
+	return err
 }
 
 // score returns what each of the nodes scores, nothing where the guest scores none.

@@ -16,6 +16,7 @@ type Scheduler struct {
 	NominatedNodeName string
 	Normalized        string
 	Logged            []string
+	Waiting           map[string]bool // pods by UID; what is true was allowed
 }
 
 // Now is the scheduler of the call.
@@ -45,6 +46,22 @@ func SetNodeNames(ptr, size uint32)           { Now.NodeNames = read(ptr, size) 
 func SetNominatedNodeName(ptr, size uint32)   { Now.NominatedNodeName = read(ptr, size) }
 func SetNormalizedScoreList(ptr, size uint32) { Now.Normalized = read(ptr, size) }
 func Log(_, ptr, size uint32)                 { Now.Logged = append(Now.Logged, read(ptr, size)) }
+
+func RejectWaitingPod(uid, size, ptr, _ uint32) {
+	endWait(uid, size, ptr, func(uid string) { delete(Now.Waiting, uid) })
+}
+
+func AllowWaitingPod(uid, size, ptr, _ uint32) {
+	endWait(uid, size, ptr, func(uid string) { Now.Waiting[uid] = true })
+}
+
+func endWait(uid, size, ptr uint32, end func(uid string)) {
+	name := read(uid, size)
+	if _, waits := Now.Waiting[name]; waits {
+		end(name)
+		Memory(ptr, 8)[0] = 1
+	}
+}
 
 // passed are the buffers that the addresses refer to. Real addresses do not fit into the
 // 32 bits of Wasm.

@@ -65,6 +65,15 @@ func SetNominatedNodeName(ptr, size uint32)
 //go:wasmimport k8s.io/scheduler result.normalized_score_list
 func SetNormalizedScoreList(ptr, size uint32)
 
+// RejectWaitingPod and AllowWaitingPod take a UID, and write a little-endian uint64: 1, or
+// 0 where no such pod waits.
+//
+//go:wasmimport k8s.io/scheduler handle.reject_waiting_pod
+func RejectWaitingPod(uid, size, ptr, limit uint32)
+
+//go:wasmimport k8s.io/scheduler handle.allow_waiting_pod
+func AllowWaitingPod(uid, size, ptr, limit uint32)
+
 //go:wasmimport k8s.io/klog log
 func Log(severity, ptr, size uint32)
 

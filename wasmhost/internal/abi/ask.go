@@ -19,7 +19,9 @@ type Scheduler interface {
 	// ImageStates is what JSON is made of.
 	ImageStates(node string) any
 	Eventf(Event)
+	// RejectWaitingPod and AllowWaitingPod are false where none of that UID waits.
 	RejectWaitingPod(uid string) bool
+	AllowWaitingPod(uid string) bool
 	// WaitingPod is nil where none of that UID waits.
 	WaitingPod(uid string) Message
 }
@@ -94,4 +96,5 @@ func (nobody) Nodes() (Message, error)      { return nil, nil }
 func (nobody) ImageStates(string) any       { return nil }
 func (nobody) Eventf(Event)                 {}
 func (nobody) RejectWaitingPod(string) bool { return false }
+func (nobody) AllowWaitingPod(string) bool  { return false }
 func (nobody) WaitingPod(string) Message    { return nil }

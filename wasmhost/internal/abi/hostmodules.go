@@ -56,6 +56,7 @@ var hostModules = map[string]hostModule{
 
 		"handle.eventrecorder.eventf": {eventf, 2, false},
 		"handle.reject_waiting_pod":   {rejectWaitingPod, 4, false}, // uid, its size, buf, limit
+		"handle.allow_waiting_pod":    {allowWaitingPod, 4, false},  // likewise; it is our addition
 		"handle.get_waiting_pod":      {getWaitingPod, 4, false},    // uid, its size, buf, limit
 	},
 }
@@ -160,14 +161,22 @@ func eventf(i *Instance, stack []uint64) {
 	i.In.Scheduler.Eventf(event)
 }
 
-// The answer is a little-endian uint64, 1 or 0.
 func rejectWaitingPod(i *Instance, stack []uint64) {
-	uid := i.readName(stack[0], stack[1], "handle.reject_waiting_pod")
-	rejected := uint64(0)
-	if !i.Quiet && i.In.Scheduler.RejectWaitingPod(uid) {
-		rejected = 1
+	i.endWait(stack, "handle.reject_waiting_pod", i.In.Scheduler.RejectWaitingPod)
+}
+
+func allowWaitingPod(i *Instance, stack []uint64) {
+	i.endWait(stack, "handle.allow_waiting_pod", i.In.Scheduler.AllowWaitingPod)
+}
+
+// endWait answers with a little-endian uint64, 1 or 0.
+func (i *Instance) endWait(stack []uint64, what string, end func(uid string) bool) {
+	uid := i.readName(stack[0], stack[1], what)
+	ended := uint64(0)
+	if !i.Quiet && end(uid) {
+		ended = 1
 	}
-	i.memory.WriteUint64Le(uint32(stack[2]), rejected)
+	i.memory.WriteUint64Le(uint32(stack[2]), ended)
 }
 
 // Where no such pod waits, eight zero bytes are written.

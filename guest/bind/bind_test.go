@@ -1,0 +1,17 @@
+package bind_test
+
+import (
+	"testing"
+
+	_ "wasmkwokwizardry.io/regex-scheduling/guest/bind"
+	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
+)
+
+func TestAHookThatWasNotSetSaysSo(t *testing.T) {
+	defer func() {
+		if said := recover(); said != "bind.Set was not called" {
+			t.Errorf("said %v", said)
+		}
+	}()
+	guesttest.Call(t, "bind", guesttest.Input{})
+}
