@@ -33,6 +33,9 @@ const (
 // errMistakes means that what was looked at is wrong, and that this was printed.
 var errMistakes = errors.New("there are mistakes")
 
+// errUnread means that some of it could not be looked at, and that this was printed.
+var errUnread = errors.New("not all could be read")
+
 // options are what the commands have in common.
 type options struct {
 	genericiooptions.IOStreams
@@ -54,6 +57,8 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 		return 0
 	case errors.Is(err, errMistakes):
 		return exitMistakes
+	case errors.Is(err, errUnread):
+		return exitFailed
 	}
 	fmt.Fprintln(streams.ErrOut, "error:", err)
 	if errors.As(err, &wrong) {
@@ -93,7 +98,7 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o.cluster.AddFlags(cmd.PersistentFlags())
 	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The annotation that carries the pattern")
 	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The annotation that carries the pattern of nodes to exclude")
-	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o))
+	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o), newHostlist())
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ const (
 	ruleMisspelt  = "misspelt"
 	ruleDialect   = "other-dialect"
 	ruleNoNode    = "no-node"
+	ruleHostlist  = "hostlist"
+	ruleUnread    = "unreadable"
 )
 
 var rules = map[string]string{
@@ -32,6 +35,8 @@ var rules = map[string]string{
 	ruleMisplaced: "The annotation is not on a pod or a pod template, where alone it is read.",
 	ruleMisspelt:  "The key is almost the one that is read.",
 	ruleDialect:   "The pattern means something else in Python's dialect.",
+	ruleHostlist:  "The pattern looks like a hostlist or a glob, and means something else as a regular expression.",
+	ruleUnread:    "The file cannot be read, so nothing in it was looked at.",
 	ruleNoNode:    "The pattern leaves none of the nodes of --nodes or of the cluster.",
 }
 
@@ -58,14 +63,16 @@ type linter struct {
 func newLint(o *options) *cobra.Command {
 	var nodes string
 	var live, strict bool
+	var exclude []string
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Find mistakes in the regex annotations of manifests",
 		Long: "Find mistakes in the regex annotations of manifests: of pods, and of the pod templates of every kind that has one.\n" +
-			"FILE is a file of YAML or JSON, a folder of them, or - for standard input. What a template engine still has to fill in is for its output:\n" +
-			"pipe that of kustomize or Helm into it.",
+			"FILE is a file of YAML or JSON, a folder of them, or - for standard input. A file that cannot be read is a finding of its own.\n" +
+			"What a template engine still has to fill in is for its output: pipe that of kustomize or Helm into it.",
 		Example: "  kubectl regex lint deploy/\n" +
 			"  helm template . | kubectl regex lint -\n" +
+			"  kubectl get pods -A -o json | kubectl regex lint -\n" +
 			"  kubectl regex lint -o sarif deploy/ >regex.sarif",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
@@ -77,21 +84,33 @@ func newLint(o *options) *cobra.Command {
 				}
 				l.nodes = append([]string{}, names...)
 			}
-			return o.lint(cmd.Context(), l, files, strict)
+			return o.lint(cmd.Context(), l, files, exclude, strict)
 		},
 	}
 	cmd.Flags().StringVar(&nodes, "nodes", "", "Warn of patterns that match none of the nodes in a file, one name a line")
 	cmd.Flags().BoolVar(&live, "live", false, "Warn of patterns that match none of the cluster's nodes")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "live")
+	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "Skip what this glob matches in folders, by its path or its last part, such as 'templates' or '*.tmpl.yaml'; may be given more than once")
 	cmd.Flags().BoolVar(&strict, "strict", false, "Exit with 1 for warnings, too")
 	o.addOutput(cmd, "text", "json", "yaml", "sarif")
 	return cmd
 }
 
-func (o *options) lint(ctx context.Context, l *linter, files []string, strict bool) error {
-	for _, file := range files {
-		if err := o.eachManifest(ctx, file, l.look); err != nil {
+func (o *options) lint(ctx context.Context, l *linter, paths, exclude []string, strict bool) error {
+	for _, pattern := range exclude {
+		if _, err := filepath.Match(pattern, ""); err != nil {
+			return fmt.Errorf("--exclude %s: %w", pattern, err)
+		}
+	}
+	for _, path := range paths {
+		all, err := files(ctx, path, exclude, l.unreadable)
+		if err != nil {
 			return err
+		}
+		for _, file := range all {
+			if err := o.eachManifest(file, l.look); err != nil {
+				l.unreadable(file, err)
+			}
 		}
 	}
 	slices.SortStableFunc(l.findings, func(a, b finding) int {
@@ -100,10 +119,27 @@ func (o *options) lint(ctx context.Context, l *linter, files []string, strict bo
 	if err := o.printFindings(l); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(l.findings, func(f finding) bool { return strict || !f.Warning }) {
+	switch {
+	case slices.ContainsFunc(l.findings, func(f finding) bool { return f.Rule == ruleUnread }):
+		return errUnread
+	case slices.ContainsFunc(l.findings, func(f finding) bool { return strict || !f.Warning }):
 		return errMistakes
 	}
 	return nil
+}
+
+// unreadable notes a file that cannot be read, or not to its end.
+func (l *linter) unreadable(file string, err error) {
+	l.findings = append(l.findings, finding{File: shownAs(file), Line: lineOf(err), Column: 1, Rule: ruleUnread, Message: err.Error()})
+}
+
+// lineOf is the line that an error of YAML names, or 1.
+func lineOf(err error) int {
+	line := 1
+	if _, text, ok := strings.Cut(err.Error(), "yaml: line "); ok {
+		_, _ = fmt.Sscanf(text, "%d", &line)
+	}
+	return line
 }
 
 // look lints an annotation or a label of an object.
@@ -117,10 +153,13 @@ func (l *linter) look(m *manifest, e entry) {
 	}
 	switch {
 	case meant == "":
+	case e.isLabel && m.isCustom() && !e.ofPod:
 	case e.isLabel:
 		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", e.key, meant)
 	case meant != e.key:
 		l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, meant)
+	case !e.ofPod && m.isCustom():
+		l.warn(m, e, ruleMisplaced, "annotation %s: it is read on pods only; does the controller of %s hand it on to them?", e.key, m.kind)
 	case !e.ofPod:
 		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", e.key, m.wanted())
 	case e.at.ShortTag() != "!!str":
@@ -149,15 +188,25 @@ func (l *linter) pattern(m *manifest, e entry) {
 	for _, difference := range dialect.Python(pattern) {
 		l.report(m, e, ruleDialect, "annotation %s: %s: %s", e.key, difference, shown(pattern))
 	}
+	for _, habit := range dialect.Hostlist(pattern) {
+		l.report(m, e, ruleHostlist, "annotation %s: %s: %s", e.key, habit, shown(pattern))
+	}
 }
 
 // warnings are the rules whose findings may be meant.
-var warnings = []string{ruleDialect, ruleNoNode}
+var warnings = []string{ruleDialect, ruleHostlist, ruleNoNode}
 
 func (l *linter) report(m *manifest, e entry, rule, format string, args ...any) {
+	l.add(m, e, rule, slices.Contains(warnings, rule), fmt.Sprintf(format, args...))
+}
+
+func (l *linter) warn(m *manifest, e entry, rule, format string, args ...any) {
+	l.add(m, e, rule, true, fmt.Sprintf(format, args...))
+}
+
+func (l *linter) add(m *manifest, e entry, rule string, warning bool, message string) {
 	l.findings = append(l.findings, finding{
-		File: m.file, Line: e.at.Line, Column: e.at.Column, Object: m.String(),
-		Rule: rule, Warning: slices.Contains(warnings, rule), Message: fmt.Sprintf(format, args...),
+		File: m.file, Line: e.at.Line, Column: e.at.Column, Object: m.String(), Rule: rule, Warning: warning, Message: message,
 	})
 }
 
@@ -168,15 +217,18 @@ func (f finding) severity() string {
 	return "error"
 }
 
+// about is the message, with the object that it is about.
+func (f finding) about() string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
+
 func (o *options) printFindings(l *linter) error {
 	switch o.output {
 	case "sarif":
 		return printJSON(o.Out, sarif(l.findings))
 	case "json", "yaml":
-		return o.print(slices.Concat([]finding{}, l.findings)) // [], not null
+		return o.print(append([]finding{}, l.findings...)) // [], not null
 	}
 	for _, f := range l.findings {
-		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s: %s (%s)\n", f.File, f.Line, f.Column, f.severity(), f.Object, f.Message, f.Rule)
+		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, f.severity(), f.about(), f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.looked, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
 	return nil

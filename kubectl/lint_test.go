@@ -3,9 +3,12 @@ package kubectl
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -53,6 +56,15 @@ func TestLintFinds(t *testing.T) {
 		"in the second document": {pod("") + "---\n" + pod(key+": '('"), "11:54: error"},
 		"merged":                 {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\nmetadata: {annotations: {<<: *x}}\n", "3:45: error"},
 		"merged from two":        {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\ny: &y {}\nmetadata: {annotations: {<<: [*y, *x]}}\n", "3:45: error"},
+		"a typed list":           {"apiVersion: v1\nkind: PodList\nitems: [{metadata: {name: p, annotations: {" + key + ": '('}}}]\n", "3:81: error: Pod p: annotation"},
+		"JSON after JSON":        {`{"apiVersion":"v1","kind":"Pod"}{"apiVersion":"v1","kind":"Pod","metadata":{"name":"é","annotations":{"` + key + `":"("}}}`, "1:141: error: Pod é"},
+		"a number in JSON":       {`{"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"` + key + `":12}}}`, "12 is not a string"},
+		"a workflow of Argo":     {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{name: a, metadata: {annotations: {" + key + ": 'a'}}, container: {image: x}}]}\n", ""},
+		"a machine of KubeVirt":  {"apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nspec: {template: {metadata: {annotations: {" + key + ": 'a'}}, spec: {domain: {}}}}\n", ""},
+		"a bad one in Argo":      {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{metadata: {annotations: {" + key + ": '('}}}]}\n", "(invalid-pattern)"},
+		"on a custom resource":   {"apiVersion: example.com/v1\nkind: Site\nmetadata: {annotations: {" + key + ": 'a'}}\n", "warning: Site: annotation " + key + ": it is read on pods only; does the controller of Site hand it on to them?"},
+		"a hostlist":             {pod(key + ": 'node[001-128]'"), "warning: Pod p: annotation " + key + ": [001-128] is one character out of a class"},
+		"a glob":                 {pod(key + ": 'kubecon-*'"), "(hostlist)"},
 		"an alias of a template": {"apiVersion: apps/v1\nkind: Deployment\nx: &x {metadata: {annotations: {" + key + ": '('}}}\nspec: {template: *x}\n", "error"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,10 +162,10 @@ func TestBadInputIsReportedOnOneLine(t *testing.T) {
 		stdin, want string
 		status      int
 	}{
-		"a file that is not there": {args: []string{"lint", "nope.yaml"}, want: "error: lstat nope.yaml: no such file or directory", status: exitFailed},
-		"no YAML":                  {args: []string{"lint", "-"}, stdin: "{{- if .Values.x }}\na: b\n", want: "error: stdin: yaml: ", status: exitFailed},
-		"an anchor with itself":    {args: []string{"lint", "-"}, stdin: "x: &x {y: *x}\n", want: "error: stdin: yaml: anchor 'x' value contains itself", status: exitFailed},
-		"half a file":              {args: []string{"lint", "-"}, stdin: "kind: [", want: "error: stdin: yaml: line 1: did not find expected node content", status: exitFailed},
+		"a file that is not there": {args: []string{"lint", "nope.yaml"}, want: "error: stat nope.yaml: no such file or directory", status: exitFailed},
+		"no YAML":                  {args: []string{"lint", "-"}, stdin: "{{- if .Values.x }}\na: b\n", want: "stdin:1:1: error: yaml: ", status: exitFailed},
+		"an anchor with itself":    {args: []string{"lint", "-"}, stdin: "x: &x {y: *x}\n", want: "stdin:1:1: error: yaml: anchor 'x' value contains itself", status: exitFailed},
+		"half a file":              {args: []string{"lint", "-"}, stdin: "kind: [", want: "stdin:1:1: error: yaml: line 1: did not find expected node content", status: exitFailed},
 		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: "error: --output xml: give one of text, json, yaml, sarif", status: exitFailed},
 		"no such key":              {args: []string{"lint", "--annotation", "a b", "-"}, want: `error: annotation key "a b" must have`, status: exitFailed},
 		"a bad pattern":            {args: []string{"match", "(", "--nodes", "-"}, want: "error: annotation " + key + ": missing closing ): \"(\"", status: exitMistakes},
@@ -163,9 +175,94 @@ func TestBadInputIsReportedOnOneLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, tt.stdin, tt.args...)
-			if status != tt.status || out != "" || !strings.HasPrefix(stderr, tt.want) {
+			if status != tt.status || !strings.HasPrefix(out+stderr, tt.want) || strings.Count(out, "\n") > 1 {
 				t.Errorf("exit status %d: %s%s, want %d: %s", status, out, stderr, tt.status, tt.want)
 			}
 		})
+	}
+}
+
+// One bad file is a finding, and hides no other.
+func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"bad.yaml": pod(key + ": '('"), "chart/templates/web.yaml": "a: 1\n{{- if x }}\n", "skipped/bad.yaml": pod(key + ": '('"),
+	} {
+		file := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink("nowhere", filepath.Join(folder, "dangling.yaml")), os.Symlink(folder, link),
+		syscall.Mkfifo(filepath.Join(folder, "fifo.yaml"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	status, out, stderr := run(t, "", "lint", "--exclude", "skipped", link)
+	for _, want := range []string{"bad.yaml:5:54: error: Pod p:", "dangling.yaml:1:1: error: stat ", "web.yaml:2:1: error: yaml: line 2: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if status != exitFailed || strings.Count(out, "\n") != 3 {
+		t.Errorf("exit status %d\n%s%s", status, out, stderr)
+	}
+	if status, out, _ := run(t, "", "lint", "--exclude", "skipped", "--exclude", "chart", "--exclude", "dang*", link); status != exitMistakes {
+		t.Errorf("without the others: exit status %d\n%s", status, out)
+	}
+	if status, _, stderr := run(t, "", "lint", "--exclude", "[", folder); status != exitFailed || !strings.Contains(stderr, "--exclude [: syntax error in pattern") {
+		t.Errorf("a bad glob: exit status %d: %s", status, stderr)
+	}
+}
+
+func TestNothingFoundIsAnEmptyList(t *testing.T) {
+	if status, out, _ := run(t, pod(""), "lint", "-o", "json", "-"); status != 0 || out != "[]\n" {
+		t.Errorf("exit status %d: %q", status, out)
+	}
+}
+
+// aCluster is what kubectl get pods -o json writes of so many pods, the last with a bad pattern.
+func aCluster(pods int) string {
+	var b strings.Builder
+	b.WriteString(`{"apiVersion": "v1", "kind": "List", "items": [`)
+	for i := range pods {
+		pattern := "kubecon-.*"
+		if i == pods-1 {
+			pattern = "("
+		}
+		fmt.Fprintf(&b, `{
+    "apiVersion": "v1", "kind": "Pod",
+    "metadata": {"annotations": {%q: %q}, "name": "web-%d", "namespace": "shop", "labels": {"app": "web", "pod-template-hash": "5d4f8"},
+        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web"}], "uid": "%d"},
+    "spec": {"containers": [{"name": "web", "image": "registry.example/web:1", "env": [%s{"name": "LAST", "value": "x"}]}], "nodeName": "kubecon-1"},
+    "status": {"phase": "Running", "conditions": [%s{"type": "Ready", "status": "True"}]}
+}, `, key, pattern, i, i, strings.Repeat(`{"name": "A", "value": "b"}, `, 20), strings.Repeat(`{"type": "A", "status": "True"}, `, 5))
+	}
+	return strings.TrimSuffix(b.String(), ", ") + "]}"
+}
+
+// Once it took time by the square: 17 s for 2,000 pods, which is half an hour for these.
+func TestLintOfAllPodsOfALargeCluster(t *testing.T) {
+	status, out, stderr := run(t, aCluster(20_000), "lint", "-")
+	if status != exitMistakes || strings.Count(out, "\n") != 1 || !strings.Contains(out, "error: Pod shop/web-19999: ") || stderr != "20000 patterns, 1 finding\n" {
+		t.Errorf("exit status %d: %s%s", status, out, stderr)
+	}
+}
+
+func BenchmarkLint(b *testing.B) {
+	text := aCluster(20_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		var out bytes.Buffer
+		Run(b.Context(), []string{"lint", "-"}, genericiooptions.IOStreams{In: strings.NewReader(text), Out: &out, ErrOut: &out})
+	}
+}
+
+func TestAHostlistBecomesAPattern(t *testing.T) {
+	if status, out, _ := run(t, "", "hostlist", "node[001-128],gpu[1-2]"); status != 0 || out != "^(node(00[1-9]|0[1-9][0-9]|1[0-1][0-9]|12[0-8])|gpu([1-2]))$\n" {
+		t.Errorf("exit status %d: %s", status, out)
+	}
+	if status, _, stderr := run(t, "", "hostlist", "node[9-1]"); status != exitFailed || !strings.HasPrefix(stderr, `error: hostlist "node[9-1]": `) {
+		t.Errorf("exit status %d: %s", status, stderr)
 	}
 }

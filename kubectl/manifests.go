@@ -7,18 +7,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml/goyaml.v3"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// templates are where the kinds of Kubernetes have their pod template. Other kinds,
-// such as those of custom resources, have one wherever something has containers.
+// templates are where the kinds of Kubernetes have their pod template.
 var templates = map[string]string{
 	"Pod":                   "",
 	"PodTemplate":           "template",
@@ -31,11 +28,14 @@ var templates = map[string]string{
 	"CronJob":               "spec.jobTemplate.spec.template",
 }
 
+// builtIn are the API groups of Kubernetes that have no dot in their names. The others
+// of its own end in .k8s.io.
+var builtIn = []string{"", "apps", "autoscaling", "batch", "policy"}
+
 // manifest is an object in a file.
 type manifest struct {
-	unstructured.Unstructured
-	file    string
-	text    yamlcheck.Text // of the object alone
+	file, apiVersion, kind, name, namespace string
+
 	entries []entry
 }
 
@@ -48,48 +48,90 @@ type entry struct {
 }
 
 func (m *manifest) String() string {
-	name := m.GetName()
-	if name == "" {
-		name = m.GetGenerateName()
+	name := m.name
+	if m.namespace != "" {
+		name = m.namespace + "/" + name
 	}
-	if m.GetNamespace() != "" {
-		name = m.GetNamespace() + "/" + name
-	}
-	return strings.TrimSpace(m.GetKind() + " " + name)
+	return strings.TrimSpace(m.kind + " " + name)
 }
 
 // wanted is where the annotation belongs.
 func (m *manifest) wanted() string {
-	if path, ok := templates[m.GetKind()]; ok {
+	if path, ok := templates[m.kind]; ok {
 		return strings.TrimPrefix(path+".metadata.annotations", ".")
 	}
 	return "the metadata.annotations of a pod or of a pod template"
 }
 
+// isCustom reports whether the object is a custom resource. What its controller makes of
+// annotations, nobody knows here.
+func (m *manifest) isCustom() bool {
+	group, _, grouped := strings.Cut(m.apiVersion, "/")
+	return grouped && !slices.Contains(builtIn, group) && !strings.HasSuffix(group, ".k8s.io")
+}
+
 // extensions are those of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// eachManifest calls look with each annotation and label of the objects in a file, in the
-// files of a folder, or for - in standard input.
-func (o *options) eachManifest(ctx context.Context, path string, look func(*manifest, entry)) error {
+// files are those that a path stands for: itself, or the regular files of a folder that
+// look like manifests, but for those whose path or name a pattern of exclude matches. bad
+// is told of those that cannot be looked at.
+func files(ctx context.Context, path string, exclude []string, bad func(file string, err error)) (all []string, err error) {
 	if path == "-" {
-		return o.readManifests(path, "stdin", look)
+		return []string{path}, nil
 	}
-	return filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return err
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	return all, filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if entry.IsDir() || file != path && !slices.Contains(extensions, filepath.Ext(file)) {
+		relative, _ := filepath.Rel(path, file)
+		if slices.ContainsFunc(exclude, func(pattern string) bool { return excludes(pattern, relative) }) {
+			if entry != nil && entry.IsDir() {
+				return filepath.SkipDir
+			}
 			return nil
 		}
-		return o.readManifests(file, file, look)
+		if err == nil && (entry.IsDir() || !slices.Contains(extensions, filepath.Ext(file))) {
+			return nil
+		}
+		if err == nil {
+			info, err = os.Stat(file) // behind a link
+		}
+		switch {
+		case err != nil:
+			bad(file, err)
+		case info.Mode().IsRegular():
+			all = append(all, file)
+		}
+		return nil
 	})
 }
 
-func (o *options) readManifests(file, shown string, look func(*manifest, entry)) error {
+// excludes reports whether a pattern of --exclude matches a path in a folder, or its last part.
+func excludes(pattern, path string) bool {
+	whole, _ := filepath.Match(pattern, path)
+	last, _ := filepath.Match(pattern, filepath.Base(path))
+	return path != "." && (whole || last)
+}
+
+// eachManifest calls look with each annotation and label of the objects in a file. What
+// is read before a mistake in it counts.
+func (o *options) eachManifest(file string, look func(*manifest, entry)) error {
 	text, err := o.readFile(file)
 	if err != nil {
 		return err
+	}
+	if begin := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(begin) > 0 && begin[0] == '{' {
+		if documents, err := readJSON(text); err == nil {
+			for _, document := range documents {
+				readObject(shownAs(file), document, "", "", look)
+			}
+			return nil
+		} // else it may be YAML
 	}
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	for {
@@ -100,71 +142,146 @@ func (o *options) readManifests(file, shown string, look func(*manifest, entry))
 			return nil
 		}
 		if err == nil {
-			err = document.Decode(&value)
+			err = document.Decode(&value) // finds aliases of themselves, and too many of them
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w; what a template engine has to fill in first cannot be read", shown, err)
+			return fmt.Errorf("%w; what a template engine has to fill in first cannot be read", err)
 		}
-		readObject(shown, yamlcheck.Of(&document), value, look)
+		if len(document.Content) > 0 {
+			readObject(shownAs(file), document.Content[0], "", "", look)
+		}
 	}
 }
 
-// readObject reads an object, or those of a List. What is no object of Kubernetes,
-// such as a file of Helm values, is passed over.
-func readObject(file string, text yamlcheck.Text, value any, look func(*manifest, entry)) {
-	m := &manifest{file: file, text: text}
-	m.Object, _ = value.(map[string]any)
-	if m.GetKind() == "" || m.GetAPIVersion() == "" {
+// shownAs is what a file is called in findings.
+func shownAs(file string) string {
+	if file == "-" {
+		return "stdin"
+	}
+	return file
+}
+
+// readObject reads an object, or those of a List, whose items may have no kind of their
+// own. What is no object of Kubernetes, such as a file of Helm values, is passed over.
+func readObject(file string, node *yaml.Node, apiVersion, kind string, look func(*manifest, entry)) {
+	fields := mapping(node)
+	m := &manifest{file: file, apiVersion: text(fields["apiVersion"]), kind: text(fields["kind"])}
+	if m.apiVersion == "" && m.kind == "" {
+		m.apiVersion, m.kind = apiVersion, kind
+	}
+	if m.kind == "" || m.apiVersion == "" {
 		return
 	}
-	if items, ok := m.Object["items"].([]any); ok && strings.HasSuffix(m.GetKind(), "List") {
-		for i, item := range items {
-			readObject(file, text.At(fmt.Sprintf("items[%d]", i)), item, look)
+	if of, ok := strings.CutSuffix(m.kind, "List"); ok && fields["items"] != nil {
+		for _, item := range resolved(fields["items"]).Content {
+			readObject(file, item, m.apiVersion, of, look)
 		}
 		return
 	}
-	m.collect(value, "")
+	metadata := mapping(fields["metadata"])
+	m.name, m.namespace = text(metadata["name"]), text(metadata["namespace"])
+	if m.name == "" {
+		m.name = text(metadata["generateName"])
+	}
+	m.collect(node, "", map[*yaml.Node]int{})
 	for _, e := range m.entries {
 		look(m, e)
 	}
 }
 
-// collect finds the annotations and labels of an object and of the templates in it.
-func (m *manifest) collect(value any, path string) {
-	if items, ok := value.([]any); ok {
-		for i, item := range items {
-			m.collect(item, fmt.Sprintf("%s[%d]", path, i))
+// collect finds the annotations and labels of an object and of the templates in it. at are
+// the places in entries of values that were found.
+func (m *manifest) collect(node *yaml.Node, path string, at map[*yaml.Node]int) {
+	node = resolved(node)
+	if node == nil {
+		return
+	}
+	if node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			m.collect(item, path+"[]", at)
 		}
+		return
 	}
-	fields, _ := value.(map[string]any)
+	fields := mapping(node)
 	for key, child := range fields {
-		m.collect(child, strings.TrimPrefix(path+"."+key, "."))
+		m.collect(child, strings.TrimPrefix(path+"."+key, "."), at)
 	}
+	metadata := mapping(fields["metadata"])
 	for _, kind := range []string{"annotations", "labels"} {
-		keys, _, _ := unstructured.NestedFieldNoCopy(fields, "metadata", kind)
-		named, _ := keys.(map[string]any)
-		for key := range named {
-			_, at := m.text.Find(fmt.Sprintf("%s.metadata.%s[%s]", path, kind, key))
-			m.add(entry{key: key, at: at, isLabel: kind == "labels", ofPod: m.isPod(fields, path)})
+		for key, value := range mapping(metadata[kind]) {
+			m.add(entry{key: key, at: value, isLabel: kind == "labels", ofPod: m.isPod(fields, path)}, at)
 		}
 	}
 }
 
 // add takes an entry once, however many aliases stand for it: on a pod, if it is on one.
-func (m *manifest) add(e entry) {
-	i := slices.IndexFunc(m.entries, func(other entry) bool { return other.at == e.at })
-	if i < 0 {
+func (m *manifest) add(e entry, at map[*yaml.Node]int) {
+	i, known := at[e.at]
+	switch {
+	case !known:
+		at[e.at] = len(m.entries)
 		m.entries = append(m.entries, e)
-	} else if e.ofPod {
+	case e.ofPod:
 		m.entries[i] = e
 	}
 }
 
-// isPod reports whether a part of the object is a pod or a pod template.
-func (m *manifest) isPod(fields map[string]any, path string) bool {
-	if known, ok := templates[m.GetKind()]; ok {
+// isPod reports whether a part of the object is a pod or a pod template. Custom resources
+// have one wherever something has containers, or is called a template, as in Argo's
+// workflows and KubeVirt's machines.
+func (m *manifest) isPod(fields map[string]*yaml.Node, path string) bool {
+	if known, ok := templates[m.kind]; ok {
 		return path == known
 	}
-	_, found, _ := unstructured.NestedFieldNoCopy(fields, "spec", "containers")
-	return found
+	_, has := mapping(fields["spec"])["containers"]
+	last := strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])
+	return has || m.isCustom() && (strings.HasSuffix(last, "template") || last == "templates[]")
+}
+
+// resolved is what an alias stands for.
+func resolved(node *yaml.Node) *yaml.Node {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// mapping are the fields of a mapping by their names, with those that are merged into it.
+func mapping(node *yaml.Node) map[string]*yaml.Node {
+	node = resolved(node)
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	fields := make(map[string]*yaml.Node, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := resolved(node.Content[i]), node.Content[i+1]
+		if key.ShortTag() == "!!merge" {
+			merge(fields, value)
+		} else {
+			fields[key.Value] = resolved(value)
+		}
+	}
+	return fields
+}
+
+// merge takes the fields of a mapping, or of a list of them, that are not there yet.
+func merge(fields map[string]*yaml.Node, from *yaml.Node) {
+	sources := []*yaml.Node{from}
+	if list := resolved(from); list.Kind == yaml.SequenceNode {
+		sources = list.Content
+	}
+	for _, source := range sources {
+		for key, value := range mapping(source) {
+			if _, ok := fields[key]; !ok {
+				fields[key] = value
+			}
+		}
+	}
+}
+
+func text(node *yaml.Node) string {
+	if node == nil {
+		return ""
+	}
+	return node.Value
 }

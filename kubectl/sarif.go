@@ -18,7 +18,7 @@ func sarif(findings []finding) object {
 	}
 	for _, f := range findings {
 		results = append(results, object{
-			"ruleId": f.Rule, "level": f.severity(), "message": object{"text": f.Object + ": " + f.Message},
+			"ruleId": f.Rule, "level": f.severity(), "message": object{"text": f.about()},
 			"locations": []object{{"physicalLocation": object{
 				"artifactLocation": object{"uri": filepath.ToSlash(f.File)},
 				"region":           object{"startLine": f.Line, "startColumn": f.Column},
