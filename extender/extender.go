@@ -103,7 +103,7 @@ func New(o Options) (*Extender, error) {
 // chain is that of the algorithms with these names.
 func (e *Extender) chain(names []string) (links algorithm.Chain) {
 	for _, name := range names {
-		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: e.Config.Algorithms[name].Weight})
+		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: *e.Config.Algorithms[name].Weight})
 	}
 	return links
 }

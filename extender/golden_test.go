@@ -54,7 +54,11 @@ func (c goldenCase) file(name string) *txtar.File {
 
 // request is without the newline that every file in an archive has at its end.
 func (c goldenCase) request() []byte {
-	return bytes.TrimSuffix(c.file("request.json").Data, []byte("\n"))
+	file := c.file("request.json")
+	if file == nil {
+		return nil
+	}
+	return bytes.TrimSuffix(file.Data, []byte("\n"))
 }
 
 func (c goldenCase) name() string { return strings.TrimSuffix(filepath.Base(c.path), ".txtar") }
@@ -71,11 +75,17 @@ func (c goldenCase) handler(t testing.TB) http.Handler {
 func TestGoldenAnswers(t *testing.T) {
 	for _, c := range goldenCases(t) {
 		t.Run(c.name(), func(t *testing.T) {
+			if c.request() == nil {
+				t.Fatalf("%s has no request.json", c.path)
+			}
 			handler := c.handler(t)
 			for _, verb := range []string{"filter", "prioritize"} {
 				w := post(handler, "/"+verb, c.request())
 				if got := w.Header().Get("Content-Type"); got != "application/json" {
 					t.Errorf("%s: content type %q", verb, got)
+				}
+				if c.file(verb) == nil { // a new case has its request alone
+					c.archive.Files = append(c.archive.Files, txtar.File{Name: verb})
 				}
 				got, file := fmt.Sprintf("%d\n%s\n", w.Code, bytes.TrimSpace(w.Body.Bytes())), c.file(verb)
 				if want := string(file.Data); got != want && !*update {
@@ -189,4 +199,12 @@ func FuzzVerbs(f *testing.F) {
 			}
 		}
 	})
+}
+
+// As extender/algorithm/README.md says: a new case is its configuration and its request.
+func TestANewCaseGetsItsAnswersWritten(t *testing.T) {
+	c := goldenCase{path: "new.txtar", archive: txtar.Parse([]byte("-- config.yaml --\nalgorithm: nop\n-- request.json --\n{}\n"))}
+	if c.file("filter") != nil || string(c.request()) != "{}" || (goldenCase{archive: &txtar.Archive{}}).request() != nil {
+		t.Error("a section that is not there is found")
+	}
 }

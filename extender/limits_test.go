@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -286,4 +288,18 @@ func TestAThousandConnectionsAtATime(t *testing.T) {
 	}
 	close(begin)
 	all.Wait()
+}
+
+// A terminal that shows the log must not obey who sends requests.
+func TestAPathIsEscapedInTheLog(t *testing.T) {
+	for _, format := range []string{logging.Text, logging.JSON} {
+		var log bytes.Buffer
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, format, nil)})
+		must(t, err)
+		w := post(e.Handler(), "/%1b%5d0;x%07%0a%0dfake", nil)
+		e.Close()
+		if !strings.Contains(log.String(), "/%1b%5d0;x%07%0a%0dfake") || strings.ContainsAny(log.String()+w.Body.String(), "\x1b\x07\r") {
+			t.Errorf("%s: %q, %q", format, log.String(), w.Body)
+		}
+	}
 }

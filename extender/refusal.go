@@ -60,11 +60,11 @@ func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 	e.metrics.unknown.Inc()
 	e.unknownLog.Do(func() {
 		e.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
-			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.Path), "client", r.RemoteAddr)
+			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.EscapedPath()), "client", r.RemoteAddr)
 	})
 	if r.Pattern != "/" {
 		w.Header().Set("Allow", http.MethodPost)
-		writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.Path + " takes POST"})
+		writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.EscapedPath() + " takes POST"})
 		return
 	}
 	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(

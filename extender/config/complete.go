@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
@@ -42,9 +43,11 @@ func (c *Config) completeAlgorithms() (problems []error) {
 	maps.Copy(entries, c.Algorithms)
 	for name, entry := range entries {
 		entry.Kind = cmp.Or(entry.Kind, name)
-		entry.Weight = cmp.Or(entry.Weight, 1)
-		if entry.Weight < 1 {
-			problems = append(problems, fmt.Errorf("algorithms.%s.weight: must be at least 1", name))
+		if entry.Weight == nil {
+			entry.Weight = ptr.To[int64](1)
+		}
+		if *entry.Weight < 1 || *entry.Weight > MaxWeight {
+			problems = append(problems, fmt.Errorf("algorithms.%s.weight: %d: must be from 1 to %d; an algorithm that is not to count is left out of prioritize", name, *entry.Weight, MaxWeight))
 		}
 		resolved, err := builtin.Resolve(entry.Kind, entry.Config)
 		if err == nil {

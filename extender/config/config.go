@@ -39,9 +39,12 @@ type Config struct {
 // Algorithm configures an algorithm, perhaps one of several of its kind.
 type Algorithm struct {
 	Kind   string          `json:"kind,omitempty"`   // as registered; empty means the name of the entry
-	Weight int64           `json:"weight,omitempty"` // of its scores where several prioritize
+	Weight *int64          `json:"weight,omitempty"` // of its scores where several prioritize; 1 to MaxWeight
 	Config json.RawMessage `json:"config,omitempty"` // decoded by the algorithm
 }
+
+// MaxWeight keeps the sum of weighted scores far from the end of an int64.
+const MaxWeight = 1_000_000
 
 // TLS names the files to serve TLS with. They are read again when they change.
 type TLS struct {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/go-logr/logr/testr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
 // vector is an answer of Prometheus with a value per instance.
@@ -194,12 +196,68 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	}
 }
 
+func TestOneOddSampleSpoilsNoOther(t *testing.T) {
+	good := `{"metric":{"instance":"a"},"value":[1,"0.5"]}`
+	for _, odd := range []string{
+		`{"metric":{"instance":"b"},"value":[1,"x"]}`, `{"metric":{"instance":"b"},"value":[1]}`, `{"metric":{"instance":7},"value":[1,"1"]}`,
+		`{"metric":{"instance":"b"},"value":[1,null]}`, `null`, `[]`, `{"metric":{"instance":"b"},"histogram":[1,{}]}`,
+	} {
+		config := defaults()
+		config.URL = serve(t, `{"status":"success","data":{"resultType":"vector","result":[`+odd+`,`+good+`]},"warnings":["w"]}`).URL
+		if got, err := build(t, config, time.Now).ask(t); err != nil || got["a"] != 0.5 || len(got) != 1 {
+			t.Errorf("%s: got %v, %v", odd, got, err)
+		}
+	}
+}
+
+// long is an answer of 30 MB that is made while it is read, and the most heap that was
+// seen meanwhile.
+type long struct {
+	sample  int
+	rest    []byte
+	highest int
+}
+
+func (l *long) Read(p []byte) (int, error) {
+	const samples = 120_000
+	if len(l.rest) == 0 {
+		switch l.sample++; {
+		case l.sample == 1:
+			l.rest = []byte(`{"status":"success","data":{"resultType":"vector","result":[`)
+		case l.sample < samples:
+			l.rest = fmt.Appendf(nil, `{"metric":{"instance":"node-%d:9100","job":%q},"value":[1731423600.123,"0.5"]},`, l.sample%1000, strings.Repeat("x", 200))
+		case l.sample == samples:
+			l.rest = []byte(`{"metric":{},"value":[1,"1"]}]}}`)
+		default:
+			return 0, io.EOF
+		}
+		if l.sample%10_000 == 0 {
+			l.highest = max(l.highest, heap.InUse())
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// As a whole, an answer of 30 MB took 350 MB.
+func TestALongAnswerIsReadSampleBySample(t *testing.T) {
+	c, before, answer := defaults(), heap.InUse(), &long{}
+	values, err := c.decode(answer)
+	if err != nil || len(values) != 1000 {
+		t.Fatalf("%d values, %v", len(values), err)
+	}
+	if most := answer.highest - before; most > 8<<20 {
+		t.Errorf("it took %d bytes", most)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(vector(values)))
 	f.Add([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"[::1]:9100"},"value":[1]}]}}`))
 	c := defaults()
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		got, err := c.decode(answer)
+		got, err := c.decode(bytes.NewReader(answer))
 		for name, value := range got {
 			if err != nil || name == "" || math.IsNaN(value) {
 				t.Errorf("%q: %v, %v", name, value, err)
