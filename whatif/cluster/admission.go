@@ -113,6 +113,22 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	return o, nil
 }
 
+// Replace takes an object in the place of the one of its name, prepared as a new one is.
+func (c *Cluster) Replace(ctx context.Context, o Object) error {
+	k := c.of(o)
+	c.stamp(o)
+	old := k.get(o.GetNamespace(), o.GetName())
+	o, err := c.prepare(ctx, k, o)
+	if err != nil {
+		return err
+	}
+	if o.SetUID(""); old != nil {
+		o.SetUID(old.GetUID())
+	}
+	c.put(o)
+	return nil
+}
+
 // prepare does what becomes of an object before it is stored. Nodes and volumes come with
 // a status, as those of a snapshot.
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {

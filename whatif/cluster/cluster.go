@@ -30,6 +30,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
@@ -57,6 +58,7 @@ type Cluster struct {
 	undo       []event
 	recording  int // transactions that are open
 	unmodelled map[string]bool
+	loading    bool // nothing follows from a write
 }
 
 // kind is a kind that is served.
@@ -84,6 +86,9 @@ func New(now func() time.Time) (*Cluster, error) {
 	}
 	c.serve(&storagev1.VolumeAttachment{}, false)
 	c.serve(&v1.LimitRange{}, true)
+	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
+		return nil, err
+	}
 	c.Config = &rest.Config{Host: "http://cluster-in-memory", Transport: transport{c}, QPS: -1}
 	typed := rest.CopyConfig(c.Config)
 	typed.ContentType = protobuf

@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
@@ -19,26 +20,32 @@ import (
 
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
-// not admitted once more, unless they lack what it fills in. Pods without a node come
+// not admitted once more, unless they lack what it fills in. Pods that have ended, or are
+// being deleted, are left out. Pods without a node come
 // last, the oldest first. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
-	s.Complete()
+	s.AddMissing()
 	for _, class := range schedulingapi.SystemPriorityClasses() {
 		c.put(class)
 	}
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease} {
 		c.put(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}})
 	}
+	c.loading = true
+	defer func() { c.loading = false }()
 	var pods []*v1.Pod
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(s) {
 			if pod, ok := o.(*v1.Pod); ok {
-				pods = append(pods, pod)
+				if !podutil.IsPodTerminal(pod) && pod.DeletionTimestamp == nil { // it takes no room, or will not soon
+					pods = append(pods, pod)
+				}
 			} else if err := c.load(kind, o); err != nil {
 				return err
 			}
 		}
 	}
+	c.loading = false
 	c.bindAllAtOnce()
 	slices.SortStableFunc(pods, byAge)
 	for _, pod := range pods {
@@ -103,18 +110,46 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		}
 		uid := pod.UID
 		pod = made.(*v1.Pod)
-		if pod.UID = uid; pod.Spec.NodeName != "" {
+		pod.UID, pod.Status.ResourceClaimStatuses = uid, status.ResourceClaimStatuses
+		if pod.Spec.NodeName != "" {
 			pod.Status = status
 		}
 	}
 	if pod.Spec.NodeName != "" && (pod.Status.Phase == "" || pod.Status.Phase == v1.PodPending && len(pod.Status.Conditions) == 0) {
 		c.start(pod)
 	}
+	if pod.UID == "" {
+		pod.UID = types.UID("pod-" + name(pod))
+	}
+	c.adopt(pod)
 	c.put(pod)
 	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
 		c.reserve(pod)
 	}
 	return nil
+}
+
+// adopt has the claims that were made for a pod from templates be its own, also where the
+// file does not say whose they are.
+func (c *Cluster) adopt(pod *v1.Pod) {
+	var claims []Object
+	for i := range pod.Spec.Volumes {
+		if pod.Spec.Volumes[i].Ephemeral != nil {
+			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, claimOf(pod, &pod.Spec.Volumes[i])))
+		}
+	}
+	for _, made := range pod.Status.ResourceClaimStatuses {
+		if made.ResourceClaimName != nil {
+			claims = append(claims, c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, *made.ResourceClaimName))
+		}
+	}
+	for _, claim := range claims {
+		if claim != nil && !owned(claim, pod) {
+			claim = claim.DeepCopyObject().(Object)
+			claim.SetOwnerReferences(ownedBy(pod))
+			c.put(claim)
+		}
+	}
 }
 
 func name(o Object) string {

@@ -45,6 +45,9 @@ func (c *Cluster) Delete(o Object) {
 // follow does what controllers would after a write.
 func (c *Cluster) follow(e event) {
 	c.recount(e)
+	if c.loading {
+		return
+	}
 	switch o := e.object().(type) {
 	case *v1.Pod:
 		if e.old == nil {
@@ -60,8 +63,12 @@ func (c *Cluster) follow(e event) {
 			c.bindAtOnce(o)
 		}
 	case *v1.PersistentVolume:
-		if e.old == nil {
+		if ref := o.Spec.ClaimRef; e.old == nil && ref == nil {
 			c.bindAllAtOnce()
+		} else if e.old == nil {
+			if claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name); claim != nil {
+				c.bindAtOnce(claim)
+			}
 		}
 	}
 }

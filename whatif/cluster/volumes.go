@@ -53,18 +53,18 @@ func waits(class *storagev1.StorageClass) bool {
 
 const noProvisioner = "kubernetes.io/no-provisioner"
 
+// bindAllAtOnce does so for all claims.
 func (c *Cluster) bindAllAtOnce() {
 	for _, claim := range All[*v1.PersistentVolumeClaim](c) {
-		if claim.Spec.VolumeName == "" || claim.Status.Phase != v1.ClaimBound {
-			c.bindAtOnce(claim)
-		}
+		c.bindAtOnce(claim)
 	}
 }
 
 // bindAtOnce gives a claim its volume, if it need not wait for a pod.
 func (c *Cluster) bindAtOnce(claim *v1.PersistentVolumeClaim) {
 	if claim.Spec.VolumeName != "" {
-		if volume := Get[*v1.PersistentVolume](c, "", claim.Spec.VolumeName); volume != nil {
+		volume := Get[*v1.PersistentVolume](c, "", claim.Spec.VolumeName)
+		if volume != nil && !(volumehelpers.IsVolumeBoundToClaim(volume, claim) && volume.Spec.ClaimRef.UID != "" && claim.Annotations[volumehelpers.AnnBindCompleted] != "") {
 			c.bindVolume(claim, volume)
 		}
 		return
@@ -77,13 +77,27 @@ func (c *Cluster) bindAtOnce(claim *v1.PersistentVolumeClaim) {
 	}
 }
 
+// byUse is an index of volumes: by the claim that they refer to, or else by their class.
+const byUse = "use"
+
+func useOf(o any) ([]string, error) {
+	volume := o.(*v1.PersistentVolume)
+	if ref := volume.Spec.ClaimRef; ref != nil {
+		return []string{ref.Namespace + "/" + ref.Name}, nil
+	}
+	return []string{freeOf(volumehelpers.GetPersistentVolumeClass(volume))}, nil
+}
+
+func freeOf(class string) string { return "free volumes of " + class }
+
 // match is the volume for a claim that a controller would take: one that refers to it,
 // or the smallest that will do.
 func (c *Cluster) match(claim *v1.PersistentVolumeClaim, node *v1.Node, taken map[string]*v1.PersistentVolume) *v1.PersistentVolume {
 	var all []*v1.PersistentVolume
-	for _, volume := range All[*v1.PersistentVolume](c) {
-		if volumehelpers.GetPersistentVolumeClass(volume) == volumehelpers.GetPersistentVolumeClaimClass(claim) {
-			all = append(all, volume)
+	for _, use := range []string{name(claim), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
+		found, _ := c.of(&v1.PersistentVolume{}).informer.table.ByIndex(byUse, use) // which there is
+		for _, volume := range found {
+			all = append(all, volume.(*v1.PersistentVolume))
 		}
 	}
 	slices.SortFunc(all, func(a, b *v1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })

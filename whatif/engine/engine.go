@@ -9,6 +9,8 @@ package engine
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +28,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -42,6 +45,9 @@ type Options struct {
 	Seed uint64
 	// Recorder is told of every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
 	Recorder *recorder.Recorder
+	// PodGroups has those of the cluster and of what is created later be scheduled as one,
+	// where this minor of Kubernetes can. It stays so in this process. A cluster that has some does so, too.
+	PodGroups bool
 	// Shown gives an extender the name to show in a recorder, by its URL. It may be nil.
 	Shown func(url string) string
 }
@@ -56,6 +62,7 @@ type Engine struct {
 	OnAttempt func(pod types.NamespacedName)
 
 	clock  *clock
+	groups *recorder.Recorder // nil if no pods are scheduled as one
 	seeded *seeded
 	close  func()
 
@@ -93,6 +100,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
 		tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
+	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
+		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
+	}
+	if o.PodGroups {
+		e.groups = o.Recorder
+	}
 	var err error
 	if e.Cluster, err = cluster.New(e.clock.Now); err != nil {
 		return nil, err
@@ -120,6 +133,11 @@ func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (er
 	gates.Lock()
 	defer gates.Unlock()
 	gate := feature.DefaultMutableFeatureGate
+	if o.PodGroups && minor.NoPodGroups == "" {
+		if err := gate.SetFromMap(map[string]bool{"GenericWorkload": true}); err != nil {
+			return err
+		}
+	}
 	was := gate.Enabled(features.SchedulerAsyncPreemption)
 	if err := gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): false}); err != nil {
 		return err
@@ -246,6 +264,10 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 
 // quiet is a log for nobody: what a scheduler would log, the outcome tells.
 var quiet = klog.New(nil)
+
+func sortPods(pods []*v1.Pod) {
+	slices.SortFunc(pods, func(a, b *v1.Pod) int { return strings.Compare(nameOf(a).String(), nameOf(b).String()) })
+}
 
 func nameOf(pod *v1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}

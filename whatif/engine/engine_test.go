@@ -269,7 +269,7 @@ nodes:
 
 func TestABrokenClusterIsRefusedInALine(t *testing.T) {
 	for want, text := range map[string]string{
-		"node n1: there are two of this name":                   "nodes:\n" + node("n1", "1") + node("n1", "2"),
+		"node n1: there are two of this name":                  "nodes:\n" + node("n1", "1") + node("n1", "2"),
 		`pod default/a: Pod "a" is invalid: spec.containers[0`: "pods:\n" + pod("a", "", "-1", ""),
 		"pod default/a: ": "pods:\n" + pod("a", "", "1", "priorityClassName: system-none, "),
 	} {

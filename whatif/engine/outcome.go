@@ -63,6 +63,11 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	case o.Attempts == 0 || o.State == Scheduled: // or it was before it was undone
 		o.State, o.Message = NotAsked, notAsked(pod)
 	}
+	if e.groups != nil && o.Message != "" {
+		if attempts := e.groups.Attempts(name.Namespace, name.Name); len(attempts) > 0 {
+			o.Message = attempts[0].Message + attempts[0].PodGroup.Note()
+		}
+	}
 	return o
 }
 
