@@ -74,7 +74,9 @@ type Engine struct {
 	bindings map[types.UID]*binding
 	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
 	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
-	sure     int                  // so many pods are in the active queue, at least
+	alike    alike
+	unfit    *framework.FitError // of the current attempt, or nil
+	sure     int                 // so many pods are in the active queue, at least
 }
 
 type tries struct{ since, n int }
@@ -162,6 +164,10 @@ func (e *Engine) wrap(o Options) {
 		sched.Profiles[name] = &profile{of, e}
 	}
 	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
+	if o.Recorder == nil { // which is told of each attempt
+		e.alike = newAlike(sched, e.Cluster)
+		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
+	}
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
 }
 

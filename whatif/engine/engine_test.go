@@ -15,7 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
@@ -380,4 +382,32 @@ func BenchmarkAllPodsAnew(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestPodsAlikeFareAlike: what is remembered of one that waits is what another would be told.
+func TestPodsAlikeFareAlike(t *testing.T) {
+	cluster := "nodes:\n" + node("n1", "2") + node("m1", "2") + "pods:\n" + pod("z", "n1", "2", "")
+	for i := range 30 {
+		cluster += pod(fmt.Sprint("a", i), "", "1", "") + pod(fmt.Sprint("b", i), "", "3", "")
+	}
+	remembered := over(t, read(t, cluster), nil)
+	asked := 0
+	remembered.Scheduler.Profiles["default-scheduler"] = &counting{remembered.Scheduler.Profiles["default-scheduler"], &asked}
+	each := over(t, read(t, cluster), func(o *Options) { o.Recorder = recorder.New(func() {}) })
+	if got, want := outcomes(t, remembered), outcomes(t, each); got != want || strings.Count(got, "Scheduled") != 2 {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if asked > 8 {
+		t.Errorf("plugins were asked of %d pods", asked)
+	}
+}
+
+type counting struct {
+	framework.Framework
+	asked *int
+}
+
+func (c *counting) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
+	*c.asked++
+	return c.Framework.RunPreFilterPlugins(ctx, state, pod)
 }

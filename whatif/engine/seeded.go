@@ -149,9 +149,14 @@ func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState
 	if p.engine.Spare {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
+	if known := p.engine.alike.same; known != nil {
+		return nil, known.postFilter
+	}
 	defer caught(&status)
 	p.engine.CountBudgets()
-	return p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	result, status = p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	p.engine.alike.keep(p.engine.unfit, result, status)
+	return result, status
 }
 
 // RunScorePlugins gives each node a number, for the case that totals are equal.
