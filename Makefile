@@ -42,7 +42,7 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
-	./deploy ./recorder ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
+	./deploy ./recorder ./whatif/... ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
 
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
 # through all of Kubernetes.

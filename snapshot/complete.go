@@ -16,6 +16,13 @@ func (s *Snapshot) Complete() {
 	_ = s.complete(func(Kind, Object) (bool, error) { return false, nil })
 }
 
+// AddMissing adds what the objects of a snapshot refer to and what it does not have, and
+// leaves pods as they are: who imports them keeps their UIDs.
+func (s *Snapshot) AddMissing() {
+	s.dropSystems()
+	s.add(s.missing())
+}
+
 // complete adds what is missing, but for what is there already.
 func (s *Snapshot) complete(there func(Kind, Object) (bool, error)) (failed error) {
 	s.dropSystems()
@@ -30,10 +37,14 @@ func (s *Snapshot) complete(there func(Kind, Object) (bool, error)) (failed erro
 			return ok
 		})
 	}
+	s.add(missing)
+	return failed
+}
+
+func (s *Snapshot) add(missing *Snapshot) {
 	s.Namespaces = append(s.Namespaces, missing.Namespaces...)
 	s.PriorityClasses = append(s.PriorityClasses, missing.PriorityClasses...)
 	s.RuntimeClasses = append(s.RuntimeClasses, missing.RuntimeClasses...)
-	return failed
 }
 
 // missing is what the objects of a snapshot refer to, what it does not have, and

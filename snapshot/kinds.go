@@ -197,3 +197,9 @@ func PodTemplate(o Object) *v1.PodTemplateSpec {
 	}
 	return nil
 }
+
+// Example is an empty object of the kind.
+func (k Kind) Example() Object { return reflect.New(k.field.Type.Elem()).Interface().(Object) }
+
+// Namespaced is true if its objects have a namespace.
+func (k Kind) Namespaced() bool { return !slices.Contains(ofNoNamespace, k.Kind) }

@@ -1,8 +1,10 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -103,4 +105,12 @@ func (m *mover) moves(nodes []string) []Move {
 		}
 	}
 	return append(append(append([]Move{}, lost...), kept...), moved...)
+}
+
+// reason is why a pod has no node, in a line.
+func reason(pod *side.Pod) string {
+	if pod.State == side.PushedOut {
+		return "it was pushed out, and nothing makes it anew"
+	}
+	return strings.Join(strings.Fields(cmp.Or(pod.Message, pod.State)), " ")
 }

@@ -10,11 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
 // clusterFlags are the flags of commands that try something on a copy of a cluster.
@@ -71,19 +74,40 @@ func (c *copyFlags) add(flags *pflag.FlagSet) {
 		" (default: that in the cluster's file, or else default)")
 }
 
-// read reads both, looks at the configuration, and has the side tell how far it is.
-func (c *copyFlags) read(cmd *cobra.Command, to *side.Options) (err error) {
-	if to.Cluster, err = c.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+// read reads the cluster, and finds the configuration.
+func (c *copyFlags) read(cmd *cobra.Command) (cluster *snapshot.Snapshot, scheduler side.Scheduler, err error) {
+	if cluster, err = c.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+		return nil, scheduler, err
+	}
+	scheduler = side.Scheduler{Label: "the configuration in the cluster's file", Config: cluster.SchedulerConfig}
+	if c.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
+		scheduler, err = side.ReadScheduler("--config", cmp.Or(c.config, "default"))
+	}
+	return cluster, scheduler, err
+}
+
+// tells is told how far a command is.
+func tells(cmd *cobra.Command) func(step string, done, of int) {
+	say := side.NewPrinter(cmd.ErrOrStderr())
+	return func(step string, done, of int) { say(side.Progress{Step: step, Done: done, Of: of}) }
+}
+
+// whatIf reads both for something that is tried in memory. Errors of the configuration
+// come when it is tried, and labelled makes of them what to say. Call done at the end.
+func (c *copyFlags) whatIf(cmd *cobra.Command, plugins frameworkruntime.Registry) (o engine.Options, labelled func(error) error, done func() error, err error) {
+	cluster, scheduler, err := c.read(cmd)
+	if err != nil {
+		return o, nil, nil, err
+	}
+	labelled = func(err error) error {
+		if mistakes := (kubescheduler.Mistakes)(nil); errors.As(err, &mistakes) {
+			return fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), side.WithLines(err))
+		}
 		return err
 	}
-	scheduler := side.Scheduler{Label: "the configuration in the cluster's file", Config: to.Cluster.SchedulerConfig}
-	if c.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
-		if scheduler, err = side.ReadScheduler("--config", cmp.Or(c.config, "default")); err != nil {
-			return err
-		}
+	if o, done, err = simulator.WhatIf(scheduler.Config, plugins); err != nil {
+		return o, nil, nil, fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), side.WithLines(err))
 	}
-	say := side.NewPrinter(cmd.ErrOrStderr())
-	to.Progress = func(step string, done, of int) { say(side.Progress{Step: step, Done: done, Of: of}) }
-	to.Config, to.Warnings = scheduler.Config, warnings{cmd.ErrOrStderr()}
-	return scheduler.Check(cmd.Context(), to.Plugins)
+	o.Cluster = cluster
+	return o, labelled, done, nil
 }

@@ -100,7 +100,12 @@ func (r *removal) read(cmd *cobra.Command, named []string) (err error) {
 	if err := r.check(cmd.Name()); err != nil {
 		return err
 	}
-	if err := r.copyFlags.read(cmd, &r.Options); err != nil {
+	cluster, scheduler, err := r.copyFlags.read(cmd)
+	if err != nil {
+		return err
+	}
+	r.Cluster, r.Config, r.Progress, r.Warnings = cluster, scheduler.Config, tells(cmd), warnings{cmd.ErrOrStderr()}
+	if err := scheduler.Check(cmd.Context(), r.Plugins); err != nil {
 		return err
 	}
 	if err := cmp.Or(r.choose(named), r.readPrices()); err != nil {

@@ -9,52 +9,61 @@ import (
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
-type fit struct {
-	side.Options
+type fitCommand struct {
 	copyFlags
+	plugins          frameworkruntime.Registry
 	files            []string
 	format           string
 	untilFull, nodes bool
-
-	manifests *capacity.Manifests
 }
 
 const fitName = "fit"
 
 func newFit(plugins frameworkruntime.Registry) *cobra.Command {
-	f := &fit{Options: side.Options{Plugins: plugins}}
+	f := &fitCommand{plugins: plugins}
 	cmd := newCommand(fitName+" -f manifests/ {--cluster cluster.yaml | --kubeconfig FILE}",
 		"Schedule what manifests would make, in a copy of a cluster, and show what waits, and why", nil)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }
 	cmd.Long = cmd.Short + `.
 
-The exit status is 0 if all would fit, 1 if a pod would wait, also one that runs now and is pushed
-out, and 2 if nothing was tried. With --until-full it is 1 if no replica fits.`
+The exit status is 0 if all would fit, 1 if a pod would wait, also one that runs now and is
+preempted, and 2 if nothing was tried. With --until-full it is 1 if no replica fits.`
 	flags := cmd.Flags()
 	f.copyFlags.add(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; may be given more than once")
 	flags.BoolVar(&f.untilFull, "until-full", false,
-		fmt.Sprintf("say how many more replicas of the workload fit, %d at most, without pushing anybody out", capacity.MostReplicas))
+		fmt.Sprintf("say how many more replicas of the workload fit, %d at most, without preempting anybody", fit.MostReplicas))
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
 	flags.StringVarP(&f.format, "output", "o", "table", "table, markdown or json")
 	return cmd
 }
 
-func (f *fit) run(cmd *cobra.Command) error {
-	write := capacity.Formats[f.format]
+func (f *fitCommand) run(cmd *cobra.Command) error {
+	write := fit.Formats[f.format]
 	if write == nil {
-		return fmt.Errorf("--output %q is none of %s", f.format, strings.Join(slices.Sorted(maps.Keys(capacity.Formats)), ", "))
+		return fmt.Errorf("--output %q is none of %s", f.format, strings.Join(slices.Sorted(maps.Keys(fit.Formats)), ", "))
 	}
-	if err := f.read(cmd); err != nil {
+	if len(f.files) == 0 {
+		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", fitName)
+	}
+	if err := f.check(fitName); err != nil {
 		return err
 	}
-	fitting, err := capacity.Fit(cmd.Context(), f.Options, f.manifests, f.untilFull)
+	manifests, err := fit.Read(f.files, cmd.InOrStdin())
 	if err != nil {
 		return err
+	}
+	o, labelled, done, err := f.whatIf(cmd, f.plugins)
+	if err != nil {
+		return err
+	}
+	defer done()
+	fitting, err := fit.Fit(cmd.Context(), fit.Options{Options: o, Manifests: manifests, UntilFull: f.untilFull, Progress: tells(cmd)})
+	if err != nil {
+		return labelled(err)
 	}
 	if err := write(cmd.OutOrStdout(), fitting, f.nodes); err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -63,18 +72,4 @@ func (f *fit) run(cmd *cobra.Command) error {
 		return lostError(fitting.Verdict())
 	}
 	return nil
-}
-
-// read reads all files, and the cluster, before anything is started.
-func (f *fit) read(cmd *cobra.Command) (err error) {
-	if len(f.files) == 0 {
-		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", fitName)
-	}
-	if err := f.check(fitName); err != nil {
-		return err
-	}
-	if f.manifests, err = capacity.Read(f.files, cmd.InOrStdin()); err != nil {
-		return err
-	}
-	return f.copyFlags.read(cmd, &f.Options)
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
 const fittedPods = `
@@ -36,7 +36,7 @@ func TestFitTellsByItsExitStatus(t *testing.T) {
 	cluster, both := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "both.yaml", fittedPods)
 	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
 	status, out, errOut := fitHere(t.Context(), "-f", both, "--cluster", cluster, "-o", "json")
-	var fitting capacity.Fitting
+	var fitting fit.Fitting
 	if err := json.Unmarshal([]byte(out), &fitting); err != nil || status != statusLost || fitting.Tried != 2 || fitting.Waiting != 1 {
 		t.Errorf("status %d, %v: %s %s", status, err, out, errOut)
 	}
@@ -86,7 +86,7 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		`unknown command "x" for "simulator fit"`:             {"x"},
 	} {
 		status, out, errOut := fitHere(t.Context(), args...)
-		if strings.Contains(errOut, "starts a cluster") || strings.Count(errOut, "\n") != 1 {
+		if strings.Contains(errOut, "schedules") || strings.Count(errOut, "\n") != 1 {
 			t.Errorf("want %q in a line, and nothing started: %s", want, errOut)
 		}
 		if status != statusNone || out != "" || !strings.Contains(errOut, want) {
@@ -95,20 +95,15 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	}
 }
 
-func TestFitEndsSoonWhenItIsTold(t *testing.T) {
+func TestFitEndsWhenItIsToldAndLeavesNothingBehind(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
 	dir := t.TempDir()
 	cluster, pods := writeFile(t, dir, "cluster.yaml", comparedCluster), writeFile(t, dir, "pods.yaml", fittedPods)
-	r := running{newOutput(), make(chan int, 1)}
-	go func() {
-		r.done <- run(ctx, []string{fitName, "-f", pods, "--cluster", cluster}, r.out, r.out)
-	}()
-	r.await(t, `(brings the objects in)`)
-	cancel()
-	if status := eventually.Receives(t, "the end", r.done); status != statusNone {
-		t.Errorf("it ended with %d: %s", status, r.out)
+	cancel(errors.New("told so"))
+	status, out, errOut := fitHere(ctx, "-f", pods, "--cluster", cluster)
+	if status != statusNone || out != "" || !strings.HasSuffix(errOut, "simulator: told so\n") {
+		t.Errorf("it ended with %d: %s%s", status, out, errOut)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)

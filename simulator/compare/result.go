@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
@@ -219,10 +220,5 @@ func (r *Result) outcome() string {
 	return "No difference"
 }
 
-// Plural counts things: 1 node, 2 nodes.
-func Plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
+// Plural is a number of things.
+func Plural(n int, what string) string { return words.Plural(n, what) }

@@ -3,12 +3,11 @@ package page
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
 func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
@@ -22,7 +21,7 @@ func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
 
 // fit tries what was typed in a copy of the cluster.
 func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
-	manifests, err := capacity.Read([]string{"-"}, strings.NewReader(r.FormValue("text")))
+	manifests, err := fit.Read([]string{"-"}, strings.NewReader(r.FormValue("text")))
 	if err != nil {
 		return finish(w, r, "", because(err))
 	}
@@ -36,11 +35,16 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 			return stopped
 		}
 		defer func() { <-p.turn }()
-		var err error
-		job.Fitting, err = capacity.Fit(ctx, side.Options{
-			Config: config, Plugins: p.sim.Plugins(), Cluster: cluster, Warnings: io.Discard,
+		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
+		if err != nil {
+			return outcome{Problems: because(err)}
+		}
+		defer done()
+		o.Cluster = cluster
+		job.Fitting, err = fit.Fit(ctx, fit.Options{
+			Options: o, Manifests: manifests, UntilFull: untilFull,
 			Progress: func(step string, done, of int) { job.tell(progress{done, of, []string{step}}) },
-		}, manifests, untilFull)
+		})
 		switch {
 		case ctx.Err() != nil:
 			return stopped

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
 // jobs are the work that a person has started and that takes its time: what is under
@@ -34,9 +34,9 @@ const (
 type job struct {
 	ID          int
 	Title       string
-	Drains      string            // the node that it drains, if it does
-	*comparison                   // nil for any other work
-	Fitting     *capacity.Fitting // set before the job is finished, if it tried manifests
+	Drains      string       // the node that it drains, if it does
+	*comparison              // nil for any other work
+	Fitting     *fit.Fitting // set before the job is finished, if it tried manifests
 
 	cancel   context.CancelFunc
 	finished chan struct{}

@@ -10,10 +10,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
 const (
@@ -115,7 +117,7 @@ steps:
 
 func TestAManifestBringsItsPodGroup(t *testing.T) {
 	for want, nodes := range map[int][]v1.Node{3: {nodeOf("node-1", "2")}, 0: {nodeOf("node-1", "2"), nodeOf("node-2", "2")}} {
-		manifests, err := capacity.Read([]string{"-"}, strings.NewReader(`
+		manifests, err := fit.Read([]string{"-"}, strings.NewReader(`
 apiVersion: scheduling.k8s.io/v1beta1
 kind: PodGroup
 metadata: {name: train, namespace: default}
@@ -134,9 +136,11 @@ spec:
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := capacity.Fit(t.Context(), side.Options{
-			Config: []byte(anyNode), Cluster: &snapshot.Snapshot{Nodes: nodes}, Progress: func(string, int, int) {}, Warnings: t.Output(),
-		}, manifests, false)
+		config, err := scheduler.Read([]byte(anyNode))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Fit(t.Context(), fit.Options{Options: engine.Options{Config: config, Cluster: &snapshot.Snapshot{Nodes: nodes}, Seed: 1}, Manifests: manifests})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,13 +16,11 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -31,6 +29,7 @@ import (
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/provision"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/reconcile"
 )
 
@@ -80,15 +79,19 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 	if err != nil {
 		return err // this cache may be behind that of the binder, which annotates a claim once
 	}
-	volume := volumeOf(claim, class, driver)
+	volume := provision.Volume(claim, class, driver)
 	if ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate) == storagev1.VolumeBindingWaitForFirstConsumer {
 		node, err := p.selected(ctx, claim)
 		if err != nil || node == nil {
 			return err
 		}
-		if volume.Spec.NodeAffinity, err = p.around(ctx, node, driver); err != nil {
+		on, err := p.client.StorageV1().CSINodes().Get(ctx, node.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			on = nil
+		} else if err != nil {
 			return err
 		}
+		volume.Spec.NodeAffinity = provision.Around(node, on, driver)
 	}
 	_, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
@@ -126,86 +129,4 @@ func (p *provisioner) release(ctx context.Context, name cache.ObjectName) error 
 		return nil
 	}
 	return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(volume.UID))})
-}
-
-// volumeOf is what a driver would make for a claim: as large as it asks for, and
-// where the class allows it.
-func volumeOf(claim *v1.PersistentVolumeClaim, class *storagev1.StorageClass, driver string) *v1.PersistentVolume {
-	name := "pvc-" + string(claim.UID)
-	return &v1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:        name,
-			Annotations: map[string]string{volumehelpers.AnnDynamicallyProvisioned: driver},
-		},
-		Spec: v1.PersistentVolumeSpec{
-			Capacity:                      v1.ResourceList{v1.ResourceStorage: claim.Spec.Resources.Requests[v1.ResourceStorage]},
-			AccessModes:                   claim.Spec.AccessModes,
-			VolumeMode:                    claim.Spec.VolumeMode,
-			StorageClassName:              class.Name,
-			MountOptions:                  class.MountOptions,
-			PersistentVolumeReclaimPolicy: ptr.Deref(class.ReclaimPolicy, v1.PersistentVolumeReclaimDelete),
-			PersistentVolumeSource:        source(driver, name),
-			NodeAffinity:                  affinity(class.AllowedTopologies),
-			ClaimRef: &v1.ObjectReference{
-				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
-			},
-		},
-	}
-}
-
-// source is a volume of the driver, so that it counts towards the driver's limit
-// on its node; or one of a directory, if the driver has a name that none can have.
-func source(driver, name string) v1.PersistentVolumeSource {
-	const longest = 63
-	if len(driver) > longest || len(validation.IsDNS1123Subdomain(driver)) > 0 {
-		return v1.PersistentVolumeSource{HostPath: &v1.HostPathVolumeSource{Path: "/simulated/" + name}}
-	}
-	return v1.PersistentVolumeSource{CSI: &v1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}}
-}
-
-// affinity is to where a class allows its volumes, or nil if that is anywhere.
-func affinity(terms []v1.TopologySelectorTerm) *v1.VolumeNodeAffinity {
-	if len(terms) == 0 {
-		return nil
-	}
-	required := &v1.NodeSelector{}
-	for _, term := range terms {
-		var match v1.NodeSelectorTerm
-		for _, label := range term.MatchLabelExpressions {
-			match.MatchExpressions = append(match.MatchExpressions,
-				v1.NodeSelectorRequirement{Key: label.Key, Operator: v1.NodeSelectorOpIn, Values: label.Values})
-		}
-		required.NodeSelectorTerms = append(required.NodeSelectorTerms, match)
-	}
-	return &v1.VolumeNodeAffinity{Required: required}
-}
-
-// around is affinity to from where a driver's volumes can be reached that are made
-// for a node: the driver says so on the node, and for others it is the node's zone. Of
-// a node without a zone it is the node alone. A node without such labels is like any
-// other.
-func (p *provisioner) around(ctx context.Context, node *v1.Node, driver string) (*v1.VolumeNodeAffinity, error) {
-	keys := []string{v1.LabelTopologyZone}
-	if _, ok := node.Labels[v1.LabelTopologyZone]; !ok {
-		keys = []string{v1.LabelHostname}
-	}
-	on, err := p.client.StorageV1().CSINodes().Get(ctx, node.Name, metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return nil, err
-	}
-	if err == nil {
-		if i := slices.IndexFunc(on.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver }); i >= 0 {
-			keys = on.Spec.Drivers[i].TopologyKeys
-		}
-	}
-	var term v1.TopologySelectorTerm
-	for _, key := range keys {
-		if value, ok := node.Labels[key]; ok {
-			term.MatchLabelExpressions = append(term.MatchLabelExpressions, v1.TopologySelectorLabelRequirement{Key: key, Values: []string{value}})
-		}
-	}
-	if len(term.MatchLabelExpressions) == 0 {
-		return nil, nil
-	}
-	return affinity([]v1.TopologySelectorTerm{term}), nil
 }

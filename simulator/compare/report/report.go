@@ -18,6 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	say "wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 //go:embed shared.tmpl
@@ -120,17 +121,7 @@ func scheduled(r *compare.Result) string {
 }
 
 // Brief is a duration as a person reads it.
-func Brief(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", d.Seconds()*1e3)
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
+func Brief(d time.Duration) string { return say.Brief(d) }
 
 func cores(milli int64) string { return trim(fmt.Sprintf("%.1f", float64(milli)/1000)) }
 

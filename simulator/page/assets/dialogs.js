@@ -120,6 +120,11 @@ addEventListener("beforeunload", (event) => {
   if (!quitting && unsaved(document)) event.preventDefault();
 });
 
+// Where the answer to a form leads elsewhere, what was typed has been taken.
+document.body.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (event.detail.xhr.getResponseHeader("HX-Redirect")) quitting = true;
+});
+
 addEventListener("popstate", async () => {
   if (quietly) {
     quietly = false;

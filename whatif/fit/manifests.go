@@ -1,4 +1,4 @@
-package capacity
+package fit
 
 import (
 	"cmp"
@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Manifests are what may come to a cluster.
@@ -62,7 +63,7 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		return nil, err
 	}
 	if m.sort(); len(m.workloads) == 0 {
-		return nil, fmt.Errorf("%s: no pods come of it: it has %s", strings.Join(paths, ", "), cmp.Or(counted(all), "no objects"))
+		return nil, fmt.Errorf("%s: no pods come of it: it has %s", strings.Join(paths, ", "), cmp.Or(words.Counted(all), "no objects"))
 	}
 	return m, nil
 }

@@ -1,4 +1,4 @@
-package capacity
+package fit
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 func specOf(spec string) string {
@@ -131,7 +133,7 @@ func TestWhatAChartBringsAlongIsUsedOrLeftOutByKind(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
-	if got := counted(m.leftOut); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	if got := words.Counted(m.leftOut); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
 		t.Errorf("left out: %s, want %s; %+v", got, want, m.objects)
 	}
 }

@@ -1,4 +1,4 @@
-package capacity
+package fit
 
 import (
 	"cmp"
@@ -14,10 +14,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Fitting is what became of manifests in a copy of a cluster.
@@ -32,6 +33,17 @@ type Fitting struct {
 	Short     []string       `json:"short,omitempty"`     // the resources of which too little is left then
 	Message   string         `json:"message,omitempty"`   // why no more fit; empty if no more were tried
 	Took      time.Duration  `json:"tookNanoseconds"`
+	// NotModelled is what the scheduler asked for and the copy does not have.
+	NotModelled []string `json:"notModelled,omitempty"`
+}
+
+// Move is what became of a pod that was preempted.
+type Move struct {
+	Pod         string `json:"pod"` // with its namespace
+	From        string `json:"from"`
+	To          string `json:"to,omitempty"`          // empty if there is no other node for it
+	Reason      string `json:"reason,omitempty"`      // why not
+	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
 }
 
 // Workload is what makes pods, or a pod, and what became of these.
@@ -51,7 +63,7 @@ type Workload struct {
 	owner    metav1.OwnerReference // of its pods
 	replicas int
 	next     int // the number of the next pod
-	pods     []*resident
+	pods     []types.NamespacedName
 	nodes    []string // those of a DaemonSet
 }
 
@@ -60,7 +72,7 @@ func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w
 // tell takes note of where pods are.
 func (f *fitting) tell() {
 	zones := map[string]string{}
-	for _, node := range f.nodes {
+	for _, node := range f.nodes() {
 		if zone := node.Labels[v1.LabelTopologyZone]; zone != "" {
 			zones[node.Name] = zone
 		}
@@ -68,13 +80,14 @@ func (f *fitting) tell() {
 	f.Zones, f.Tried, f.Waiting = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
 	for _, w := range f.workloads {
 		w.Fit, w.Spread, w.Why = 0, make([]int, len(f.Zones)), map[string]int{}
-		for _, p := range w.pods {
-			w.Pods[p.Name] = p.at
-			if at := slices.Index(f.Zones, zones[p.at]); at >= 0 {
+		for _, name := range w.pods {
+			o := f.Outcome(name)
+			w.Pods[name.Name] = o.Node
+			if at := slices.Index(f.Zones, zones[o.Node]); at >= 0 {
 				w.Spread[at]++
 			}
-			if p.at == "" {
-				w.Why[reason(p.now)]++
+			if o.Node == "" {
+				w.Why[reason(o)]++
 				f.Waiting++
 			} else {
 				w.Fit++
@@ -82,20 +95,27 @@ func (f *fitting) tell() {
 		}
 		f.Tried += len(w.pods)
 	}
-	f.PushedOut = f.moves(nil)
-	for _, move := range f.PushedOut {
+	f.PushedOut = nil
+	for name, by := range f.preempted {
+		o := f.Outcome(name)
+		move := Move{Pod: name.String(), From: f.residents[name].Spec.NodeName, To: o.Node, PushedOutBy: by.String()}
 		if move.To == "" {
+			move.Reason = reason(o)
 			f.Waiting++
 		}
+		f.PushedOut = append(f.PushedOut, move)
 	}
+	slices.SortFunc(f.PushedOut, func(a, b Move) int {
+		return cmp.Or(cmp.Compare(min(1, len(a.To)), min(1, len(b.To))), cmp.Compare(a.Pod, b.Pod))
+	})
 }
 
 // reason is why a pod has no node, in a line.
-func reason(pod *side.Pod) string {
-	if pod.State == side.PushedOut {
-		return "it was pushed out, and nothing makes it anew"
+func reason(o engine.Outcome) string {
+	if o.State == engine.Preempted {
+		return "it was preempted, and nothing recreates it"
 	}
-	return strings.Join(strings.Fields(cmp.Or(pod.Message, pod.State)), " ")
+	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
 // Formats write it, with each pod's node if one asks for that.
@@ -112,7 +132,7 @@ var Formats = map[string]func(w io.Writer, f *Fitting, nodes bool) error{
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"join": strings.Join, "counted": counted, "brief": report.Brief, "plural": report.Plural,
+	"join": strings.Join, "counted": words.Counted, "brief": words.Brief, "plural": words.Plural,
 	"slashes": func(numbers []int) string {
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", "/")
 	},
@@ -133,13 +153,4 @@ func (f *Fitting) Verdict() string {
 	var line strings.Builder
 	_ = templates.ExecuteTemplate(&line, "verdict", f) // which writes to memory
 	return line.String()
-}
-
-// counted lists things with how many there are of each.
-func counted(things map[string]int) string {
-	var all []string
-	for _, what := range slices.Sorted(maps.Keys(things)) {
-		all = append(all, fmt.Sprint(things[what], " ", what))
-	}
-	return strings.Join(all, ", ")
 }

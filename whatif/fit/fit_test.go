@@ -1,4 +1,4 @@
-package capacity
+package fit
 
 import (
 	"bytes"
@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
 // Two nodes of 4 CPUs and ten pods, in a zone each. On each runs a pod of web, with 2 CPUs.
-var cluster = `
+var twoNodes = `
 nodes:
 - metadata: {name: node-1, labels: {topology.kubernetes.io/zone: a}}
   status: {allocatable: &room {cpu: "4", memory: 8Gi, pods: "10"}, capacity: *room}
@@ -26,7 +26,7 @@ priorityClasses:
 - {metadata: {name: high}, value: 1000}
 replicaSets:
 - metadata: {name: web-1, namespace: default, uid: web, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}
-  spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c}]}}}
+  spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "2"}}}]}}}
 pods:
 ` + running("web-1-a", "node-1") + running("web-1-b", "node-2")
 
@@ -48,15 +48,15 @@ func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := snapshot.Read(strings.NewReader(cluster))
+	s, _, err := snapshot.Read(strings.NewReader(twoNodes))
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := simulator.SchedulerConfig("default")
+	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Fit(t.Context(), side.Options{Config: config, Cluster: s, Progress: func(string, int, int) {}, Warnings: t.Output()}, m, untilFull)
+	return Fit(t.Context(), Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m, UntilFull: untilFull})
 }
 
 // has fails unless the table has a line.
@@ -108,8 +108,8 @@ func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would wait, and 2 pods would be pushed out.", "Deployment default/urgent: 2 of 2 fit: zones a, b: 1/1",
-		"default/web-1-a on node-1 would be pushed out by default/urgent-", "default/web-1-b on node-2 would be pushed out by default/urgent-")
+	has(t, f, "2 pods would wait, and 2 pods would be preempted.", "Deployment default/urgent: 2 of 2 fit: zones a, b: 1/1",
+		"default/web-1-a on node-1 would be preempted by default/urgent-", "default/web-1-b on node-2 would be preempted by default/urgent-")
 	for _, pod := range f.PushedOut {
 		if pod.To != "" || !strings.Contains(pod.Reason, "2 Insufficient cpu") {
 			t.Errorf("%+v", pod)

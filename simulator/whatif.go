@@ -1,0 +1,26 @@
+package simulator
+
+import (
+	"errors"
+
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+)
+
+// WhatIf is what a what-if needs of a configuration as somebody has typed it: as in a
+// simulator, it may name the guests and the extender that this program has. Call done at the end.
+// The plugins are those of [Config].
+func WhatIf(config []byte, plugins frameworkruntime.Registry) (o engine.Options, done func() error, err error) {
+	controlplane.TakeLoggers()
+	s := &Simulator{}
+	if s.servers, err = startServers(0); err != nil {
+		return o, nil, errors.Join(err, s.stopServers())
+	}
+	resolved, typed, err := s.resolve(config)
+	if err != nil {
+		return o, nil, errors.Join(err, s.stopServers())
+	}
+	return engine.Options{Config: resolved, Plugins: plugins, Transport: s.transport, Shown: typed, Seed: 1}, s.stopServers, nil
+}

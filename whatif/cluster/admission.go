@@ -1,0 +1,202 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	feature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	_ "k8s.io/kubernetes/pkg/apis/apps/install" // for defaults
+	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/node/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
+	"k8s.io/kubernetes/pkg/registry/apps/deployment"
+	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
+	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
+	"k8s.io/kubernetes/pkg/registry/core/node"
+	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
+	"k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim"
+	"k8s.io/kubernetes/pkg/registry/core/pod"
+	"k8s.io/kubernetes/pkg/registry/core/replicationcontroller"
+	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
+	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
+	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
+	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/priority"
+	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
+)
+
+// admitting are the admission plugins that decide on what scheduling depends on, in an API
+// server's order. Those that need controllers that nobody has here, such as service
+// accounts, are not among them.
+var admitting = []struct {
+	name     string
+	register func(*admission.Plugins)
+}{
+	{limitranger.PluginName, limitranger.Register},
+	{priority.PluginName, priority.Register},
+	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
+	{setdefault.PluginName, setdefault.Register},
+	{runtimeclass.PluginName, runtimeclass.Register},
+}
+
+func newAdmission(c *Cluster) (chain []admission.Interface, err error) {
+	plugins := admission.NewPlugins()
+	for _, one := range admitting {
+		one.register(plugins)
+		plugin, err := plugins.InitPlugin(one.name, nil, c)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, plugin)
+	}
+	return chain, nil
+}
+
+// Initialize implements admission.PluginInitializer.
+func (c *Cluster) Initialize(plugin admission.Interface) {
+	if wants, ok := plugin.(initializer.WantsExternalKubeClientSet); ok {
+		wants.SetExternalKubeClientSet(c.Client)
+	}
+	if wants, ok := plugin.(initializer.WantsExternalKubeInformerFactory); ok {
+		wants.SetExternalKubeInformerFactory(c.Informers)
+	}
+	if wants, ok := plugin.(initializer.WantsFeatures); ok {
+		wants.InspectFeatureGates(feature.DefaultFeatureGate)
+	}
+}
+
+// strategies are what an API server prepares and validates objects by.
+var strategies = map[string]rest.RESTCreateStrategy{
+	"Pod": pod.Strategy, "Node": node.Strategy, "PersistentVolume": persistentvolume.Strategy,
+	"PersistentVolumeClaim": persistentvolumeclaim.Strategy, "ReplicationController": replicationcontroller.Strategy,
+	"Deployment": deployment.Strategy, "ReplicaSet": replicaset.Strategy, "StatefulSet": statefulset.Strategy,
+	"DaemonSet": daemonset.Strategy, "PodDisruptionBudget": poddisruptionbudget.Strategy,
+	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
+}
+
+// Create makes an object as an API server does, and returns it as it is then. Nobody else
+// may have it.
+func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
+	k := c.of(o)
+	if k == nil {
+		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
+	}
+	c.stamp(o)
+	o.SetUID("")
+	if k.get(o.GetNamespace(), o.GetName()) != nil {
+		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
+	}
+	o, err := c.prepare(ctx, k, o)
+	if err != nil {
+		return nil, err
+	}
+	o.SetUID("")
+	c.put(o)
+	return o, nil
+}
+
+// Replace takes an object in the place of the one of its name, prepared as a new one is.
+func (c *Cluster) Replace(ctx context.Context, o Object) error {
+	k := c.of(o)
+	c.stamp(o)
+	old := k.get(o.GetNamespace(), o.GetName())
+	o, err := c.prepare(ctx, k, o)
+	if err != nil {
+		return err
+	}
+	if o.SetUID(""); old != nil {
+		o.SetUID(old.GetUID())
+	}
+	c.put(o)
+	return nil
+}
+
+// prepare does what becomes of an object before it is stored. Nodes and volumes come with
+// a status, as those of a snapshot.
+func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
+	legacyscheme.Scheme.Default(o)
+	strategy := strategies[k.kind.Kind]
+	if strategy == nil {
+		return o, nil
+	}
+	of := o
+	internal, err := legacyscheme.Scheme.ConvertToVersion(o, runtime.InternalGroupVersioner)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if err := c.admit(ctx, k, o, internal); err != nil {
+		return nil, err
+	}
+	into := internal.(metav1.Object)
+	into.SetUID(types.UID("not-yet"))
+	ctx = request.WithNamespace(ctx, o.GetNamespace())
+	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
+		return nil, err
+	}
+	external, err := legacyscheme.Scheme.ConvertToVersion(internal, k.kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	o = external.(Object)
+	switch o := o.(type) {
+	case *v1.Node:
+		o.Status = of.(*v1.Node).Status
+	case *v1.PersistentVolume:
+		o.Status = of.(*v1.PersistentVolume).Status
+	}
+	return o, nil
+}
+
+func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime.Object) error {
+	attributes := admission.NewAttributesRecord(internal, nil, k.kind, o.GetNamespace(), o.GetName(), k.resource, "",
+		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "whatif"})
+	for _, plugin := range c.admission {
+		if changes, ok := plugin.(admission.MutationInterface); ok && plugin.Handles(admission.Create) {
+			if err := changes.Admit(ctx, attributes, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for _, plugin := range c.admission {
+		if validates, ok := plugin.(admission.ValidationInterface); ok && plugin.Handles(admission.Create) {
+			if err := validates.Validate(ctx, attributes, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Update takes an object in the place of the one of its name. It fails if that has changed
+// since it was read, or is gone.
+func (c *Cluster) Update(o Object) error {
+	k := c.of(o)
+	old := k.get(o.GetNamespace(), o.GetName())
+	if old == nil {
+		return k.notFound(o.GetName())
+	}
+	if version := o.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
+	}
+	o.SetUID(old.GetUID())
+	c.write(event{k, old, o})
+	return nil
+}

@@ -1,0 +1,198 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
+)
+
+// recount takes note of the budgets that a write concerns. They are counted when somebody asks.
+func (c *Cluster) recount(e event) {
+	switch o := e.object().(type) {
+	case *v1.Pod:
+		for _, budget := range c.budgetsOf(o) {
+			c.budgets[types.NamespacedName{Namespace: budget.Namespace, Name: budget.Name}] = true
+		}
+	case *policyv1.PodDisruptionBudget:
+		if old, ok := e.old.(*policyv1.PodDisruptionBudget); e.new != nil && (!ok || old.Generation != o.Generation) {
+			c.budgets[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = true
+		}
+	}
+}
+
+// budgetsOf are those whose selector matches a pod.
+func (c *Cluster) budgetsOf(pod *v1.Pod) (all []*policyv1.PodDisruptionBudget) {
+	of := c.of(&policyv1.PodDisruptionBudget{}).informer.table
+	in, _ := of.ByIndex("namespace", pod.Namespace) // which there is
+	for _, one := range in {
+		budget := one.(*policyv1.PodDisruptionBudget)
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			all = append(all, budget)
+		}
+	}
+	return all
+}
+
+// CountBudgets writes down how many disruptions each budget allows, of those whose pods
+// have changed.
+func (c *Cluster) CountBudgets() {
+	changed := slices.SortedFunc(maps.Keys(c.budgets), func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	clear(c.budgets)
+	for _, name := range changed {
+		if budget := Get[*policyv1.PodDisruptionBudget](c, name.Namespace, name.Name); budget != nil {
+			counted := budget.DeepCopy()
+			c.count(counted)
+			c.put(counted)
+		}
+	}
+}
+
+// count is what the controller of budgets does.
+func (c *Cluster) count(b *policyv1.PodDisruptionBudget) {
+	expected, desired, healthy, err := c.expect(b)
+	b.Status.ObservedGeneration = b.Generation
+	b.Status.ExpectedPods, b.Status.DesiredHealthy, b.Status.CurrentHealthy = expected, desired, healthy
+	if b.Status.DisruptionsAllowed = max(0, healthy-desired); expected <= 0 || err != nil {
+		b.Status.DisruptionsAllowed = 0
+	}
+	condition := metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionTrue, Reason: policyv1.SufficientPodsReason, ObservedGeneration: b.Generation}
+	if b.Status.DisruptionsAllowed == 0 {
+		condition.Status, condition.Reason = metav1.ConditionFalse, policyv1.InsufficientPodsReason
+	}
+	if err != nil {
+		condition.Reason, condition.Message = policyv1.SyncFailedReason, err.Error()
+	}
+	meta.SetStatusCondition(&b.Status.Conditions, condition)
+}
+
+func (c *Cluster) expect(b *policyv1.PodDisruptionBudget) (expected, desired, healthy int32, err error) {
+	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	pods := c.podsOf(b.Namespace, selector)
+	for _, pod := range pods {
+		if pod.DeletionTimestamp == nil && podutil.IsPodReady(pod) {
+			healthy++
+		}
+	}
+	switch most, least := b.Spec.MaxUnavailable, b.Spec.MinAvailable; {
+	case most != nil:
+		expected = c.scale(pods)
+		allowed, err := intstr.GetScaledValueFromIntOrPercent(most, int(expected), true)
+		return expected, max(0, expected-int32(allowed)), healthy, err
+	case least != nil && least.Type == intstr.Int:
+		return int32(len(pods)), least.IntVal, healthy, nil
+	case least != nil:
+		expected = c.scale(pods)
+		needed, err := intstr.GetScaledValueFromIntOrPercent(least, int(expected), true)
+		return expected, int32(needed), healthy, err
+	}
+	return 0, 0, healthy, nil
+}
+
+func (c *Cluster) podsOf(namespace string, selector labels.Selector) (pods []*v1.Pod) {
+	in, _ := c.of(&v1.Pod{}).informer.table.ByIndex("namespace", namespace)
+	for _, one := range in {
+		if pod := one.(*v1.Pod); selector.Matches(labels.Set(pod.Labels)) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// scale is how many pods their controllers want. One that is not known wants those that it has.
+func (c *Cluster) scale(pods []*v1.Pod) (expected int32) {
+	seen := map[types.UID]bool{}
+	for _, pod := range pods {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil {
+			continue
+		}
+		uid, replicas, known := c.controller(pod.Namespace, owner)
+		if !known {
+			expected++
+		} else if !seen[uid] {
+			seen[uid] = true
+			expected += replicas
+		}
+	}
+	return expected
+}
+
+func (c *Cluster) controller(namespace string, owner *metav1.OwnerReference) (uid types.UID, replicas int32, known bool) {
+	switch owner.Kind {
+	case "ReplicaSet":
+		set := Get[*appsv1.ReplicaSet](c, namespace, owner.Name)
+		if set == nil {
+			return "", 0, false
+		}
+		if above := metav1.GetControllerOf(set); above != nil && above.Kind == "Deployment" {
+			if d := Get[*appsv1.Deployment](c, namespace, above.Name); d != nil {
+				return d.UID, ptr.Deref(d.Spec.Replicas, 1), true
+			}
+		}
+		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
+	case "StatefulSet":
+		if set := Get[*appsv1.StatefulSet](c, namespace, owner.Name); set != nil {
+			return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
+		}
+	case "ReplicationController":
+		if set := Get[*v1.ReplicationController](c, namespace, owner.Name); set != nil {
+			return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
+		}
+	}
+	return "", 0, false
+}
+
+// Evict deletes a pod, if its budget allows it, by the rules of an API server.
+func (c *Cluster) Evict(namespace, name string) error {
+	pod := Get[*v1.Pod](c, namespace, name)
+	if pod == nil {
+		return c.of(pod).notFound(name)
+	}
+	if pod.Status.Phase != v1.PodPending && !podutil.IsPodTerminal(pod) && pod.DeletionTimestamp == nil {
+		c.CountBudgets()
+		if err := mayGo(pod, c.budgetsOf(pod)); err != nil {
+			return err
+		}
+	}
+	c.drop(pod)
+	return nil
+}
+
+func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {
+	if len(budgets) == 0 {
+		return nil
+	}
+	if len(budgets) > 1 {
+		return apierrors.NewGenericServerResponse(500, "evict", v1.Resource("pods"), pod.Name,
+			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", 0, true)
+	}
+	b := budgets[0]
+	unready := !podutil.IsPodReady(pod)
+	always := ptr.Deref(b.Spec.UnhealthyPodEvictionPolicy, policyv1.IfHealthyBudget) == policyv1.AlwaysAllow
+	if unready && (always || b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0) || b.Status.DisruptionsAllowed > 0 {
+		return nil
+	}
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type:    policyv1.DisruptionBudgetCause,
+		Message: fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy),
+	})
+	return err
+}

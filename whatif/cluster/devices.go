@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"slices"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
+	"k8s.io/utils/ptr"
+)
+
+// claimDevices makes the resource claims of a pod that are made from templates, and names
+// them in its status.
+func (c *Cluster) claimDevices(pod *v1.Pod) {
+	var made []v1.PodResourceClaimStatus
+	for _, of := range pod.Spec.ResourceClaims {
+		if of.ResourceClaimTemplateName == nil || slices.ContainsFunc(pod.Status.ResourceClaimStatuses, func(s v1.PodResourceClaimStatus) bool { return s.Name == of.Name }) {
+			continue
+		}
+		template := Get[*resourcev1.ResourceClaimTemplate](c, pod.Namespace, *of.ResourceClaimTemplateName)
+		if template == nil {
+			continue // the pod waits for it
+		}
+		template = template.DeepCopy()
+		claim := &resourcev1.ResourceClaim{ObjectMeta: template.Spec.ObjectMeta, Spec: template.Spec.Spec}
+		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, pod.Name+"-"+of.Name+"-"+strconv.Itoa(c.version), ownedBy(pod)
+		c.stamp(claim)
+		c.put(claim)
+		made = append(made, v1.PodResourceClaimStatus{Name: of.Name, ResourceClaimName: ptr.To(claim.Name)})
+	}
+	if len(made) > 0 {
+		pod = pod.DeepCopy()
+		pod.Status.ResourceClaimStatuses = append(pod.Status.ResourceClaimStatuses, made...)
+		c.put(pod)
+	}
+}
+
+// release takes away what only a pod that is gone needed: its own claims, and its place
+// in those of others.
+func (c *Cluster) release(pod *v1.Pod) {
+	for i := range pod.Spec.Volumes {
+		name := claimOf(pod, &pod.Spec.Volumes[i])
+		if claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name); claim != nil && owned(claim, pod) {
+			c.drop(claim)
+		}
+	}
+	for i := range pod.Spec.ResourceClaims {
+		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
+		if err != nil || name == nil {
+			continue
+		}
+		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
+		switch {
+		case claim == nil:
+		case owned(claim, pod):
+			c.drop(claim)
+		default:
+			claim = claim.DeepCopy()
+			claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, reservedFor(pod))
+			if len(claim.Status.ReservedFor) == 0 {
+				claim.Status.Allocation = nil
+			}
+			c.put(claim)
+		}
+	}
+}
+
+func reservedFor(pod *v1.Pod) func(resourcev1.ResourceClaimConsumerReference) bool {
+	return func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID }
+}
+
+// reserve has the claims of a pod that runs be its own, which a file may not say.
+func (c *Cluster) reserve(pod *v1.Pod) {
+	for i := range pod.Spec.ResourceClaims {
+		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
+		if err != nil || name == nil {
+			continue
+		}
+		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
+		if claim == nil || claim.Status.Allocation == nil || slices.ContainsFunc(claim.Status.ReservedFor, reservedFor(pod)) {
+			continue
+		}
+		claim = claim.DeepCopy()
+		claim.Status.ReservedFor = append(claim.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID})
+		c.put(claim)
+	}
+}

@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+)
+
+// informer is a table of the cluster, seen as an informer: its store is the table itself,
+// and its handlers are called by the write that they are told of. What it does not
+// override is that of an informer that never runs.
+type informer struct {
+	cache.SharedIndexInformer
+	table    cache.Indexer
+	handlers []*registration
+	used     func() // called when somebody reads it or listens
+}
+
+type registration struct {
+	cache.ResourceEventHandlerRegistration
+	handler cache.ResourceEventHandler
+}
+
+// HasSynced implements cache.ResourceEventHandlerRegistration.
+func (*registration) HasSynced() bool { return true }
+
+func newInformer(example runtime.Object, used func()) *informer {
+	return &informer{
+		SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{}),
+		table:               cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+		used:                used,
+	}
+}
+
+// AddEventHandler calls the handler with what there is, in the order in which it came.
+func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	i.used()
+	r := &registration{handler: handler}
+	i.handlers = append(i.handlers, r)
+	for _, object := range i.sorted() {
+		handler.OnAdd(object, true)
+	}
+	return r, nil
+}
+
+// AddEventHandlerWithResyncPeriod implements cache.SharedInformer. Nothing is resynced.
+func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(handler)
+}
+
+// AddEventHandlerWithOptions implements cache.SharedInformer.
+func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(handler)
+}
+
+// RemoveEventHandler implements cache.SharedInformer.
+func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
+	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(r *registration) bool { return r == handle })
+	return nil
+}
+
+// GetStore implements cache.SharedInformer.
+func (i *informer) GetStore() cache.Store { return i.GetIndexer() }
+
+// GetIndexer implements cache.SharedIndexInformer.
+func (i *informer) GetIndexer() cache.Indexer {
+	i.used()
+	return i.table
+}
+
+// AddIndexers implements cache.SharedInformer.
+func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.table.AddIndexers(indexers) }
+
+// HasSynced implements cache.SharedInformer.
+func (*informer) HasSynced() bool { return true }
+
+// Run implements cache.SharedInformer.
+func (*informer) Run(stop <-chan struct{}) { <-stop }
+
+// RunWithContext implements cache.SharedInformer.
+func (*informer) RunWithContext(ctx context.Context) { <-ctx.Done() }
+
+// sorted are all objects, in the order in which they were last written.
+func (i *informer) sorted() []any {
+	all := i.table.List()
+	version := func(o any) int {
+		n, _ := strconv.Atoi(o.(metav1.Object).GetResourceVersion()) // which the cluster has given
+		return n
+	}
+	slices.SortFunc(all, func(a, b any) int { return cmp.Compare(version(a), version(b)) })
+	return all
+}
+
+// newFactory hands out the informers of the kinds that are served. Those of all others
+// are empty for ever, and unmodelled is told that somebody asked.
+func newFactory(client kubernetes.Interface, kinds map[reflect.Type]*kind, unmodelled func(string)) informers.SharedInformerFactory {
+	factory := informers.NewSharedInformerFactory(client, 0)
+	for gvk, of := range scheme.Scheme.AllKnownTypes() {
+		example, ok := reflect.New(of).Interface().(Object)
+		if !ok {
+			continue
+		}
+		one := newInformer(example, func() { unmodelled("list and watch " + gvk.GroupVersion().String() + " " + gvk.Kind) })
+		if served := kinds[reflect.TypeOf(example)]; served != nil {
+			one = served.informer
+		}
+		factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return one })
+	}
+	return factory
+}

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+)
+
+// Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
+// must not be changed. Objects come as an API server has handed them out, so they are
+// not admitted once more, unless they lack what it fills in. Pods that have ended, or are
+// being deleted, are left out. Pods without a node come
+// last, the oldest first. An error names the object at fault.
+func (c *Cluster) Load(s *snapshot.Snapshot) error {
+	s.AddMissing()
+	for _, class := range schedulingapi.SystemPriorityClasses() {
+		c.put(class)
+	}
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease} {
+		c.put(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}})
+	}
+	c.loading = true
+	defer func() { c.loading = false }()
+	var pods []*v1.Pod
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(s) {
+			if pod, ok := o.(*v1.Pod); ok {
+				if !podutil.IsPodTerminal(pod) && pod.DeletionTimestamp == nil { // it takes no room, or will not soon
+					pods = append(pods, pod)
+				}
+			} else if err := c.load(kind, o); err != nil {
+				return err
+			}
+		}
+	}
+	c.loading = false
+	c.bindAllAtOnce()
+	slices.SortStableFunc(pods, byAge)
+	for _, pod := range pods {
+		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byAge is the order in which pods are queued: those with a node first, then the oldest.
+func byAge(a, b *v1.Pod) int {
+	if (a.Spec.NodeName == "") != (b.Spec.NodeName == "") {
+		return cmp.Compare(b.Spec.NodeName, a.Spec.NodeName) // one of which is empty
+	}
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+func (c *Cluster) load(of snapshot.Kind, o Object) error {
+	k := c.of(o)
+	if before := k.get(o.GetNamespace(), o.GetName()); before != nil {
+		switch o.(type) {
+		case *v1.Namespace:
+		default:
+			if k.kind.Kind != "PriorityClass" || before.GetCreationTimestamp() != (metav1.Time{}) {
+				return fmt.Errorf("%s %s: there are two of this name", of.Title, name(o))
+			}
+		}
+	}
+	c.stamp(o)
+	legacyscheme.Scheme.Default(o)
+	switch o := o.(type) {
+	case *v1.Pod:
+		return c.loadPod(o)
+	case *v1.Node:
+		if o.Status.Allocatable == nil {
+			o.Status.Allocatable = o.Status.Capacity
+		}
+	case *v1.PersistentVolumeClaim:
+		if o.Status.Phase == v1.ClaimBound {
+			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")
+		}
+	case *resourcev1.ResourceClaim:
+		if o.Status.Allocation != nil && !slices.Contains(o.Finalizers, resourcev1.Finalizer) {
+			o.Finalizers = append(o.Finalizers, resourcev1.Finalizer)
+		}
+	}
+	c.put(o)
+	return nil
+}
+
+func (c *Cluster) loadPod(pod *v1.Pod) error {
+	if pod.Spec.NodeName == "" || pod.Spec.Priority == nil {
+		status := pod.Status
+		made, err := c.prepare(context.Background(), c.of(pod), pod)
+		if err != nil {
+			if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+				return fmt.Errorf("pod %s: %w", name(pod), err)
+			}
+			return err
+		}
+		uid := pod.UID
+		pod = made.(*v1.Pod)
+		pod.UID, pod.Status.ResourceClaimStatuses = uid, status.ResourceClaimStatuses
+		if pod.Spec.NodeName != "" {
+			pod.Status = status
+		}
+	}
+	if pod.Spec.NodeName != "" && (pod.Status.Phase == "" || pod.Status.Phase == v1.PodPending && len(pod.Status.Conditions) == 0) {
+		c.start(pod)
+	}
+	if pod.UID == "" {
+		pod.UID = types.UID("pod-" + name(pod))
+	}
+	c.adopt(pod)
+	c.put(pod)
+	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
+		c.reserve(pod)
+	}
+	return nil
+}
+
+// adopt has the claims that were made for a pod from templates be its own, also where the
+// file does not say whose they are.
+func (c *Cluster) adopt(pod *v1.Pod) {
+	var claims []Object
+	for i := range pod.Spec.Volumes {
+		if pod.Spec.Volumes[i].Ephemeral != nil {
+			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, claimOf(pod, &pod.Spec.Volumes[i])))
+		}
+	}
+	for _, made := range pod.Status.ResourceClaimStatuses {
+		if made.ResourceClaimName != nil {
+			claims = append(claims, c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, *made.ResourceClaimName))
+		}
+	}
+	for _, claim := range claims {
+		if claim != nil && !owned(claim, pod) {
+			claim = claim.DeepCopyObject().(Object)
+			claim.SetOwnerReferences(ownedBy(pod))
+			c.put(claim)
+		}
+	}
+}
+
+func name(o Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return o.GetNamespace() + "/" + o.GetName()
+}

@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+)
+
+// Bind gives a pod a node, and has it run there, as a kubelet would.
+func (c *Cluster) Bind(namespace, name, node string) error {
+	pod := Get[*v1.Pod](c, namespace, name)
+	switch {
+	case pod == nil:
+		return c.of(pod).notFound(name)
+	case pod.Spec.NodeName != "":
+		return apierrors.NewConflict(v1.Resource("pods/binding"), name, fmt.Errorf("pod %s is already assigned to node %q", name, pod.Spec.NodeName))
+	}
+	pod = pod.DeepCopy()
+	pod.Spec.NodeName = node
+	c.start(pod)
+	c.put(pod)
+	return nil
+}
+
+// start makes a pod that is nobody else's one that runs and is ready.
+func (c *Cluster) start(pod *v1.Pod) {
+	now := metav1.NewTime(c.now())
+	pod.Status.Phase, pod.Status.StartTime, pod.Status.NominatedNodeName = v1.PodRunning, &now, ""
+	for _, is := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
+		podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: is, Status: v1.ConditionTrue})
+	}
+}
+
+// Delete deletes an object at once, with what goes with it.
+func (c *Cluster) Delete(o Object) {
+	if now := c.of(o).get(o.GetNamespace(), o.GetName()); now != nil {
+		c.drop(now)
+	}
+}
+
+// follow does what controllers would after a write.
+func (c *Cluster) follow(e event) {
+	c.recount(e)
+	if c.loading {
+		return
+	}
+	switch o := e.object().(type) {
+	case *v1.Pod:
+		if e.old == nil {
+			c.claimVolumes(o)
+			c.claimDevices(o)
+		} else if e.new == nil || podutil.IsPodTerminal(o) {
+			c.release(o)
+		}
+	case *v1.PersistentVolumeClaim:
+		if e.new == nil {
+			c.reclaim(o)
+		} else if o.Spec.VolumeName == "" {
+			c.bindAtOnce(o)
+		}
+	case *v1.PersistentVolume:
+		if ref := o.Spec.ClaimRef; e.old == nil && ref == nil {
+			c.bindAllAtOnce()
+		} else if e.old == nil {
+			if claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name); claim != nil {
+				c.bindAtOnce(claim)
+			}
+		}
+	}
+}
+
+// object is the new one, or else the old one.
+func (e event) object() Object {
+	if e.new != nil {
+		return e.new
+	}
+	return e.old
+}
+
+// owned is true of an object that a pod owns.
+func owned(o Object, pod *v1.Pod) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.UID == pod.UID })
+}
+
+func ownedBy(pod *v1.Pod) []metav1.OwnerReference {
+	return []metav1.OwnerReference{*metav1.NewControllerRef(pod, v1.SchemeGroupVersion.WithKind("Pod"))}
+}

@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/provision"
+)
+
+// claimVolumes makes the claims of a pod's ephemeral volumes.
+func (c *Cluster) claimVolumes(pod *v1.Pod) {
+	for i := range pod.Spec.Volumes {
+		volume := &pod.Spec.Volumes[i]
+		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, claimOf(pod, volume)) != nil {
+			continue
+		}
+		template := volume.Ephemeral.VolumeClaimTemplate.DeepCopy()
+		claim := &v1.PersistentVolumeClaim{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, claimOf(pod, volume), ownedBy(pod)
+		if _, err := c.Create(context.Background(), claim); err != nil {
+			c.notModelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
+		}
+	}
+}
+
+// claimOf is the name of the claim of a pod's volume, or empty.
+func claimOf(pod *v1.Pod, volume *v1.Volume) string {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return volume.PersistentVolumeClaim.ClaimName
+	case volume.Ephemeral != nil:
+		return pod.Name + "-" + volume.Name
+	}
+	return ""
+}
+
+// class is the StorageClass of a claim, or nil.
+func (c *Cluster) class(claim *v1.PersistentVolumeClaim) *storagev1.StorageClass {
+	return Get[*storagev1.StorageClass](c, "", volumehelpers.GetPersistentVolumeClaimClass(claim))
+}
+
+func waits(class *storagev1.StorageClass) bool {
+	return class != nil && ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate) == storagev1.VolumeBindingWaitForFirstConsumer
+}
+
+const noProvisioner = "kubernetes.io/no-provisioner"
+
+// bindAllAtOnce does so for all claims.
+func (c *Cluster) bindAllAtOnce() {
+	for _, claim := range All[*v1.PersistentVolumeClaim](c) {
+		c.bindAtOnce(claim)
+	}
+}
+
+// bindAtOnce gives a claim its volume, if it need not wait for a pod.
+func (c *Cluster) bindAtOnce(claim *v1.PersistentVolumeClaim) {
+	if claim.Spec.VolumeName != "" {
+		volume := Get[*v1.PersistentVolume](c, "", claim.Spec.VolumeName)
+		if volume != nil && !(volumehelpers.IsVolumeBoundToClaim(volume, claim) && volume.Spec.ClaimRef.UID != "" && claim.Annotations[volumehelpers.AnnBindCompleted] != "") {
+			c.bindVolume(claim, volume)
+		}
+		return
+	}
+	class := c.class(claim)
+	if volume := c.match(claim, nil, nil); volume != nil && (!waits(class) || volume.Spec.ClaimRef != nil) {
+		c.bindVolume(claim, volume)
+	} else if class != nil && !waits(class) && class.Provisioner != noProvisioner {
+		c.bindVolume(claim, provision.Volume(claim, class, class.Provisioner))
+	}
+}
+
+// byUse is an index of volumes: by the claim that they refer to, or else by their class.
+const byUse = "use"
+
+func useOf(o any) ([]string, error) {
+	volume := o.(*v1.PersistentVolume)
+	if ref := volume.Spec.ClaimRef; ref != nil {
+		return []string{ref.Namespace + "/" + ref.Name}, nil
+	}
+	return []string{freeOf(volumehelpers.GetPersistentVolumeClass(volume))}, nil
+}
+
+func freeOf(class string) string { return "free volumes of " + class }
+
+// match is the volume for a claim that a controller would take: one that refers to it,
+// or the smallest that will do.
+func (c *Cluster) match(claim *v1.PersistentVolumeClaim, node *v1.Node, taken map[string]*v1.PersistentVolume) *v1.PersistentVolume {
+	var all []*v1.PersistentVolume
+	for _, use := range []string{name(claim), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
+		found, _ := c.of(&v1.PersistentVolume{}).informer.table.ByIndex(byUse, use) // which there is
+		for _, volume := range found {
+			all = append(all, volume.(*v1.PersistentVolume))
+		}
+	}
+	slices.SortFunc(all, func(a, b *v1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	found, _ := volumehelpers.FindMatchingVolume(claim, all, node, taken, node != nil, true) // a selector that is none matches none
+	return found
+}
+
+// bindVolume binds a claim and a volume, which is made if it is not there.
+func (c *Cluster) bindVolume(claim *v1.PersistentVolumeClaim, volume *v1.PersistentVolume) {
+	volume, claim = volume.DeepCopy(), claim.DeepCopy()
+	if bound, _, err := volumehelpers.GetBindVolumeToClaim(volume, claim); err == nil {
+		volume = bound
+	}
+	c.stamp(volume)
+	volume.Status.Phase = v1.VolumeBound
+	claim.Spec.VolumeName = volume.Name
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnBindCompleted, "yes")
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnBoundByController, "yes")
+	claim.Status.Phase, claim.Status.AccessModes, claim.Status.Capacity = v1.ClaimBound, volume.Spec.AccessModes, volume.Spec.Capacity
+	c.put(claim) // first, so that the volume is not looked for once more
+	c.put(volume)
+}
+
+// BindVolumes gives the claims of a pod that wait for it their volumes, as the scheduler
+// and the drivers would between them once the pod has a node. Undo takes them away again.
+func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
+	node := Get[*v1.Node](c, "", nodeName)
+	claims := c.waiting(pod)
+	if node == nil || len(claims) == 0 {
+		return func() {}
+	}
+	var before []event
+	taken := map[string]*v1.PersistentVolume{}
+	for _, claim := range claims {
+		class := c.class(claim)
+		volume := c.match(claim, node, taken)
+		if volume == nil && class.Provisioner != noProvisioner {
+			volume = provision.Volume(claim, class, class.Provisioner)
+			volume.Spec.NodeAffinity = provision.Around(node, Get[*storagev1.CSINode](c, "", nodeName), class.Provisioner)
+		}
+		if volume != nil {
+			taken[volume.Name] = volume
+			before = append(before, event{old: Get[*v1.PersistentVolumeClaim](c, claim.Namespace, claim.Name)})
+			if was := Get[*v1.PersistentVolume](c, "", volume.Name); was != nil {
+				before = append(before, event{old: was})
+			} else {
+				before = append(before, event{new: volume})
+			}
+			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnSelectedNode, nodeName)
+			c.bindVolume(claim, volume)
+		}
+	}
+	return func() {
+		for _, e := range slices.Backward(before) {
+			if e.old != nil {
+				c.put(e.old.DeepCopyObject().(Object))
+			} else {
+				c.Delete(e.new)
+			}
+		}
+	}
+}
+
+// waiting are copies of the claims of a pod that wait for its node, the smallest first, as
+// the scheduler takes them.
+func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
+	for i := range pod.Spec.Volumes {
+		name := claimOf(pod, &pod.Spec.Volumes[i])
+		if name == "" {
+			continue
+		}
+		if claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name); claim != nil && claim.Spec.VolumeName == "" && waits(c.class(claim)) {
+			claims = append(claims, claim.DeepCopy())
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b *v1.PersistentVolumeClaim) int {
+		return a.Spec.Resources.Requests.Storage().Cmp(*b.Spec.Resources.Requests.Storage())
+	})
+	return claims
+}
+
+// reclaim does with the volume of a claim that is gone what its policy says.
+func (c *Cluster) reclaim(claim *v1.PersistentVolumeClaim) {
+	volume := Get[*v1.PersistentVolume](c, "", claim.Spec.VolumeName)
+	if volume == nil || volume.Spec.ClaimRef == nil || volume.Spec.ClaimRef.UID != claim.UID {
+		return
+	}
+	if volume.Annotations[volumehelpers.AnnDynamicallyProvisioned] != "" && volume.Spec.PersistentVolumeReclaimPolicy == v1.PersistentVolumeReclaimDelete {
+		c.drop(volume)
+		return
+	}
+	volume = volume.DeepCopy()
+	volume.Status.Phase = v1.VolumeReleased
+	c.put(volume)
+}

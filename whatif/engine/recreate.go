@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+)
+
+// Recreate makes a pod as its controller would once it is gone, and deletes it before if
+// it is there.
+func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
+	e.Delete(pod)
+	e.Forget(nameOf(pod))
+	if _, err := e.Create(ctx, e.Recreated(pod)); err != nil {
+		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
+	}
+	return nil
+}
+
+// Recreatable is true of a pod that something makes anew once it is gone.
+func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
+
+// Residents are the pods that have a node, by name. Take them before a change, to see later
+// which have moved.
+func (e *Engine) Residents() map[types.NamespacedName]*v1.Pod {
+	all := map[types.NamespacedName]*v1.Pod{}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		if pod.Spec.NodeName != "" {
+			all[nameOf(pod)] = pod
+		}
+	}
+	return all
+}
+
+// Restore recreates the pods that were preempted, until nobody is any more, and says by
+// whom each was first.
+func (e *Engine) Restore(ctx context.Context, residents map[types.NamespacedName]*v1.Pod) (by map[types.NamespacedName]types.NamespacedName, err error) {
+	by = map[types.NamespacedName]types.NamespacedName{}
+	for {
+		var gone []*v1.Pod
+		for name, pod := range residents {
+			if o := e.Outcome(name); o.State == Preempted {
+				if _, before := by[name]; !before {
+					by[name] = o.PreemptedBy
+				}
+				if Recreatable(pod) {
+					gone = append(gone, pod)
+				}
+			}
+		}
+		if len(gone) == 0 {
+			return by, nil
+		}
+		sortPods(gone)
+		for _, pod := range gone {
+			if err := e.Recreate(ctx, pod); err != nil {
+				return nil, err
+			}
+		}
+		if err := e.Run(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
