@@ -33,7 +33,7 @@ func load(t *testing.T) *snapshot.Snapshot {
 
 func loadFile(t *testing.T, name string) *snapshot.Snapshot {
 	t.Helper()
-	file, err := os.ReadFile("snapshot/testdata/" + name)
+	file, err := os.ReadFile("../snapshot/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
