@@ -118,7 +118,7 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
-		p.cycleView, p.bindingView = cycleView{handle}, bindingViewOf(handle)
+		p.handle, p.cycleView, p.bindingView = handle, cycleView{handle}, bindingViewOf(handle)
 	}
 	if why := p.notRemembered; why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)

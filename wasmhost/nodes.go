@@ -18,13 +18,16 @@ import (
 type nodeTable struct {
 	number uint64 // tables with the same one have the same names and numbers of nodes
 	list   []fwk.NodeInfo
-	nodes  []*v1.Node // in their order
-	listed []int32    // their numbers
+	places map[fwk.NodeInfo]int32 // in the list
+	listed []int32                // the numbers, in the order of the list
+	nodes  []*v1.Node             // which these are of; nil where names alone count, since these stay
 	fields []abi.Field
 	ids    map[string]int32 // all that there were when it was made
 	size   int              // how many these were
-	at     map[*v1.Node]int32
 }
+
+// name is that of the node at a place of the list.
+func (t *nodeTable) name(place int) string { return t.list[place].Node().Name }
 
 // number gives a number to the values of a node's fields. The cache must be locked.
 func (c *answerCache) number(key []byte) int32 {
@@ -36,18 +39,30 @@ func (c *answerCache) number(key []byte) int32 {
 	return id
 }
 
-// renew makes the table of another list. The cache must be locked.
+// renew makes the table of another list, or of one in which nodes have changed. The cache
+// must be locked.
 func (c *answerCache) renew(list []fwk.NodeInfo) {
 	last, fields := c.table, c.fields.Node
-	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, at: make(map[*v1.Node]int32, len(list))}
-	alike := len(list) == len(last.listed)
+	next := &nodeTable{list: list, places: last.places, listed: make([]int32, len(list)), fields: fields}
+	if !naming.Same(list, last.list) {
+		next.places = make(map[fwk.NodeInfo]int32, len(list))
+		for i, info := range list {
+			next.places[info] = int32(i)
+		}
+	}
+	if !onlyName(fields) {
+		next.nodes = make([]*v1.Node, len(list))
+	}
+	alike := len(list) == len(last.list)
 	var key []byte
 	for i, info := range list {
 		node := info.Node()
 		key = appendValues(key[:0], fields, &node.ObjectMeta)
-		id := c.number(key)
-		next.nodes[i], next.listed[i], next.at[node] = node, id, id
-		alike = alike && id == last.listed[i] && node.Name == last.nodes[i].Name
+		next.listed[i] = c.number(key)
+		if next.nodes != nil {
+			next.nodes[i] = node
+		}
+		alike = alike && next.listed[i] == last.listed[i] && node.Name == last.name(i)
 	}
 	next.ids, next.size, next.number = last.ids, len(c.ids), last.number
 	if next.size != last.size {
@@ -70,14 +85,20 @@ func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
 // onlyName reports whether the name is all that counts of a node.
 func onlyName(fields []abi.Field) bool { return len(fields) == 1 && fields[0].Kind == abi.Name }
 
-// id is the number of a node, if it has one.
-func (t *nodeTable) id(node *v1.Node) (int32, bool) {
-	if id, ok := t.at[node]; ok {
-		return id, true
+// unnumbered stands for the number of a node that has none.
+const unnumbered = -1
+
+// id is the number of a node. One that is tried out with other pods, as for preemption, is
+// not in the list.
+func (t *nodeTable) id(info fwk.NodeInfo) int32 {
+	if place, ok := t.places[info]; ok {
+		return t.listed[place]
 	}
 	var buffer [256]byte
-	id, ok := t.ids[string(appendValues(buffer[:0], t.fields, &node.ObjectMeta))]
-	return id, ok
+	if id, ok := t.ids[string(appendValues(buffer[:0], t.fields, &info.Node().ObjectMeta))]; ok {
+		return id
+	}
+	return unnumbered
 }
 
 // appendValues writes the values of fields, so that no two differing lists are
