@@ -38,7 +38,8 @@ type answerCache struct {
 
 	ids    map[string]int32 // the numbers of nodes by their fields, with those of nodes that are gone
 	table  *nodeTable
-	tables uint64 // how many there were
+	nodes  []*v1.Node // that the table is of, where more than their names counts
+	tables uint64     // how many there were
 }
 
 // maxGone bounds the numbers of nodes that are gone: beyond it all begins anew.
@@ -57,7 +58,7 @@ func (c *answerCache) clear() {
 	}
 	c.pods, c.bytes = map[string]*list.Element{}, 0
 	c.used.Init()
-	c.table, c.ids = &nodeTable{}, map[string]int32{}
+	c.table, c.nodes, c.ids = &nodeTable{}, nil, map[string]int32{}
 }
 
 // stop ends the cache for good, and reports whether it was on.
@@ -76,7 +77,7 @@ func (c *answerCache) stop() bool {
 // cycle. Nil nodes are those of the last cycle.
 func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeTable) {
 	return c.find(pod, func() *nodeTable {
-		if nodes != nil && !c.table.isOf(nodes, c.fields.Node) {
+		if nodes != nil && !c.tableIsOf(nodes) {
 			c.renew(nodes)
 		}
 		return c.table

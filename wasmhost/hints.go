@@ -64,10 +64,11 @@ func (p *plugin) helps(pod *v1.Pod, node *v1.Node) bool {
 	rejected := p.rejects(pod, node)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.busyUntil.Before(now) {
-		h.busyUntil = now
+	took := time.Since(now)
+	if end := now.Add(took); h.busyUntil.Before(end) {
+		h.busyUntil = end
 	}
-	h.busyUntil = h.busyUntil.Add(time.Since(now) * (time.Second / hintTime))
+	h.busyUntil = h.busyUntil.Add(took * (time.Second / hintTime))
 	return !rejected
 }
 

@@ -64,7 +64,8 @@ func (s slow) Nodes() (abi.Message, error) {
 // The queue waits for the first pod's answer, and for no further one's.
 func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	r := openRemembering(t, "decides_by_slow", Args{})
-	r.p.bindingView = slow{r.p.bindingView, func() { time.Sleep(hintTime + time.Millisecond) }}
+	r.p.bindingView = slow{r.p.bindingView, func() { time.Sleep(hintTime) }}
+	began := time.Now()
 	woken := make(chan string, 100)
 	r.Activated = func(p *v1.Pod) { woken <- p.Name }
 	n1, m1 := nodesNamed("n1")[0], nodesNamed("m1")[0]
@@ -76,6 +77,10 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
 		t.Errorf("the first pod: %v", hint)
 	}
+	if busy := r.p.hints.busyUntil.Sub(began); busy < time.Second+hintTime {
+		t.Errorf("a call of %v counts %v", hintTime, busy)
+	}
+	r.p.hints.busyUntil = time.Now().Add(time.Hour)
 	const pods = 5
 	for i := range pods {
 		name := fmt.Sprint("later-", i)

@@ -20,7 +20,6 @@ type nodeTable struct {
 	list   []fwk.NodeInfo
 	places map[fwk.NodeInfo]int32 // in the list
 	listed []int32                // the numbers, in the order of the list
-	nodes  []*v1.Node             // which these are of; nil where names alone count, since these stay
 	fields []abi.Field
 	ids    map[string]int32 // all that there were when it was made
 	size   int              // how many these were
@@ -50,17 +49,15 @@ func (c *answerCache) renew(list []fwk.NodeInfo) {
 			next.places[info] = int32(i)
 		}
 	}
-	if !onlyName(fields) {
-		next.nodes = make([]*v1.Node, len(list))
-	}
+	c.nodes = c.nodes[:0]
 	alike := len(list) == len(last.list)
 	var key []byte
 	for i, info := range list {
 		node := info.Node()
 		key = appendValues(key[:0], fields, &node.ObjectMeta)
 		next.listed[i] = c.number(key)
-		if next.nodes != nil {
-			next.nodes[i] = node
+		if !onlyName(fields) {
+			c.nodes = append(c.nodes, node)
 		}
 		alike = alike && next.listed[i] == last.listed[i] && node.Name == last.name(i)
 	}
@@ -68,6 +65,7 @@ func (c *answerCache) renew(list []fwk.NodeInfo) {
 	if next.size != last.size {
 		next.ids = maps.Clone(c.ids)
 	}
+	clear(c.nodes[len(c.nodes):cap(c.nodes)])
 	if !alike || next.number == 0 {
 		c.tables++
 		next.number = c.tables
@@ -75,11 +73,11 @@ func (c *answerCache) renew(list []fwk.NodeInfo) {
 	c.table = next
 }
 
-// isOf reports whether a list is the one that the table is of, and its nodes have
-// the same fields.
-func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
-	return naming.Same(t.list, nodes) && (onlyName(fields) ||
-		slices.EqualFunc(nodes, t.nodes, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node }))
+// tableIsOf reports whether the last table is of a list of nodes, none of which has changed
+// since. Where names alone count, no change does.
+func (c *answerCache) tableIsOf(nodes []fwk.NodeInfo) bool {
+	return naming.Same(c.table.list, nodes) && (onlyName(c.fields.Node) ||
+		slices.EqualFunc(nodes, c.nodes, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node }))
 }
 
 // onlyName reports whether the name is all that counts of a node.
