@@ -35,7 +35,8 @@ const limit = 20 * time.Second
 // BenchmarkScheduler is what a whole scheduler achieves with each door: a real
 // control plane with nodes that exist in the API only, pods that wait, and a real
 // kube-scheduler that is let loose on them. The nodes are made Ready and big, so
-// no kubelet, not even a fake one, takes a share of the machine.
+// no kubelet, not even a fake one, takes a share of the machine. But their status is
+// renewed as often as kubelets do it.
 func BenchmarkScheduler(b *testing.B) {
 	doors := slices.DeleteFunc(allDoors(b), func(d *door) bool { return d.serve == nil })
 	few := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
@@ -158,6 +159,7 @@ func (c *wholeCluster) schedule(b *testing.B, d *door, all []*v1.Pod) {
 	}
 	clock, ended := &clock{tries: map[string]int{}}, make(chan error, 1)
 	ctx, stop := context.WithCancel(b.Context())
+	renewed := c.heartbeats(ctx)
 	runtime.GC()
 	go func() {
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
@@ -166,6 +168,7 @@ func (c *wholeCluster) schedule(b *testing.B, d *door, all []*v1.Pod) {
 	}()
 	bound, last, err := awaitBound(events, ended)
 	cpu := cpuTime()
+	b.ReportMetric(renewed(), "heartbeats/s")
 	stop()
 	if err == nil {
 		err = <-ended

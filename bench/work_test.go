@@ -98,7 +98,8 @@ func admits(pod *v1.Pod, names []string) (admitted []string) {
 // cluster is the nodes of a cluster.
 type cluster struct {
 	*snapshot.Handle
-	names []string
+	names    []string
+	renewals renewals
 }
 
 func newCluster(n int) *cluster {

@@ -18,18 +18,18 @@ import (
 // answerCache keeps the answers of a guest that declares the fields it decides by.
 // PreFilter's are kept by the values of the pod's fields, those of Filter and Score by
 // these and the values of the node's fields. Errors are not kept. No answer can be
-// stale, as long as the guest decides by nothing else than it declares. doubt finds a
-// guest that does.
+// stale, as long as the guest decides by nothing else than it declares. A recheck finds a
+// guest that does not.
 type answerCache struct {
 	fields  *abi.Fields
 	limit   int64  // in bytes
-	recheck uint32 // a random number up to this is a doubt
+	recheck uint32 // a random number up to this is a recheck
 	metrics *answerMetrics
 
 	// off is set for good when a guest has answered the same question in two ways.
 	off atomic.Bool
 
-	askedAt, sureUntil atomic.Int64 // when the last doubt was, and until when there is none: in ns
+	restUntil atomic.Int64 // there is no recheck before, in ns
 
 	mu    sync.Mutex
 	pods  map[string]*list.Element // of *podAnswers
@@ -38,7 +38,8 @@ type answerCache struct {
 
 	ids    map[string]int32 // the numbers of nodes by their fields, with those of nodes that are gone
 	table  *nodeTable
-	tables uint64 // how many there were
+	nodes  []*v1.Node // that the table is of, where more than their names counts
+	tables uint64     // how many there were
 }
 
 // maxGone bounds the numbers of nodes that are gone: beyond it all begins anew.
@@ -57,7 +58,7 @@ func (c *answerCache) clear() {
 	}
 	c.pods, c.bytes = map[string]*list.Element{}, 0
 	c.used.Init()
-	c.table, c.ids = &nodeTable{}, map[string]int32{}
+	c.table, c.nodes, c.ids = &nodeTable{}, nil, map[string]int32{}
 }
 
 // stop ends the cache for good, and reports whether it was on.
@@ -76,19 +77,35 @@ func (c *answerCache) stop() bool {
 // cycle. Nil nodes are those of the last cycle.
 func (c *answerCache) of(pod *v1.Pod, nodes []fwk.NodeInfo) (*podAnswers, *nodeTable) {
 	return c.find(pod, func() *nodeTable {
-		if nodes != nil && !c.table.isOf(nodes, c.fields.Node) {
+		if nodes != nil && !c.tableIsOf(nodes) {
 			c.renew(nodes)
 		}
 		return c.table
 	})
 }
 
-// withNode is of, with the table of one node, which may be in no list yet.
-func (c *answerCache) withNode(pod *v1.Pod, node *v1.Node) (*podAnswers, *nodeTable) {
-	return c.find(pod, func() *nodeTable {
-		id := c.number(appendValues(nil, c.fields.Node, &node.ObjectMeta))
-		return &nodeTable{at: map[*v1.Node]int32{node: id}, size: len(c.ids)}
+// withNode is of, with the number of a node, which may be in no list yet.
+func (c *answerCache) withNode(pod *v1.Pod, node *v1.Node) (a *podAnswers, t *nodeTable, id int32) {
+	a, t = c.find(pod, func() *nodeTable {
+		id = c.number(appendValues(nil, c.fields.Node, &node.ObjectMeta))
+		return &nodeTable{size: len(c.ids)}
 	})
+	return a, t, id
+}
+
+// peek is withNode without making anything: the answers are nil where there are none.
+func (c *answerCache) peek(pod *v1.Pod, node *v1.Node) (a *podAnswers, id int32) {
+	var buffer [256]byte
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	element, ok := c.pods[string(appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta))]
+	if !ok {
+		return nil, unnumbered
+	}
+	if id, ok = c.ids[string(appendValues(buffer[:0], c.fields.Node, &node.ObjectMeta))]; !ok {
+		id = unnumbered
+	}
+	return element.Value.(*podAnswers), id
 }
 
 func (c *answerCache) find(pod *v1.Pod, numbered func() *nodeTable) (*podAnswers, *nodeTable) {
@@ -155,28 +172,18 @@ func (c *answerCache) count(a *podAnswers, bytes int64) {
 	c.metrics.size(len(c.pods), c.bytes)
 }
 
-// doubt is true now and then: then the guest is asked again for an answer that is
-// remembered. Nothing else would show that it decides by more than it declares.
-func (c *answerCache) doubt() bool { return c.doubtOneOf(1) }
-
-// doubtOneOf is true as often as one of so many answers would be doubted.
-func (c *answerCache) doubtOneOf(answers int) bool {
-	return uint64(rand.Uint32()) <= uint64(c.recheck)*uint64(answers) && c.mayDoubt()
+// recheckOneOf is true as often as one of so many answers is to be asked for again.
+func (c *answerCache) recheckOneOf(answers int) bool {
+	return uint64(rand.Uint32()) <= uint64(c.recheck)*uint64(answers) && c.mayRecheck()
 }
 
-// mayDoubt is false for a while after a doubt, so that doubts take at most a hundredth
-// of the time, however slow the guest is. With RecheckEvery 1 it is always true.
-func (c *answerCache) mayDoubt() bool {
-	now := time.Now().UnixNano()
-	if c.recheck != math.MaxUint32 && now < c.sureUntil.Load() {
-		return false
-	}
-	c.askedAt.Store(now)
-	return true
+// mayRecheck is false for a while after a recheck, so that rechecks take at most a
+// hundredth of the time, however slow the guest is. With RecheckEvery 1 it is always true.
+func (c *answerCache) mayRecheck() bool {
+	return c.recheck == math.MaxUint32 || time.Now().UnixNano() >= c.restUntil.Load()
 }
 
-// doubted is called when the guest has answered.
-func (c *answerCache) doubted() {
-	now := time.Now().UnixNano()
-	c.sureUntil.Store(now + 100*(now-c.askedAt.Load()))
+// rest is for after a recheck that took so long, whether or not the guest has answered.
+func (c *answerCache) rest(took time.Duration) {
+	c.restUntil.Store(time.Now().Add(100 * took).UnixNano())
 }

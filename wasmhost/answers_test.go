@@ -97,6 +97,29 @@ func (r *remembering) asked(t *testing.T) int {
 	return int(n)
 }
 
+var added = fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}
+
+// hint is whether an event wakes a pod, as the scheduler finds it out.
+func (r *remembering) hint(t *testing.T, event fwk.ClusterEvent, pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
+	t.Helper()
+	registered, err := r.p.EventsToRegister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint := fwk.QueueSkip
+	for _, e := range registered {
+		if !framework.MatchClusterEvents(e.Event, event) {
+			continue
+		}
+		got, err := e.QueueingHintFn(klog.Background(), pod, oldObj, newObj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hint = max(hint, got)
+	}
+	return hint
+}
+
 func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2", "m3", "n2")...)
 	before := r.asked(t)
@@ -253,8 +276,8 @@ func TestNodesThatAreLeftOutAreDoubted(t *testing.T) {
 				t.Errorf("%s: passing %q, want %q", tt.nodes, passing, want)
 			}
 		}
-		if hint, err := r.p.afterNodeChange(klog.Background(), pod("web"), nil, nodesNamed("n1")[0]); hint != fwk.Queue || err != nil {
-			t.Errorf("%s: %v, %v, though nobody knows what can help", tt.nodes, hint, err)
+		if hint := r.hint(t, added, pod("web"), nil, nodesNamed("n1")[0]); hint != fwk.Queue {
+			t.Errorf("%s: %v, though nobody knows what can help", tt.nodes, hint)
 		}
 	}
 }
@@ -266,27 +289,26 @@ func TestAPodThatIsSkippedIsDoubtedToo(t *testing.T) {
 	doubted := answers.metrics.doubted
 	before, _ := testutil.GetCounterMetricValue(doubted)
 	for range 400 {
-		answers.sureUntil.Store(0)
+		answers.restUntil.Store(0)
 		preFilter(t.Context(), pl, framework.NewCycleState(), p)
 	}
 	if after, err := testutil.GetCounterMetricValue(doubted); after-before < 100 || after-before > 300 || err != nil {
-		t.Errorf("doubted %v times of 400, want about 200; %v", after-before, err)
+		t.Errorf("rechecked %v times of 400, want about 200; %v", after-before, err)
 	}
 }
 
-// A guest that takes long is not slow for its doubts.
-func TestDoubtsTakeAHundredthOfTheTime(t *testing.T) {
+// A guest that takes long is not slow for its rechecks.
+func TestRechecksTakeAHundredthOfTheTime(t *testing.T) {
 	answers := newAnswerCache(nil, 0, 2, nil)
-	doubts := 0
+	rechecks := 0
 	for range 1000 {
-		if answers.doubt() {
-			doubts++
-			answers.askedAt.Add(-int64(time.Minute)) // so long ago was the question
-			answers.doubted()
+		if answers.recheckOneOf(1) {
+			rechecks++
+			answers.rest(time.Minute)
 		}
 	}
-	if doubts != 1 || time.Until(time.Unix(0, answers.sureUntil.Load())) < 99*time.Minute {
-		t.Errorf("%d doubts, the next one after %v", doubts, time.Unix(0, answers.sureUntil.Load()))
+	if rechecks != 1 || time.Until(time.Unix(0, answers.restUntil.Load())) < 99*time.Minute {
+		t.Errorf("%d rechecks, the next one after %v", rechecks, time.Unix(0, answers.restUntil.Load()))
 	}
 }
 
@@ -327,7 +349,7 @@ func TestTheOrderOfNamesIsNoAnswer(t *testing.T) {
 		{nil, named("a"), false},
 		{named("a"), named("b"), false},
 	} {
-		if got := sameNodes(tt.a, tt.b); got != tt.want {
+		if got := (answer{result: tt.a}).same(answer{result: tt.b}); got != tt.want {
 			t.Errorf("%v and %v: %v", tt.a, tt.b, got)
 		}
 	}
@@ -338,9 +360,8 @@ func TestAGuestThatFailsIsNotAskedForEachPodThatWaits(t *testing.T) {
 	traps.Reset()
 	r := openRemembering(t, "decides_by_trap", Args{}, nodesNamed("n1")...)
 	for i := range 20 {
-		hint, err := r.p.afterNodeChange(klog.Background(), about("web", fmt.Sprint(i)), nil, nodesNamed("n2")[0])
-		if hint != fwk.Queue || err != nil {
-			t.Errorf("pod %d: %v, %v", i, hint, err)
+		if hint := r.hint(t, added, about("web", fmt.Sprint(i)), nil, nodesNamed("n2")[0]); hint != fwk.Queue {
+			t.Errorf("pod %d: %v", i, hint)
 		}
 	}
 	if n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); n != 1 || err != nil {
@@ -467,10 +488,6 @@ func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 
 func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1")...)
-	events, err := r.p.EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	waiting := about("web", "x")
 	changed, same, other := about("web", "y"), about("web", "x"), about("other", "y")
 	same.Labels = map[string]string{"l": "1"}
@@ -482,32 +499,19 @@ func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
 	}{
 		{"its annotation", fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}, waiting, changed, fwk.Queue},
 		{"its labels", fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}, waiting, same, fwk.QueueSkip},
-		{"another pod's annotation", fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, about("other", "x"), other, fwk.QueueSkip},
+		{"another pod's annotation", framework.EventAssignedPodUpdate, about("other", "x"), other, fwk.QueueSkip},
 		{"a node that passes", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("n2")[0], fwk.Queue},
 		{"a node that does not", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("m2")[0], fwk.QueueSkip},
+		{"a volume", fwk.ClusterEvent{Resource: fwk.PersistentVolume, ActionType: fwk.Add}, nil, &v1.PersistentVolume{}, fwk.QueueSkip},
+		{"a node is gone", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Delete}, nodesNamed("n2")[0], nil, fwk.QueueSkip},
 		{"a node that passes has other taints", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeTaint}, nodesNamed("n2")[0], nodesNamed("n2")[0], fwk.QueueSkip},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			hint := fwk.QueueSkip
-			for _, event := range events {
-				if event.Event.Resource == tt.event.Resource && event.Event.ActionType&tt.event.ActionType != 0 {
-					got, err := event.QueueingHintFn(klog.Background(), waiting, tt.oldObj, tt.newObj)
-					if err != nil {
-						t.Fatal(err)
-					}
-					hint = max(hint, got)
-				}
-			}
-			if hint != tt.want {
+			if hint := r.hint(t, tt.event, waiting, tt.oldObj, tt.newObj); hint != tt.want {
 				t.Errorf("got %v, want %v", hint, tt.want)
 			}
 		})
-	}
-	for _, event := range events {
-		if event.Event.Resource != minor.OwnPod && event.Event.Resource != fwk.Node {
-			t.Errorf("it is woken by %v", event.Event)
-		}
 	}
 }
 
@@ -517,8 +521,9 @@ func TestALabelThatChangesWakesAPod(t *testing.T) {
 		before, after string
 		want          fwk.QueueingHint
 	}{{"east", "west", fwk.Queue}, {"west", "west", fwk.QueueSkip}, {"west", "east", fwk.QueueSkip}} {
-		if got, err := r.p.afterNodeChange(klog.Background(), pod("web"), inZone("b", tt.before), inZone("b", tt.after)); got != tt.want || err != nil {
-			t.Errorf("%+v: %v, %v", tt, got, err)
+		relabelled := fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeLabel}
+		if got := r.hint(t, relabelled, pod("web"), inZone("b", tt.before), inZone("b", tt.after)); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
 		}
 	}
 }

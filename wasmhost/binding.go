@@ -90,6 +90,7 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 	}
 	s, err := h.p.enter(c, abi.Permit)
 	if err != nil {
+		h.p.leaveOut(c, err)
 		return // the pod's next call returns it
 	}
 	h.p.pool.bind(pod.UID, s)

@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -68,7 +69,17 @@ var noReason = []string{""}
 
 // ask calls a hook in a cycle. in has what the guest may ask beside the pod. note,
 // which may be nil, takes what else than the verdict there is to know after the call.
+// An error ends the guest's part in the cycle: all further calls return it.
 func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
+	v, err := p.try(c, hook, in, note)
+	if err != nil {
+		p.leaveOut(c, err)
+	}
+	return v, err
+}
+
+// try is ask, but the cycle goes on after an error.
+func (p *plugin) try(c *cycle, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
 	s, err := p.enter(c, hook)
 	if err != nil {
 		return abi.Verdict{}, err
@@ -89,16 +100,30 @@ func (p *plugin) ask(c *cycle, hook abi.Hook, in abi.In, note func(*instance, *a
 // before that call.
 func (p *plugin) enter(c *cycle, hook abi.Hook) (*slot, error) {
 	s := p.slotOf(c)
-	if trapped := c.trapped.Load(); trapped != nil { // perhaps while this call waited
-		p.pool.unlock(s)
-		return nil, *trapped
+	err := p.mayCall(c) // perhaps no more, while this call waited
+	if err == nil {
+		err = p.ready(s, c, hook)
 	}
-	if err := p.ready(s, c, hook); err != nil {
+	if err != nil {
 		p.pool.unlock(s)
-		p.leaveOut(c, err)
 		return nil, err
 	}
 	return s, nil
+}
+
+// cycleWithin is how many times as long as one call all calls of a scheduling cycle may
+// take.
+const cycleWithin = 10
+
+// mayCall returns an error where a guest is not to be called any more in a cycle.
+func (p *plugin) mayCall(c *cycle) error {
+	if trapped := c.trapped.Load(); trapped != nil {
+		return *trapped
+	}
+	if c.time.exceeds(cycleWithin) && !c.binding.Load() {
+		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times callTimeout, %s", p.args.callTimeout())
+	}
+	return nil
 }
 
 // slotOf locks the slot of a pod that has one, or any.
@@ -168,7 +193,9 @@ func (p *plugin) repeat(s *slot, c *cycle, hook abi.Hook, in abi.In) error {
 // call calls a hook of the instance in a locked slot.
 func (p *plugin) call(s *slot, c *cycle, hook abi.Hook, in abi.In) (*abi.Out, error) {
 	p.show(s.instance, c, in)
+	before := p.watchdog.looks.Load()
 	out, err := s.instance.Call(hook)
+	c.time.add(before, p.watchdog.looks.Load())
 	if err != nil {
 		return nil, p.lose(s, c, hook, err)
 	}
@@ -187,22 +214,31 @@ func (p *plugin) show(i *instance, c *cycle, in abi.In) {
 	i.In = in
 }
 
-// lose is for a call that trapped. The slot is without an instance afterwards, and
-// the pod's pass has failed.
+// trapped is the error of a call that was not interrupted: the guest itself failed.
+type trapped struct{ error }
+
+func (t trapped) Unwrap() error { return t.error }
+
+// lose is for a call that failed. The slot is without an instance afterwards.
 func (p *plugin) lose(s *slot, c *cycle, hook abi.Hook, err error) error {
+	if !s.instance.Interrupted() {
+		err = trapped{err}
+	}
 	p.drop(s)
 	s.lost = true
 	traps.WithLabelValues(p.name).Inc()
 	klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
 		"pod", klog.KObj(c.pod), "export", hook.String())
-	p.leaveOut(c, err)
 	return err
 }
 
 // leaveOut notes that a pass has failed, and under FailurePolicyIgnore that it goes on
-// without the guest.
+// without the guest. A pass for a queueing hint does not go on: it is no attempt.
 func (p *plugin) leaveOut(c *cycle, err error) {
-	if !c.trapped.CompareAndSwap(nil, &err) || p.args.FailurePolicy != FailurePolicyIgnore {
+	if own := (trapped{}); errors.As(err, &own) {
+		err = own.error // further calls did not trap
+	}
+	if !c.trapped.CompareAndSwap(nil, &err) || p.args.FailurePolicy != FailurePolicyIgnore || c.hint {
 		return
 	}
 	leftOut.WithLabelValues(p.name).Inc()

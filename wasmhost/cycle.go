@@ -18,7 +18,8 @@ type pass struct {
 	// measured is true where the framework measures plugins.
 	measured bool
 	trapped  atomic.Pointer[error] // what all further calls return after a trap
-	binding  atomic.Bool           // the scheduling cycle is over
+	time     callTime
+	binding  atomic.Bool // the scheduling cycle is over
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 
@@ -32,6 +33,8 @@ type pass struct {
 	turnedDown bool
 	// view is what the guest may ask outside of a scheduling cycle; else it is nil.
 	view abi.Scheduler
+	// hint is true of a pass that only finds out whether an event helps the pod.
+	hint bool
 
 	once      sync.Once // encodes the pod, for all instances that ask for it
 	encoded   []byte
@@ -42,6 +45,30 @@ func (p *pass) Marshal() ([]byte, error) {
 	p.once.Do(func() { p.encoded, p.encodeErr = p.pod.Marshal() })
 	return p.encoded, p.encodeErr
 }
+
+// callTime is how long all calls of a pass took: how often the watchdog looked meanwhile. To
+// take the time of each call is dear.
+type callTime struct {
+	mu    sync.Mutex
+	until int64 // the last look that is counted
+	looks atomic.Int64
+}
+
+// add counts a call. Looks into several calls at a time count once.
+func (t *callTime) add(before, after int64) {
+	if before == after {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before = max(before, t.until); before < after {
+		t.looks.Add(after - before)
+		t.until = after
+	}
+}
+
+// exceeds reports whether the calls took longer than so many may.
+func (t *callTime) exceeds(calls int64) bool { return t.looks.Load() >= calls*looksEach }
 
 // cycle is what the plugin keeps in a CycleState: a pass, and the pods that were added
 // to nodes or removed from them to try something out. A cloned CycleState has a cycle

@@ -117,14 +117,14 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	if unknown != nil {
 		klog.FromContext(p.ctx).Error(lineError{unknown}, "The guest waits for events that do not exist; the others wake its pods", "plugin", p.name, "guest", p.url)
 	}
-	if p.answers != nil {
-		return p.declaredEvents(events), nil
-	}
 	hinted := make([]fwk.ClusterEventWithHint, len(events))
 	for n, event := range events {
 		hinted[n].Event = event
 		if event.Resource == fwk.Pod {
 			hinted[n].QueueingHintFn = unlessItsStatus
+		}
+		if p.answers != nil {
+			hinted[n] = p.declared(hinted[n])
 		}
 	}
 	return hinted, nil

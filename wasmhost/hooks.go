@@ -19,7 +19,7 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	p.end(p.pool.release(pod.UID)) // where its last cycle did not end as it should
 	c := p.begin(state, pod)
 	c.answers, c.nodes = p.answers.of(pod, nodes)
-	var a preFilterAnswer
+	var a answer
 	_, status := p.judge(c, abi.PreFilter, func() (_ abi.Verdict, err error) {
 		a, err = p.recallPreFilter(c)
 		return a.Verdict, err
@@ -64,7 +64,7 @@ type filterHooks struct{ p *plugin }
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	c := f.p.cycleFor(state, pod)
-	_, status := f.p.judge(c, abi.Filter, func() (abi.Verdict, error) { return f.p.recall(c, abi.Filter, node.Node()) })
+	_, status := f.p.judge(c, abi.Filter, func() (abi.Verdict, error) { return f.p.recall(c, abi.Filter, node) })
 	return status
 }
 
@@ -140,7 +140,7 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
-	v, status := h.p.judge(c, abi.Score, func() (abi.Verdict, error) { return h.p.recall(c, abi.Score, node.Node()) })
+	v, status := h.p.judge(c, abi.Score, func() (abi.Verdict, error) { return h.p.recall(c, abi.Score, node) })
 	return int64(v.Number), status
 }
 

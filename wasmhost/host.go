@@ -158,7 +158,7 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
 		view := cycleView{handle, p.name}
-		p.cycleView, p.bindingView = view, bindingViewOf(view)
+		p.handle, p.cycleView, p.bindingView = handle, view, bindingViewOf(view)
 	}
 	if why := p.notRemembered; why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -20,7 +19,7 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 	}
 	passing := c.answers.passingOf(c.nodes)
 	if passing != nil {
-		p.doubtRejected(c, passing)
+		p.recheckRejected(c, passing)
 	} else {
 		p.askAboutUnknown(c)
 		passing = c.answers.passingOf(c.nodes)
@@ -41,22 +40,23 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 	return result.Merge(passing.Result), nil
 }
 
-// doubtRejected asks again about one of the nodes that are left out: no Filter is called
+// recheckRejected asks again about one of the nodes that are left out: no Filter is called
 // for them. It does so about as often as Filter would for all of them. For a pod that is
-// turned down, it is the only way to find a broken promise, so it does so whenever it may.
-func (p *plugin) doubtRejected(c *cycle, passing *passingNodes) {
+// turned down, it is the only way to find a contract violation, so it does so whenever it
+// may.
+func (p *plugin) recheckRejected(c *cycle, passing *passingNodes) {
 	nodes := len(c.nodes.listed)
 	switch left := nodes - passing.Nodes; {
 	case left == 0 || passing.Nodes > 0 && passing.Result == nil: // each has its Filter
 		return
-	case passing.Nodes == 0 && !p.answers.mayDoubt(), passing.Nodes > 0 && !p.answers.doubtOneOf(left):
+	case passing.Nodes == 0 && !p.answers.mayRecheck(), passing.Nodes > 0 && !p.answers.recheckOneOf(left):
 		return
 	}
 	first := rand.IntN(nodes)
 	for i := range nodes {
 		at := (first + i) % nodes
 		if v, _ := c.answers.about(abi.Filter, c.nodes.listed[at]); v.Code != 0 {
-			_, _ = p.learn(c, abi.Filter, c.nodes.nodes[at]) // where this fails, so does the pod's next call
+			p.recheck(c, abi.Filter, c.nodes.name(at), answer{Verdict: v})
 			return
 		}
 	}
@@ -119,7 +119,10 @@ func (p *plugin) askAboutUnknown(c *cycle) {
 		return
 	}
 	for _, i := range unknown[:min(few, len(unknown))] {
-		if v, err := p.learn(c, abi.Filter, c.nodes.nodes[i]); err != nil || fwk.Code(v.Code) == fwk.Error {
+		if c.time.exceeds(1) {
+			return
+		}
+		if v, err := p.learn(c, abi.Filter, c.nodes.name(i), c.nodes.listed[i]); err != nil || fwk.Code(v.Code) == fwk.Error {
 			return
 		}
 	}
@@ -151,18 +154,20 @@ const maxReasons = 8
 func (p *plugin) filterNames(c *cycle, places []int) {
 	s, err := p.enter(c, abi.Filter)
 	if err != nil {
+		p.leaveOut(c, err)
 		return // the pod's next call returns it
 	}
 	defer p.pool.unlock(s)
 	p.show(s.instance, c, abi.In{})
-	places = slices.DeleteFunc(places, func(i int) bool { return len(c.nodes.nodes[i].Name) > abi.MaxName })
-	until := time.Now().Add(cmp.Or(p.args.callTimeout(), DefaultCallTimeout)) // all together
+	places = slices.DeleteFunc(places, func(i int) bool { return len(c.nodes.name(i)) > abi.MaxName })
 	for round := 0; round < maxReasons && len(places) > 0; round++ {
 		var unanswered []int
-		for len(places) > 0 && time.Now().Before(until) {
-			codes, reasons, err := s.instance.FilterNames(len(places), func(i int) string { return c.nodes.nodes[places[i]].Name })
+		for len(places) > 0 && !c.time.exceeds(1) {
+			before := p.watchdog.looks.Load()
+			codes, reasons, err := s.instance.FilterNames(len(places), func(i int) string { return c.nodes.name(places[i]) })
+			c.time.add(before, p.watchdog.looks.Load())
 			if err != nil {
-				_ = p.lose(s, c, abi.Filter, err)
+				p.leaveOut(c, p.lose(s, c, abi.Filter, err))
 				return
 			}
 			unanswered = append(unanswered, c.answers.keepCodes(c.nodes, places, codes, reasons)...)

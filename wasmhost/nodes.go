@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -18,13 +19,15 @@ import (
 type nodeTable struct {
 	number uint64 // tables with the same one have the same names and numbers of nodes
 	list   []fwk.NodeInfo
-	nodes  []*v1.Node // in their order
-	listed []int32    // their numbers
+	places map[*framework.NodeInfo]int32 // in the list; a map of interfaces takes 20 ns more
+	listed []int32                       // the numbers, in the order of the list
 	fields []abi.Field
 	ids    map[string]int32 // all that there were when it was made
 	size   int              // how many these were
-	at     map[*v1.Node]int32
 }
+
+// name is that of the node at a place of the list.
+func (t *nodeTable) name(place int) string { return t.list[place].Node().Name }
 
 // number gives a number to the values of a node's fields. The cache must be locked.
 func (c *answerCache) number(key []byte) int32 {
@@ -36,23 +39,36 @@ func (c *answerCache) number(key []byte) int32 {
 	return id
 }
 
-// renew makes the table of another list. The cache must be locked.
+// renew makes the table of another list, or of one in which nodes have changed. The cache
+// must be locked.
 func (c *answerCache) renew(list []fwk.NodeInfo) {
 	last, fields := c.table, c.fields.Node
-	next := &nodeTable{list: list, nodes: make([]*v1.Node, len(list)), listed: make([]int32, len(list)), fields: fields, at: make(map[*v1.Node]int32, len(list))}
-	alike := len(list) == len(last.listed)
+	next := &nodeTable{list: list, places: last.places, listed: make([]int32, len(list)), fields: fields}
+	if !naming.Same(list, last.list) {
+		next.places = make(map[*framework.NodeInfo]int32, len(list))
+		for i, info := range list {
+			if one, ok := info.(*framework.NodeInfo); ok {
+				next.places[one] = int32(i)
+			}
+		}
+	}
+	c.nodes = c.nodes[:0]
+	alike := len(list) == len(last.list)
 	var key []byte
 	for i, info := range list {
 		node := info.Node()
 		key = appendValues(key[:0], fields, &node.ObjectMeta)
-		id := c.number(key)
-		next.nodes[i], next.listed[i], next.at[node] = node, id, id
-		alike = alike && id == last.listed[i] && node.Name == last.nodes[i].Name
+		next.listed[i] = c.number(key)
+		if !onlyName(fields) {
+			c.nodes = append(c.nodes, node)
+		}
+		alike = alike && next.listed[i] == last.listed[i] && node.Name == last.name(i)
 	}
 	next.ids, next.size, next.number = last.ids, len(c.ids), last.number
 	if next.size != last.size {
 		next.ids = maps.Clone(c.ids)
 	}
+	clear(c.nodes[len(c.nodes):cap(c.nodes)])
 	if !alike || next.number == 0 {
 		c.tables++
 		next.number = c.tables
@@ -60,24 +76,32 @@ func (c *answerCache) renew(list []fwk.NodeInfo) {
 	c.table = next
 }
 
-// isOf reports whether a list is the one that the table is of, and its nodes have
-// the same fields.
-func (t *nodeTable) isOf(nodes []fwk.NodeInfo, fields []abi.Field) bool {
-	return naming.Same(t.list, nodes) && (onlyName(fields) ||
-		slices.EqualFunc(nodes, t.nodes, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node }))
+// tableIsOf reports whether the last table is of a list of nodes, none of which has changed
+// since. Where names alone count, no change does.
+func (c *answerCache) tableIsOf(nodes []fwk.NodeInfo) bool {
+	return naming.Same(c.table.list, nodes) && (onlyName(c.fields.Node) ||
+		slices.EqualFunc(nodes, c.nodes, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node }))
 }
 
 // onlyName reports whether the name is all that counts of a node.
 func onlyName(fields []abi.Field) bool { return len(fields) == 1 && fields[0].Kind == abi.Name }
 
-// id is the number of a node, if it has one.
-func (t *nodeTable) id(node *v1.Node) (int32, bool) {
-	if id, ok := t.at[node]; ok {
-		return id, true
+// unnumbered stands for the number of a node that has none.
+const unnumbered = -1
+
+// id is the number of a node. One that is tried out with other pods, as for preemption, is
+// not in the list.
+func (t *nodeTable) id(info fwk.NodeInfo) int32 {
+	if one, ok := info.(*framework.NodeInfo); ok {
+		if place, ok := t.places[one]; ok {
+			return t.listed[place]
+		}
 	}
 	var buffer [256]byte
-	id, ok := t.ids[string(appendValues(buffer[:0], t.fields, &node.ObjectMeta))]
-	return id, ok
+	if id, ok := t.ids[string(appendValues(buffer[:0], t.fields, &info.Node().ObjectMeta))]; ok {
+		return id
+	}
+	return unnumbered
 }
 
 // appendValues writes the values of fields, so that no two differing lists are

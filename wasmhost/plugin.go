@@ -36,10 +36,11 @@ type plugin struct {
 	// What the guest may ask in a scheduling cycle, and in a binding cycle. They are
 	// nil while the guest is only checked.
 	cycleView, bindingView abi.Scheduler
+	handle                 fwk.Handle
 
-	decidesBy   *abi.Fields  // nil for a guest that does not say
-	answers     *answerCache // nil for a guest of which nothing is remembered
-	eventFailed atomic.Int64 // when a call for an event has failed, in ns
+	decidesBy *abi.Fields  // nil for a guest that does not say
+	answers   *answerCache // nil for a guest of which nothing is remembered
+	hints     hints
 
 	pool      *pool
 	watchdog  watchdog

@@ -1,7 +1,9 @@
 package wasmhost
 
 import (
-	v1 "k8s.io/api/core/v1"
+	"errors"
+	"time"
+
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -25,78 +27,69 @@ func whyForgotten(guest *abi.Guest) string {
 	return ""
 }
 
-// recallPreFilter asks what a guest answers to PreFilter, or remembers it, unless
-// that is doubted.
-func (p *plugin) recallPreFilter(c *cycle) (preFilterAnswer, error) {
-	var known *preFilterAnswer
+// answer is what a hook answered, with the nodes that it named if it is PreFilter.
+type answer struct {
+	abi.Verdict
+	result *fwk.PreFilterResult
+}
+
+// same reports whether two answers say the same, in whatever order they name nodes.
+func (a answer) same(b answer) bool {
+	if keyOf(a.Verdict) != keyOf(b.Verdict) || a.result.AllNodes() != b.result.AllNodes() {
+		return false
+	}
+	return a.result.AllNodes() || a.result.NodeNames.Equal(b.result.NodeNames)
+}
+
+// named takes the nodes that PreFilter names.
+func (a *answer) named(_ *instance, out *abi.Out) {
+	if len(out.NodeNames) > 0 {
+		a.result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
+	}
+}
+
+// recallPreFilter remembers what a guest answers to PreFilter, or asks.
+func (p *plugin) recallPreFilter(c *cycle) (answer, error) {
+	var known *answer
 	if c.answers != nil {
 		known = c.answers.preFilter.Load()
 	}
-	if known != nil && !p.answers.doubt() {
-		p.answers.metrics.recall()
-		return *known, nil
+	if known != nil {
+		return p.known(c, abi.PreFilter, "", *known), nil
 	}
-	var a preFilterAnswer
-	v, err := p.ask(c, abi.PreFilter, abi.In{}, func(_ *instance, out *abi.Out) {
-		if len(out.NodeNames) > 0 {
-			a.result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
-		}
-	})
+	var a answer
+	v, err := p.ask(c, abi.PreFilter, abi.In{}, a.named)
 	a.Verdict = v
 	if err != nil || c.answers == nil {
 		return a, err
 	}
-	if known == nil {
-		p.answers.metrics.asked.Inc()
-	}
-	switch {
-	case !worthKeeping(abi.PreFilter, v):
-	case known == nil:
+	p.answers.metrics.asked.Inc()
+	if worthKeeping(abi.PreFilter, v) {
 		c.answers.keepPreFilter(&a)
-	default:
-		p.compare(c, abi.PreFilter, "", known.Verdict, v, sameNodes(known.result, a.result))
 	}
 	return a, nil
 }
 
-// sameNodes reports whether two results name the same nodes, in whatever order.
-func sameNodes(a, b *fwk.PreFilterResult) bool {
-	if a.AllNodes() || b.AllNodes() {
-		return a.AllNodes() == b.AllNodes()
-	}
-	return a.NodeNames.Equal(b.NodeNames)
-}
-
-// recall remembers what a guest answers to Filter or Score about a node, or asks, also
-// where that is doubted.
-func (p *plugin) recall(c *cycle, hook abi.Hook, node *v1.Node) (abi.Verdict, error) {
+// recall remembers what a guest answers to Filter or Score about a node, or asks.
+func (p *plugin) recall(c *cycle, hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
+	id := int32(unnumbered)
 	if c.answers != nil && !p.answers.off.Load() {
-		if id, numbered := c.nodes.id(node); numbered {
-			if v, known := c.answers.about(hook, id); known && !p.answers.doubt() {
-				p.answers.metrics.recall()
-				return v, nil
-			}
+		id = c.nodes.id(node)
+		if v, known := c.answers.about(hook, id); known {
+			return p.known(c, hook, node.Node().Name, answer{Verdict: v}).Verdict, nil
 		}
 	}
-	return p.learn(c, hook, node)
+	return p.learn(c, hook, node.Node().Name, id)
 }
 
-// learn asks a guest about a node, and remembers the answer.
-func (p *plugin) learn(c *cycle, hook abi.Hook, node *v1.Node) (abi.Verdict, error) {
-	v, err := p.ask(c, hook, abi.In{NodeName: node.Name}, nil)
+// learn asks a guest about a node, and remembers the answer by the node's number.
+func (p *plugin) learn(c *cycle, hook abi.Hook, node string, id int32) (abi.Verdict, error) {
+	v, err := p.ask(c, hook, abi.In{NodeName: node}, nil)
 	if err != nil || c.answers == nil {
 		return v, err
 	}
-	id, numbered := c.nodes.id(node)
-	before, known := c.answers.about(hook, id)
-	if !known {
-		p.answers.metrics.asked.Inc()
-	}
-	switch {
-	case !numbered || !worthKeeping(hook, v):
-	case known:
-		p.compare(c, hook, node.Name, before, v, true)
-	default:
+	p.answers.metrics.asked.Inc()
+	if id != unnumbered && worthKeeping(hook, v) {
 		c.answers.keep(hook, id, c.nodes.size, v)
 	}
 	return v, nil
@@ -115,16 +108,54 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 	return false
 }
 
-// compare compares what a guest answers with what it has answered before. If the two
-// differ, nothing more is remembered of this guest until the next start.
-func (p *plugin) compare(c *cycle, hook abi.Hook, node string, before, now abi.Verdict, sameNames bool) {
-	p.answers.doubted()
+// known is a remembered answer, or, now and then, what a recheck makes of it.
+func (p *plugin) known(c *cycle, hook abi.Hook, node string, remembered answer) answer {
+	if p.answers.recheckOneOf(1) {
+		return p.recheck(c, hook, node, remembered)
+	}
+	p.answers.metrics.recall()
+	return remembered
+}
+
+// recheck asks a guest again what it has answered about a pod like this one. Nothing else
+// would show that it decides by more than it declares: then nothing more is remembered of
+// it until the next start.
+//
+// The pod keeps the remembered answer where a recheck fails. A call that is interrupted
+// shows nothing, since the machine may be too busy. A trap shows something if a fresh
+// instance traps, too: the first one may have run out of memory.
+func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answer) answer {
+	began := time.Now()
+	defer func() { p.answers.rest(time.Since(began)) }()
 	p.answers.metrics.doubted.Inc()
-	if sameNames && keyOf(before) == keyOf(now) || !p.answers.stop() {
+	ask := func() (a answer, err error) {
+		a.Verdict, err = p.try(c, hook, abi.In{NodeName: node}, a.named)
+		return a, err
+	}
+	again, err := ask()
+	if errors.As(err, &trapped{}) {
+		again, err = ask()
+	}
+	switch {
+	case err == nil && (again.same(remembered) || again.Reason() == abi.OutOfReasons):
+		return remembered
+	case err == nil:
+		p.violated(c, hook, node, remembered, inWords(again.Verdict))
+		return again
+	case errors.As(err, &trapped{}):
+		p.violated(c, hook, node, remembered, err.Error())
+	}
+	return remembered
+}
+
+// violated ends what is remembered of a guest that has answered the same question in two
+// ways.
+func (p *plugin) violated(c *cycle, hook abi.Hook, node string, remembered answer, again string) {
+	if !p.answers.stop() {
 		return
 	}
 	p.answers.metrics.broken.Inc()
 	klog.FromContext(p.ctx).Error(nil, "The Wasm guest decides by more than it declares: nothing is remembered of it until the next start",
 		"plugin", p.name, "guest", p.url, "export", hook.String(), "pod", klog.KObj(c.pod), "node", node,
-		"remembered", inWords(before), "asked again", inWords(now), "declared", p.decidesBy.String())
+		"remembered", inWords(remembered.Verdict), "asked again", again, "declared", p.decidesBy.String())
 }

@@ -19,7 +19,7 @@ type podAnswers struct {
 	bytes   int64 // as the cache has counted them, with which these two are locked
 	dropped bool
 
-	preFilter     atomic.Pointer[preFilterAnswer]
+	preFilter     atomic.Pointer[answer]
 	filter, score column
 	verdicts      atomic.Pointer[[]abi.Verdict] // by their numbers, from 1 on
 	passing       atomic.Pointer[passingNodes]
@@ -29,13 +29,7 @@ type podAnswers struct {
 	numbers map[verdictKey]uint16
 }
 
-// preFilterAnswer is what PreFilter answered, with the nodes that it named.
-type preFilterAnswer struct {
-	abi.Verdict
-	result *fwk.PreFilterResult
-}
-
-func (a *podAnswers) keepPreFilter(answered *preFilterAnswer) {
+func (a *podAnswers) keepPreFilter(answered *answer) {
 	a.preFilter.Store(answered)
 	bytes := preFilterBytes + int64(len(answered.Reason()))
 	if answered.result != nil {
@@ -113,14 +107,14 @@ func (a *podAnswers) number(v abi.Verdict) uint16 {
 }
 
 // column has the numbers of verdicts, two in each cell, by the numbers of the nodes.
-// 0 is none. The zero value is ready to use.
+// 0 is none, as for a node without a number. The zero value is ready to use.
 type column struct {
 	cells atomic.Pointer[[]atomic.Uint32]
 }
 
 func (c *column) get(id int32) uint16 {
 	cells := c.cells.Load()
-	if cells == nil || int(id/2) >= len(*cells) {
+	if cells == nil || id < 0 || int(id/2) >= len(*cells) {
 		return 0
 	}
 	return uint16((*cells)[id/2].Load() >> (16 * uint(id&1)))

@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -11,8 +12,12 @@ import (
 // looks at all instances now and then, since a timer for each call would take
 // longer than most calls do: a call ends after up to a quarter more than the time.
 type watchdog struct {
-	running sync.Map // of *instance: the *seenCall
+	running sync.Map     // of *instance: the *seenCall
+	looks   atomic.Int64 // how often it has looked
 }
+
+// looksEach is how often it looks while a call may last.
+const looksEach = 4
 
 // seenCall is the call that an instance was seen in, and when first.
 type seenCall struct {
@@ -37,7 +42,7 @@ func (w *watchdog) interrupt(why error) {
 
 // run watches until the plugin is closed.
 func (w *watchdog) run(closed <-chan struct{}, timeout time.Duration) {
-	ticker := time.NewTicker(max(timeout/4, time.Millisecond))
+	ticker := time.NewTicker(max(timeout/looksEach, time.Millisecond))
 	defer ticker.Stop()
 	for {
 		select {
@@ -50,6 +55,7 @@ func (w *watchdog) run(closed <-chan struct{}, timeout time.Duration) {
 }
 
 func (w *watchdog) look(timeout time.Duration) {
+	w.looks.Add(1)
 	now := time.Now()
 	for key, value := range w.running.Range {
 		i, seen := key.(*instance), value.(*seenCall)

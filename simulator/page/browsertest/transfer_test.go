@@ -70,7 +70,7 @@ func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
 }
 
 func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t *testing.T) {
-	file, err := filepath.Abs("../../snapshot/testdata/kube-scheduler-simulator.export.yml")
+	file, err := filepath.Abs("../../../snapshot/testdata/kube-scheduler-simulator.export.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
