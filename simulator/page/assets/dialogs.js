@@ -120,6 +120,11 @@ addEventListener("beforeunload", (event) => {
   if (!quitting && unsaved(document)) event.preventDefault();
 });
 
+// What was typed has been sent if the answer leads elsewhere.
+addEventListener("htmx:beforeOnLoad", (event) => {
+  if (event.detail.xhr.getResponseHeader("HX-Redirect")) quitting = true;
+});
+
 addEventListener("popstate", async () => {
   if (quietly) {
     quietly = false;
