@@ -47,3 +47,9 @@ func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature
 
 // PodGroupOf is the name of the PodGroup that a pod is of, which no pod has here.
 func PodGroupOf(*v1.Pod) string { return "" }
+
+// Synced is what an informer, or a registration with one, says of itself that has always synced.
+type Synced struct{}
+
+// HasSynced is true.
+func (Synced) HasSynced() bool { return true }

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/ptr"
@@ -51,3 +52,24 @@ func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature
 func PodGroupOf(pod *v1.Pod) string {
 	return ptr.Deref(ptr.Deref(pod.Spec.SchedulingGroup, v1.PodSchedulingGroup{}).PodGroupName, "")
 }
+
+// Synced is what an informer, or a registration with one, says of itself that has always synced.
+type Synced struct{}
+
+// HasSynced is true.
+func (Synced) HasSynced() bool { return true }
+
+// HasSyncedChecker is done.
+func (s Synced) HasSyncedChecker() cache.DoneChecker { return s }
+
+// Name implements cache.DoneChecker.
+func (Synced) Name() string { return "in memory" }
+
+// Done implements cache.DoneChecker.
+func (Synced) Done() <-chan struct{} { return closed }
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()

@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/capacity"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
 )
 
 const (
@@ -29,9 +29,9 @@ const (
 
 // removal is the command drain, or shrink.
 type removal struct {
-	capacity.Removal
+	drain.Options
 	copyFlags
-	do                   func(context.Context, capacity.Removal) (*capacity.Removed, error)
+	do                   func(context.Context, drain.Options) (*drain.Result, error)
 	selector, pricesFile string
 	format               string
 	prices               *compare.Prices // nil if none are given
@@ -39,14 +39,14 @@ type removal struct {
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
-	return (&removal{do: capacity.Drain}).command(plugins, drainName+" {NODE… | --selector L} {--cluster cluster.yaml | --kubeconfig FILE}",
+	return (&removal{do: drain.Drain}).command(plugins, drainName+" {NODE… | --selector L} {--cluster cluster.yaml | --kubeconfig FILE}",
 		"Drain nodes in a copy of a cluster, and show where each pod would go, or why nowhere", `.
 
 The exit status is 0 if every pod finds another node, 1 if one does not, and 2 if nothing was tried.`)
 }
 
 func newShrink(plugins frameworkruntime.Registry) *cobra.Command {
-	r := &removal{do: capacity.Shrink, selector: "!node-role.kubernetes.io/control-plane"}
+	r := &removal{do: drain.Shrink, selector: "!node-role.kubernetes.io/control-plane"}
 	cmd := r.command(plugins, shrinkName+" {--cluster cluster.yaml | --kubeconfig FILE}",
 		"Find nodes that can go, by draining nodes in a copy of a cluster, the emptiest first", `.
 No pod may lose its node for it. That is greedy: in another order more might go.
@@ -58,23 +58,25 @@ The exit status is 0 if nodes can go, 1 if none can, and 2 if nothing was tried.
 }
 
 func (r *removal) command(plugins frameworkruntime.Registry, use, short, more string) *cobra.Command {
-	r.Pods, r.Seed, r.Plugins = side.Pending, 1, plugins
+	r.Options.Plugins = plugins
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + more, RunE: r.run}
 	flags := cmd.Flags()
 	r.copyFlags.add(flags)
 	flags.StringVar(&r.selector, "selector", r.selector, "labels of the nodes, as for kubectl")
-	flags.BoolVar(&r.Force, "force", false, "evict pods without a controller, too, as if one made them anew")
+	flags.BoolVar(&r.Force, "force", false, "evict pods without a controller, too, as if one recreated them")
 	flags.StringVarP(&r.format, "output", "o", "table", "table or json")
 	return cmd
 }
 
 func (r *removal) run(cmd *cobra.Command, named []string) error {
-	if err := r.read(cmd, named); err != nil {
-		return err
-	}
-	removed, err := r.do(cmd.Context(), r.Removal)
+	labelled, done, err := r.read(cmd, named)
 	if err != nil {
 		return err
+	}
+	defer done()
+	removed, err := r.do(cmd.Context(), r.Options)
+	if err != nil {
+		return labelled(err)
 	}
 	if err := r.write(cmd, removed); err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -88,33 +90,30 @@ func (r *removal) run(cmd *cobra.Command, named []string) error {
 	return nil
 }
 
-// read reads all there is to read, and looks at it, before anything is started.
-func (r *removal) read(cmd *cobra.Command, named []string) (err error) {
+// read reads all there is to read, and looks at it, before anything is tried. Call done at the end.
+func (r *removal) read(cmd *cobra.Command, named []string) (labelled func(error) error, done func() error, err error) {
 	drains := cmd.Name() == drainName
 	switch {
 	case r.format != "table" && r.format != "json":
-		return fmt.Errorf("--output %q is none of json, table", r.format)
+		return nil, nil, fmt.Errorf("--output %q is none of json, table", r.format)
 	case drains && (len(named) == 0) == (r.selector == ""):
-		return errors.New("which nodes? Name them, or choose them by --selector: one of the two")
+		return nil, nil, errors.New("which nodes? Name them, or choose them by --selector: one of the two")
 	}
 	if err := r.check(cmd.Name()); err != nil {
-		return err
+		return nil, nil, err
 	}
-	cluster, scheduler, err := r.copyFlags.read(cmd)
+	if r.Options.Options, labelled, done, err = r.whatIf(cmd, r.Options.Plugins); err != nil {
+		return nil, nil, err
+	}
+	r.Progress = tells(cmd)
+	err = cmp.Or(r.choose(named), r.readPrices())
+	if bare := r.Bare(); err == nil && drains && !r.Force && len(bare) > 0 {
+		err = fmt.Errorf("no controller recreates these pods: %s; --force looks where they would go if one did", compare.Few(bare))
+	}
 	if err != nil {
-		return err
+		_ = done()
 	}
-	r.Cluster, r.Config, r.Progress, r.Warnings = cluster, scheduler.Config, tells(cmd), warnings{cmd.ErrOrStderr()}
-	if err := scheduler.Check(cmd.Context(), r.Plugins); err != nil {
-		return err
-	}
-	if err := cmp.Or(r.choose(named), r.readPrices()); err != nil {
-		return err
-	}
-	if bare := r.Bare(); drains && !r.Force && len(bare) > 0 {
-		return fmt.Errorf("no controller makes these pods anew: %s; --force looks where they would go if one did", compare.Few(bare))
-	}
-	return nil
+	return labelled, done, err
 }
 
 // choose finds the nodes that are named, or else those with the labels.
@@ -158,13 +157,13 @@ func (r *removal) saves(gone []string) (perHour float64) {
 	return math.Round(100*perHour) / 100
 }
 
-func (r *removal) write(cmd *cobra.Command, removed *capacity.Removed) error {
+func (r *removal) write(cmd *cobra.Command, removed *drain.Result) error {
 	out, saves := cmd.OutOrStdout(), r.saves(removed.Go)
 	if r.format == "json" {
 		to := json.NewEncoder(out)
 		to.SetIndent("", "  ")
 		return to.Encode(struct {
-			*capacity.Removed
+			*drain.Result
 			Saves float64 `json:"savesPerHour,omitempty"`
 		}{removed, saves})
 	}
@@ -180,7 +179,7 @@ func (r *removal) write(cmd *cobra.Command, removed *capacity.Removed) error {
 	fmt.Fprintln(t, "POD\tFROM\tTO\tREASON")
 	for _, move := range removed.Moves[:min(shown, len(removed.Moves))] {
 		if move.PushedOutBy != "" {
-			move.Reason = strings.TrimSuffix("pushed out by "+move.PushedOutBy+"; "+move.Reason, "; ")
+			move.Reason = strings.TrimSuffix("preempted by "+move.PushedOutBy+"; "+move.Reason, "; ")
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", move.Pod, move.From, cmp.Or(move.To, "-"), move.Reason)
 	}
@@ -195,8 +194,8 @@ func (r *removal) write(cmd *cobra.Command, removed *capacity.Removed) error {
 		_ = t.Flush() // these widen no column
 		fmt.Fprintf(t, "\n%d nodes stay: %s\n   %s\n", len(stay[reason]), reason, compare.Few(stay[reason]))
 	}
-	for _, notice := range removed.LeftOut {
-		fmt.Fprintf(t, "\nLeft out of the copy: %s\n", notice)
+	if asked := removed.NotModelled; len(asked) > 0 {
+		fmt.Fprintf(t, "\nNot modelled, and asked for: %s\n", strings.Join(asked, ", "))
 	}
 	return t.Flush()
 }

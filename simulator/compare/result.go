@@ -10,8 +10,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Result is what came of a comparison. All but Runs is of the first run, and

@@ -29,9 +29,6 @@ const countedWithin = 5 * time.Second
 
 // RunPostFilterPlugins preempts when the changes by earlier pods are over and counted.
 func (p *seededProfile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	if p.scheduler.spares.Load() {
-		return nil, fwk.NewStatus(fwk.Unschedulable)
-	}
 	began := time.Now()
 	p.scheduler.awaitCounts(ctx, p.Framework, pod.UID)
 	p.scheduler.mu.Lock()

@@ -27,7 +27,6 @@ type pausable struct {
 	onAttempt func(pod types.NamespacedName, waited time.Duration) // when an attempt has ended
 
 	asking atomic.Bool // the scheduler waits for a pod
-	spares atomic.Bool // nobody is pushed out
 
 	mu    sync.Mutex
 	open  chan struct{}         // closed while pods may be scheduled

@@ -1,65 +1,19 @@
 package side
 
 import (
-	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
-
-// A paused scheduler may have a pod in hand already. Tried as it was, it would take room.
-func TestAPodThatBecameAnotherDuringAPauseIsNotTried(t *testing.T) {
-	_, err := Run(t.Context(), Options{
-		Config: []byte("kind: KubeSchedulerConfiguration"), Pods: Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
-		Cluster: &snapshot.Snapshot{
-			Nodes: []v1.Node{objects.PlainNode("node", "zone", "2")}, Pods: []v1.Pod{objects.On(objects.PlainPod("runs", "2"), "node"), objects.PlainPod("waits", "2")},
-		},
-		Then: func(ctx context.Context, in *Sandbox) error {
-			_, begun, _ := in.side.scheduler.state()
-			result, err := in.Try(ctx, func(ctx context.Context) error {
-				pods, at := in.Client().CoreV1().Pods("default"), *metav1.NewDeleteOptions(0)
-				in.side.removed.Insert(KeyOf("default/runs"))
-				if err := pods.Delete(ctx, "runs", at); err != nil {
-					return err
-				}
-				taken := func(context.Context) (bool, error) {
-					_, now, _ := in.side.scheduler.state()
-					return now > begun, nil
-				}
-				if err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, taken); err != nil {
-					t.Error("the scheduler has not taken the pod that waits")
-					return err
-				}
-				if err := pods.Delete(ctx, "waits", at); err != nil {
-					return err
-				}
-				return in.Importer().Pod(ctx, objects.On(objects.PlainPod("waits", "2"), "node"))
-			})
-			if err != nil {
-				return err
-			}
-			attempts := in.side.sim.Recorder().Attempts("default", "waits")
-			if is := result.Pod(KeyOf("default/waits")); len(attempts) != 1 || is.Node != "node" {
-				t.Errorf("it is on %q, and was tried %d times: %+v", is.Node, len(attempts), attempts)
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A pod that was pushed out for one must not be chosen for another: nothing tells that one
 // when it is gone.

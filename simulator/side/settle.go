@@ -104,9 +104,6 @@ func (s *side) working() (begun int, err error) {
 		return begun, fmt.Errorf("it works on %v", all)
 	}
 	queue := s.scheduler.SchedulingQueue
-	if s.scheduler.spares.Load() { // many pods are in vain, and would wait for up to ten seconds each time
-		s.scheduler.activate(queue.PodsInBackoffQ())
-	}
 	retried := names(slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()))
 	ending, nominated := s.ending(), s.nominated()
 	if len(retried)+len(ending) == 0 && s.quiet() > missedAfter {

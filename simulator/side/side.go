@@ -1,4 +1,4 @@
-// Package side runs one side of a comparison, or a single trial: it puts objects into a
+// Package side runs one side of a comparison: it puts objects into a
 // simulator, has the scheduler place pods, pauses it for each change of a [Scenario], and
 // tells what became of every pod in a [Result].
 //
@@ -6,7 +6,7 @@
 // cluster is waited for, not for a time.
 //
 // [Run] does so in this process, and a [Process] in one of its own, by the command that
-// [NewCommand] makes. It is no API. Package compare judges two results, and capacity asks what fits.
+// [NewCommand] makes. It is no API. Package compare judges two results.
 package side
 
 import (
@@ -49,12 +49,10 @@ type Options struct {
 	// Zero is DefaultPatience.
 	Patience time.Duration
 
-	Plugins frameworkruntime.Registry `json:"-"` // further ones of this program, by name
-	// Then goes on with the cluster, once it is at rest after the scenario. It may be nil.
-	Then     func(context.Context, *Sandbox) error `json:"-"`
-	Task     map[string]string                     `json:"-"` // as in Result
-	Progress func(step string, done, of int)       `json:"-"` // is told how far it is. It may not be nil
-	Warnings io.Writer                             `json:"-"` // gets a line for each thing that a person should know. It may be nil
+	Plugins  frameworkruntime.Registry       `json:"-"` // further ones of this program, by name
+	Task     map[string]string               `json:"-"` // as in Result
+	Progress func(step string, done, of int) `json:"-"` // is told how far it is. It may not be nil
+	Warnings io.Writer                       `json:"-"` // gets a line for each thing that a person should know. It may be nil
 }
 
 // DefaultPatience is longer than anything takes that the scheduler waits for.
@@ -117,11 +115,6 @@ func (s *side) run(ctx context.Context) (result *Result, err error) {
 		step := &s.plan.steps[i]
 		s.options.Progress(step.title(i), i+1, len(s.plan.steps))
 		if err := s.settleAfter(ctx, step.title(i), func(ctx context.Context) error { return s.do(ctx, step) }); err != nil {
-			return nil, err
-		}
-	}
-	if then := s.options.Then; then != nil {
-		if err := then(ctx, &Sandbox{side: s}); err != nil {
 			return nil, err
 		}
 	}

@@ -47,12 +47,14 @@ var (
 		"DaemonSet":             "spec",
 		"Node":                  in("spec", "taints unschedulable") + in("status", "capacity allocatable declaredFeatures images"),
 		"PodGroup":              in("spec", "schedulingPolicy disruptionMode priorityClassName"),
-		"Pod":                   in("spec", keptOfPod) + in("status", "resourceClaimStatuses"),
+		"Pod": in("spec", keptOfPod) + in("status", "resourceClaimStatuses phase startTime") +
+			in("status.conditions", "type status reason") + in("status.containerStatuses", keptOfStatus) + in("status.initContainerStatuses", keptOfStatus),
 	}
 	keptOfTemplate = parse(in("metadata", "name labels annotations") + in("spec", keptOfPod))
 	keptOfPod      = `nodeName schedulerName schedulingGates nodeSelector affinity tolerations topologySpreadConstraints
 		priorityClassName priority preemptionPolicy runtimeClassName overhead resources resourceClaims hostNetwork restartPolicy schedulingGroup ` +
 		in("containers", keptOfContainer) + in("initContainers", keptOfContainer) + in("volumes", keptOfVolume)
+	keptOfStatus    = "name resources allocatedResources" // which a resize changes one after the other
 	keptOfContainer = "name image resources restartPolicy restartPolicyRules " + in("ports", "hostPort containerPort protocol hostIP")
 	// Those volumes that a node may be unable to mount.
 	keptOfVolume = "name persistentVolumeClaim ephemeral.volumeClaimTemplate.spec gcePersistentDisk awsElasticBlockStore azureDisk " +

@@ -147,7 +147,10 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 	}
 	into := internal.(metav1.Object)
 	into.SetUID(types.UID("not-yet"))
-	ctx = request.WithNamespace(ctx, o.GetNamespace())
+	ctx = request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
+		IsResourceRequest: true, Verb: "create", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
+		Namespace: o.GetNamespace(), Name: o.GetName(),
+	})
 	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
 		return nil, err
 	}

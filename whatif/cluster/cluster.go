@@ -86,6 +86,11 @@ func New(now func() time.Time) (*Cluster, error) {
 	}
 	c.serve(&storagev1.VolumeAttachment{}, false)
 	c.serve(&v1.LimitRange{}, true)
+	for gvk, of := range scheme.Scheme.AllKnownTypes() {
+		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
+			c.serve(reflect.New(of).Interface().(Object), false)
+		}
+	}
 	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
 		return nil, err
 	}

@@ -14,31 +14,33 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
 // informer is a table of the cluster, seen as an informer: its store is the table itself,
 // and its handlers are called by the write that they are told of. What it does not
 // override is that of an informer that never runs.
 type informer struct {
-	cache.SharedIndexInformer
+	minor.Synced
+	idle
 	table    cache.Indexer
 	handlers []*registration
 	used     func() // called when somebody reads it or listens
 }
 
+type idle struct{ cache.SharedIndexInformer }
+
 type registration struct {
-	cache.ResourceEventHandlerRegistration
+	minor.Synced
 	handler cache.ResourceEventHandler
 }
 
-// HasSynced implements cache.ResourceEventHandlerRegistration.
-func (*registration) HasSynced() bool { return true }
-
 func newInformer(example runtime.Object, used func()) *informer {
 	return &informer{
-		SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{}),
-		table:               cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
-		used:                used,
+		idle:  idle{cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{})},
+		table: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+		used:  used,
 	}
 }
 
@@ -80,9 +82,6 @@ func (i *informer) GetIndexer() cache.Indexer {
 
 // AddIndexers implements cache.SharedInformer.
 func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.table.AddIndexers(indexers) }
-
-// HasSynced implements cache.SharedInformer.
-func (*informer) HasSynced() bool { return true }
 
 // Run implements cache.SharedInformer.
 func (*informer) Run(stop <-chan struct{}) { <-stop }

@@ -21,7 +21,8 @@ import (
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
-// being deleted, are left out. Pods without a node come
+// being deleted, are left out. Pods that have a node are ready unless the file says
+// otherwise. Pods without a node come
 // last, the oldest first. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	s.AddMissing()
@@ -115,8 +116,11 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 			pod.Status = status
 		}
 	}
-	if pod.Spec.NodeName != "" && (pod.Status.Phase == "" || pod.Status.Phase == v1.PodPending && len(pod.Status.Conditions) == 0) {
-		c.start(pod)
+	if _, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady); pod.Spec.NodeName != "" && ready == nil {
+		started := pod.Status.StartTime // whom preemption spares depends on it
+		if c.start(pod); started != nil {
+			pod.Status.StartTime = started
+		}
 	}
 	if pod.UID == "" {
 		pod.UID = types.UID("pod-" + name(pod))

@@ -1,0 +1,238 @@
+// Package drain says what becomes of the pods of nodes that go, and which nodes can go: it
+// tries it in a copy of a cluster in memory, with the real scheduler.
+//
+// It is no API. The cluster that was copied is never written to, and which one that is its
+// callers know.
+package drain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+)
+
+// Options say which nodes are to go, in a copy of a cluster.
+type Options struct {
+	engine.Options
+	Nodes []string // for Shrink, those that may go
+	Force bool     // pods without a controller are evicted, too, as if one recreated them
+	// Progress is told how far it is. It may be nil.
+	Progress func(step string, done, of int)
+}
+
+// Move is what became of a pod that lost its node, or was to leave it.
+type Move struct {
+	Pod         string `json:"pod"` // with its namespace
+	From        string `json:"from"`
+	To          string `json:"to,omitempty"`          // empty if there is no other node for it
+	Reason      string `json:"reason,omitempty"`      // why not
+	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
+
+	rank int // those without a node first, then those that were kept
+}
+
+// Result is what came of it.
+type Result struct {
+	Go     []string `json:"go"`    // the nodes that go
+	Moves  []Move   `json:"moves"` // first those without another node
+	Stay   []Stay   `json:"stay,omitempty"`
+	Trials int      `json:"trials,omitempty"`
+	// NotModelled is what the scheduler asked for and the copy does not have.
+	NotModelled []string `json:"notModelled,omitempty"`
+}
+
+// Lost is how many pods have no other node.
+func (r *Result) Lost() (lost int) {
+	for _, move := range r.Moves {
+		if move.To == "" {
+			lost++
+		}
+	}
+	return lost
+}
+
+// Drain cordons nodes, and evicts their pods as kubectl drain --ignore-daemonsets does.
+// What a budget keeps is tried again, once others are ready elsewhere.
+func Drain(ctx context.Context, o Options) (*Result, error) {
+	return o.run(ctx, func(ctx context.Context, d *draining) error {
+		t, err := d.try(ctx, o.Nodes)
+		if err == nil {
+			d.Go, d.Moves = o.Nodes, t.moves
+		}
+		return err
+	})
+}
+
+// Bare are the pods on the nodes that nothing recreates once they are evicted.
+func (o *Options) Bare() (names []string) {
+	for i := range o.Cluster.Pods {
+		pod := &o.Cluster.Pods[i]
+		ended := podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil
+		if slices.Contains(o.Nodes, pod.Spec.NodeName) && !ended && !engine.Recreatable(pod) && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
+			names = append(names, pod.Namespace+"/"+pod.Name)
+		}
+	}
+	return names
+}
+
+type draining struct {
+	Result
+	*engine.Engine
+	force    bool
+	progress func(step string, done, of int)
+}
+
+// run does something in the copy, once that is at rest.
+func (o *Options) run(ctx context.Context, do func(context.Context, *draining) error) (*Result, error) {
+	d := &draining{force: o.Force, progress: o.Progress}
+	if d.progress == nil {
+		d.progress = func(string, int, int) {}
+	}
+	var err error
+	if d.Engine, err = engine.New(ctx, o.Options); err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	d.progress("schedules", 0, 0)
+	if err := d.Run(ctx); err != nil {
+		return nil, err
+	}
+	if err := do(ctx, d); err != nil {
+		return nil, err
+	}
+	d.Result.NotModelled = d.Engine.NotModelled()
+	return &d.Result, nil
+}
+
+// trial is what came of draining some nodes.
+type trial struct {
+	kept      map[types.NamespacedName]string // why they were not evicted
+	preempted map[types.NamespacedName]types.NamespacedName
+	moves     []Move
+}
+
+// try drains nodes: it evicts what may go, and has the scheduler place what is recreated,
+// until nothing more may go.
+func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
+	residents := d.Residents()
+	t := &trial{kept: map[types.NamespacedName]string{}, preempted: map[types.NamespacedName]types.NamespacedName{}}
+	for _, name := range nodes {
+		node := cluster.Get[*v1.Node](d.Cluster, "", name).DeepCopy()
+		node.Spec.Unschedulable = true
+		if err := d.Update(node); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		out, err := d.evict(ctx, t, nodes)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Run(ctx); err != nil {
+			return nil, err
+		}
+		by, err := d.Restore(ctx, residents)
+		if err != nil {
+			return nil, err
+		}
+		for name, preemptor := range by {
+			t.preempted[name] = preemptor
+		}
+		if out == 0 {
+			t.tell(d, residents, nodes)
+			return t, nil
+		}
+	}
+}
+
+// evict recreates, without a node, the pods that may leave nodes, and counts them.
+func (d *draining) evict(ctx context.Context, t *trial, nodes []string) (out int, err error) {
+	var gone []*v1.Pod
+	for _, pod := range d.on(nodes) {
+		name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+		if !engine.Recreatable(pod) && !d.force {
+			t.kept[name] = "no controller recreates it"
+			continue
+		}
+		if t.kept[name], err = refusal(d.Evict(pod.Namespace, pod.Name)); err != nil {
+			return 0, err
+		}
+		if t.kept[name] == "" {
+			gone = append(gone, pod)
+		}
+	}
+	for _, pod := range gone {
+		if err := d.Recreate(ctx, pod); err != nil {
+			return 0, err
+		}
+	}
+	return len(gone), nil
+}
+
+// refusal is why an eviction was refused, or empty.
+func refusal(err error) (string, error) {
+	if cause, ok := apierrors.StatusCause(err, policyv1.DisruptionBudgetCause); ok {
+		return cause.Message, nil
+	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// on are the pods on nodes that do not belong there, by name.
+func (d *draining) on(nodes []string) (pods []*v1.Pod) {
+	for _, pod := range d.Residents() {
+		if kind := d.WorkloadOf(pod).Kind; slices.Contains(nodes, pod.Spec.NodeName) && kind != "DaemonSet" && kind != "Node" {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b *v1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return pods
+}
+
+// tell takes note of the pods that were to leave nodes, and of those that they preempted.
+func (t *trial) tell(d *draining, residents map[types.NamespacedName]*v1.Pod, nodes []string) {
+	for name, was := range residents {
+		kind, o := d.WorkloadOf(was).Kind, d.Outcome(name)
+		from := was.Spec.NodeName
+		stays := o.Node == from
+		if stays && (!slices.Contains(nodes, from) || kind == "DaemonSet" || kind == "Node") {
+			continue
+		}
+		move := Move{Pod: name.String(), From: from, To: o.Node, rank: 2}
+		if by, ok := t.preempted[name]; ok {
+			move.PushedOutBy = by.String()
+		}
+		if stays {
+			move.To, move.Reason, move.rank = "", t.kept[name], 1
+		} else if o.Node == "" {
+			move.Reason, move.rank = reason(o), 0
+		}
+		t.moves = append(t.moves, move)
+	}
+	slices.SortFunc(t.moves, func(a, b Move) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Pod, b.Pod))
+	})
+}
+
+// reason is why a pod has no node, in a line.
+func reason(o engine.Outcome) string {
+	if o.State == engine.Preempted {
+		return "it was preempted, and nothing recreates it"
+	}
+	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
+}
