@@ -120,8 +120,8 @@ addEventListener("beforeunload", (event) => {
   if (!quitting && unsaved(document)) event.preventDefault();
 });
 
-// What was typed has been sent if the answer leads elsewhere.
-addEventListener("htmx:beforeOnLoad", (event) => {
+// Where the answer to a form leads elsewhere, what was typed has been taken.
+document.body.addEventListener("htmx:beforeOnLoad", (event) => {
   if (event.detail.xhr.getResponseHeader("HX-Redirect")) quitting = true;
 });
 
