@@ -216,7 +216,9 @@ func (e *Engine) queued() bool {
 	pods := e.Scheduler.SchedulingQueue.PodsInActiveQ()
 	for _, pod := range pods {
 		if !e.circles(pod) {
-			e.sure = len(pods)
+			if e.sure = len(pods); e.groups != nil {
+				e.sure = 1 // with it, others of its group may be taken
+			}
 			return true
 		}
 	}
