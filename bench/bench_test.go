@@ -20,6 +20,7 @@ var (
 	wholeRounds = flag.Int("whole-rounds", 1, "the same of a whole scheduler, whose turns take seconds")
 	nodes       = numbers{1000, 5000}
 	pods        = flag.Int("pods", 1000, "pods of a whole scheduler")
+	pending     = flag.Int("pending", 10_000, "pending pods of different patterns, for BenchmarkHints")
 	guests      = flag.String("guests", "", "further guests to measure: .wasm files, separated by commas")
 )
 
@@ -68,7 +69,7 @@ func inTurns(b *testing.B, rounds int, what string, doors []*door, measure func(
 }
 
 func TestEveryDoorIsMeasured(t *testing.T) {
-	command := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-nodes=40", "-pods=40")
+	command := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-nodes=40", "-pods=40", "-pending=40")
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	stdout, err := command.Output()
@@ -93,7 +94,8 @@ func TestEveryDoorIsMeasured(t *testing.T) {
 	}
 	tellsUnits(t, string(stdout), "Cycle/case=new/nodes=40/door=v2", "cpu-ns/op")
 	tellsUnits(t, string(stdout), "Cycle/case=most/nodes=40/door=v2-asked", "cpu-ns/op")
-	tellsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/door=v2", "tries")
+	tellsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/door=v2", "tries", "heartbeats/s")
+	tellsUnits(t, string(stdout), "Hints/case=40/nodes=100/door=v2", " 0 woken/op", "locked-ns/op")
 }
 
 func tellsUnits(t *testing.T, stdout, name string, units ...string) {

@@ -55,7 +55,11 @@ func (p *plugin) recallPreFilter(c *cycle) (answer, error) {
 		known = c.answers.preFilter.Load()
 	}
 	if known != nil {
-		return p.known(c, abi.PreFilter, "", *known), nil
+		if p.answers.recheckOneOf(1) {
+			return p.recheck(c, abi.PreFilter, "", *known), nil
+		}
+		p.answers.metrics.recall()
+		return *known, nil
 	}
 	var a answer
 	v, err := p.ask(c, abi.PreFilter, abi.In{}, a.named)
@@ -76,7 +80,11 @@ func (p *plugin) recall(c *cycle, hook abi.Hook, node fwk.NodeInfo) (abi.Verdict
 	if c.answers != nil && !p.answers.off.Load() {
 		id = c.nodes.id(node)
 		if v, known := c.answers.about(hook, id); known {
-			return p.known(c, hook, node.Node().Name, answer{Verdict: v}).Verdict, nil
+			if p.answers.recheckOneOf(1) {
+				return p.recheck(c, hook, node.Node().Name, answer{Verdict: v}).Verdict, nil
+			}
+			p.answers.metrics.recall()
+			return v, nil
 		}
 	}
 	return p.learn(c, hook, node.Node().Name, id)
@@ -106,15 +114,6 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 		return hook == abi.PreFilter
 	}
 	return false
-}
-
-// known is a remembered answer, or, now and then, what a recheck makes of it.
-func (p *plugin) known(c *cycle, hook abi.Hook, node string, remembered answer) answer {
-	if p.answers.recheckOneOf(1) {
-		return p.recheck(c, hook, node, remembered)
-	}
-	p.answers.metrics.recall()
-	return remembered
 }
 
 // recheck asks a guest again what it has answered about a pod like this one. Nothing else

@@ -91,7 +91,7 @@ func TestAForeignGuestsVerdictsAreJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := r.cell(pod("prefix", "theirs"), 1000); text != "20.00n ±∞ wrong" {
+	if text, _ := r.cell(pod("prefix", "theirs"), 1000); text != "20.00n ±∞ wrong" {
 		t.Error(text)
 	}
 }
@@ -106,12 +106,33 @@ func TestWhatIsNoisyIsNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(door string) string {
-		return r.cell(pod("prefix", door), 1000)
+		text, _ := r.cell(pod("prefix", door), 1000)
+		return text
 	}
 	if got := of("v2"); got != "1.004µ ±0%" {
 		t.Errorf("steady: got %s", got)
 	}
 	if got := of("native"); got != nothing {
 		t.Errorf("noisy: got %s", got)
+	}
+}
+
+func TestWhatIsMissedIsCalledSo(t *testing.T) {
+	both := row{bounds: []bound{{least: 1.2}, {least: 1}}}
+	for _, tt := range []struct {
+		row    row
+		value  float64
+		nodes  int
+		missed bool
+	}{
+		{row{bounds: []bound{{most: 1.3}}}, 1.42, 1000, true},
+		{row{bounds: []bound{{most: 1.3}}}, 0.92, 5000, false},
+		{both, 1.19, 1000, true},
+		{both, 1.19, 5000, false},
+		{row{}, 99, 1000, false},
+	} {
+		if got := tt.row.missed(tt.value, tt.nodes) != ""; got != tt.missed {
+			t.Errorf("%+v: %v", tt, got)
+		}
 	}
 }
