@@ -150,7 +150,6 @@ func TestFlagsOfKwokThatCannotBeTogetherStopTheStart(t *testing.T) {
 		{[]string{"--kubelets", "kwok"}, `--kubelets "kwok": choose simulated or none`},
 		{[]string{"--kwok-config", "x"}, "--kwok-config is for the program of --kwok, and there is none"},
 		{[]string{"--kwok", "/no/kwok"}, `--kwok: exec: "/no/kwok": stat /no/kwok: no such file or directory`},
-		{[]string{"--stages", "x"}, "unknown flag: --stages"},
 	} {
 		out := newOutput()
 		if code := run(t.Context(), c.args, out, out); code != 1 || out.String() != "simulator: "+c.want+"\n" {

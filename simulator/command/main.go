@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	}
 	fmt.Fprintln(stderr, "simulator:", err)
 	var lost lostError
+	var usage usageError
 	switch {
+	case errors.As(err, &usage):
+		return statusNone
 	case !slices.Contains([]string{compareName, side.CommandName, fitName, drainName, shrinkName}, ran.Name()):
 		return 1
 	case errors.As(err, &lost):
@@ -117,8 +121,46 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 			return err
 		}),
 		newAsk("stop", "Stop the simulator that runs at --port, and wait until it has stopped", stopRunning))
-	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.Version = version.String()
+	cmd.SetVersionTemplate("{{.Version}}\n")
+	flags.Bool("version", false, "print which build this is") // in place of that of k8s.io/component-base, which nobody heeds here
+	cmd.Args = knownCommand
+	tellUsage(cmd)
 	return cmd
+}
+
+// usageError is about what was typed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// tellUsage has a command and those below it say which of their errors are about what was
+// typed.
+func tellUsage(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	if validate := cmd.Args; validate != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := validate(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, below := range cmd.Commands() {
+		tellUsage(below)
+	}
+}
+
+// knownCommand refuses what is no command, and says which one may be meant.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	meant := ""
+	if close := cmd.SuggestionsFor(args[0]); len(close) > 0 {
+		meant = "; did you mean " + strings.Join(close, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q%s; try simulator --help", args[0], meant)
 }
 
 func portFlag(cmd *cobra.Command, port *int, use string) {

@@ -340,7 +340,6 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		{"no configuration", append([]string{"--config", "no/such"}, free...), "--config: open no/such"},
 		{"nothing to stop", []string{"stop", "--port", "1"}, "no simulator runs at port 1"},
 		{"nothing to reset", []string{"reset", "--port", "1"}, "no simulator runs at port 1"},
-		{"no such flag", []string{"--nope"}, "unknown flag: --nope"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -351,5 +350,30 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 				t.Errorf("got %q, want one line with %q", out.String(), test.want)
 			}
 		})
+	}
+}
+
+// These once started a cluster, or exited as a comparison does that lost a pod's node.
+func TestWhatIsTypedWronglyStartsNothing(t *testing.T) {
+	for args, want := range map[string]struct {
+		status int
+		out    string
+	}{
+		"--version":        {0, ", go1."},
+		"version":          {0, ", go1."},
+		"--version=raw":    {2, `invalid argument "raw" for "--version"`},
+		"compar":           {2, `unknown command "compar"; did you mean compare?`},
+		"--prot 1":         {2, "unknown flag: --prot"},
+		"--stages x":       {2, "unknown flag: --stages"},
+		"reset now":        {2, `unknown command "now"`},
+		"completion bash":  {0, "bash completion"},
+		"snapshot --no":    {2, "unknown flag: --no"},
+		"walkthrough --ap": {2, "unknown flag: --ap"},
+	} {
+		var out, errOut bytes.Buffer
+		status := run(t.Context(), strings.Fields(args), &out, &errOut)
+		if text := out.String() + errOut.String(); status != want.status || !strings.Contains(text, want.out) {
+			t.Errorf("%s: exit status %d, want %d with %q: %.300s", args, status, want.status, want.out, text)
+		}
 	}
 }
