@@ -19,8 +19,11 @@ import (
 )
 
 // TestMain has the test binary be the command itself, as the sides of a comparison are.
+// asSimulator has the test binary be the simulator.
+const asSimulator = "TEST_AS_SIMULATOR"
+
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == side.CommandName {
+	if len(os.Args) > 1 && os.Args[1] == side.CommandName || os.Getenv(asSimulator) != "" {
 		Main()
 	}
 	os.Exit(m.Run())

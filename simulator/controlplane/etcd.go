@@ -23,12 +23,13 @@ type etcdServer struct {
 	grpc     *grpc.Server
 }
 
-func startEtcd(dir *dataDir) (*etcdServer, error) {
-	s := &etcdServer{endpoint: "unix://" + dir.socket()}
+func startEtcd(dir *dataDir) (s *etcdServer, err error) {
+	s = &etcdServer{endpoint: "unix://" + dir.socket()}
+	onCrash := &crash{dir: dir}
 
 	cfg := embed.NewConfig()
 	cfg.Dir = dir.path(etcdDir)
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd"))
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd").WithOptions(onCrash.options()...))
 	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.socket()}}
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, nobody dials them.
@@ -46,11 +47,16 @@ func startEtcd(dir *dataDir) (*etcdServer, error) {
 	// The only way to the grpc server, which stop needs.
 	cfg.ServiceRegister = func(g *grpc.Server) { s.grpc = g }
 
-	var err error
-	if s.etcd, err = embed.StartEtcd(cfg); err != nil {
-		return nil, fmt.Errorf("start etcd in %s: %w", cfg.Dir, err)
+	if s.etcd, err = start(cfg); err != nil {
+		return nil, fmt.Errorf("start etcd in %s: %w", cfg.Dir, dir.explain(err))
 	}
+	onCrash.running.Store(true)
 	return s, nil
+}
+
+func start(cfg *embed.Config) (etcd *embed.Etcd, err error) {
+	defer recovered(&err)
+	return embed.StartEtcd(cfg)
 }
 
 // waitReady waits until etcd has elected itself. Requests that are made before that
