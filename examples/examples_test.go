@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 // its folder: build it, and ask it about nodes.
 func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 	for folder, needs := range map[string]struct{ program, environment string }{
-		"go-filter": {"go", ""},
-		"go-score":  {"go", ""},
+		"go-filter": {"go", "REPO=" + absolute(t, "..")},
+		"go-score":  {"go", "REPO=" + absolute(t, "..")},
 		"go-pod":    {"go", ""},
 		// With the flags of the Makefile, or Kubernetes is compiled once more.
 		"own-plugins": {"go", "REPO=" + absolute(t, "..")},
@@ -43,37 +43,44 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 				t.Skipf("NOT TRIED: no %s here: %v", needs.program, err)
 			}
 			dir := t.TempDir()
-			switch must(t, os.CopyFS(dir, os.DirFS(folder))); folder {
-			case "go-pod": // which is of our module
+			must(t, os.CopyFS(dir, os.DirFS(folder)))
+			if folder == "go-pod" { // which is of our module
 				dir = absolute(t, folder)
 				t.Cleanup(func() { os.Remove(filepath.Join(dir, "pod.wasm")) })
-			case "go-filter", "go-score":
-				run(t, dir, "", "go mod edit -replace wasmkwokwizardry.io/regex-scheduling/guest="+absolute(t, "../guest"))
 			}
-			for _, line := range commands(t, filepath.Join(dir, "README.md")) {
-				run(t, dir, needs.environment, line)
+			var said string
+			for _, line := range lines(t, filepath.Join(dir, "README.md"), "    ") {
+				said = run(t, dir, needs.environment, line)
+			}
+			for _, line := range lines(t, filepath.Join(dir, "README.md"), "> ") {
+				for part := range strings.SplitSeq(strings.TrimSpace(line), " · ") {
+					if !strings.Contains(said, part) {
+						t.Errorf("the README has the last command say %q: %s", part, said)
+					}
+				}
 			}
 		})
 	}
 }
 
-// commands are the indented lines of a README.
-func commands(t *testing.T, readme string) (lines []string) {
+// lines are those of a README that begin so: its commands are indented, and what the last
+// one says is quoted.
+func lines(t *testing.T, readme, begin string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(readme)
 	must(t, err)
 	for line := range strings.Lines(string(text)) {
-		if command, ok := strings.CutPrefix(line, "    "); ok {
-			lines = append(lines, command)
+		if rest, ok := strings.CutPrefix(line, begin); ok {
+			all = append(all, rest)
 		}
 	}
-	if len(lines) < 2 {
-		t.Fatalf("%s has %d commands", readme, len(lines))
+	if len(all) < 2 && begin == "    " {
+		t.Fatalf("%s has %d commands", readme, len(all))
 	}
-	return lines
+	return all
 }
 
-func run(t *testing.T, dir, environment, line string) {
+func run(t *testing.T, dir, environment, line string) string {
 	t.Helper()
 	bin := t.TempDir()
 	self, err := os.Executable()
@@ -82,10 +89,38 @@ func run(t *testing.T, dir, environment, line string) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+":/usr/bin:"+os.Getenv("PATH"), environment, "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
 	}
+	return string(out)
 }
+
+// TestTheCommandsOnAClusterFindTheirFiles runs the README of cluster in one shell, with a
+// simulator that only looks whether the files are there that it is to read.
+func TestTheCommandsOnAClusterFindTheirFiles(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(filepath.Join(dir, "examples/cluster"), os.DirFS("cluster")))
+	script := filepath.Join(dir, "script")
+	must(t, os.WriteFile(script, []byte("set -e\n"+strings.Join(lines(t, "cluster/README.md", "    "), "")), 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "bin/simulator"), []byte(onlyLooks), 0o755))
+	for _, tool := range []string{"bin/simulator-1.35", "bin/simulator-1.37"} {
+		must(t, os.WriteFile(filepath.Join(dir, tool), nil, 0o755))
+	}
+	run(t, dir, "KUBECONFIG=/dev/null", "make() { :; }; . "+script)
+}
+
+const onlyLooks = `#!/bin/sh
+set -e
+for arg; do
+	case "$last:$arg" in
+	-o:*.gz) : > "$arg" ;;
+	*:*.yaml | *:*.json | *:*.gz | *:bin/*) test -e "$arg" || { echo "simulator $*: no $arg"; exit 1; } ;;
+	esac
+	last=$arg
+done
+`
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()

@@ -13,15 +13,16 @@ import (
 const pieceSize = 64 << 10
 
 // toJSON makes JSON of a YAML document, in pieces where that can be done: long lists of
-// objects at its top, as programs write them. No piece may have more than most bytes.
-func toJSON(text []byte, most int) ([]byte, error) {
+// objects at its top, as programs write them. No piece may have more than most.inOnePiece
+// bytes.
+func toJSON(text []byte, most bounds) ([]byte, error) {
 	if len(text) > pieceSize {
-		if out, ok := inPieces(text, pieceSize, most); ok {
+		if out, ok := inPieces(text, pieceSize, most.inOnePiece); ok {
 			return out, nil
 		}
 	}
-	if len(text) > most {
-		return nil, tooLarge("%d MB of YAML in one piece", most>>20)
+	if len(text) > most.inOnePiece {
+		return nil, tooLarge(inBytes(most.inOnePiece)+" of YAML in one piece", most.adviceOnPiece)
 	}
 	return yaml.YAMLToJSON(text)
 }

@@ -1,10 +1,14 @@
 package snapshot
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 
 	"sigs.k8s.io/yaml"
 )
@@ -64,7 +68,7 @@ func TestWhatProgramsWriteIsConvertedInPieces(t *testing.T) {
 
 func TestAListIsAsLongAsItWasWhateverThePieces(t *testing.T) {
 	text := "items:\n" + strings.Repeat("- name: a\n", 3*pieceSize/10) + "kind: List\n"
-	out, err := toJSON([]byte(text), pieceSize*2)
+	out, err := toJSON([]byte(text), bounds{inOnePiece: pieceSize * 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,5 +93,38 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+func TestWhatIsReadFromAFileIsBounded(t *testing.T) {
+	file := compressed(t, "nodes:\n- metadata: {name: a}\n"+strings.Repeat("\n", 1<<20))
+	if s, _, err := ReadWithin(t.Context(), strings.NewReader(file), 2<<20); err != nil || len(s.Nodes) != 1 {
+		t.Errorf("within the bound: %v", err)
+	}
+	_, _, err := ReadWithin(t.Context(), strings.NewReader(file), 1<<20)
+	if large, ok := err.(TooLarge); !ok || large.Error() != "more than 1 MB are too much to be read: --max-size allows more" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// stuck never has anything to read.
+type stuck struct{ asked chan bool }
+
+func (s stuck) Read([]byte) (int, error) {
+	s.asked <- true
+	select {}
+}
+
+func TestReadingEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	from, ended := stuck{make(chan bool)}, make(chan error, 1)
+	go func() {
+		_, _, err := ReadWithin(ctx, from, 1<<20)
+		ended <- err
+	}()
+	<-from.asked
+	cancel()
+	if err := eventually.Receives(t, "the end of the reading", ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

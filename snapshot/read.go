@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,41 @@ func Read(r io.Reader) (*Snapshot, []Notice, error) {
 // ReadSent is Read for what whoever reaches a simulator may send: it is bounded. Its
 // error may be a [TooLarge].
 func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
-	return (&reading{most: bounds{bytes: MaxSent, inOnePiece: maxChecked, elements: 1 << 20}}).read(r)
+	return (&reading{most: bounds{MaxSent, maxChecked, 1 << 20, toBeSent, toBeSent}}).read(r)
+}
+
+// DefaultMaxSize is how many bytes of a file are enough for what kubectl writes of some
+// 150,000 pods.
+const DefaultMaxSize = 1 << 30
+
+// ReadWithin is Read for what has at most so many bytes, uncompressed, and until ctx is
+// done. Its error may be a [TooLarge], or that of ctx; then r may be in use for moments.
+func ReadWithin(ctx context.Context, r io.Reader, maxSize int64) (*Snapshot, []Notice, error) {
+	in := &reading{most: bounds{int(min(maxSize, math.MaxInt-1)), MaxSent, math.MaxInt, "to be read: --max-size allows more", "to be read: write it as JSON"}}
+	done := make(chan func() (*Snapshot, []Notice, error), 1)
+	go func() { // since what parses YAML cannot be interrupted
+		s, notices, err := in.read(untilDone{ctx, r})
+		done <- func() (*Snapshot, []Notice, error) { return s, notices, err }
+	}()
+	select {
+	case result := <-done:
+		return result()
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// untilDone ends with its context.
+type untilDone struct {
+	context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(into []byte) (int, error) {
+	if r.Err() != nil {
+		return 0, context.Cause(r)
+	}
+	return r.Reader.Read(into)
 }
 
 // AddManifest adds an object in JSON. It returns false if it leaves that out, since
@@ -50,18 +85,31 @@ func (s *Snapshot) AddManifest(raw []byte) (bool, error) {
 // writes them, and twice as many of a snapshot.
 const MaxSent = 64 << 20
 
+const toBeSent = "to be sent: start a simulator with the file, by --from"
+
 // bounds keep what it takes to read a file within some 1 GB. An element of a list takes
 // up to 500 bytes, though it may have three in the file; of pods as kubectl writes them,
 // 64 MB have half as many as are allowed.
-type bounds struct{ bytes, inOnePiece, elements int }
+type bounds struct {
+	bytes, inOnePiece, elements int
+	advice, adviceOnPiece       string // what to do with what is larger
+}
 
-var unbounded = bounds{math.MaxInt, math.MaxInt, math.MaxInt}
+var unbounded = bounds{bytes: math.MaxInt, inOnePiece: math.MaxInt, elements: math.MaxInt}
 
-// TooLarge is the error for what is over the bounds of ReadSent.
+// TooLarge is the error for what is over the bounds of ReadSent and ReadWithin.
 type TooLarge struct{ error }
 
-func tooLarge(format string, args ...any) error {
-	return TooLarge{fmt.Errorf("more than "+format+" are too much to be sent: start a simulator with the file, by --from", args...)}
+func tooLarge(most, advice string) error {
+	return TooLarge{fmt.Errorf("more than %s are too much %s", most, advice)}
+}
+
+// inBytes is a size in the unit that suits it.
+func inBytes(size int) string {
+	if size < 10<<20 && size%(1<<20) != 0 {
+		return fmt.Sprint(size, " bytes")
+	}
+	return fmt.Sprint(size>>20, " MB")
 }
 
 type reading struct {
@@ -116,7 +164,7 @@ func (in *reading) all(r io.Reader) ([]byte, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("the file is cut off: %w", err)
 	case err == nil && len(raw) == in.most.bytes:
-		return nil, tooLarge("%d MB", in.most.bytes>>20)
+		return nil, tooLarge(inBytes(in.most.bytes), in.most.advice)
 	}
 	return raw, err
 }
@@ -130,7 +178,7 @@ func (in *reading) documents(raw []byte) ([][]byte, error) {
 	}
 	var documents [][]byte
 	for text := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte("---")), []byte("\n---")) {
-		document, err := toJSON(text, in.most.inOnePiece)
+		document, err := toJSON(text, in.most)
 		if large := (TooLarge{}); errors.As(err, &large) {
 			return nil, err
 		}
@@ -153,7 +201,7 @@ type header struct {
 
 func (in *reading) document(raw []byte) error {
 	if elements(raw) > in.most.elements {
-		return tooLarge("%d elements in lists", in.most.elements)
+		return tooLarge(fmt.Sprint(in.most.elements, " elements in lists"), in.most.advice)
 	}
 	var of map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &of); err != nil {

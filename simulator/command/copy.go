@@ -22,12 +22,14 @@ import (
 
 // clusterFlags are the flags of commands that try something on a copy of a cluster.
 type clusterFlags struct {
-	file string // with the cluster
-	live capture.Options
+	file    string // with the cluster
+	maxSize maxSize
+	live    capture.Options
 }
 
 func (c *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	c.maxSize.add(flags)
 	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
 }
 
@@ -52,7 +54,7 @@ func (c *clusterFlags) read(ctx context.Context, errOut io.Writer) (*snapshot.Sn
 		list(errOut, "note", cluster.Source.Notes)
 		return cluster, nil
 	}
-	cluster, notices, err := readSnapshot(c.file)
+	cluster, notices, err := readSnapshot(ctx, c.file, c.maxSize)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{errOut}, "notice:", notice)
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -21,17 +23,25 @@ import (
 )
 
 // readSnapshot reads a file with a cluster. The notices are what of it is left out.
-func readSnapshot(path string) (*snapshot.Snapshot, []snapshot.Notice, error) {
+func readSnapshot(ctx context.Context, path string, max maxSize) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
-	return snapshot.Read(file)
+	return snapshot.ReadWithin(ctx, file, max.Value())
 }
 
-func (o *options) readFrom() (objects *snapshot.Snapshot, err error) {
-	if objects, o.notices, err = readSnapshot(o.from); errors.Is(err, fs.ErrNotExist) {
+// maxSize is the flag of how large the file of a cluster may be.
+type maxSize struct{ resource.QuantityValue }
+
+func (m *maxSize) add(flags *pflag.FlagSet) {
+	m.Quantity = *resource.NewQuantity(snapshot.DefaultMaxSize, resource.BinarySI)
+	flags.Var(m, "max-size", "most bytes that a cluster's file may have, uncompressed, such as 500Mi")
+}
+
+func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err error) {
+	if objects, o.notices, err = readSnapshot(ctx, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
 		return nil, err // which names it
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)

@@ -79,6 +79,7 @@ type options struct {
 	listen           string
 	port, compatPort int
 	from, confFile   string
+	maxSize          maxSize // of the file of from
 	cluster          capture.Options
 	objectsOnly      bool
 	notices          []snapshot.Notice // of the file of from
@@ -110,6 +111,7 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
+	o.maxSize.add(flags)
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
 	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), side.NewCommand(plugins), newFit(plugins),

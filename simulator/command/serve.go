@@ -47,7 +47,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	objects, err := o.readFiles()
+	objects, err := o.readFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 }
 
 // readFiles reads the files that flags name, before anything is started.
-func (o *options) readFiles() (*snapshot.Snapshot, error) {
+func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 	if o.confFile != "" {
 		config, err := os.ReadFile(o.confFile)
 		if err != nil {
@@ -135,7 +135,7 @@ func (o *options) readFiles() (*snapshot.Snapshot, error) {
 	if o.cluster.Kubeconfig != "" {
 		return nil, errors.New("--from and --kubeconfig: choose one of the two")
 	}
-	return o.readFrom()
+	return o.readFrom(ctx)
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {

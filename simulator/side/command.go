@@ -1,7 +1,6 @@
 package side
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -36,6 +36,7 @@ const gcPercent = 75
 type command struct {
 	Options
 	cluster, config, scenario, output string
+	maxSize                           resource.QuantityValue // of the file of cluster
 }
 
 // NewCommand makes the command that a comparison starts for each of its sides. Every
@@ -61,6 +62,8 @@ func NewCommand(plugins frameworkruntime.Registry) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.cluster, "cluster", "", "file with the cluster: as exported, or from kubectl get")
+	c.maxSize.Quantity = *resource.NewQuantity(snapshot.DefaultMaxSize, resource.BinarySI)
+	flags.Var(&c.maxSize, "max-size", "most bytes that the file of --cluster may have, uncompressed")
 	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", "))
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then")
 	flags.StringVarP(&c.output, "output", "o", "", "file to write, compressed if it ends in .gz")
@@ -142,25 +145,30 @@ func (c *command) read(ctx context.Context) error {
 	if c.Scenario, c.Task["--scenario"], err = ReadScenarioFile(c.scenario); err != nil {
 		return err
 	}
-	if err := c.readCluster(); err != nil {
+	if err := c.readCluster(ctx); err != nil {
 		return err
 	}
 	return scheduler.Check(ctx, c.Plugins)
 }
 
-func (c *command) readCluster() error {
-	text, err := os.ReadFile(c.cluster)
+func (c *command) readCluster(ctx context.Context) error {
+	file, err := os.Open(c.cluster)
 	if err != nil {
 		return fmt.Errorf("--cluster: %w", err)
 	}
-	cluster, notices, err := snapshot.Read(bytes.NewReader(text))
+	defer file.Close()
+	digest := sha256.New()
+	cluster, notices, err := snapshot.ReadWithin(ctx, io.TeeReader(file, digest), c.maxSize.Value())
+	if err == nil {
+		_, err = io.Copy(digest, file) // what comes after
+	}
 	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.cluster, err)
 	}
 	for _, notice := range notices {
 		fmt.Fprintln(c.Warnings, "notice:", notice)
 	}
-	c.Cluster, c.Task["--cluster"] = cluster, digestOf(text)
+	c.Cluster, c.Task["--cluster"] = cluster, fmt.Sprintf("%x", digest.Sum(nil))
 	return nil
 }
 

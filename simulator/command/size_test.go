@@ -1,0 +1,65 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+// readers are the commands that read the file of a cluster, whose name comes last.
+var readers = []string{
+	"--port 0 --compat-port 0 --api-port 0 --from",
+	"compare --a default --b v2 --cluster",
+	"fit -f ../../examples/cluster/fits.yaml --cluster",
+	"drain node-1 --cluster",
+	"shrink --cluster",
+	"side --config default -o /dev/null --cluster",
+}
+
+// 23 minutes were spent on 3 GB of zeros.
+func TestAFileOfAClusterIsUnpackedWithinABound(t *testing.T) {
+	var bomb bytes.Buffer
+	to := gzip.NewWriter(&bomb)
+	_, _ = to.Write(make([]byte, 2<<20)) // to memory
+	to.Close()
+	file := writeFile(t, t.TempDir(), "bomb.yaml.gz", bomb.String())
+	for _, command := range readers {
+		var out bytes.Buffer
+		args := append(strings.Fields(command), file, "--max-size", "1Mi")
+		want := file + ": more than 1 MB are too much to be read: --max-size allows more\n"
+		if status := run(t.Context(), args, &out, &out); status == 0 || !strings.HasSuffix(out.String(), want) {
+			t.Errorf("%s: exit status %d: %s", command, status, &out)
+		}
+	}
+}
+
+func TestReadingTheFileOfAClusterEndsWithASignal(t *testing.T) {
+	for _, command := range readers {
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Skip("NOT TRIED: no FIFO here: ", err)
+		}
+		both, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that no open waits
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		out, status := newOutput(), make(chan int, 1)
+		go func() { status <- run(ctx, append(strings.Fields(command), fifo), out, out) }()
+		if _, err := both.Write(make([]byte, 1<<20)); err != nil { // more than a FIFO holds: it is being read
+			t.Fatal(err)
+		}
+		cancel()
+		if got := eventually.Receives(t, command+" after a signal", status); got == 0 || !strings.Contains(out.String(), "canceled") {
+			t.Errorf("%s: exit status %d: %s", command, got, out)
+		}
+		both.Close()
+	}
+}
