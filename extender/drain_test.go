@@ -88,6 +88,8 @@ func TestNoRequestIsLostHoweverLongClientsSend(t *testing.T) {
 func stopUnder(t *testing.T, clients int, keepAlive bool, unready time.Duration, requests int64) int64 {
 	s := newServer(t, &blocking{})
 	s.Config.Timeouts.Unready.Duration = unready
+	s.Config.Timeouts.Drain.Duration = patience
+	s.idle = patience // a client may get no processor for long between two requests
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

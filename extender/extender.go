@@ -61,6 +61,8 @@ type Extender struct {
 
 	// after is time.After, but in tests.
 	after func(time.Duration) <-chan time.Time
+	// idle is how long idle connections are kept after the lull: 0, but in tests.
+	idle time.Duration
 }
 
 // New makes an extender, with its algorithms at work. Who does not Serve must

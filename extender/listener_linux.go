@@ -28,3 +28,35 @@ func refuseConnections(l net.Listener) error {
 	})
 	return errors.Join(err, bound)
 }
+
+// backlog says whether somebody has connected to l and is not accepted yet.
+func backlog(l net.Listener) (some bool) {
+	control(l, func(fd int) {
+		look, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
+		if err != nil {
+			return
+		}
+		defer syscall.Close(look)
+		events := []syscall.EpollEvent{{Events: syscall.EPOLLIN}}
+		if syscall.EpollCtl(look, syscall.EPOLL_CTL_ADD, fd, &events[0]) == nil {
+			n, _ := syscall.EpollWait(look, events, 0)
+			some = n > 0
+		}
+	})
+	return some
+}
+
+// arrived reads what has arrived, whatever the deadline.
+func arrived(c net.Conn, into []byte) (n int) {
+	control(c, func(fd int) { n, _ = syscall.Read(fd, into) })
+	return max(n, 0)
+}
+
+// control does nothing where there is no descriptor, or not any more.
+func control(of any, do func(fd int)) {
+	if socket, ok := of.(syscall.Conn); ok {
+		if raw, err := socket.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { do(int(fd)) })
+		}
+	}
+}

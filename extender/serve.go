@@ -21,10 +21,12 @@ const (
 	// idleTimeout is how long a connection without a request is kept.
 	idleTimeout = 2 * time.Minute
 	// lull is how long there is between the last new connection and the end of idle
-	// ones. Who has just connected is accepted meanwhile, and who keeps a connection busy
-	// sends once more on it, and is told that it closes. Later, a request that comes as
-	// it is closed is lost, but by chance.
+	// ones. Connections that have begun are made meanwhile, and who keeps one busy
+	// sends once more on it, and is told that it closes. Later, a request that is sent
+	// as it is closed is lost.
 	lull = 250 * time.Millisecond
+	// drainTick is how often drain looks whether somebody is connected.
+	drainTick = 10 * time.Millisecond
 )
 
 // serve answers on l until ctx is done and then shuts down: readiness is off
@@ -34,8 +36,10 @@ const (
 // HTTP.
 func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
 	times := e.Config.Timeouts
+	all := &connections{Listener: l, open: make(map[*connection]struct{})}
 	web := &http.Server{
 		Handler:           e.Handler(),
+		ConnState:         all.state,
 		TLSConfig:         certificates,
 		ReadHeaderTimeout: min(headerTimeout, times.Read.Duration),
 		ReadTimeout:       times.Read.Duration,
@@ -47,9 +51,9 @@ func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.
 	served := make(chan error, 1)
 	go func() {
 		if certificates != nil {
-			served <- web.ServeTLS(l, "", "")
+			served <- web.ServeTLS(all, "", "")
 		} else {
-			served <- web.Serve(l)
+			served <- web.Serve(all)
 		}
 	}()
 	e.logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
@@ -61,23 +65,25 @@ func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.
 	e.draining.Store(true)
 	e.logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", e.inFlight.Load())
 	<-e.after(times.Unready.Duration)
-	return e.drain(web, l)
+	return e.drain(web, all)
 }
 
 // drain takes no new connections any more, answers those who are connected, then
 // closes everything.
-func (e *Extender) drain(web *http.Server, l net.Listener) error {
+func (e *Extender) drain(web *http.Server, all *connections) error {
 	limit := e.Config.Timeouts.Drain.Duration
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	e.logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
-	if err := refuseConnections(l); err != nil {
+	if err := refuseConnections(all.Listener); err != nil {
 		e.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
-		_ = l.Close()
+		_ = all.Close()
 	}
-	select {
-	case <-time.After(lull):
-	case <-ctx.Done():
+	wait(ctx, lull)
+	for began := time.Now(); ctx.Err() == nil && !all.none(); wait(ctx, drainTick) {
+		if time.Since(began) >= e.idle {
+			all.endIdle()
+		}
 	}
 	err := web.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -90,4 +96,11 @@ func (e *Extender) drain(web *http.Server, l net.Listener) error {
 	}
 	e.logger.Info("Shut down")
 	return err
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }

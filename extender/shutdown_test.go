@@ -20,7 +20,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
-const patience = time.Minute
+// patience is how long a test waits for what must happen. Nothing is asserted to be
+// faster.
+const patience = 5 * time.Minute
 
 // blocking is an algorithm whose Prioritize waits until letGo is closed.
 type blocking struct {

@@ -61,7 +61,7 @@ func ExampleNew() {
 
 // Start tells before there is a scheduler whether a guest can be used.
 func ExampleHost_Start() {
-	host := &wasmhost.Host{Timeout: 5 * time.Second}
+	host := &wasmhost.Host{Timeout: time.Minute}
 	defer host.Close()
 	for _, guest := range []string{"regex_v2.wasm", "sources.txt"} {
 		started, err := host.Start(context.Background(), "Wasm", wasmhost.Args{GuestURL: "file://../static/" + guest})

@@ -161,9 +161,9 @@ func TestAGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.handler)
 			defer server.Close()
-			host := &wasmhost.Host{Timeout: 2 * time.Second}
-			if strings.Contains(tt.want, "MiB") {
-				host.Timeout = time.Minute
+			host := &wasmhost.Host{Timeout: time.Minute}
+			if strings.Contains(tt.want, "not fetched within 2s") {
+				host.Timeout = 2 * time.Second
 			}
 			wantRefusal(t, host, fetching(t, server.URL), "plugin WasmRegexScheduling: guest "+server.URL+": "+tt.want)
 		})
