@@ -19,7 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -83,15 +83,14 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Which nodes a pod's regex matches, and what is wrong with it",
 		Long: "Which nodes a pod's regex matches, and what is wrong with it.\n\n" +
 			"Exit status 1 means that a pattern or a manifest is wrong, 2 that this could not be found out.",
-		Version:       version.String(),
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: displayName()},
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Example: "  kubectl regex match 'kubecon-.*'   # which nodes match\n" +
+			"  kubectl regex lint deploy/         # mistakes in manifests\n" +
+			"  kubectl regex explain web-0        # why a pod is pending",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: displayName()},
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return o.policy.Validate()
 		},
 	}
-	cmd.SetVersionTemplate("{{.Version}}\n")
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
@@ -99,6 +98,7 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The annotation that carries the pattern")
 	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The annotation that carries the pattern of nodes to exclude")
 	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o), newHostlist())
+	cli.Complete(cmd)
 	return cmd
 }
 

@@ -7,11 +7,12 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"k8s.io/component-base/cli"
+	basecli "k8s.io/component-base/cli"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -21,14 +22,17 @@ import (
 func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.Command {
 	s := &setup{host: host, extra: plugins}
 	cmd := app.NewSchedulerCommand(s.register)
-	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling."
-	cmd.AddCommand(&cobra.Command{
-		Use: "version", Short: "Print which build this is; --version prints what kube-scheduler would", Args: cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version.String()) },
-	})
+	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling.\n\n" +
+		"Examples:\n  scheduler --config scheduler.yaml\n  scheduler --config scheduler.yaml --write-config-to complete.yaml" // its help shows no other place
+	cli.Complete(cmd)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		verflag.PrintAndExitIfRequested() // before a configuration is looked at
+		// Before a configuration is looked at.
+		if cmd.Flags().Lookup("version").Value.String() == "true" {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
+			return err
+		}
+		verflag.PrintAndExitIfRequested() // --version=raw
 		path := cmd.Flags().Lookup("config").Value.String()
 		c, err := s.readFile(cmd.Context(), path)
 		if err != nil {
@@ -44,12 +48,17 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 
 // Execute runs a command of [NewCommand]. The error is on one line.
 func Execute(cmd *cobra.Command) error {
-	err := cli.RunNoErrOutput(cmd)
+	err := basecli.RunNoErrOutput(cmd)
 	if err == nil {
 		return nil
 	}
-	return errors.New(wasmhost.OneLine(err.Error()))
+	return oneLine{err}
 }
+
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return wasmhost.OneLine(e.error.Error()) }
+func (e oneLine) Unwrap() error { return e.error }
 
 // readFile reads a configuration, which is empty without a file.
 func (s *setup) readFile(ctx context.Context, path string) (*Configuration, error) {

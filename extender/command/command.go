@@ -4,18 +4,18 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"runtime/debug"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
@@ -23,17 +23,37 @@ import (
 // a clean stop, 1 after a failure, 2 if the command line or the configuration is
 // at fault.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	c, options, err := config.Parse(args, stderr)
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		return 0
-	case err != nil:
+	cmd := &cobra.Command{
+		Use:   "extender",
+		Short: "A scheduler extender with pluggable algorithms",
+		Long:  "A scheduler extender with pluggable algorithms. Flags win over the file of --config. See docs/extender.md.",
+		Example: `  extender --filter regex
+  extender --config extender.yaml --print-config`,
+	}
+	status := 0
+	cmd.RunE = func(*cobra.Command, []string) error {
+		status = start(ctx, args, stdout, stderr)
+		return nil
+	}
+	cmd.Flags().AddFlagSet(config.Flags())
+	cli.Complete(cmd)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	if err := cmd.Execute(); err != nil {
 		fmt.Fprintf(stderr, "extender: %v\n", err)
-		return 2
-	case options.Version:
-		fmt.Fprintln(stdout, version.String())
-		return 0
-	case options.Print:
+		return cli.StatusUsage
+	}
+	return status
+}
+
+func start(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	c, options, err := config.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "extender: %v\n", err)
+		return cli.StatusUsage
+	}
+	if options.Print {
 		text, err := c.YAML()
 		if err == nil {
 			_, err = stdout.Write(text)

@@ -33,7 +33,7 @@ func TestTheProgramExplainsItself(t *testing.T) {
 	if status, out, _ := try(t, "--version"); status != 0 || !strings.Contains(out, runtime.Version()) {
 		t.Errorf("--version: %d %q", status, out)
 	}
-	if status, _, out := try(t, "--help"); status != 0 || !strings.Contains(out, "--print-config") || !strings.Contains(out, "--listen") {
+	if status, out, _ := try(t, "--help"); status != 0 || !strings.Contains(out, "--print-config") || !strings.Contains(out, "--listen") {
 		t.Errorf("--help: %d %q", status, out)
 	}
 	status, out, _ := try(t, "--print-config", "--algorithm=lucky", "--config=../../testdata/extender/config/good/one-algorithm.yaml")
@@ -45,7 +45,7 @@ func TestTheProgramExplainsItself(t *testing.T) {
 func TestMistakesEndTheProgram(t *testing.T) {
 	for want, args := range map[string][]string{
 		"unknown flag: --listn":            {"--listn=1"},
-		"takes flags only":                 {"serve"},
+		"unknown command \"serve\"":        {"serve"},
 		"\"loud\" is no level":             {"-v=loud"},
 		"no such file or directory":        {"--config=missing.yaml"},
 		"there is nothing in it":           {"--config=/dev/null", "--print-config"},

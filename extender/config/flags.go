@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -13,17 +12,15 @@ import (
 
 // Options are the flags that are not part of the configuration.
 type Options struct {
-	File           string // of the configuration, or empty
-	Print, Version bool
+	File  string // of the configuration, or empty
+	Print bool
 }
 
 // Parse reads a command line, and the file that it names. The configuration is
-// complete and valid, or nil if only the version is wanted. usage takes the help;
-// the error is pflag.ErrHelp if that was asked for.
-func Parse(args []string, usage io.Writer) (*Config, Options, error) {
+// complete and valid.
+func Parse(args []string) (*Config, Options, error) {
 	c, o := Default(), Options{}
-	err := c.parseFlags(args, &o, usage)
-	if err != nil || o.Version {
+	if err := c.parseFlags(args, &o); err != nil {
 		return nil, o, err
 	}
 	if o.File == "" {
@@ -35,7 +32,7 @@ func Parse(args []string, usage io.Writer) (*Config, Options, error) {
 	}
 	c = Default()
 	if err = c.decode(data); err == nil {
-		_ = c.parseFlags(args, &o, usage) // it was good before
+		_ = c.parseFlags(args, &o) // it was good before
 		err = c.Complete()
 	}
 	if err != nil {
@@ -46,22 +43,23 @@ func Parse(args []string, usage io.Writer) (*Config, Options, error) {
 
 // Load is Parse for a file, or for none if its path is empty, and flags.
 func Load(path string, flags ...string) (*Config, error) {
-	c, _, err := Parse(append([]string{"--config=" + path}, flags...), io.Discard)
+	c, _, err := Parse(append([]string{"--config=" + path}, flags...))
 	return c, err
 }
 
-// parseFlags puts the flags that are given over c.
-func (c *Config) parseFlags(args []string, o *Options, usage io.Writer) error {
-	set := pflag.NewFlagSet("extender", pflag.ContinueOnError)
-	set.SetOutput(usage)
-	set.Usage = func() {
-		fmt.Fprint(usage, "A scheduler extender with pluggable algorithms. See docs/extender.md.\n\nFlags, which win over the file:\n", set.FlagUsages())
-	}
+// Flags are those that Parse takes, for a help.
+func Flags() *pflag.FlagSet {
+	set, _ := Default().flags(&Options{})
+	return set
+}
+
+// flags are those of c and o, and the one for the algorithm of both verbs.
+func (c *Config) flags(o *Options) (set *pflag.FlagSet, both *string) {
+	set = pflag.NewFlagSet("extender", pflag.ContinueOnError)
 	set.StringVar(&o.File, "config", "", "configuration `file`")
 	set.BoolVar(&o.Print, "print-config", false, "print the configuration with everything filled in, and exit")
-	set.BoolVar(&o.Version, "version", false, "print the version, and exit")
 	set.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on")
-	both := set.String("algorithm", "", "`name` of the algorithm for both verbs")
+	both = set.String("algorithm", "", "`name` of the algorithm for both verbs")
 	set.StringSliceVar(&c.Filter, "filter", c.Filter, "`names` of the algorithms that filter, in order (default regex)")
 	set.StringSliceVar(&c.Prioritize, "prioritize", c.Prioritize, "`names` of the algorithms that prioritize (default nop)")
 	set.StringVar(&c.TLS.CertFile, "tls-cert-file", c.TLS.CertFile, "`file` with the certificate to serve TLS with")
@@ -72,6 +70,12 @@ func (c *Config) parseFlags(args []string, o *Options, usage io.Writer) error {
 		return c.setLevels(logging.Default + "=" + level)
 	})
 	set.Func("logger", "`logger=level`, as in algorithm.load=debug; for several, separated by commas", c.setLevels)
+	return set, both
+}
+
+// parseFlags puts the flags that are given over c.
+func (c *Config) parseFlags(args []string, o *Options) error {
+	set, both := c.flags(o)
 	if err := set.Parse(args); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -40,6 +42,9 @@ func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer, options .
 	cmd.SetErr(stderr)
 	if err := scheduler.Execute(cmd); err != nil {
 		fmt.Fprintln(stderr, "kube-scheduler:", err)
+		if errors.As(err, new(cli.UsageError)) {
+			return cli.StatusUsage
+		}
 		return 1
 	}
 	return 0

@@ -202,7 +202,7 @@ func TestAHostThatNobodyKnowsStopsTheStartWithOneLine(t *testing.T) {
 func TestHelpAndVersion(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--help":        "--leader-elect",
-		"--version":     "Kubernetes v",
+		"--version":     ", go1.",
 		"--version=raw": "GitVersion:",
 	} {
 		t.Run(flag, func(t *testing.T) {

@@ -11,14 +11,13 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
@@ -56,10 +55,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	}
 	fmt.Fprintln(stderr, "simulator:", err)
 	var lost lostError
-	var usage usageError
+	var usage cli.UsageError
 	switch {
 	case errors.As(err, &usage):
-		return statusNone
+		return cli.StatusUsage
 	case !slices.Contains([]string{compareName, side.CommandName, fitName, drainName, shrinkName}, ran.Name()):
 		return 1
 	case errors.As(err, &lost):
@@ -100,7 +99,9 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
 			return serve(ctx, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.Example = `  simulator                                   # an empty cluster, its page at http://localhost:3000
+  simulator --from cluster.yaml.gz            # a copy of a cluster
+  simulator compare --cluster cluster.yaml.gz --a before.yaml --b after.yaml`
 	flags := cmd.Flags()
 	o.AddFlags(flags)
 	o.cluster.AddFlags(flags, "real cluster to start with a copy of; it is only read")
@@ -118,51 +119,9 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 		newDrain(plugins), newShrink(plugins),
 		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
-		newCommand("version", "Print which build this is", func(_ context.Context, cmd *cobra.Command) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
-			return err
-		}),
 		newAsk("stop", "Stop the simulator that runs at --port, and wait until it has stopped", stopRunning))
-	cmd.Version = version.String()
-	cmd.SetVersionTemplate("{{.Version}}\n")
-	flags.Bool("version", false, "print which build this is") // in place of that of k8s.io/component-base, which nobody heeds here
-	cmd.Args = knownCommand
-	tellUsage(cmd)
+	cli.Complete(cmd)
 	return cmd
-}
-
-// usageError is about what was typed.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// tellUsage has a command and those below it say which of their errors are about what was
-// typed.
-func tellUsage(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	if validate := cmd.Args; validate != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := validate(cmd, args); err != nil {
-				return usageError{err}
-			}
-			return nil
-		}
-	}
-	for _, below := range cmd.Commands() {
-		tellUsage(below)
-	}
-}
-
-// knownCommand refuses what is no command, and says which one may be meant.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	meant := ""
-	if close := cmd.SuggestionsFor(args[0]); len(close) > 0 {
-		meant = "; did you mean " + strings.Join(close, " or ") + "?"
-	}
-	return fmt.Errorf("unknown command %q%s; try simulator --help", args[0], meant)
 }
 
 func portFlag(cmd *cobra.Command, port *int, use string) {

@@ -3,12 +3,13 @@ package guestserver
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+	"github.com/spf13/cobra"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 )
 
 // drain is how long the transfers in flight get after the stop.
@@ -18,28 +19,27 @@ const drain = 10 * time.Second
 // the exit status: 0 after a clean stop, 1 after a failure, 2 if the command line
 // is at fault.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("static-webserver", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	address := flags.String("listen", "127.0.0.1:8080", "address to serve on; without a host, every one of this machine")
-	showVersion := flags.Bool("version", false, "print which build this is, and exit")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+	var address string
+	cmd := &cobra.Command{
+		Use:     "static-webserver",
+		Short:   "Serves the built guests over HTTP, such as /regex_v2.wasm, for guestURL",
+		Example: "  static-webserver --listen :8080",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), address, stderr) },
+	}
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:8080", "address to serve on; without a host, every one of this machine")
+	cli.Complete(cmd)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
 		return 0
-	} else if err != nil {
-		return 2
 	}
-	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "static-webserver: %q: takes flags only\n", flags.Arg(0))
-		return 2
+	fmt.Fprintf(stderr, "static-webserver: %v\n", err)
+	if errors.As(err, new(cli.UsageError)) {
+		return cli.StatusUsage
 	}
-	if *showVersion {
-		fmt.Fprintln(stdout, version.String())
-		return 0
-	}
-	if err := serve(ctx, *address, stderr); err != nil {
-		fmt.Fprintf(stderr, "static-webserver: %v\n", err)
-		return 1
-	}
-	return 0
+	return 1
 }
 
 func serve(ctx context.Context, address string, log io.Writer) error {

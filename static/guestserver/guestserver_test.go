@@ -79,9 +79,8 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		status int
 		text   string
 	}{
-		"--help":             {0, "-listen"},
-		"--lisen=:1":         {2, "-lisen"},
-		"serve":              {2, `"serve": takes flags only`},
+		"--lisen=:1":         {2, "--lisen"},
+		"serve":              {2, `unknown command "serve"`},
 		"--listen=127.0.0.1": {1, "missing port"},
 	} {
 		var stderr bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 )
 
 // errNotAsWanted is told of by what was printed already.
@@ -23,14 +23,14 @@ func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	klog.SetOutput(errOut)
 	klog.LogToStderr(false)
 	root := &cobra.Command{
-		Use:           "guest",
-		Short:         "Makes, looks into, runs, measures and keeps guests of the scheduler's",
-		Version:       version.String(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use:   "guest",
+		Short: "Makes, looks into, runs, measures and keeps guests of the scheduler's",
+		Example: `  guest new disk                                       # a folder with a guest in Go
+  guest run disk.wasm --pod pod.yaml --nodes nodes.yaml
+  guest push disk.wasm registry.example.com/guests/disk:v1`,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newNew(), newInspect(), newRun(), newBench(), newPush(), newPull())
+	cli.Complete(root)
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errOut)

@@ -1,0 +1,95 @@
+// Package cmd has the programs. Its test looks at what they have in common.
+package cmd
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	extender "wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/kubectl"
+	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
+	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
+	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
+	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
+)
+
+// programs are what each main runs.
+var programs = map[string]func(ctx context.Context, args []string) int{
+	"extender": func(ctx context.Context, args []string) int { return extender.Main(ctx, args, os.Stdout, os.Stderr) },
+	"guest":    func(ctx context.Context, args []string) int { return guest.Run(ctx, args, os.Stdout, os.Stderr) },
+	"kubectl-regex": func(ctx context.Context, args []string) int {
+		return kubectl.Run(ctx, args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
+	},
+	"scheduler":        func(context.Context, []string) int { scheduler.Main(); return 0 },
+	"simulator":        func(context.Context, []string) int { simulator.Main(); return 0 },
+	"static-webserver": func(ctx context.Context, args []string) int { return guestserver.Main(ctx, args, os.Stdout, os.Stderr) },
+}
+
+// asProgram has the test binary be one of them.
+const asProgram = "TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if program := programs[os.Getenv(asProgram)]; program != nil {
+		os.Exit(program(context.Background(), os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+func try(t *testing.T, program string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errOut strings.Builder
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"="+program, "KUBECONFIG=")
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	_ = cmd.Run() // its status says it
+	return cmd.ProcessState.ExitCode(), out.String(), errOut.String()
+}
+
+func TestEveryProgramSaysWhatItIsAndWhatWasTypedWrongly(t *testing.T) {
+	for program := range programs {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			_, version, _ := try(t, program, "version")
+			if !strings.Contains(version, ", go1.") || strings.Count(version, "\n") != 1 {
+				t.Errorf("version: %q", version)
+			}
+			for args, want := range map[string]struct {
+				status         int
+				stdout, stderr string
+			}{
+				"version":            {0, version, ""},
+				"--version":          {0, version, ""},
+				"--help":             {0, "\nExamples:\n", ""},
+				"completion bash":    {0, "# bash completion", ""},
+				"__complete --versi": {0, "--version", ""},
+				"versoin":            {2, "", `unknown command "versoin"; did you mean version?`},
+				"--no-such":          {2, "", "unknown flag: --no-such"},
+				"version --no-such":  {2, "", "unknown flag: --no-such"},
+			} {
+				status, stdout, stderr := try(t, program, strings.Fields(args)...)
+				if status != want.status || !strings.Contains(stdout, want.stdout) || !strings.Contains(stderr, want.stderr) || want.status == 2 && strings.Count(stderr, "\n") != 1 {
+					t.Errorf("%s: exit status %d, want %v: %.400s %.400s", args, status, want, stdout, stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryProgramIsTried(t *testing.T) {
+	folders, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders = slices.DeleteFunc(folders, func(f os.DirEntry) bool { return !f.IsDir() })
+	for _, folder := range folders {
+		if programs[folder.Name()] == nil {
+			t.Errorf("%s is not tried", folder.Name())
+		}
+	}
+}
