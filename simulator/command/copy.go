@@ -58,7 +58,10 @@ func (c *clusterFlags) read(ctx context.Context, errOut io.Writer) (*snapshot.Sn
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{errOut}, "notice:", notice)
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx) // the file is not at fault
+	case err != nil:
 		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
 	return cluster, nil
