@@ -157,7 +157,7 @@ program: # PROGRAM for GOOS and GOARCH as OUT, for release.sh
 
 .PHONY: minors
 minors: # for release.sh
-	@echo $(firstword $(MINORS)) $(MINORS_SERVED)
+	@echo $(MINORS)
 
 ##@ Check
 

@@ -6,20 +6,43 @@
 #   tools/release.sh v0.1.0 REGISTRY DOWNLOADS
 #
 # REGISTRY stands in the images' names, DOWNLOADS is where the tag's files will be.
-# The same commit and the same Go give the same bytes.
+# The same commit and the same Go give the same bytes. Where something of it cannot be
+# made there is no dist/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { echo "release: $*" >&2; }
 die() { say "$@"; exit 1; }
+sha256=sha256sum
+command -v $sha256 >/dev/null || sha256="shasum -a 256" # macOS
 
 tag=${1:-} registry=${2:-} downloads=${3:-}
-[[ $tag =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "TAG=$tag is no version; write it as v0.1.0"
-[ -z "$(git status --porcelain)" ] || die "not everything is committed, so the tag would not name what is built: git status"
-
 dist=$PWD/dist
+
+# What can be known to be missing is told before anything is built.
+[[ $tag =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "TAG=$tag is no version; write it as v0.1.0"
+no_git="this is no git checkout, so no commit can be named"
+prefix=$(git rev-parse --show-prefix 2>&1) || die "$no_git: $prefix"
+[ -z "$prefix" ] || die "$no_git: it is the folder $prefix of another one"
+changed=$(git status --porcelain)
+[ -z "$changed" ] || die "not everything is committed, so the tag would not name what is built: git status"
+if named=$(git rev-parse -q --verify "refs/tags/$tag^{commit}"); then
+	[ "$named" = "$(git rev-parse HEAD)" ] || die "the tag $tag is of another commit: git checkout $tag"
+fi
+refused=$(tools/served.sh . tools tools/sbom tools/kubernetes/*.mod 2>&1 >/dev/null) || die "$refused"
+[ -z "$refused" ] || die "it would not be whole, so nothing is made: ${refused//\*\*\* NOT CHECKED: /}"
+minors=$(make -s minors)
+
+# The part of the changelog that has the version, or what is not released yet.
+part() { awk -v part="$1" '/^## / { on = $2 == part; next } on' CHANGELOG.md; }
+changes=$(part "${tag#v}")
+[ "$changes" ] || changes=$(part Unreleased)
+[ "$changes" ] || die "CHANGELOG.md says nothing under \"## ${tag#v}\", nor under \"## Unreleased\""
+
 rm -rf "$dist"
+trap 'rm -rf "$dist"; say "it failed, see above: dist/ is removed"' EXIT # nobody takes a part for the whole
 mkdir -p "$dist/images" "$dist/sbom"
+echo "$changes" >"$dist/CHANGES.md"
 
 # build makes a program for each of some platforms: dist/PROGRAM-OS-ARCH. What
 # follows the program's name is for make.
@@ -35,7 +58,7 @@ build() {
 
 linux="linux/amd64 linux/arm64"
 unix="$linux darwin/amd64 darwin/arm64"
-for minor in $(make -s minors); do
+for minor in $minors; do
 	build "scheduler-kubernetes-$minor" "$linux" KUBERNETES="$minor"
 done
 build simulator "$unix"
@@ -44,23 +67,20 @@ build kubectl-regex "$unix windows/amd64 windows/arm64"
 build guest "$unix windows/amd64 windows/arm64"
 cp static/regex_v1.wasm static/regex_v2.wasm "$dist"
 
-tools/krew.sh "$tag" "$downloads" "$dist"
+(cd tools && go run ./krew "$tag" "$downloads" "$dist" ../LICENSE ../cmd/kubectl-regex/kubectl_complete-regex)
 make -s images REGISTRY="$registry" TAG="$tag" ARCH="amd64 arm64" IMAGE_FOLDER="$dist/images"
 
-if [ "$(tools/served.sh tools/sbom)" ]; then
-	(cd tools/sbom && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
-	for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
-		[ -f "$program" ] || continue
-		bill=$dist/sbom/$(basename "$program").cdx.json
-		"$dist/sbom/cyclonedx-gomod" bin -json -std -noserial -version "$tag" -output "$bill" "$program"
-		sed -i.bak '/^    "timestamp": /d' "$bill" && rm "$bill.bak" # the same bytes tomorrow
-	done
-	rm "$dist/sbom/cyclonedx-gomod"
-fi
+(cd tools/sbom && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
+for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
+	[ -f "$program" ] || continue # of all these platforms
+	bill=$dist/sbom/$(basename "$program").cdx.json
+	"$dist/sbom/cyclonedx-gomod" bin -json -std -noserial -version "$tag" -output "$bill" "$program"
+	sed -i.bak '/^    "timestamp": /d' "$bill" # the same bytes tomorrow
+	rm "$bill.bak"
+done
+rm "$dist/sbom/cyclonedx-gomod"
 
-# The part of the changelog that has the version, or what is not released yet.
-grep -q "^## ${tag#v}\b" CHANGELOG.md && part=${tag#v} || part=Unreleased
-awk -v part="$part" '/^## / { on = index($0, "## " part) == 1; next } on' CHANGELOG.md >"$dist/CHANGES.md"
-
-(cd "$dist" && find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
+cd "$dist"
+find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | xargs $sha256 >SHA256SUMS
+trap - EXIT
 say "$dist: $(wc -l <"$dist/SHA256SUMS") files"

@@ -15,7 +15,7 @@ for module in "$@"; do
 	folder=$module flags=${GOFLAGS:-} minor=$(basename "$module" .mod)
 	case $module in *.mod) folder=. flags+=" -modfile=$module -tags=kubernetes_${minor/./_}" ;; esac
 	if problem=$(cd "$folder" && export GOFLAGS=$flags && go mod download 2>&1 && go list -deps -test ./... 2>&1 >/dev/null) ||
-		grep -q 'go mod tidy\|updates to go.mod' <<<"$problem"; then
+		grep -qE 'go mod tidy|updates to go.mod' <<<"$problem"; then
 		echo "$module"
 	else
 		[ "$folder" = "$module" ] && module+=/

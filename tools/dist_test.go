@@ -1,0 +1,255 @@
+package tools
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// buildsNothing is a go that builds nothing. What it is told to refuse cannot be had.
+const buildsNothing = `#!/bin/sh
+for arg; do
+	case $last in -o | --out) out=$arg ;; esac
+	last=$arg
+done
+case $* in
+"mod download" | "list -deps"*)
+	case "$PWD $GOFLAGS" in *"$REFUSED"*) echo "example.com/m@v1.0.0: 403 Forbidden" >&2; exit 1 ;; esac ;;
+build*cyclonedx-gomod)
+	printf '#!/bin/sh\nwhile [ "$1" != -output ]; do shift; done\necho {} >"$2"\n' >"$out/cyclonedx-gomod"
+	chmod +x "$out/cyclonedx-gomod" ;;
+build*"$BROKEN") echo "$BROKEN does not compile" >&2; exit 1 ;;
+build* | "run ./image"*)
+	mkdir -p "$(dirname "$out")"
+	echo "$GOOS/$GOARCH $(basename "$last")" >"$out" ;;
+*) exec REAL "$@" ;;
+esac
+`
+
+// onMacOS is what a release needs of a machine. There is neither GNU tar nor sha256sum.
+var onMacOS = []string{
+	"awk", "basename", "bash", "cat", "chmod", "cp", "cut", "dirname", "echo", "env", "find", "git", "grep", "head", "make",
+	"mkdir", "mktemp", "rm", "sed", "sh", "shasum", "sort", "wc", "xargs",
+}
+
+// checkout is a git repository that a release can be made in.
+type checkout struct{ root, path string }
+
+func newCheckout(t *testing.T) checkout {
+	t.Helper()
+	c := checkout{root: filepath.Join(t.TempDir(), "checkout"), path: t.TempDir()}
+	for _, name := range []string{"tools", "cmd", "static", "Makefile", "go.mod", "LICENSE", "CHANGELOG.md", ".gitignore"} {
+		if err := copyInto(c.root, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range onMacOS {
+		program, err := exec.LookPath(name)
+		if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := exec.LookPath("go")
+	script := []byte(strings.Replace(buildsNothing, "REAL", program, 1))
+	if err := errors.Join(err, os.WriteFile(filepath.Join(c.path, "go"), script, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	c.must(t, "git init -q . && git add . && git commit -qm first")
+	return c
+}
+
+func copyInto(root, name string) error {
+	from := filepath.Join("..", name)
+	if info, err := os.Stat(from); err != nil {
+		return err
+	} else if info.IsDir() {
+		return os.CopyFS(filepath.Join(root, name), os.DirFS(from))
+	}
+	text, err := os.ReadFile(from)
+	return errors.Join(err, os.MkdirAll(root, 0o755), os.WriteFile(filepath.Join(root, name), text, 0o644))
+}
+
+// try runs a line of shell in the checkout.
+func (c checkout) try(t *testing.T, line string, environment ...string) (said string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", line)
+	cmd.Dir = c.root
+	cmd.Env = append(os.Environ(), "PATH="+c.path, "MAKEFLAGS=", "REFUSED=no such module", "BROKEN=no such program",
+		"GIT_CEILING_DIRECTORIES="+filepath.Dir(filepath.Dir(c.root)), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	cmd.Env = append(cmd.Env, environment...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (c checkout) must(t *testing.T, line string, environment ...string) {
+	t.Helper()
+	if said, err := c.try(t, line, environment...); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, said)
+	}
+}
+
+// dist is the release, by name.
+func (c checkout) dist(t *testing.T) map[string]string {
+	t.Helper()
+	files, root := map[string]string{}, os.DirFS(filepath.Join(c.root, "dist"))
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, path)
+		files[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestAReleaseIsWhole(t *testing.T) {
+	c := newCheckout(t)
+	c.must(t, "make release TAG=v9.8.7")
+	files := c.dist(t)
+	var want []string
+	for program, platforms := range map[string]string{
+		"scheduler-kubernetes-1.35": "linux", "scheduler-kubernetes-1.36": "linux", "scheduler-kubernetes-1.37": "linux",
+		"simulator": "linux darwin", "extender": "linux darwin", "kubectl-regex": "linux darwin windows", "guest": "linux darwin windows",
+	} {
+		for os := range strings.FieldsSeq(platforms) {
+			for _, arch := range []string{"amd64", "arm64"} {
+				file := program + "-" + os + "-" + arch
+				if program == "kubectl-regex" {
+					want = append(want, "node-regex-"+os+"-"+arch+".tar.gz")
+				}
+				if os == "windows" {
+					file += ".exe"
+				}
+				want = append(want, file, "sbom/"+file+".cdx.json")
+			}
+		}
+	}
+	for _, image := range []string{"scheduler", "simulator", "extender", "static-webserver"} {
+		want = append(want, "images/"+image+".tar")
+	}
+	want = append(want, "node-regex.yaml", "regex_v1.wasm", "regex_v2.wasm", "CHANGES.md", "SHA256SUMS")
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for name := range files {
+		if name != "SHA256SUMS" && !strings.Contains(files["SHA256SUMS"], "  "+name+"\n") {
+			t.Errorf("no digest of %s in\n%s", name, files["SHA256SUMS"])
+		}
+	}
+	c.must(t, "cd dist && shasum -a 256 --check SHA256SUMS")
+}
+
+// Who makes it again, with other habits, can compare.
+func TestAReleaseHasTheSameBytesUnderEachUmask(t *testing.T) {
+	var releases [2]map[string]string
+	for i, umask := range []string{"022", "077"} {
+		c := newCheckout(t)
+		c.must(t, "umask "+umask+" && git clone -q . ../again && cd ../again && make release TAG=v9.8.7")
+		c.root = filepath.Join(filepath.Dir(c.root), "again")
+		releases[i] = c.dist(t)
+	}
+	for name, text := range releases[0] {
+		if releases[1][name] != text {
+			t.Errorf("%s differs", name)
+		}
+	}
+	packed, err := gzip.NewReader(strings.NewReader(releases[0]["node-regex-windows-arm64.tar.gz"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	for archive := tar.NewReader(packed); ; {
+		file, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&got, file.FileInfo().Mode(), file.Name, file.Uid, file.Uname, file.ModTime.Unix())
+	}
+	const want = "-rw-r--r-- LICENSE 0  0\n-rwxr-xr-x kubectl-regex.exe 0  0\n-rwxr-xr-x kubectl_complete-regex 0  0\n"
+	if got.String() != want {
+		t.Errorf("krew's archive has\n%swant\n%s", &got, want)
+	}
+}
+
+func TestWhatCannotBeWholeIsNoRelease(t *testing.T) {
+	for _, test := range []struct {
+		name, spoil, refused, broken string
+		want                         string
+	}{
+		{
+			name: "outside of git", spoil: "rm -rf .git",
+			want: "release: this is no git checkout, so no commit can be named: fatal: not a git repository",
+		},
+		{
+			name: "unpacked in the checkout of something else", spoil: "rm -rf .git && git -C .. init -q",
+			want: "release: this is no git checkout, so no commit can be named: it is the folder checkout/ of another one",
+		},
+		{
+			name: "something is not committed", spoil: ">new",
+			want: "release: not everything is committed",
+		},
+		{
+			name: "the tag is another commit's", spoil: "git tag v9.8.7 && git commit -q --allow-empty -m second",
+			want: "release: the tag v9.8.7 is of another commit: git checkout v9.8.7",
+		},
+		{
+			name: "a minor is refused", refused: "-modfile=tools/kubernetes/1.37.mod",
+			want: "release: it would not be whole, so nothing is made: tools/kubernetes/1.37.mod: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
+		},
+		{
+			name: "what makes the bills of materials is refused", refused: "tools/sbom",
+			want: "release: it would not be whole, so nothing is made: tools/sbom/: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
+		},
+		{
+			name: "the changelog has nothing", spoil: "echo '# Changelog' >CHANGELOG.md && git commit -qam empty",
+			want: `release: CHANGELOG.md says nothing under "## 9.8.7", nor under "## Unreleased"`,
+		},
+		{
+			name: "a program does not compile", broken: "./cmd/guest",
+			want: "release: it failed, see above: dist/ is removed",
+		},
+		{
+			name: "an image's program does not compile", broken: "./cmd/static-webserver",
+			want: "release: it failed, see above: dist/ is removed",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCheckout(t)
+			c.must(t, test.spoil)
+			environment := []string{}
+			if test.refused != "" {
+				environment = append(environment, "REFUSED="+test.refused)
+			}
+			if test.broken != "" {
+				environment = append(environment, "BROKEN="+test.broken)
+			}
+			said, err := c.try(t, "make release TAG=v9.8.7", environment...)
+			if err == nil || !strings.Contains(said, test.want) {
+				t.Errorf("error %v, want %q:\n%s", err, test.want, said)
+			}
+			if _, err := os.Stat(filepath.Join(c.root, "dist")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("dist is there: %v", err)
+			}
+		})
+	}
+}
