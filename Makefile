@@ -117,7 +117,7 @@ guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where the
 		tools/build-guest.sh versions >tools/toolchain.txt && tools/verify-guests.sh record; }
 
 .PHONY: tools
-tools: .tools/tinygo.stamp .tools/linters.stamp ## TinyGo, staticcheck and gofumpt in .tools/bin, as pinned in tools/
+tools: .tools/tinygo.stamp .tools/staticcheck.stamp .tools/gofumpt.stamp ## TinyGo, staticcheck and gofumpt in .tools/bin, as pinned in tools/
 
 # The script knows whether there is anything to do, and leaves the stamp if not.
 .tools/%.stamp: FORCE
@@ -218,7 +218,7 @@ verify-upstream: ## the scenarios through the upstream host again, where it can 
 	$(if $(UPSTREAM_SERVED),cd compat && $(TEST) -count=1 ./...)
 
 .PHONY: lint
-lint: .tools/linters.stamp ## gofumpt, go vet, staticcheck, go mod tidy
+lint: .tools/staticcheck.stamp .tools/gofumpt.stamp ## gofumpt, go vet, staticcheck, go mod tidy
 	@files=$$(.tools/bin/gofumpt -l $(GO_FILES)) && if [ -n "$$files" ]; then \
 		printf 'not formatted; run: make format\n%s\n' "$$files" >&2; exit 1; fi
 	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED) examples/go-filter examples/go-score; do echo "$$module: go vet, staticcheck, go mod tidy"; \
@@ -281,8 +281,8 @@ screenshots: chromium ## pictures of the page, into docs/screenshots
 ##@ Change
 
 .PHONY: format
-format: .tools/linters.stamp ## formats every Go file
-	.tools/bin/gofumpt -w $(GO_FILES)
+format: .tools/gofumpt.stamp ## formats every Go file, and names those that it changes
+	@.tools/bin/gofumpt -l -w $(GO_FILES)
 
 .PHONY: clean
 clean: ## removes bin/ and .tools/

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the tools that go.mod here and in tinygo/ pin into .tools/bin.
 #
-#   tools/install.sh linters   staticcheck and gofumpt: need Go only
-#   tools/install.sh tinygo    TinyGo: needs LLVM 19, installed here on Debian and Ubuntu
+#   tools/install.sh gofumpt       needs Go only
+#   tools/install.sh staticcheck   likewise
+#   tools/install.sh tinygo        needs LLVM 19, installed here on Debian and Ubuntu
 #
 # Each leaves a stamp of what it was made from, and does nothing while that holds.
 # Exit code 3: TinyGo cannot be had on this machine, for the reason that is printed.
@@ -20,7 +21,7 @@ unavailable() { say "$@"; exit 3; }
 command -v go >/dev/null || die "go is not on PATH; install it from https://go.dev/dl/"
 
 # module prints the folder of what pins a tool. TinyGo has one of its own, so that
-# where it cannot be had the linters can.
+# where it cannot be had the others can.
 module() { if [ "$1" = tinygo ]; then echo tinygo; else echo .; fi; }
 
 # key prints what an installation depends on: the pins, this script, Go, and for
@@ -110,21 +111,23 @@ install_tinygo() {
 	"$out/bin/tinygo" version >&2
 }
 
-install_linters() {
-	say "building staticcheck and gofumpt"
-	CGO_ENABLED=0 go build -trimpath -o "$out/bin/" honnef.co/go/tools/cmd/staticcheck mvdan.cc/gofumpt
+install_gofumpt() { build_linter mvdan.cc/gofumpt; }
+install_staticcheck() { build_linter honnef.co/go/tools/cmd/staticcheck; }
+
+build_linter() {
+	say "building $1"
+	CGO_ENABLED=0 go build -trimpath -o "$out/bin/" "$1"
 }
 
 what=${1:-}
 case $what in
-linters) binary=gofumpt ;;
-tinygo) binary=tinygo ;;
-*) die "usage: tools/install.sh linters|tinygo" ;;
+gofumpt | staticcheck | tinygo) ;;
+*) die "usage: tools/install.sh gofumpt|staticcheck|tinygo" ;;
 esac
 
 mkdir -p "$out/bin"
 stamp=$out/$what.stamp
-if [ -x "$out/bin/$binary" ] && [ -f "$stamp" ] && [ "$(key "$what")" = "$(cat "$stamp")" ]; then
+if [ -x "$out/bin/$what" ] && [ -f "$stamp" ] && [ "$(key "$what")" = "$(cat "$stamp")" ]; then
 	exit
 fi
 rm -f "$stamp"
