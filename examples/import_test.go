@@ -1,0 +1,79 @@
+package examples
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTheSchedulerOfTheDocumentIsBuilt makes the module of docs/import.md from the
+// page's own text, and does what the page says to do with it.
+func TestTheSchedulerOfTheDocumentIsBuilt(t *testing.T) {
+	text, err := os.ReadFile("../docs/import.md")
+	must(t, err)
+	page := string(text)
+	dir := filepath.Join(t.TempDir(), "my-scheduler")
+	must(t, os.Mkdir(dir, 0o755))
+	must(t, os.Symlink(absolute(t, ".."), filepath.Join(dir, "../regex-scheduling")))
+	page = writeFiles(t, page, dir)
+	commands := blocks(page)
+	if len(commands) != 2 {
+		t.Fatalf("the page has %d blocks of commands, of which this test knows two: %q", len(commands), commands)
+	}
+
+	module := filepath.Join(dir, "go.mod")
+	shown := contentOf(t, module)
+	run(t, dir, "", commands[0])
+	if made := contentOf(t, module); made != shown {
+		t.Errorf("the page's go.mod is not what its commands make:\n%s", made)
+	}
+	if ours := run(t, "..", "", "go list -m -f '{{.Version}}' k8s.io/kubernetes"); !strings.Contains(shown, "\tk8s.io/kubernetes "+ours) {
+		t.Errorf("the page's go.mod has another Kubernetes than ours, %s", ours)
+	}
+
+	run(t, dir, "", commands[1])
+	run(t, dir, "", "go vet .")
+	if used := contentOf(t, filepath.Join(dir, "used.yaml")); !strings.Contains(used, "guestURL: file://../regex-scheduling/examples/wat/not_gpu.wasm") {
+		t.Errorf("the configuration that is used has no guest:\n%s", used)
+	}
+
+	configuration := filepath.Join(dir, "scheduler.yaml")
+	wrong := strings.Replace(contentOf(t, configuration), "not_gpu.wasm", "none.wasm", 1)
+	must(t, os.WriteFile(configuration, []byte(wrong), 0o600))
+	last := commands[1][strings.LastIndex(strings.TrimSpace(commands[1]), "\n")+1:]
+	if said := run(t, dir, "", "! "+last); !strings.Contains(said, "examples/wat/none.wasm: no such file") {
+		t.Errorf("a guest that is not there: %s", said)
+	}
+}
+
+// writeFiles writes the files that a page shows below their names, and returns the rest
+// of the page.
+func writeFiles(t *testing.T, page, dir string) (rest string) {
+	t.Helper()
+	file := regexp.MustCompile("(?m)^`([a-z.]+)`:\n\n((?:(?:    .*)?\n)+)")
+	for _, found := range file.FindAllStringSubmatch(page, -1) {
+		must(t, os.WriteFile(filepath.Join(dir, found[1]), []byte(unindented(found[2])), 0o600))
+	}
+	return file.ReplaceAllString(page, "")
+}
+
+// blocks are what of a page is indented.
+func blocks(page string) (all []string) {
+	for _, block := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(page, -1) {
+		all = append(all, unindented(block))
+	}
+	return all
+}
+
+func unindented(block string) string {
+	return regexp.MustCompile("(?m)^    ").ReplaceAllString(strings.Trim(block, "\n")+"\n", "")
+}
+
+func contentOf(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	must(t, err)
+	return string(text)
+}
