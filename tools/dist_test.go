@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,32 @@ func TestAReleaseIsWhole(t *testing.T) {
 		}
 	}
 	c.must(t, "cd dist && shasum -a 256 --check SHA256SUMS")
+}
+
+// TestTheDocumentVerifiesARelease does with a release what docs/install.md says.
+func TestTheDocumentVerifiesARelease(t *testing.T) {
+	page, err := os.ReadFile("../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(page), -1)
+	if len(commands) != 2 {
+		t.Fatalf("of its blocks of commands this test knows two: %q", commands)
+	}
+	c := newCheckout(t)
+	for _, name := range []string{"curl", "diff", "sha256sum"} { // on Linux
+		program, err := exec.LookPath(name)
+		if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.must(t, "git tag v0.1.0")
+	environment := []string{"REGISTRY=registry.example/mine", "DOWNLOADS=file://" + filepath.Join(c.root, "dist")}
+	c.must(t, `make release TAG=v0.1.0 REGISTRY="$REGISTRY" DOWNLOADS="$DOWNLOADS" && git clone -q . ../downloaded/clone`, environment...)
+
+	c.root = filepath.Join(filepath.Dir(c.root), "downloaded")
+	c.must(t, "set -e\n"+commands[0], environment...)
+	c.must(t, "cd clone\n"+commands[1], environment...)
 }
 
 // Who makes it again, with other habits, can compare.
