@@ -75,7 +75,8 @@ for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
 	[ -f "$program" ] || continue # of all these platforms
 	bill=$dist/sbom/$(basename "$program").cdx.json
 	"$dist/sbom/cyclonedx-gomod" bin -json -std -noserial -version "$tag" -output "$bill" "$program"
-	sed -i.bak '/^    "timestamp": /d' "$bill" # the same bytes tomorrow
+	# The same bytes tomorrow, and where cyclonedx-gomod itself has others.
+	sed -i.bak -e '/^    "timestamp": /d' -e '/^        "hashes": \[/,/^        \],/d' "$bill"
 	rm "$bill.bak"
 done
 rm "$dist/sbom/cyclonedx-gomod"
