@@ -7,7 +7,7 @@
 #
 # REGISTRY stands in the images' names, DOWNLOADS is where the tag's files will be.
 # The same commit and the same Go give the same bytes. Where something of it cannot be
-# made there is no dist/.
+# had, or does not build, it fails, and leaves no part of a release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
