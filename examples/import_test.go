@@ -25,7 +25,7 @@ func TestTheSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 
 	module := filepath.Join(dir, "go.mod")
 	shown := contentOf(t, module)
-	run(t, dir, "", commands[0])
+	run(t, dir, "", "set -e\n"+commands[0])
 	if made := contentOf(t, module); made != shown {
 		t.Errorf("the page's go.mod is not what its commands make:\n%s", made)
 	}
@@ -33,7 +33,7 @@ func TestTheSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 		t.Errorf("the page's go.mod has another Kubernetes than ours, %s", ours)
 	}
 
-	run(t, dir, "", commands[1])
+	run(t, dir, "", "set -e\n"+commands[1])
 	run(t, dir, "", "go vet .")
 	if used := contentOf(t, filepath.Join(dir, "used.yaml")); !strings.Contains(used, "guestURL: file://../regex-scheduling/examples/wat/not_gpu.wasm") {
 		t.Errorf("the configuration that is used has no guest:\n%s", used)

@@ -19,103 +19,6 @@ import (
 	"testing"
 )
 
-// buildsNothing is a go that builds nothing. What it is told to refuse cannot be had.
-const buildsNothing = `#!/bin/sh
-for arg; do
-	case $last in -o | --out) out=$arg ;; esac
-	last=$arg
-done
-case $* in
-"mod download" | "list -deps"*)
-	case "$PWD $GOFLAGS" in *"$REFUSED"*) echo "example.com/m@v1.0.0: 403 Forbidden" >&2; exit 1 ;; esac ;;
-build*cyclonedx-gomod)
-	printf '#!/bin/sh\nwhile [ "$1" != -output ]; do shift; done\ncat >"$2" <<END\n%s\nEND\n' '{
-  "metadata": {
-    "timestamp": "'$$'",
-    "tools": [
-      {
-        "version": "v1",
-        "hashes": [
-          { "content": "'$$'" }
-        ],
-        "externalReferences": []
-      }
-    ],
-    "component": {}
-  }
-}' >"$out/cyclonedx-gomod"
-	chmod +x "$out/cyclonedx-gomod" ;;
-build*"$BROKEN") echo "$BROKEN does not compile" >&2; exit 1 ;;
-build* | "run ./image"*)
-	mkdir -p "$(dirname "$out")"
-	echo "$GOOS/$GOARCH $(basename "$last")" >"$out" ;;
-*) exec REAL "$@" ;;
-esac
-`
-
-// onMacOS is what a release needs of a machine. There is neither GNU tar nor sha256sum.
-var onMacOS = []string{
-	"awk", "basename", "bash", "cat", "chmod", "cp", "cut", "dirname", "echo", "env", "find", "git", "grep", "head", "make",
-	"mkdir", "mktemp", "rm", "sed", "sh", "shasum", "sort", "wc", "xargs",
-}
-
-// checkout is a git repository that a release can be made in.
-type checkout struct{ root, path string }
-
-func newCheckout(t *testing.T) checkout {
-	t.Helper()
-	c := checkout{root: filepath.Join(t.TempDir(), "checkout"), path: t.TempDir()}
-	for _, name := range []string{"tools", "cmd", "static", "Makefile", "go.mod", "LICENSE", "CHANGELOG.md", ".gitignore"} {
-		if err := copyInto(c.root, name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range onMacOS {
-		program, err := exec.LookPath(name)
-		if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	program, err := exec.LookPath("go")
-	script := []byte(strings.Replace(buildsNothing, "REAL", program, 1))
-	if err := errors.Join(err, os.WriteFile(filepath.Join(c.path, "go"), script, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	c.must(t, "git init -q . && git add . && git commit -qm first")
-	return c
-}
-
-func copyInto(root, name string) error {
-	from := filepath.Join("..", name)
-	if info, err := os.Stat(from); err != nil {
-		return err
-	} else if info.IsDir() {
-		return os.CopyFS(filepath.Join(root, name), os.DirFS(from))
-	}
-	text, err := os.ReadFile(from)
-	return errors.Join(err, os.MkdirAll(root, 0o755), os.WriteFile(filepath.Join(root, name), text, 0o644))
-}
-
-// try runs a line of shell in the checkout.
-func (c checkout) try(t *testing.T, line string, environment ...string) (said string, err error) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", line)
-	cmd.Dir = c.root
-	cmd.Env = append(os.Environ(), "PATH="+c.path, "MAKEFLAGS=", "REFUSED=no such module", "BROKEN=no such program",
-		"GIT_CEILING_DIRECTORIES="+filepath.Dir(filepath.Dir(c.root)), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	cmd.Env = append(cmd.Env, environment...)
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-func (c checkout) must(t *testing.T, line string, environment ...string) {
-	t.Helper()
-	if said, err := c.try(t, line, environment...); err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, said)
-	}
-}
-
 // dist is the release, by name.
 func (c checkout) dist(t *testing.T) map[string]string {
 	t.Helper()
@@ -143,13 +46,13 @@ func TestAReleaseIsWhole(t *testing.T) {
 		"scheduler-kubernetes-1.35": "linux", "scheduler-kubernetes-1.36": "linux", "scheduler-kubernetes-1.37": "linux",
 		"simulator": "linux darwin", "extender": "linux darwin", "kubectl-regex": "linux darwin windows", "guest": "linux darwin windows",
 	} {
-		for os := range strings.FieldsSeq(platforms) {
+		for system := range strings.FieldsSeq(platforms) {
 			for _, arch := range []string{"amd64", "arm64"} {
-				file := program + "-" + os + "-" + arch
+				file := program + "-" + system + "-" + arch
 				if program == "kubectl-regex" {
-					want = append(want, "node-regex-"+os+"-"+arch+".tar.gz")
+					want = append(want, "node-regex-"+system+"-"+arch+".tar.gz")
 				}
-				if os == "windows" {
+				if system == "windows" {
 					file += ".exe"
 				}
 				want = append(want, file, "sbom/"+file+".cdx.json")
