@@ -228,8 +228,8 @@ What would help:
 `,
 	},
 	"hostlist": {
-		pod: podWith("^free-[001-128]$"),
-		advice: `Verdict:  it is on free-1, whose name matches
+		pod: podWith("^rack-[001-128]$"),
+		advice: `Verdict:  it is on rack-1, whose name matches
 The pattern may not be what was meant:
   - annotation ` + key + `: [001-128] is one character out of a class, and no range of numbers; kubectl regex hostlist makes a pattern of a hostlist
 `,
@@ -282,7 +282,7 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	c := onCluster{t, sim.Client()}
 	for name, change := range map[string]func(*v1.Node){
 		"free-1": nil, "free-2": nil, "taint-1": tainted, "cordon-1": func(n *v1.Node) { n.Spec.Unschedulable = true },
-		"full-1": nil, "port-1": nil, "anti-1": nil, "shy-1": nil, "other-1": nil,
+		"full-1": nil, "port-1": nil, "anti-1": nil, "shy-1": nil, "rack-1": nil,
 	} {
 		c.addNode(name, change)
 	}
