@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -95,6 +96,9 @@ func TestExplain(t *testing.T) {
 		"an extended resource": {podWith("other", asks("1", "1Gi"), func(p *v1.Pod) {
 			p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("2")
 		}), seen, []string{"other: the pod asks for more than it has in all: 2 of 0 example.com/gpu"}},
+		"a node that is not ready": {podWith("b"), surroundings{nodes: []*v1.Node{node("b", func(n *v1.Node) {
+			n.Spec.Taints = []v1.Taint{{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule}}
+		})}, scheduler: "0/1"}, []string{"kubectl describe node b: the taint goes when its cause does"}},
 		"as much as there is":         {podWith("other", asks("3", "15Gi")), seen, []string{"nothing that explain looks at rejects it on other"}},
 		"more than is free":           {podWith("other", asks("4", "16Gi")), seen, []string{"other: the pod asks for more than is free: 4 of 3 cpu, 16Gi of 15Gi memory"}},
 		"nobody may see other pods":   {podWith("other", asks("4", "16Gi")), forbidden, []string{"nothing that explain looks at rejects it on other", "Not looked at:\n  - list pods: forbidden"}},
@@ -117,6 +121,63 @@ func TestExplain(t *testing.T) {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("no %q in\n%s", want, out.String())
 				}
+			}
+		})
+	}
+}
+
+func TestOtherPodsInTheWay(t *testing.T) {
+	port := func(ip string, protocol v1.Protocol) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Spec.Containers = []v1.Container{{Ports: []v1.ContainerPort{{HostPort: 80, HostIP: ip, Protocol: protocol}, {ContainerPort: 1}}}}
+		}
+	}
+	sidecar := func(p *v1.Pod) {
+		p.Spec.InitContainers, p.Spec.Containers = p.Spec.Containers, nil
+		p.Spec.InitContainers[0].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
+	}
+	away := func(term v1.PodAffinityTerm) func(*v1.Pod) {
+		term.TopologyKey = v1.LabelTopologyZone
+		return func(p *v1.Pod) {
+			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{term}}}
+		}
+	}
+	all := &metav1.LabelSelector{}
+	zoned := func(zone string) func(*v1.Node) {
+		return func(n *v1.Node) { n.Labels[v1.LabelTopologyZone] = zone }
+	}
+	for name, tt := range map[string]struct {
+		pod, other *v1.Pod // the other is on the node b, in namespace n as the pod
+		want       string  // of the nodes that reject it
+	}{
+		"the same port":               {podWith(".", port("", "TCP")), podWith("", port("", "TCP")), "b"},
+		"a port of another protocol":  {podWith(".", port("", "TCP")), podWith("", port("", "UDP")), ""},
+		"the same port of an address": {podWith(".", port("10.0.0.1", "TCP")), podWith("", port("0.0.0.0", "TCP")), "b"},
+		"that of another address":     {podWith(".", port("10.0.0.1", "TCP")), podWith("", port("10.0.0.2", "TCP")), ""},
+		"that of a sidecar":           {podWith(".", port("", "TCP")), podWith("", port("", "TCP"), sidecar), "b"},
+		"away from all, in a zone":    {podWith(".", away(v1.PodAffinityTerm{LabelSelector: all})), podWith(""), "a b"},
+		"the other's, in a zone":      {podWith("."), podWith("", away(v1.PodAffinityTerm{LabelSelector: all})), "a b"},
+		"away from nothing":           {podWith(".", away(v1.PodAffinityTerm{})), podWith(""), ""},
+		"in another namespace":        {podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, Namespaces: []string{"m"}})), podWith(""), ""},
+		"in namespaces with a label": {
+			podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "x"}}})), podWith(""), "a b",
+		},
+		"in those with another": {
+			podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "y"}}})), podWith(""), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on("b")(tt.other)
+			seen := &surroundings{
+				nodes: []*v1.Node{node("a", zoned("z")), node("b", zoned("z")), node("c", zoned("y")), node("d")}, pods: []*v1.Pod{tt.other},
+				namespaces: map[string]labels.Set{"n": {"team": "x"}},
+			}
+			var got []string
+			for _, o := range obstacles(tt.pod, seen, namesOf(seen.nodes)) {
+				got = append(got, o.Node)
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("%s reject it, want %s", got, tt.want)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -300,6 +301,23 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 		}
 		return errors.Join(wrong...)
 	})
+	t.Run("with few rights", func(t *testing.T) {
+		onCluster{t, sim.Client()}.allow("dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}},
+			rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
+		want := `Verdict:  it is pending, though nothing that explain looks at rejects it on port-1; what the scheduler says has the reason
+Not looked at:
+  - list pods: pods is forbidden: User "dev" cannot list resource "pods" in API group "" at the cluster scope
+  - list namespaces: namespaces is forbidden: User "dev" cannot list resource "namespaces" in API group "" at the cluster scope
+What would help:
+  - mend what the scheduler names, or let the pattern match more nodes: kubectl annotate pod host-port -n default --overwrite ` + key + `=PATTERN
+`
+		eventually.Succeeds(t, "explain with the rights to get a pod and nodes", func(context.Context) error {
+			if _, out, stderr := run(t, "", "explain", "host-port", "--kubeconfig", sim.Kubeconfig(), "--as", "dev"); advice(out) != want {
+				return fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want)
+			}
+			return nil
+		})
+	})
 }
 
 // advice is what explain prints from the verdict on, without what the scheduler says,
@@ -376,5 +394,17 @@ func (c onCluster) create(name string, p *v1.Pod) {
 	}
 	p.Spec.Containers[0].Name, p.Spec.Containers[0].Image = "main", "example.com/none"
 	_, err := c.client.CoreV1().Pods(p.Namespace).Create(c.Context(), p, metav1.CreateOptions{})
+	c.must(err)
+}
+
+// allow gives a user rights in the whole cluster.
+func (c onCluster) allow(user string, rules ...rbacv1.PolicyRule) {
+	c.Helper()
+	name := metav1.ObjectMeta{Name: user}
+	_, err := c.client.RbacV1().ClusterRoles().Create(c.Context(), &rbacv1.ClusterRole{ObjectMeta: name, Rules: rules}, metav1.CreateOptions{})
+	c.must(err)
+	_, err = c.client.RbacV1().ClusterRoleBindings().Create(c.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: name, Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: user},
+	}, metav1.CreateOptions{})
 	c.must(err)
 }

@@ -56,7 +56,11 @@ func taint(pod *v1.Pod, node *v1.Node) (reason, help string) {
 	if !found {
 		return "", ""
 	}
-	return "it has the taint " + t.ToString() + ", which the pod does not tolerate",
+	reason = "it has the taint " + t.ToString() + ", which the pod does not tolerate"
+	if strings.HasPrefix(t.Key, "node.kubernetes.io/") { // of a condition: removed, it would be set again
+		return reason, "kubectl describe node " + node.Name + ": the taint goes when its cause does"
+	}
+	return reason,
 		fmt.Sprintf("give the pod a toleration of %s, or kubectl taint node %s %s-", t.ToString(), node.Name, t.ToString())
 }
 

@@ -8,9 +8,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/resource"
-	"k8s.io/kube-scheduler/framework"
 )
 
 // others are the pods that have nodes, as they reject one that has none.
@@ -32,16 +32,15 @@ func newOthers(pod *v1.Pod, seen *surroundings) *others {
 	for _, node := range seen.nodes {
 		nodes[node.Name] = node.Labels
 	}
-	own := antiAffinity(pod)
 	for _, other := range seen.pods {
 		o.onNode[other.Spec.NodeName] = append(o.onNode[other.Spec.NodeName], other)
-		for _, term := range own {
-			if term.Matches(other, seen.namespaces[other.Namespace]) {
+		for _, term := range antiAffinity(pod) {
+			if selects(pod, term, other, seen.namespaces[other.Namespace]) {
 				o.keepApart(term.TopologyKey, nodes[other.Spec.NodeName], other, true)
 			}
 		}
 		for _, term := range antiAffinity(other) {
-			if term.Matches(pod, seen.namespaces[pod.Namespace]) {
+			if selects(other, term, pod, seen.namespaces[pod.Namespace]) {
 				o.keepApart(term.TopologyKey, nodes[other.Spec.NodeName], other, false)
 			}
 		}
@@ -49,10 +48,27 @@ func newOthers(pod *v1.Pod, seen *surroundings) *others {
 	return o
 }
 
-// antiAffinity are the terms that a pod requires. The API server takes only such as can be read.
-func antiAffinity(pod *v1.Pod) []framework.AffinityTerm {
-	terms, _ := framework.GetAffinityTerms(pod, framework.GetPodAntiAffinityTerms(pod.Spec.Affinity))
-	return terms
+// antiAffinity are the terms that a pod requires.
+func antiAffinity(pod *v1.Pod) []v1.PodAffinityTerm {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+		return nil
+	}
+	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// selects reports whether a pod's term is about another pod, in a namespace with some labels.
+func selects(pod *v1.Pod, term v1.PodAffinityTerm, other *v1.Pod, namespace labels.Set) bool {
+	matches := func(selector *metav1.LabelSelector, has labels.Set) bool {
+		s, err := metav1.LabelSelectorAsSelector(selector)
+		return err == nil && s.Matches(has) // the API server takes no selector that cannot be read
+	}
+	if !matches(term.LabelSelector, other.Labels) {
+		return false
+	}
+	if term.Namespaces == nil && term.NamespaceSelector == nil {
+		return other.Namespace == pod.Namespace
+	}
+	return slices.Contains(term.Namespaces, other.Namespace) || matches(term.NamespaceSelector, namespace)
 }
 
 func (o *others) keepApart(key string, node labels.Set, other *v1.Pod, own bool) {
@@ -88,18 +104,20 @@ func (o *others) repelled(_ *v1.Pod, node *v1.Node) (reason, help string) {
 // ports looks for a port of the node that another pod has.
 func (o *others) ports(pod *v1.Pod, node *v1.Node) (reason, help string) {
 	for _, other := range o.onNode[node.Name] {
-		taken := framework.HostPortInfo{}
-		for _, port := range hostPorts(other) {
-			taken.Add(port.HostIP, string(port.Protocol), port.HostPort)
-		}
+		taken := hostPorts(other)
 		for _, port := range hostPorts(pod) {
-			if taken.CheckConflict(port.HostIP, string(port.Protocol), port.HostPort) {
+			if slices.ContainsFunc(taken, func(t v1.ContainerPort) bool { return conflict(t, port) }) {
 				return fmt.Sprintf("pod %s has the hostPort %d/%s already", nameOf(other), port.HostPort, port.Protocol),
 					"let the pattern match a node where the port is free, or change the hostPort of one of the two"
 			}
 		}
 	}
 	return "", ""
+}
+
+func conflict(a, b v1.ContainerPort) bool {
+	all := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
+	return a.HostPort > 0 && a.HostPort == b.HostPort && a.Protocol == b.Protocol && (a.HostIP == b.HostIP || all(a.HostIP) || all(b.HostIP))
 }
 
 // hostPorts are those of the containers that run as long as the pod does.
@@ -112,7 +130,7 @@ func hostPorts(pod *v1.Pod) (ports []v1.ContainerPort) {
 	for _, c := range pod.Spec.Containers {
 		ports = append(ports, c.Ports...)
 	}
-	return ports // those without one have 0, which is in nobody's way
+	return ports
 }
 
 // room compares what a pod asks for with what the pods of a node leave. What is more

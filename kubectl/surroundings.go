@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// surroundings are what explain reads beside a pod. What is beyond nodes is read for a
-// pod without a node alone.
+// surroundings are what explain reads beside a pod. What is beyond nodes is read only for
+// a pod that is pending.
 type surroundings struct {
 	nodes      []*v1.Node // in the order of their names
 	scheduler  string     // what a scheduler has said of the pod
@@ -39,12 +39,17 @@ func (o *options) look(ctx context.Context, client kubernetes.Interface, pod *v1
 	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return seen, nil
 	}
-	for _, read := range []func() error{
+	reads := []func() error{
 		func() (err error) { seen.scheduler, err = schedulerSays(ctx, client, pod); return err },
-		func() error { return seen.readPods(ctx, o) },
-		func() error { return seen.readNamespaces(ctx, o) },
-		func() error { return seen.readClaims(ctx, client, pod) },
-	} {
+	}
+	if patternsOf(o.policy, pod.Annotations) != (patterns{}) {
+		reads = append(reads,
+			func() error { return seen.readPods(ctx, o) },
+			func() error { return seen.readNamespaces(ctx, o) },
+			func() error { return seen.readClaims(ctx, client, pod) },
+		)
+	}
+	for _, read := range reads {
 		err := read()
 		if apierrors.IsForbidden(err) {
 			seen.notRead = append(seen.notRead, err.Error())
