@@ -1,18 +1,15 @@
 package kubectl
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -37,6 +34,10 @@ type explanation struct {
 	Obstacles []obstacle `json:"obstacles,omitempty"`
 	// Scheduler is what the scheduler says, in the pod's condition or an event.
 	Scheduler string `json:"scheduler,omitempty"`
+	// Notes are what the author of a pattern may not have meant.
+	Notes []string `json:"notes,omitempty"`
+	// NotRead are what explain could not look at, and why.
+	NotRead []string `json:"notRead,omitempty"`
 	// Verdict says in one sentence where the pod stands, Help what would help.
 	Verdict string   `json:"verdict"`
 	Help    []string `json:"help,omitempty"`
@@ -47,7 +48,7 @@ type explanation struct {
 func newExplain(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "explain POD",
-		Short:             "Say why a pod waits or runs where it does: its pattern, its nodes, and what else stands in the way",
+		Short:             "Say why a pod is pending or runs where it does: its pattern, its nodes, and what else rejects it",
 		Example:           "  kubectl regex explain web-0 -n shop",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completePods,
@@ -72,15 +73,11 @@ func (o *options) explain(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := o.nodes(ctx, "")
+	seen, err := o.look(ctx, client, pod)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(nodes, func(a, b *v1.Node) int { return cmp.Compare(a.Name, b.Name) })
-	e := explain(o.policy, pod, nodes)
-	if e.Scheduler, err = schedulerSays(ctx, client, pod); err != nil {
-		return err
-	}
+	e := explain(o.policy, pod, seen)
 	if o.output != "text" {
 		return o.print(e)
 	}
@@ -88,121 +85,43 @@ func (o *options) explain(ctx context.Context, name string) error {
 	return nil
 }
 
-// schedulerSays is the last message of a scheduler about a pod that waits: in its
-// condition, which outlives events, or else in an event.
-func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (string, error) {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse {
-			return c.Message, nil
-		}
-	}
-	if pod.Spec.NodeName != "" {
-		return "", nil
-	}
-	events, err := client.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: "reason=FailedScheduling,involvedObject.uid=" + string(pod.UID),
-	})
-	if err != nil || len(events.Items) == 0 {
-		return "", err
-	}
-	last := slices.MaxFunc(events.Items, func(a, b v1.Event) int {
-		return cmp.Or(a.LastTimestamp.Compare(b.LastTimestamp.Time), a.EventTime.Compare(b.EventTime.Time))
-	})
-	return last.Message, nil
-}
-
-// explain looks at a pod and at all nodes, in order.
-func explain(policy regex.Policy, pod *v1.Pod, nodes []*v1.Node) *explanation {
+// explain looks at a pod and at what there is beside it.
+func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation {
 	e := &explanation{
-		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(nodes), Matches: []string{},
+		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
 		Annotation: policy.Annotation, ExcludeAnnotation: policy.ExcludeAnnotation, patterns: patternsOf(policy, pod.Annotations),
+		Scheduler: seen.scheduler, NotRead: seen.notRead,
 	}
 	e.decides = e.Annotation
 	if e.Pattern == nil {
 		e.decides = e.ExcludeAnnotation
 	}
 	selector, err := policy.Selector(pod.Annotations)
-	if selector == nil && err == nil {
+	var wrong *regex.PatternError
+	switch {
+	case errors.As(err, &wrong):
+		e.Problem, e.decides = err.Error(), wrong.Annotation
+	case selector == nil:
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so every node's name is good"
 		return e
+	default:
+		e.Matches = matching(selector, namesOf(seen.nodes))
+		e.Notes = dialect.PodNotes(policy, pod.Annotations)
 	}
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		e.Problem, e.decides = err.Error(), wrong.Annotation
-	} else {
-		e.Matches = matching(selector, namesOf(nodes))
-	}
-	e.judge(pod, nodes, selector)
+	e.judge(policy, pod, seen)
 	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
 		e.help("what holds for this pod holds for the template in %s %s: change it there, too", owner.Kind, owner.Name)
 	}
 	return e
 }
 
-// judge finds the verdict and what would help.
-func (e *explanation) judge(pod *v1.Pod, nodes []*v1.Node, selector *regex.Selector) {
-	switch {
-	case e.Problem != "" && e.Node == "":
-		e.Verdict = "it waits: the scheduler refuses the pattern"
-		e.help("mend the pattern: %s; the pod is tried again at once", e.annotate())
-	case e.Problem != "":
-		e.Verdict = "it is on " + e.Node + ", though the pattern is refused now: it was another one, or the pod's scheduler does not read the annotation"
-	case e.Node != "" && selector.Match(e.Node):
-		e.Verdict = "it is on " + e.Node + ", whose name matches"
-	case e.Node != "":
-		e.Verdict = "it is on " + e.Node + ", whose name does not match: the annotation came later, or the scheduler " + pod.Spec.SchedulerName + " does not read it"
-		e.help("delete the pod, so that it is scheduled anew")
-	case len(pod.Spec.SchedulingGates) > 0:
-		e.Verdict = "it waits for its scheduling gate " + pod.Spec.SchedulingGates[0].Name + " to be removed; no scheduler looks at it before"
-	case len(e.Matches) == 0:
-		e.Verdict = "it waits: no node's name matches"
-		e.helpMatch(nodes)
-	default:
-		e.Obstacles = obstacles(pod, nodes, e.Matches)
-		e.judgeMatches()
-	}
-}
-
-// judgeMatches is judge for a pod that waits though nodes match.
-func (e *explanation) judgeMatches() {
-	blocked := map[string]bool{}
-	for _, o := range e.Obstacles {
-		blocked[o.Node] = true
-		e.help("%s: %s", o.Node, o.Help)
-	}
-	if len(blocked) == len(e.Matches) {
-		e.Verdict = "it waits: nodes match, and something else stands in the way at each of them"
-		return
-	}
-	e.Verdict = "it waits, though nodes match; what the scheduler says has the reason"
-	e.help("free resources on a node that matches, or let the pattern match more nodes: %s", e.annotate())
-}
-
-// helpMatch looks for what a pattern that matches nothing may have been meant to be.
-func (e *explanation) helpMatch(nodes []*v1.Node) {
-	if e.Pattern == nil {
-		e.help("its annotation of nodes to exclude matches every name: %s", e.annotate())
-		return
-	}
-	pattern := *e.Pattern
-	if folded, err := regex.Default.Compile("(?i)" + pattern); err == nil {
-		if names := matching(folded, namesOf(nodes)); len(names) > 0 {
-			e.help("names of nodes are in lower case: without regard to case it would match %s", some(names))
-		}
-	}
-	for _, note := range dialect.Python(pattern) {
-		e.help("%s", note)
-	}
-	e.help("change the pattern (%s) or add a node that it matches; there are %s", e.annotate(), some(namesOf(nodes)))
-}
-
 func (e *explanation) help(format string, args ...any) {
 	e.Help = append(e.Help, fmt.Sprintf(format, args...))
 }
 
-// annotate is the command that changes the pattern.
-func (e *explanation) annotate() string {
-	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, e.decides)
+// annotate is the command that changes a pattern.
+func (e *explanation) annotate(key string) string {
+	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, key)
 }
 
 // some names the first few.
@@ -236,7 +155,9 @@ func (e *explanation) write(out io.Writer) {
 	if e.Scheduler != "" {
 		fmt.Fprintf(out, "It says:  %s\n", e.Scheduler)
 	}
-	writeList(out, "Nodes that match, and refuse:", e.Obstacles)
+	writeList(out, "The pattern may not be what was meant:", e.Notes)
+	writeList(out, "Nodes that match, and what rejects the pod there:", e.Obstacles)
+	writeList(out, "Not looked at:", e.NotRead)
 	writeList(out, "What would help:", e.Help)
 }
 

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -58,63 +59,64 @@ func excluding(pattern string) func(*v1.Pod) {
 	return func(p *v1.Pod) { p.Annotations[regex.ExcludeAnnotation] = pattern }
 }
 
+// What a live scheduler need not be asked for; TestEveryKindOfPodGetsItsAdvice has the rest.
 func TestExplain(t *testing.T) {
-	nodes := []*v1.Node{node("kubecon-1", cordoned), node("kubecon-2", tainted), node("other")}
-	on := func(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
+	seen := surroundings{
+		nodes:     []*v1.Node{node("kubecon-1", cordoned), node("kubecon-2", tainted), node("other")},
+		pods:      []*v1.Pod{podWith("", on("other"), asks("1", "1Gi"))},
+		scheduler: "0/3 nodes are available",
+	}
+	unseen := seen
+	unseen.scheduler = ""
+	forbidden := surroundings{nodes: seen.nodes, scheduler: seen.scheduler, notRead: []string{"list pods: forbidden"}}
+	lacking := seen
+	lacking.lacks = []lack{{"PersistentVolumeClaim a", "does not exist", "create a"}, {"PersistentVolumeClaim b", "is being deleted", "recreate b"}}
 	for name, tt := range map[string]struct {
 		pod  *v1.Pod
+		seen surroundings
 		want []string
 	}{
-		"no annotation": {
-			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n"}},
-			[]string{"Verdict:  it has no annotation " + key},
-		},
-		"a bad pattern": {podWith("kubecon-(.*"), []string{
-			"it waits: the scheduler refuses the pattern", "missing closing ): \"kubecon-(.*\"",
-			"kubectl annotate pod p -n n --overwrite " + key + "=PATTERN",
-		}},
-		"no node matches": {podWith("^gpu"), []string{
-			"Matches:  0 of 3 nodes: none", "no node's name matches", "or add a node that it matches; there are kubecon-1, kubecon-2, other",
-		}},
-		"another case": {podWith("KubeCon"), []string{"without regard to case it would match kubecon-1, kubecon-2"}},
-		"Python":       {podWith("kubecon-1{,2}"), []string{"write {0,2}"}},
-		"excluded":     {podWith("kubecon", excluding("-1$")), []string{"Excludes: -1$", "Matches:  1 of 3 nodes: kubecon-2"}},
+		"Python":   {podWith("kubecon-1{,2}"), seen, []string{"The pattern may not be what was meant:\n  - annotation " + key + ": in RE2", "write {0,2}"}},
+		"excluded": {podWith("kubecon", excluding("-1$")), seen, []string{"Excludes: -1$", "Matches:  1 of 3 nodes: kubecon-2"}},
 		"all excluded": {
-			podWith("", func(p *v1.Pod) { delete(p.Annotations, key) }, excluding("")),
+			podWith("", func(p *v1.Pod) { delete(p.Annotations, key) }, excluding("")), seen,
 			[]string{"Matches:  0 of 3 nodes: none", "matches every name: kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN"},
 		},
-		"a bad exclusion": {podWith("kubecon", excluding("(")), []string{
+		"a bad exclusion": {podWith("kubecon", excluding("(")), seen, []string{
 			"annotation " + key + `-exclude: missing closing ): "("`, "kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN",
 		}},
-		"obstacles at each": {podWith("kubecon"), []string{
-			"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "something else stands in the way at each",
-			"kubecon-1: it is cordoned", "kubectl uncordon kubecon-1", "kubecon-2: it has the taint gpu=a100:NoSchedule", "kubectl taint node kubecon-2 gpu=a100:NoSchedule-",
+		"another case, and excluded": {podWith("KUBECON-1", excluding("-1$")), seen, []string{"What would help:\n  - change the pattern ("}},
+		"obstacles at each":          {podWith("kubecon"), seen, []string{"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "kubecon-1: it is cordoned", "kubecon-2: it has the taint"}},
+		"a node without an obstacle": {podWith("."), seen, []string{
+			"nothing that explain looks at rejects it on other; what the scheduler says has the reason", "kubectl uncordon kubecon-1", "mend what the scheduler names",
 		}},
-		"a node without an obstacle": {podWith("."), []string{"what the scheduler says has the reason", "free resources"}},
 		"tolerations": {podWith("kubecon", func(p *v1.Pod) {
 			p.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
-		}), []string{"what the scheduler says has the reason"}},
-		"a selector of nodes": {podWith("other", func(p *v1.Pod) {
-			p.Spec.NodeSelector = map[string]string{"disk": "ssd"}
-		}), []string{"other: its labels are not those that the pod's nodeSelector or affinity wants"}},
-		"more than any node has": {podWith(".", asks("100", "1Gi"), func(p *v1.Pod) {
+		}), seen, []string{"nothing that explain looks at rejects it on kubecon-1, kubecon-2"}},
+		"an extended resource": {podWith("other", asks("1", "1Gi"), func(p *v1.Pod) {
 			p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("2")
-		}), []string{
-			"something else stands in the way at each", "other: the pod asks for more than it has in all: 100 of 4 cpu, 2 of 0 example.com/gpu",
-			"other: let the pod ask for less, or let the pattern match a larger node",
-		}},
-		"more than is free":    {podWith(".", asks("4", "16Gi")), []string{"what the scheduler says has the reason", "free resources"}},
-		"a gate":               {podWith("x", func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "g"}} }), []string{"scheduling gate g"}},
-		"where it belongs":     {podWith("other", on("other")), []string{"it is on other, whose name matches"}},
-		"where it doesn't":     {podWith("kubecon", on("other")), []string{"whose name does not match", "the scheduler mine does not read it"}},
-		"there, and bad since": {podWith("(", on("other")), []string{"it is on other, though the pattern is refused now"}},
+		}), seen, []string{"other: the pod asks for more than it has in all: 2 of 0 example.com/gpu"}},
+		"a node that is not ready": {podWith("b"), surroundings{nodes: []*v1.Node{node("b", func(n *v1.Node) {
+			n.Spec.Taints = []v1.Taint{{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule}}
+		})}, scheduler: "0/1"}, []string{"kubectl describe node b: the taint goes when its cause does"}},
+		"as much as there is":         {podWith("other", asks("3", "15Gi")), seen, []string{"nothing that explain looks at rejects it on other"}},
+		"more than is free":           {podWith("other", asks("4", "16Gi")), seen, []string{"other: the pod asks for more than is free: 4 of 3 cpu, 16Gi of 15Gi memory"}},
+		"nobody may see other pods":   {podWith("other", asks("4", "16Gi")), forbidden, []string{"nothing that explain looks at rejects it on other", "Not looked at:\n  - list pods: forbidden"}},
+		"its scheduler is silent":     {podWith("other"), unseen, []string{"its scheduler mine, which has scheduled other pods, has not reported on it yet"}},
+		"two claims":                  {podWith("gpu"), lacking, []string{"PersistentVolumeClaim a does not exist, PersistentVolumeClaim b is being deleted\n", "create a", "recreate b", "change the pattern, too, since no node's name matches"}},
+		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other, though the pattern is refused now"}},
+		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler looked at it; there is no such node"}},
+		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler looked at it; the name matches all the same\n"}},
+		"created for it, and bad":     {podWith("(", on("other"), created), seen, []string{"a scheduler would refuse the pattern\n"}},
+		"deleted while it runs":       {podWith("other", on("other"), deleted), seen, []string{"it is being deleted", "the kubelet of other ends its containers", "--force"}},
+		"deleted before it has begun": {podWith("other", deleted), seen, []string{"no scheduler looks at it any more\n"}},
 		"of a Deployment": {podWith("(", func(p *v1.Pod) {
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-1", Controller: new(true)}}
-		}), []string{"holds for the template in ReplicaSet web-1"}},
+		}), seen, []string{"holds for the template in ReplicaSet web-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			explain(regex.Default, tt.pod, nodes).write(&out)
+			explain(regex.Default, tt.pod, &tt.seen).write(&out)
 			for _, want := range tt.want {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("no %q in\n%s", want, out.String())
@@ -123,6 +125,69 @@ func TestExplain(t *testing.T) {
 		})
 	}
 }
+
+func TestOtherPodsInTheWay(t *testing.T) {
+	port := func(ip string, protocol v1.Protocol) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Spec.Containers = []v1.Container{{Ports: []v1.ContainerPort{{HostPort: 80, HostIP: ip, Protocol: protocol}, {ContainerPort: 1}}}}
+		}
+	}
+	sidecar := func(p *v1.Pod) {
+		p.Spec.InitContainers, p.Spec.Containers = p.Spec.Containers, nil
+		p.Spec.InitContainers[0].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
+	}
+	away := func(term v1.PodAffinityTerm) func(*v1.Pod) {
+		term.TopologyKey = v1.LabelTopologyZone
+		return func(p *v1.Pod) {
+			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{term}}}
+		}
+	}
+	all := &metav1.LabelSelector{}
+	zoned := func(zone string) func(*v1.Node) {
+		return func(n *v1.Node) { n.Labels[v1.LabelTopologyZone] = zone }
+	}
+	for name, tt := range map[string]struct {
+		pod, other *v1.Pod // the other is on the node b, in namespace n as the pod
+		want       string  // of the nodes that reject it
+	}{
+		"the same port":               {podWith(".", port("", "TCP")), podWith("", port("", "TCP")), "b"},
+		"a port of another protocol":  {podWith(".", port("", "TCP")), podWith("", port("", "UDP")), ""},
+		"the same port of an address": {podWith(".", port("10.0.0.1", "TCP")), podWith("", port("0.0.0.0", "TCP")), "b"},
+		"that of another address":     {podWith(".", port("10.0.0.1", "TCP")), podWith("", port("10.0.0.2", "TCP")), ""},
+		"that of a sidecar":           {podWith(".", port("", "TCP")), podWith("", port("", "TCP"), sidecar), "b"},
+		"away from all, in a zone":    {podWith(".", away(v1.PodAffinityTerm{LabelSelector: all})), podWith(""), "a b"},
+		"the other's, in a zone":      {podWith("."), podWith("", away(v1.PodAffinityTerm{LabelSelector: all})), "a b"},
+		"away from nothing":           {podWith(".", away(v1.PodAffinityTerm{})), podWith(""), ""},
+		"in another namespace":        {podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, Namespaces: []string{"m"}})), podWith(""), ""},
+		"in namespaces with a label": {
+			podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "x"}}})), podWith(""), "a b",
+		},
+		"in those with another": {
+			podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "y"}}})), podWith(""), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on("b")(tt.other)
+			seen := &surroundings{
+				nodes: []*v1.Node{node("a", zoned("z")), node("b", zoned("z")), node("c", zoned("y")), node("d")}, pods: []*v1.Pod{tt.other},
+				namespaces: map[string]labels.Set{"n": {"team": "x"}},
+			}
+			var got []string
+			for _, o := range obstacles(tt.pod, seen, namesOf(seen.nodes)) {
+				got = append(got, o.Node)
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("%s reject it, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func created(p *v1.Pod) {
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:nodeName":{}}}`)}}}
+}
+
+func deleted(p *v1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
 
 func TestUsage(t *testing.T) {
 	done := func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded }

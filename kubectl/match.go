@@ -36,11 +36,11 @@ func newMatch(o *options) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			result := matched{Pattern: args[0], Notes: dialect.Python(args[0])}
+			result := matched{Pattern: args[0], Notes: dialect.Notes(args[0])}
 			annotations := map[string]string{o.policy.Annotation: args[0]}
 			if cmd.Flags().Changed("exclude") {
 				result.Exclude, annotations[o.policy.ExcludeAnnotation] = &exclude, exclude
-				result.Notes = append(result.Notes, dialect.Python(exclude)...)
+				result.Notes = append(result.Notes, dialect.Notes(exclude)...)
 			}
 			compiled, err := o.policy.Selector(annotations) // before a cluster is asked for its nodes
 			if err != nil {

@@ -22,16 +22,16 @@ type obstacle struct {
 
 func (o obstacle) String() string { return o.Node + ": " + o.Reason }
 
-// obstacles looks at the nodes with some names for what a pod and a node show by
-// themselves: cordons, taints, selectors, affinity to nodes, and requests that even
-// an empty node has no room for. What depends on other pods, such as free resources,
-// is the scheduler's to say.
-func obstacles(pod *v1.Pod, nodes []*v1.Node, names []string) (all []obstacle) {
-	for _, node := range nodes {
+// obstacles looks at the nodes with some names for what nodes and pods show: cordons,
+// taints, selectors, affinity to nodes, requests, ports and anti-affinity. All else,
+// such as volumes and topology spread, is the scheduler's to say.
+func obstacles(pod *v1.Pod, seen *surroundings, names []string) (all []obstacle) {
+	o := newOthers(pod, seen)
+	for _, node := range seen.nodes {
 		if _, found := slices.BinarySearch(names, node.Name); !found {
 			continue
 		}
-		for _, look := range []func(*v1.Pod, *v1.Node) (reason, help string){cordon, taint, affinity, size} {
+		for _, look := range []func(*v1.Pod, *v1.Node) (reason, help string){cordon, taint, affinity, size, o.room, o.ports, o.repelled} {
 			if reason, help := look(pod, node); reason != "" {
 				all = append(all, obstacle{node.Name, reason, help})
 			}
@@ -56,7 +56,11 @@ func taint(pod *v1.Pod, node *v1.Node) (reason, help string) {
 	if !found {
 		return "", ""
 	}
-	return "it has the taint " + t.ToString() + ", which the pod does not tolerate",
+	reason = "it has the taint " + t.ToString() + ", which the pod does not tolerate"
+	if strings.HasPrefix(t.Key, "node.kubernetes.io/") { // of a condition: removed, it would be set again
+		return reason, "kubectl describe node " + node.Name + ": the taint goes when its cause does"
+	}
+	return reason,
 		fmt.Sprintf("give the pod a toleration of %s, or kubectl taint node %s %s-", t.ToString(), node.Name, t.ToString())
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -33,6 +34,7 @@ type Plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
 	matchings *matchings
+	handle    framework.Handle // nil where nobody hears of events
 }
 
 var (
@@ -45,12 +47,12 @@ var (
 
 // New makes the plugin. Its args are optional: {"annotation": "example.com/key"} names
 // another annotation to read, and "excludeAnnotation" another one for what to exclude.
-func New(_ context.Context, args runtime.Object, _ framework.Handle) (framework.Plugin, error) {
+func New(_ context.Context, args runtime.Object, handle framework.Handle) (framework.Plugin, error) {
 	policy, err := decodePolicy(args)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
 	}
-	return &Plugin{policy: policy, selectors: regex.NewCache(policy, cacheBytes), matchings: newMatchings()}, nil
+	return &Plugin{policy: policy, selectors: regex.NewCache(policy, cacheBytes), matchings: newMatchings(), handle: handle}, nil
 }
 
 // Name implements framework.Plugin.
@@ -80,6 +82,7 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if selector == nil {
 		return nil, framework.NewStatus(framework.Skip)
 	}
+	p.warn(pod)
 	s := &state{selector: selector}
 	for v := regex.Mismatch; v <= regex.Excluded; v++ {
 		s.reasons[v] = []string{selector.Reason(v)}
@@ -96,6 +99,17 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 		s.leftOut = named.Rejected
 	}
 	return named.Result, nil
+}
+
+// warn tells, in an event, of patterns that look like something else, such as the hostlist
+// node[001-128]. They are valid, and nothing else would say that the pod goes elsewhere.
+func (p *Plugin) warn(pod *v1.Pod) {
+	if p.handle == nil {
+		return
+	}
+	if note := dialect.EventNote(p.policy, pod.Annotations); note != "" {
+		p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, dialect.EventReason, dialect.EventAction, "%s", note)
+	}
 }
 
 // SignPod implements framework.SignPlugin: pods with equal annotations get equal

@@ -25,29 +25,34 @@ func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 
 func annotations(text []byte, scheduler string) (keys, excluding []string) {
 	all, allExcluding := sets.Set[string]{}, sets.Set[string]{}
-	add := func(policy regex.Policy) {
-		all.Insert(policy.Annotation)
-		allExcluding.Insert(policy.ExcludeAnnotation)
-	}
 	if config, err := kubescheduler.Read(text); err == nil { // else it would not run
-		known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
-		for _, p := range config.Profiles {
-			if p.SchedulerName == scheduler {
-				known = true
-				eachPolicy(p, add)
-			}
-		}
-		for _, e := range config.Extenders {
-			if known && e.FilterVerb != "" {
-				add(regex.Default)
-			}
-		}
+		eachPolicy(config, scheduler, func(policy regex.Policy, _ bool) {
+			all.Insert(policy.Annotation)
+			allExcluding.Insert(policy.ExcludeAnnotation)
+		})
 	}
 	return sets.List(all), sets.List(allExcluding)
 }
 
-// eachPolicy calls add with what each plugin that a profile enables reads.
-func eachPolicy(p kubescheduler.Profile, add func(regex.Policy)) {
+// eachPolicy calls add with what each plugin and each extender of a scheduler reads, and
+// whether that is the native plugin.
+func eachPolicy(config *kubescheduler.Configuration, scheduler string, add func(policy regex.Policy, native bool)) {
+	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
+	for _, p := range config.Profiles {
+		if p.SchedulerName == scheduler {
+			known = true
+			eachPolicyOf(p, add)
+		}
+	}
+	for _, e := range config.Extenders {
+		if known && e.FilterVerb != "" {
+			add(regex.Default, false)
+		}
+	}
+}
+
+// eachPolicyOf is eachPolicy for the plugins that a profile enables.
+func eachPolicyOf(p kubescheduler.Profile, add func(policy regex.Policy, native bool)) {
 	args := map[string]kubescheduler.PluginConfig{}
 	for _, config := range p.PluginConfig {
 		args[config.Name] = config
@@ -68,7 +73,7 @@ func eachPolicy(p kubescheduler.Profile, add func(regex.Policy)) {
 			if err != nil {
 				policy = regex.Default
 			}
-			add(policy)
+			add(policy, enabled.Name == plugin.Name)
 		}
 	}
 }

@@ -119,6 +119,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		s.stopScheduler()
 		tookOver = true
 		detach = s.recorder.Attach(sched, typed)
+		warnOfPatterns(sched, config)
 		if s.prepare != nil {
 			s.prepare(sched)
 		}

@@ -11,8 +11,8 @@ import (
 var (
 	// rangeOfNumbers is what Slurm's hostlists have in brackets: several numbers, or a
 	// range between numbers of several digits. To a regular expression it is a class of
-	// single characters.
-	rangeOfNumbers = regexp.MustCompile(`\[\d+(?:[-,]\d+)*\]`)
+	// single characters. [12] is taken for one that was meant.
+	rangeOfNumbers = regexp.MustCompile(`\[\d+(?:[-,]\d+)+\]`)
 	manyDigits     = regexp.MustCompile(`\d\d`)
 	braces         = regexp.MustCompile(`\{\w+\.\.\w+\}`)
 	globAtEnd      = regexp.MustCompile(`-\*$`)

@@ -12,6 +12,7 @@ func TestHostlist(t *testing.T) {
 		`node[001-128]`:       "[001-128] is one character",
 		`^gpu-[10,12]$`:       "[10,12] is one character",
 		`node[1-3]`:           "",
+		`node-[12]$`:          "",
 		`node[0-9]+`:          "",
 		`^node-(1|2)$`:        "",
 		`node{1..3}`:          "{1..3} is these characters",

@@ -182,7 +182,7 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 	for key, pattern := range map[string]*string{regex.Annotation: in.Pattern, regex.ExcludeAnnotation: in.Exclude} {
 		if pattern != nil {
 			annotations[key] = *pattern
-			out.Notes = append(out.Notes, dialect.Python(*pattern)...)
+			out.Notes = append(out.Notes, dialect.Notes(*pattern)...)
 		}
 	}
 	matches, total, err := h.sim.Preview(annotations)
