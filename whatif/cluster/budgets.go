@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -180,8 +181,10 @@ func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {
 		return nil
 	}
 	if len(budgets) > 1 {
-		return apierrors.NewGenericServerResponse(500, "evict", v1.Resource("pods"), pod.Name,
-			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", 0, true)
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+		}}
 	}
 	b := budgets[0]
 	unready := !podutil.IsPodReady(pod)
