@@ -155,7 +155,9 @@ func drained(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) (
 		case move.To != "":
 			lines = append(lines, scenarios.On(called[move.Pod], move.To))
 		case slices.Contains(bare, move.Pod): // which it says before it begins
-		case strings.Contains(move.Reason, "budget"):
+		case strings.Contains(move.Reason, "no profile is called"):
+			lines = append(lines, called[move.Pod]+" untouched")
+		case strings.Contains(strings.ToLower(move.Reason), "budget"):
 			lines = append(lines, scenarios.On(called[move.Pod], move.From)+", kept: "+move.Reason)
 		case move.Reason != "it was preempted, and nothing recreates it":
 			lines = append(lines, scenarios.Pending(called[move.Pod], move.Reason))

@@ -3,6 +3,7 @@
 package referee_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,9 @@ func (r *referee) enter(t *testing.T, s *scenarios.Scenario) {
 	}
 	in := s.Cluster(t)
 	for i := range in.Pods {
-		r.restore(t, &in.Pods[i])
+		if status := in.Pods[i].Status; len(status.Conditions)+len(status.ContainerStatuses) > 0 {
+			r.restore(t, &in.Pods[i])
+		}
 	}
 	eventually.Succeeds(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, in) })
 }
@@ -142,8 +145,8 @@ func (r *referee) restore(t *testing.T, file *v1.Pod) {
 		if err != nil {
 			return err
 		}
-		if pod.Spec.NodeName != "" && (pod.Status.Phase != v1.PodRunning || pod.Status.PodIP == "") {
-			return fmt.Errorf("it is %s", pod.Status.Phase)
+		if err := runs(pod); err != nil {
+			return err
 		}
 		for i := range file.Status.Conditions {
 			podutil.UpdatePodCondition(&pod.Status, &file.Status.Conditions[i])
@@ -152,12 +155,17 @@ func (r *referee) restore(t *testing.T, file *v1.Pod) {
 			at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c v1.ContainerStatus) bool { return c.Name == status.Name })
 			pod.Status.ContainerStatuses[at].Resources, pod.Status.ContainerStatuses[at].AllocatedResources = status.Resources, status.AllocatedResources
 		}
-		if len(file.Status.Conditions)+len(file.Status.ContainerStatuses) == 0 {
-			return nil
-		}
 		_, err = client.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 		return err
 	})
+}
+
+// runs is an error as long as a kubelet has not begun with a pod that has a node.
+func runs(pod *v1.Pod) error {
+	if pod.Spec.NodeName != "" && (pod.Status.Phase != v1.PodRunning || pod.Status.PodIP == "") {
+		return fmt.Errorf("pod %s is %s", pod.Name, pod.Status.Phase)
+	}
+	return nil
 }
 
 func (r *referee) entered(ctx context.Context, in *snapshot.Snapshot) error {
@@ -182,7 +190,7 @@ func (r *referee) entered(ctx context.Context, in *snapshot.Snapshot) error {
 		if looked == nil && pod.Spec.NodeName == "" && pod.Spec.SchedulerName == v1.DefaultSchedulerName {
 			return fmt.Errorf("pod %s was not looked at", pod.Name)
 		}
-		if err := r.reserved(ctx, pod); err != nil {
+		if err := cmp.Or(runs(pod), r.reserved(ctx, pod)); err != nil {
 			return err
 		}
 	}
@@ -195,7 +203,22 @@ func (r *referee) entered(ctx context.Context, in *snapshot.Snapshot) error {
 			return err
 		}
 	}
+	for i := range in.LimitRanges {
+		if err := r.limits(ctx, in.LimitRanges[i].Namespace); err != nil {
+			return err
+		}
+	}
 	return r.atRest(pods)
+}
+
+// limits is an error as long as the API server does not know of a namespace's LimitRange.
+func (r *referee) limits(ctx context.Context, namespace string) error {
+	probe := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c"}}}}
+	made, err := r.Client().CoreV1().Pods(namespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err == nil && len(made.Spec.Containers[0].Resources.Requests) == 0 {
+		err = fmt.Errorf("a pod in %s gets no requests", namespace)
+	}
+	return err
 }
 
 // reserved is an error as long as a pod that runs does not have the claims that it names.

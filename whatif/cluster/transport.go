@@ -78,7 +78,7 @@ func encode(o runtime.Object, mediaType string) ([]byte, error) {
 
 // errNotServed names the verb and the kind.
 func (c *Cluster) errNotServed(verb, what string) error {
-	c.notModelled(verb + " " + what)
+	c.Unmodelled(verb + " " + what)
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
 		Message: fmt.Sprintf("cannot %s %s: a cluster in memory does not serve that", verb, what),

@@ -223,6 +223,20 @@ func TestAPodThatIsNotReadyKeepsItsNode(t *testing.T) {
 	alike(t, "moves", told(removed.Moves), "web-1"+kept, "web-2"+kept, "web-3"+kept)
 }
 
+// TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
+func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
+	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
+	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
+	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("broken", "x", "4") + taints + "pods:\n" +
+		ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "big", "big-1", "broken", "3", "", tolerated)
+	removed, err := Shrink(t.Context(), removing(t, unmodified, text, "a", "b", "broken"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "nodes that go", removed.Go, "broken")
+	alike(t, "what is not modelled", removed.NotModelled, "wait for tolerationSeconds")
+}
+
 // TestAnEphemeralVolumeIsMadeAnewWhereThePodIs: it goes with its pod, zone and all.
 func TestAnEphemeralVolumeIsMadeAnewWhereThePodIs(t *testing.T) {
 	text := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + `storageClasses:

@@ -8,6 +8,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,6 +78,7 @@ type Engine struct {
 	alike    alike
 	unfit    *framework.FitError // of the current attempt, or nil
 	sure     int                 // so many pods are in the active queue, at least
+	tainted  map[string]*v1.Node // those whose taints have changed, if one is NoExecute
 }
 
 type tries struct{ since, n int }
@@ -100,7 +102,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		tainted: map[string]*v1.Node{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
@@ -171,12 +173,16 @@ func (e *Engine) wrap(o Options) {
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
 }
 
-// listen forgets how many pods are surely queued when one that was is gone.
+// listen forgets how many pods are surely queued when one that was is gone, and takes note
+// of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(any) { e.sure = 0 },
 	})
-	return err
+	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) }, UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
+	})
+	return errors.Join(err, wrong)
 }
 
 // Close ends the scheduler.
@@ -186,6 +192,9 @@ func (e *Engine) Close() { e.close() }
 func (e *Engine) Run(ctx context.Context) error {
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
+	if err := e.evictTainted(ctx); err != nil {
+		return err
+	}
 	for e.queued() || e.later() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

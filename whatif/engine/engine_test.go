@@ -113,7 +113,7 @@ func TestWhatBecomesOfPods(t *testing.T) {
 			"a: Preempted by b\nb: Scheduled n1",
 		},
 		"one has gates":                 {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulingGates: [{name: g}], "), "a: NotAsked it has scheduling gates"},
-		"one is another scheduler's":    {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other"},
+		"one is another scheduler's":    {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other: what its own scheduler does is not known"},
 		"there is no node":              {"pods:\n" + pod("a", "", "1", ""), "a: Unschedulable no nodes available to schedule pods"},
 		"a volume is made with the pod": {waiting + "pvcs:\n" + claim("data", "late") + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "), "a: Scheduled n1"},
 		"a volume is made at once":      {waiting + "pvcs:\n" + claim("data", "now") + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "), "a: Scheduled n1"},

@@ -84,7 +84,7 @@ func notAsked(pod *v1.Pod) string {
 	if group := minor.PodGroupOf(pod); group != "" {
 		return "PodGroup " + group + " is not there, or has fewer pods than its minCount"
 	}
-	return "no profile is called " + pod.Spec.SchedulerName
+	return "no profile is called " + pod.Spec.SchedulerName + ": what its own scheduler does is not known"
 }
 
 // recorded takes the events of a scheduler: of them only one says what nothing else does.

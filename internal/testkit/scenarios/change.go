@@ -37,7 +37,7 @@ func (s *Scenario) Change(t *testing.T, config *rest.Config) {
 		}
 	}
 	for _, node := range s.Drain {
-		s.Patch = append(s.Patch, fmt.Appendf(nil, `{"kind":"Node","metadata":{"name":%q},"spec":{"unschedulable":true}}`, node))
+		patch(t, client, fmt.Appendf(nil, `{"kind":"Node","metadata":{"name":%q},"spec":{"unschedulable":true}}`, node))
 	}
 	for _, change := range s.Patch {
 		patch(t, client, change)

@@ -79,21 +79,32 @@ func read(file string) (*Scenario, error) {
 }
 
 // Cluster is the cluster before the change.
-func (s *Scenario) Cluster(t *testing.T) *snapshot.Snapshot { return s.snapshot(t, s.cluster) }
+func (s *Scenario) Cluster(t *testing.T) *snapshot.Snapshot {
+	t.Helper()
+	cluster, notices := s.snapshot(t, s.cluster)
+	if len(notices) > 0 {
+		t.Fatalf("%s: %v", s.file, notices)
+	}
+	return cluster
+}
 
 // Made are the objects that the change makes.
-func (s *Scenario) Made(t *testing.T) *snapshot.Snapshot { return s.snapshot(t, s.made) }
+func (s *Scenario) Made(t *testing.T) *snapshot.Snapshot {
+	t.Helper()
+	made, _ := s.snapshot(t, s.made) // it goes with what is there
+	return made
+}
 
-func (s *Scenario) snapshot(t *testing.T, text []byte) *snapshot.Snapshot {
+func (s *Scenario) snapshot(t *testing.T, text []byte) (*snapshot.Snapshot, []snapshot.Notice) {
 	t.Helper()
 	if len(text) == 0 {
-		return &snapshot.Snapshot{}
+		return &snapshot.Snapshot{}, nil
 	}
 	read, notices, err := snapshot.Read(bytes.NewReader(text))
-	if err != nil || len(notices) > 0 {
-		t.Fatalf("%s: %v %v", s.file, err, notices)
+	if err != nil {
+		t.Fatalf("%s: %v", s.file, err)
 	}
-	return read
+	return read, notices
 }
 
 // Manifests are the objects that the change makes, as a person would apply them.
