@@ -66,7 +66,7 @@ func removing(t *testing.T, config, cluster string, nodes ...string) Options {
 }
 
 // told are moves as a person would tell them.
-func told(moves []Move) []string {
+func told(moves []engine.Move) []string {
 	all := []string{}
 	for _, m := range moves {
 		line := strings.TrimPrefix(m.Pod, "default/") + " " + m.From + "→" + m.To
@@ -207,22 +207,6 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	}
 }
 
-// TestAPodThatIsNotReadyKeepsItsNode: an eviction is refused as an API server would for ever.
-func TestAPodThatIsNotReadyKeepsItsNode(t *testing.T) {
-	unready := ", conditions: [{type: Ready, status: \"False\"}]}\n"
-	pods := ""
-	for name, status := range map[string]string{"web-1": unready, "web-2": unready, "web-3": strings.Replace(unready, "False", "True", 1)} {
-		pods += ownedBy("ReplicaSet", "web", name, "gone", "1") + "  status: {phase: Running" + status
-	}
-	text := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "podDisruptionBudgets:\n" + budget("web", 2) + "pods:\n" + pods
-	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const kept = " gone→: The disruption budget web needs 2 healthy pods and has 1 currently"
-	alike(t, "moves", told(removed.Moves), "web-1"+kept, "web-2"+kept, "web-3"+kept)
-}
-
 // TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
 func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
 	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
@@ -235,30 +219,4 @@ func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
 	}
 	alike(t, "nodes that go", removed.Go, "broken")
 	alike(t, "what is not modelled", removed.NotModelled, "wait for tolerationSeconds")
-}
-
-// TestAnEphemeralVolumeIsMadeAnewWhereThePodIs: it goes with its pod, zone and all.
-func TestAnEphemeralVolumeIsMadeAnewWhereThePodIs(t *testing.T) {
-	text := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + `storageClasses:
-- {metadata: {name: late}, provisioner: example.com/disks, volumeBindingMode: WaitForFirstConsumer}
-pvcs:
-- metadata: {name: web-1-data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
-  status: {phase: Bound}
-  spec: {accessModes: [ReadWriteOnce], volumeName: disk, storageClassName: late, resources: {requests: {storage: 1Gi}}}
-pvs:
-- metadata: {name: disk, annotations: {pv.kubernetes.io/provisioned-by: example.com/disks}}
-  spec:
-    capacity: {storage: 1Gi}
-    accessModes: [ReadWriteOnce]
-    storageClassName: late
-    claimRef: {namespace: default, name: web-1-data}
-    csi: {driver: disks.example.com, volumeHandle: disk}
-    nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
-pods:
-` + ownedBy("ReplicaSet", "web", "web-1", "gone", "1", "", ", volumes: [{name: data, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}}}}}]")
-	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	alike(t, "moves", told(removed.Moves), "web-1 gone→large")
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +22,23 @@ func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
 	}
 	return nil
+}
+
+// Move is what became of a pod that lost its node, or was to leave it.
+type Move struct {
+	Pod         string `json:"pod"` // with its namespace
+	From        string `json:"from"`
+	To          string `json:"to,omitempty"`          // empty if there is no other node for it
+	Reason      string `json:"reason,omitempty"`      // why not
+	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
+}
+
+// Reason is why a pod has no node, in a line.
+func (o Outcome) Reason() string {
+	if o.State == Preempted {
+		return "it was preempted, and nothing recreates it"
+	}
+	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
 // Recreatable is true of a pod that something makes anew once it is gone.
