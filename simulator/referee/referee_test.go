@@ -162,7 +162,7 @@ func (r *referee) restore(t *testing.T, file *v1.Pod) {
 
 // runs is an error as long as a kubelet has not begun with a pod that has a node.
 func runs(pod *v1.Pod) error {
-	if pod.Spec.NodeName != "" && (pod.Status.Phase != v1.PodRunning || pod.Status.PodIP == "") {
+	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) && (pod.Status.Phase != v1.PodRunning || pod.Status.PodIP == "") {
 		return fmt.Errorf("pod %s is %s", pod.Name, pod.Status.Phase)
 	}
 	return nil

@@ -56,6 +56,10 @@ func (c *Cluster) follow(e event) {
 		} else if e.new == nil || podutil.IsPodTerminal(o) {
 			c.release(o)
 		}
+	case *v1.Node:
+		if e.old == nil {
+			c.runDaemons(o)
+		}
 	case *v1.PersistentVolumeClaim:
 		if e.new == nil {
 			c.reclaim(o)

@@ -78,7 +78,7 @@ type Engine struct {
 	alike    alike
 	unfit    *framework.FitError // of the current attempt, or nil
 	sure     int                 // so many pods are in the active queue, at least
-	tainted  map[string]*v1.Node // those whose taints have changed, if one is NoExecute
+	tainted  map[string]*v1.Node // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
 type tries struct{ since, n int }
@@ -180,7 +180,9 @@ func (e *Engine) listen() error {
 		DeleteFunc: func(any) { e.sure = 0 },
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) }, UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
+		AddFunc:    func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) },
+		UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
+		DeleteFunc: func(node any) { e.tainted[node.(*v1.Node).Name] = nil },
 	})
 	return errors.Join(err, wrong)
 }

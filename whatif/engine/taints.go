@@ -28,8 +28,8 @@ func noExecute(node *v1.Node) (taints []v1.Taint) {
 	return taints
 }
 
-// evictTainted does what Kubernetes' controller of taints does, and the owners of the pods
-// after it. No budget keeps a pod from that. Those that tolerate a taint for some seconds go
+// evictTainted does what Kubernetes' controllers do with the pods of nodes that have such a
+// taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Those that tolerate a taint for some seconds go
 // at once: a what-if is about what comes of it.
 func (e *Engine) evictTainted(ctx context.Context) error {
 	if len(e.tainted) == 0 {
@@ -37,7 +37,10 @@ func (e *Engine) evictTainted(ctx context.Context) error {
 	}
 	var gone []*v1.Pod
 	for _, pod := range e.Residents() {
-		node := e.tainted[pod.Spec.NodeName]
+		node, changed := e.tainted[pod.Spec.NodeName]
+		if changed && node == nil {
+			gone = append(gone, pod)
+		}
 		if node == nil || pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
 			continue
 		}

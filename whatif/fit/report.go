@@ -55,7 +55,7 @@ type Workload struct {
 	replicas int
 	next     int // the number of the next pod
 	pods     []types.NamespacedName
-	nodes    []string // those of a DaemonSet
+	nodes    []*v1.Node // those of a DaemonSet
 }
 
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }

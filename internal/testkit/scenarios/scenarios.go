@@ -16,7 +16,9 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	feature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/component-base/featuregate"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -27,6 +29,8 @@ type Scenario struct {
 	Name string `json:"-"`
 	// Config names one of the ready-made configurations of the simulator. Empty: default.
 	Config string `json:"config"`
+	// Needs is a feature gate of Kubernetes, without which there is no such scenario.
+	Needs featuregate.Feature `json:"needs"`
 	// Delete and Evict name objects and pods: "node a", "pod team/web", "web".
 	Delete []string `json:"delete"`
 	// Patch are merge patches, each with the kind and the name of its object.
@@ -42,7 +46,7 @@ type Scenario struct {
 	file          string
 }
 
-// All are the scenarios of a directory, by name.
+// All are the scenarios of a directory that this minor of Kubernetes can have, by name.
 func All(t *testing.T, directory string) (all []*Scenario) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
@@ -54,7 +58,9 @@ func All(t *testing.T, directory string) (all []*Scenario) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		all = append(all, s)
+		if s.Needs == "" || feature.DefaultFeatureGate.Enabled(s.Needs) {
+			all = append(all, s)
+		}
 	}
 	return all
 }
