@@ -155,6 +155,8 @@ func drained(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) (
 		case move.To != "":
 			lines = append(lines, scenarios.On(called[move.Pod], move.To))
 		case slices.Contains(bare, move.Pod): // which it says before it begins
+		case strings.Contains(move.Reason, "comes back"):
+			lines = append(lines, scenarios.On(called[move.Pod], move.From))
 		case strings.Contains(move.Reason, "no profile is called"):
 			lines = append(lines, called[move.Pod]+" untouched")
 		case strings.Contains(strings.ToLower(move.Reason), "budget"):

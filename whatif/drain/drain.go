@@ -123,7 +123,7 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		}
 	}
 	for {
-		out, err := d.evict(ctx, t, nodes)
+		out, err := d.evict(ctx, t, d.on(nodes, residents))
 		if err != nil {
 			return nil, err
 		}
@@ -144,10 +144,10 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	}
 }
 
-// evict recreates, without a node, the pods that may leave nodes, and counts them.
-func (d *draining) evict(ctx context.Context, t *trial, nodes []string) (out int, err error) {
+// evict recreates, without a node, those of some pods that may leave theirs, and counts them.
+func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
 	var gone []*v1.Pod
-	for _, pod := range d.on(nodes) {
+	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
 		if !engine.Recreatable(pod) && !d.force {
 			t.kept[name] = "no controller recreates it"
@@ -179,10 +179,12 @@ func refusal(err error) (string, error) {
 	return "", err
 }
 
-// on are the pods on nodes that do not belong there, by name.
-func (d *draining) on(nodes []string) (pods []*v1.Pod) {
-	for _, pod := range d.Residents() {
-		if kind := d.WorkloadOf(pod).Kind; slices.Contains(nodes, pod.Spec.NodeName) && kind != "DaemonSet" && kind != "Node" {
+// on are the pods on nodes that do not belong there, by name. One that was evicted is not
+// evicted once more: it comes back if it tolerates the cordon.
+func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (pods []*v1.Pod) {
+	for name, pod := range d.Residents() {
+		kind, was := d.WorkloadOf(pod).Kind, before[name]
+		if slices.Contains(nodes, pod.Spec.NodeName) && kind != "DaemonSet" && kind != "Node" && was != nil && was.UID == pod.UID {
 			pods = append(pods, pod)
 		}
 	}
@@ -206,7 +208,7 @@ func (t *trial) tell(d *draining, residents map[types.NamespacedName]*v1.Pod, no
 			move.PushedOutBy = by.String()
 		}
 		if stays {
-			move.To, move.Reason = "", t.kept[move.Pod]
+			move.To, move.Reason = "", cmp.Or(t.kept[move.Pod], "it tolerates that its node is unschedulable, and comes back")
 		} else if o.Node == "" {
 			move.Reason = o.Reason()
 		}

@@ -101,7 +101,7 @@ func of(client dynamic.Interface, kind snapshot.Kind, namespace string) dynamic.
 // Evictions are those of the pods that a change names, and of those on nodes that it drains.
 type Evictions struct {
 	Kept map[types.UID]string // why some were refused, the last time
-	done map[string]bool      // those of the change's own that went
+	of   map[types.UID]bool   // who is to go: not who was evicted and comes back
 }
 
 // Go tries to evict whom the change has evicted, once more. It returns how many went.
@@ -110,17 +110,16 @@ func (e *Evictions) Go(ctx context.Context, s *Scenario, client kubernetes.Inter
 	if err != nil {
 		return 0, err
 	}
-	if e.done == nil {
-		e.done = map[string]bool{}
+	if e.of == nil {
+		e.of = map[types.UID]bool{}
+		for i := range all.Items {
+			e.of[all.Items[i].UID] = s.evicts(&all.Items[i])
+		}
 	}
 	e.Kept = map[types.UID]string{}
 	for i := range all.Items {
 		pod := &all.Items[i]
-		named := slices.ContainsFunc(s.Evict, func(what string) bool {
-			_, namespace, name := about(what)
-			return !e.done[what] && namespace == pod.Namespace && name == pod.Name
-		})
-		if !named && !(slices.Contains(s.Drain, pod.Spec.NodeName) && isDrained(pod)) || pod.DeletionTimestamp != nil {
+		if !e.of[pod.UID] || pod.DeletionTimestamp != nil {
 			continue
 		}
 		err := evict(ctx, client, pod)
@@ -128,7 +127,6 @@ func (e *Evictions) Go(ctx context.Context, s *Scenario, client kubernetes.Inter
 		switch {
 		case err == nil:
 			gone++
-			e.done[pod.Name], e.done[pod.Namespace+"/"+pod.Name] = true, true
 		case apierrors.IsNotFound(err):
 		case errors.As(err, &status):
 			e.Kept[pod.UID] = refusal(err)
@@ -146,10 +144,16 @@ func evict(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) error 
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
 
-// isDrained is true of the pods that kubectl drain --ignore-daemonsets evicts without --force.
-func isDrained(pod *v1.Pod) bool {
+// evicts is true of the pods that a change names, and of those on nodes that it drains
+// which kubectl drain --ignore-daemonsets evicts without --force.
+func (s *Scenario) evicts(pod *v1.Pod) bool {
+	named := slices.ContainsFunc(s.Evict, func(what string) bool {
+		_, namespace, name := about(what)
+		return namespace == pod.Namespace && name == pod.Name
+	})
 	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind != "DaemonSet" && pod.Annotations[v1.MirrorPodAnnotationKey] == ""
+	drained := owner != nil && owner.Kind != "DaemonSet" && pod.Annotations[v1.MirrorPodAnnotationKey] == ""
+	return named || drained && slices.Contains(s.Drain, pod.Spec.NodeName)
 }
 
 func refusal(err error) string {
