@@ -139,26 +139,18 @@ func (c *Cluster) scale(pods []*v1.Pod) (expected int32) {
 }
 
 func (c *Cluster) controller(namespace string, owner *metav1.OwnerReference) (uid types.UID, replicas int32, known bool) {
-	switch owner.Kind {
-	case "ReplicaSet":
-		set := Get[*appsv1.ReplicaSet](c, namespace, owner.Name)
-		if set == nil {
-			return "", 0, false
-		}
+	switch set := c.owner(namespace, owner).(type) {
+	case *appsv1.ReplicaSet:
 		if above := metav1.GetControllerOf(set); above != nil && above.Kind == "Deployment" {
 			if d := Get[*appsv1.Deployment](c, namespace, above.Name); d != nil {
 				return d.UID, ptr.Deref(d.Spec.Replicas, 1), true
 			}
 		}
 		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
-	case "StatefulSet":
-		if set := Get[*appsv1.StatefulSet](c, namespace, owner.Name); set != nil {
-			return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
-		}
-	case "ReplicationController":
-		if set := Get[*v1.ReplicationController](c, namespace, owner.Name); set != nil {
-			return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
-		}
+	case *appsv1.StatefulSet:
+		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
+	case *v1.ReplicationController:
+		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
 	}
 	return "", 0, false
 }

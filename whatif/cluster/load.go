@@ -35,7 +35,6 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	c.loading = true
 	defer func() { c.loading = false }()
 	var pods []*v1.Pod
-	var limits []*v1.LimitRange
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(s) {
 			switch o := o.(type) {
@@ -43,8 +42,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
 					pods = append(pods, o)
 				}
-			case *v1.LimitRange:
-				limits = append(limits, o)
+			case *v1.LimitRange: // below
 			default:
 				if err := c.load(kind, o); err != nil {
 					return err
@@ -60,8 +58,9 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 			return err
 		}
 	}
-	for _, limit := range limits {
-		if err := c.load(snapshot.KindNamed("LimitRange"), limit); err != nil {
+	limits := snapshot.KindNamed("LimitRange")
+	for limit := range limits.All(s) {
+		if err := c.load(limits, limit); err != nil {
 			return err
 		}
 	}

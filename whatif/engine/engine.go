@@ -76,9 +76,10 @@ type Engine struct {
 	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
 	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
 	alike    alike
-	unfit    *framework.FitError // of the current attempt, or nil
-	sure     int                 // so many pods are in the active queue, at least
-	tainted  map[string]*v1.Node // those whose taints have changed, if one is NoExecute; nil if it is gone
+	unfit    *framework.FitError              // of the current attempt, or nil
+	sure     int                              // so many pods are in the active queue, at least
+	ordered  map[types.NamespacedName]*v1.Pod // those that wait for others of their StatefulSet
+	tainted  map[string]*v1.Node              // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
 type tries struct{ since, n int }
@@ -102,7 +103,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tainted: map[string]*v1.Node{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		tainted: map[string]*v1.Node{}, ordered: map[types.NamespacedName]*v1.Pod{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
@@ -191,19 +192,24 @@ func (e *Engine) listen() error {
 func (e *Engine) Close() { e.close() }
 
 // Run schedules pods until nothing more comes of it, or until ctx is done.
-func (e *Engine) Run(ctx context.Context) error {
+func (e *Engine) Run(ctx context.Context) (err error) {
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
-	if err := e.evictTainted(ctx); err != nil {
+	if err = e.evictTainted(ctx); err != nil {
 		return err
 	}
-	for e.queued() || e.later() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	for more := true; more; {
+		for e.queued() || e.later() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if e.sure > 0 {
+				e.sure--
+				e.attempt(ctx)
+			}
 		}
-		if e.sure > 0 {
-			e.sure--
-			e.attempt(ctx)
+		if more, err = e.createNext(ctx); err != nil {
+			return err
 		}
 	}
 	e.CountBudgets()

@@ -54,6 +54,8 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	switch by, evicted := e.evicted[name]; {
 	case pod == nil && evicted:
 		o.State, o.PreemptedBy = Preempted, by
+	case pod == nil && e.ordered[name] != nil:
+		o.Message = "its StatefulSet does not make it before " + e.behind(e.ordered[name]) + " is ready"
 	case pod == nil:
 		o.State = Gone
 	case pod.Spec.NodeName != "":

@@ -14,10 +14,15 @@ import (
 )
 
 // Recreate makes a pod as its controller would once it is gone, and deletes it before if
-// it is there.
+// it is there. That of a StatefulSet that makes its pods in order comes when [Engine.Run]
+// has those before it ready, if it does.
 func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
 	e.Forget(nameOf(pod))
+	if e.behind(pod) != "" {
+		e.ordered[nameOf(pod)] = pod
+		return nil
+	}
 	if _, err := e.Create(ctx, e.Recreated(pod)); err != nil {
 		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
 	}

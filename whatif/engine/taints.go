@@ -19,13 +19,8 @@ func (e *Engine) taint(old, node *v1.Node) {
 	}
 }
 
-func noExecute(node *v1.Node) (taints []v1.Taint) {
-	for _, taint := range node.Spec.Taints {
-		if taint.Effect == v1.TaintEffectNoExecute {
-			taints = append(taints, taint)
-		}
-	}
-	return taints
+func noExecute(node *v1.Node) []v1.Taint {
+	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
 }
 
 // evictTainted does what Kubernetes' controllers do with the pods of nodes that have such a
