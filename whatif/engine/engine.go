@@ -79,6 +79,7 @@ type Engine struct {
 	unfit    *framework.FitError              // of the current attempt, or nil
 	sure     int                              // so many pods are in the active queue, at least
 	ordered  map[types.NamespacedName]*v1.Pod // those that wait for others of their StatefulSet
+	gone     map[types.NamespacedName]bool    // those that were there
 	tainted  map[string]*v1.Node              // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
@@ -103,7 +104,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tainted: map[string]*v1.Node{}, ordered: map[types.NamespacedName]*v1.Pod{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		tainted: map[string]*v1.Node{}, ordered: map[types.NamespacedName]*v1.Pod{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
@@ -175,10 +176,14 @@ func (e *Engine) wrap(o Options) {
 }
 
 // listen forgets how many pods are surely queued when one that was is gone, and takes note
-// of taints.
+// of those that are gone, and of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		DeleteFunc: func(any) { e.sure = 0 },
+		AddFunc: func(pod any) { delete(e.gone, nameOf(pod.(*v1.Pod))) },
+		DeleteFunc: func(pod any) {
+			e.sure = 0
+			e.gone[nameOf(pod.(*v1.Pod))] = true
+		},
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) },

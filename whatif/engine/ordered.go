@@ -9,13 +9,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
-// behind is the pod that has to be ready before a StatefulSet makes one, or empty.
+// behind is the pod that has to be ready before a StatefulSet makes one, or empty. Pods that
+// the file does not have are taken to be ready: there, too, something makes them.
 func (e *Engine) behind(pod *v1.Pod) string {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind != "StatefulSet" {
@@ -31,7 +33,8 @@ func (e *Engine) behind(pod *v1.Pod) string {
 		if name == pod.Name {
 			return ""
 		}
-		if before := cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, name); before == nil || !podutil.IsPodReady(before) {
+		before := cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, name)
+		if before == nil && e.gone[types.NamespacedName{Namespace: pod.Namespace, Name: name}] || before != nil && !podutil.IsPodReady(before) {
 			return name
 		}
 	}
