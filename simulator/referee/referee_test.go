@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -254,6 +255,9 @@ func counted(b *policyv1.PodDisruptionBudget, pods []*v1.Pod) error {
 		if selector.Matches(labels.Set(pod.Labels)) && podutil.IsPodReady(pod) {
 			ready++
 		}
+	}
+	if meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition) != nil && b.Status.Conditions[0].Reason == policyv1.SyncFailedReason {
+		return nil // it cannot be counted
 	}
 	if len(b.Status.Conditions) == 0 || int(b.Status.CurrentHealthy) != ready || b.Status.ObservedGeneration != b.Generation {
 		return fmt.Errorf("budget %s: %d pods are ready: %+v", b.Name, ready, b.Status)

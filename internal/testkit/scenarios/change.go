@@ -129,7 +129,7 @@ func (e *Evictions) Go(ctx context.Context, s *Scenario, client kubernetes.Inter
 			gone++
 		case apierrors.IsNotFound(err):
 		case errors.As(err, &status):
-			e.Kept[pod.UID] = refusal(err)
+			e.Kept[pod.UID] = Refusal(refusal(err))
 		default:
 			return 0, err
 		}
@@ -154,6 +154,13 @@ func (s *Scenario) evicts(pod *v1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	drained := owner != nil && owner.Kind != "DaemonSet" && pod.Annotations[v1.MirrorPodAnnotationKey] == ""
 	return named || drained && slices.Contains(s.Drain, pod.Spec.NodeName)
+}
+
+// Refusal is a budget's message without why it could not be counted. If it never was, it
+// has another one.
+func Refusal(message string) string {
+	message, _, _ = strings.Cut(message, " because it failed sync: ")
+	return strings.Replace(message, "is still being processed by the server.", "does not allow evicting pods currently", 1)
 }
 
 func refusal(err error) string {
