@@ -193,7 +193,8 @@ func (r *referee) entered(ctx context.Context, in *snapshot.Snapshot) error {
 	}
 	for _, pod := range pods {
 		_, looked := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
-		if looked == nil && pod.Spec.NodeName == "" && pod.Spec.SchedulerName == v1.DefaultSchedulerName {
+		waits := pod.Spec.NodeName == "" && pod.Spec.SchedulerName == v1.DefaultSchedulerName && len(pod.Spec.ResourceClaims) == 0 // which may not be there
+		if looked == nil && waits {
 			return fmt.Errorf("pod %s was not looked at", pod.Name)
 		}
 		if err := cmp.Or(runs(pod), r.reserved(ctx, pod)); err != nil {
