@@ -90,6 +90,9 @@ func predicted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper)
 	}
 	defer e.Close()
 	run(t, e)
+	if lines := scenarios.Lines(cluster.All[*v1.Pod](e.Cluster), nil); s.Begin != nil && !slices.Equal(lines, s.Begin) {
+		t.Errorf("it begins with:\n%s", strings.Join(lines, "\n"))
+	}
 	before := e.Residents()
 	s.Change(t, e.Config)
 	run(t, e)

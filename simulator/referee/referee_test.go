@@ -139,7 +139,7 @@ func (r *referee) enter(t *testing.T, s *scenarios.Scenario) {
 			r.restore(t, &in.Pods[i])
 		}
 	}
-	eventually.Succeeds(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, in) })
+	eventually.Succeeds(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, s, in) })
 }
 
 // restore gives a pod that runs what only a real kubelet would have in its status.
@@ -174,7 +174,7 @@ func runs(pod *v1.Pod) error {
 	return nil
 }
 
-func (r *referee) entered(ctx context.Context, in *snapshot.Snapshot) error {
+func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapshot.Snapshot) error {
 	nodes, err := r.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -190,6 +190,9 @@ func (r *referee) entered(ctx context.Context, in *snapshot.Snapshot) error {
 	}
 	if len(nodes.Items) != len(in.Nodes) || len(pods) != len(in.Pods) {
 		return fmt.Errorf("%d nodes and %d pods: the file has %d and %d", len(nodes.Items), len(pods), len(in.Nodes), len(in.Pods))
+	}
+	if lines := scenarios.Lines(pods, nil); s.Begin != nil && !slices.Equal(lines, s.Begin) {
+		return fmt.Errorf("it begins with:\n%s", strings.Join(lines, "\n"))
 	}
 	for _, pod := range pods {
 		_, looked := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)

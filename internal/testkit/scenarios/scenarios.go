@@ -31,6 +31,8 @@ type Scenario struct {
 	Config string `json:"config"`
 	// Needs is a feature gate of Kubernetes, without which there is no such scenario.
 	Needs featuregate.Feature `json:"needs"`
+	// Begin are the [Lines] before the change, where the scheduler has to do something first.
+	Begin []string `json:"begin"`
 	// Delete and Evict name objects and pods: "node a", "pod team/web", "web".
 	Delete []string `json:"delete"`
 	// Patch are merge patches, each with the kind and the name of its object.
