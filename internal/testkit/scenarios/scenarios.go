@@ -16,9 +16,11 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiversion "k8s.io/apimachinery/pkg/util/version"
 	feature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -31,6 +33,8 @@ type Scenario struct {
 	Config string `json:"config"`
 	// Needs is a feature gate of Kubernetes, without which there is no such scenario.
 	Needs featuregate.Feature `json:"needs"`
+	// Since is the first minor of Kubernetes that comes to this.
+	Since string `json:"since"`
 	// Begin are the [Lines] before the change, where the scheduler has to do something first.
 	Begin []string `json:"begin"`
 	// Delete and Evict name objects and pods: "node a", "pod team/web", "web".
@@ -60,7 +64,8 @@ func All(t *testing.T, directory string) (all []*Scenario) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if s.Needs == "" || feature.DefaultFeatureGate.Enabled(s.Needs) {
+		early := s.Since != "" && apiversion.MustParse(version.DefaultKubeBinaryVersion).LessThan(apiversion.MustParse(s.Since))
+		if !early && (s.Needs == "" || feature.DefaultFeatureGate.Enabled(s.Needs)) {
 			all = append(all, s)
 		}
 	}
