@@ -76,11 +76,11 @@ type Engine struct {
 	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
 	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
 	alike    alike
-	unfit    *framework.FitError              // of the current attempt, or nil
-	sure     int                              // so many pods are in the active queue, at least
-	ordered  map[types.NamespacedName]*v1.Pod // those that wait for others of their StatefulSet
-	gone     map[types.NamespacedName]bool    // those that were there
-	tainted  map[string]*v1.Node              // those whose taints have changed, if one is NoExecute; nil if it is gone
+	unfit    *framework.FitError           // of the current attempt, or nil
+	sure     int                           // so many pods are in the active queue, at least
+	ordered  []*v1.Pod                     // those that wait for others of their StatefulSet
+	gone     map[types.NamespacedName]bool // those that were there
+	tainted  map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
 type tries struct{ since, n int }
@@ -104,7 +104,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tainted: map[string]*v1.Node{}, ordered: map[types.NamespacedName]*v1.Pod{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits

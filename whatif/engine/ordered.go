@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -43,16 +41,16 @@ func (e *Engine) behind(pod *v1.Pod) string {
 
 // createNext creates the pods that were behind others which are ready by now.
 func (e *Engine) createNext(ctx context.Context) (any bool, err error) {
-	pods := slices.Collect(maps.Values(e.ordered))
-	sortPods(pods)
+	pods := e.ordered
+	e.ordered = nil
 	for _, pod := range pods {
-		there := cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, pod.Name) != nil // since a trial was undone
-		if there || e.behind(pod) == "" {
-			delete(e.ordered, nameOf(pod))
+		if cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, pod.Name) != nil {
+			continue // since a trial was undone
 		}
-		if !there && e.behind(pod) == "" && err == nil {
-			any, err = true, e.Recreate(ctx, pod)
+		any = any || e.behind(pod) == ""
+		if err := e.Recreate(ctx, pod); err != nil { // or be behind still
+			return false, err
 		}
 	}
-	return any, err
+	return any, nil
 }

@@ -54,10 +54,11 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	switch by, evicted := e.evicted[name]; {
 	case pod == nil && evicted:
 		o.State, o.PreemptedBy = Preempted, by
-	case pod == nil && e.ordered[name] != nil:
-		o.Message = "its StatefulSet does not make it before " + e.behind(e.ordered[name]) + " is ready"
 	case pod == nil:
 		o.State = Gone
+		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return nameOf(pod) == name }); at >= 0 {
+			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
+		}
 	case pod.Spec.NodeName != "":
 		if o.Node, o.Message = pod.Spec.NodeName, ""; o.State != Scheduled {
 			o.State = Stayed

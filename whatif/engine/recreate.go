@@ -20,7 +20,7 @@ func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
 	e.Forget(nameOf(pod))
 	if e.behind(pod) != "" {
-		e.ordered[nameOf(pod)] = pod
+		e.ordered = append(e.ordered, pod)
 		return nil
 	}
 	if _, err := e.Create(ctx, e.Recreated(pod)); err != nil {
