@@ -207,6 +207,18 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	}
 }
 
+// TestAPodThatCannotBeRecreatedIsLost: and costs no other one its answer.
+func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
+	limits := "limitRanges:\n- {metadata: {name: limits, namespace: default}, spec: {limits: [{type: Container, min: {cpu: 1}}]}}\n"
+	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
+		ownedBy("ReplicaSet", "small", "small-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-1", "gone", "1")
+	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "moves", told(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
+}
+
 // TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
 func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
 	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,7 +16,7 @@ import (
 
 // Recreate makes a pod as its controller would once it is gone, and deletes it before if
 // it is there. That of a StatefulSet that makes its pods in order comes when [Engine.Run]
-// has those before it ready, if it does.
+// has those before it ready, if it does. That an API server refuses a pod is its outcome.
 func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
 	e.Forget(nameOf(pod))
@@ -23,7 +24,10 @@ func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 		e.ordered = append(e.ordered, pod)
 		return nil
 	}
-	if _, err := e.Create(ctx, e.Recreated(pod)); err != nil {
+	_, err := e.Create(ctx, e.Recreated(pod))
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		e.outcome(nameOf(pod)).Message = "it cannot be recreated: " + err.Error()
+	} else if err != nil {
 		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
 	}
 	return nil
