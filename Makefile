@@ -42,7 +42,7 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
-	./deploy ./recorder ./whatif/... ./simulator/controlplane ./simulator/walkthrough ./simulator/podgroups
+	./deploy ./recorder ./whatif/... ./simulator/controlplane ./simulator/walkthrough ./simulator/referee ./simulator/podgroups
 
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
 # through all of Kubernetes.
@@ -171,7 +171,9 @@ test: chromium prometheus kwok ## every test but the upstream host's, with a rea
 		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
 
 .PHONY: test-minors
-test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough
+test-minors: export SCENARIOS := all
+test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
+	$(TEST) $(LDFLAGS) ./simulator/referee
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
 		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/side ./simulator/compare ./snapshot &&) true
 	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \

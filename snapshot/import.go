@@ -64,20 +64,28 @@ func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done,
 	}
 	part := &importing{Importer: i, progress: progress, total: in.Objects()}
 	for _, kind := range Kinds {
-		if err := part.put(ctx, kind, in, func(o Object) bool { return !isPending(o) }); err != nil {
+		if err := part.put(ctx, kind, in, func(o Object) bool { return !comesLast(o) }); err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
 	}
-	// Pods that have a node take their room before any other looks for some.
-	if err := part.put(ctx, KindNamed("Pod"), in, isPending); err != nil {
-		return fmt.Errorf("import: %w", err)
+	for _, kind := range []string{"Pod", "LimitRange", "ResourceQuota"} {
+		if err := part.put(ctx, KindNamed(kind), in, comesLast); err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
 	}
 	return part.left()
 }
 
-func isPending(o Object) bool {
-	pod, ok := o.(*v1.Pod)
-	return ok && pod.Spec.NodeName == ""
+// comesLast is true of pods without a node, since those that have one take their room
+// before, and of what is for pods that are made later alone.
+func comesLast(o Object) bool {
+	switch o := o.(type) {
+	case *v1.Pod:
+		return o.Spec.NodeName == ""
+	case *v1.LimitRange, *v1.ResourceQuota:
+		return true
+	}
+	return false
 }
 
 // importing is a part of an import under way.

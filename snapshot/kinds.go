@@ -53,6 +53,8 @@ var Kinds = []Kind{
 	kindOf("job", &batchv1.Job{}),
 	kindOf("node", &v1.Node{}),
 	kindOf("pod", &v1.Pod{}),
+	kindOf("limit range", &v1.LimitRange{}),
+	kindOf("resource quota", &v1.ResourceQuota{}),
 }
 
 // ofNoNamespace are the kinds whose objects belong to the whole cluster.

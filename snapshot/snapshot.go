@@ -71,6 +71,10 @@ type Snapshot struct {
 	CronJobs               []batchv1.CronJob          `json:"cronJobs,omitempty"`
 	Jobs                   []batchv1.Job              `json:"jobs,omitempty"`
 	PodGroups              []minor.PodGroup           `json:"podGroups,omitempty"`
+
+	// These change or refuse new pods of their namespace.
+	LimitRanges    []v1.LimitRange    `json:"limitRanges,omitempty"`
+	ResourceQuotas []v1.ResourceQuota `json:"resourceQuotas,omitempty"`
 }
 
 func init() {

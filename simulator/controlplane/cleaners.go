@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 
 	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
@@ -43,13 +44,16 @@ var cleaners = []controller{
 }
 
 // keepers are the controllers that delete or free what nobody needs any more: pods
-// whose node is gone, which no kubelet answers for; the devices of pods that are
-// gone; and jobs some time after their end. The last counts how many pods of a
+// whose node is gone, which no kubelet answers for, or has a taint that evicts them; the
+// devices of pods that are gone; and jobs some time after their end. The last counts how many pods of a
 // PodDisruptionBudget may go, which preemption asks for.
 var keepers = []controller{
 	{"pod-garbage-collector", func(_ context.Context, r *controllers, as identity) error {
 		r.loops = append(r.loops, deleteOrphans(as, r.core()))
 		return nil
+	}},
+	{"node-controller", func(ctx context.Context, r *controllers, as identity) error { // whose rights it has in any cluster
+		return r.run(tainteviction.New(ctx, as, r.core().Pods(), r.core().Nodes(), "taint-eviction-controller"))
 	}},
 	{"resource-claim-controller", func(ctx context.Context, r *controllers, as identity) error {
 		return r.run(minor.Claims(ctx, as, r.shared))

@@ -46,6 +46,8 @@ var (
 		"StatefulSet":           "spec",
 		"DaemonSet":             "spec",
 		"Node":                  in("spec", "taints unschedulable") + in("status", "capacity allocatable declaredFeatures images"),
+		"LimitRange":            "spec",
+		"ResourceQuota":         "spec",
 		"PodGroup":              in("spec", "schedulingPolicy disruptionMode priorityClassName"),
 		"Pod": in("spec", keptOfPod) + in("status", "resourceClaimStatuses phase startTime") +
 			in("status.conditions", "type status reason") + in("status.containerStatuses", keptOfStatus) + in("status.initContainerStatuses", keptOfStatus),

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -19,13 +21,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// recount takes note of the budgets that a write concerns. They are counted when somebody asks.
+// recount takes note of the budgets that a write concerns. They are counted when somebody
+// asks. Quotas are not.
 func (c *Cluster) recount(e event) {
 	switch o := e.object().(type) {
 	case *v1.Pod:
 		for _, budget := range c.budgetsOf(o) {
 			c.budgets[types.NamespacedName{Namespace: budget.Namespace, Name: budget.Name}] = true
 		}
+	case *v1.ResourceQuota:
+		c.Unmodelled("reject pods over v1 resourcequotas")
 	case *policyv1.PodDisruptionBudget:
 		if old, ok := e.old.(*policyv1.PodDisruptionBudget); e.new != nil && (!ok || old.Generation != o.Generation) {
 			c.budgets[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = true
@@ -64,10 +69,12 @@ func (c *Cluster) CountBudgets() {
 // count is what the controller of budgets does.
 func (c *Cluster) count(b *policyv1.PodDisruptionBudget) {
 	expected, desired, healthy, err := c.expect(b)
-	b.Status.ObservedGeneration = b.Generation
-	b.Status.ExpectedPods, b.Status.DesiredHealthy, b.Status.CurrentHealthy = expected, desired, healthy
 	if b.Status.DisruptionsAllowed = max(0, healthy-desired); expected <= 0 || err != nil {
 		b.Status.DisruptionsAllowed = 0
+	}
+	if err == nil {
+		b.Status.ObservedGeneration = b.Generation
+		b.Status.ExpectedPods, b.Status.DesiredHealthy, b.Status.CurrentHealthy = expected, desired, healthy
 	}
 	condition := metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionTrue, Reason: policyv1.SufficientPodsReason, ObservedGeneration: b.Generation}
 	if b.Status.DisruptionsAllowed == 0 {
@@ -92,15 +99,15 @@ func (c *Cluster) expect(b *policyv1.PodDisruptionBudget) (expected, desired, he
 	}
 	switch most, least := b.Spec.MaxUnavailable, b.Spec.MinAvailable; {
 	case most != nil:
-		expected = c.scale(pods)
-		allowed, err := intstr.GetScaledValueFromIntOrPercent(most, int(expected), true)
-		return expected, max(0, expected-int32(allowed)), healthy, err
+		expected, err := c.scale(pods)
+		allowed, wrong := intstr.GetScaledValueFromIntOrPercent(most, int(expected), true)
+		return expected, max(0, expected-int32(allowed)), healthy, cmp.Or(err, wrong)
 	case least != nil && least.Type == intstr.Int:
 		return int32(len(pods)), least.IntVal, healthy, nil
 	case least != nil:
-		expected = c.scale(pods)
-		needed, err := intstr.GetScaledValueFromIntOrPercent(least, int(expected), true)
-		return expected, int32(needed), healthy, err
+		expected, err := c.scale(pods)
+		needed, wrong := intstr.GetScaledValueFromIntOrPercent(least, int(expected), true)
+		return expected, int32(needed), healthy, cmp.Or(err, wrong)
 	}
 	return 0, 0, healthy, nil
 }
@@ -115,13 +122,17 @@ func (c *Cluster) podsOf(namespace string, selector labels.Selector) (pods []*v1
 	return pods
 }
 
-// scale is how many pods their controllers want. One that is not known wants those that it has.
-func (c *Cluster) scale(pods []*v1.Pod) (expected int32) {
+// scale is how many pods their controllers want. One that is not known wants those that it
+// has; of Jobs and DaemonSets Kubernetes does not say it.
+func (c *Cluster) scale(pods []*v1.Pod) (expected int32, err error) {
 	seen := map[types.UID]bool{}
 	for _, pod := range pods {
 		owner := metav1.GetControllerOf(pod)
 		if owner == nil {
 			continue
+		}
+		if owner.Kind == "Job" || owner.Kind == "DaemonSet" {
+			return 0, fmt.Errorf("%ss do not implement the scale subresource", owner.Kind)
 		}
 		uid, replicas, known := c.controller(pod.Namespace, owner)
 		if !known {
@@ -131,30 +142,22 @@ func (c *Cluster) scale(pods []*v1.Pod) (expected int32) {
 			expected += replicas
 		}
 	}
-	return expected
+	return expected, nil
 }
 
 func (c *Cluster) controller(namespace string, owner *metav1.OwnerReference) (uid types.UID, replicas int32, known bool) {
-	switch owner.Kind {
-	case "ReplicaSet":
-		set := Get[*appsv1.ReplicaSet](c, namespace, owner.Name)
-		if set == nil {
-			return "", 0, false
-		}
+	switch set := c.owner(namespace, owner).(type) {
+	case *appsv1.ReplicaSet:
 		if above := metav1.GetControllerOf(set); above != nil && above.Kind == "Deployment" {
 			if d := Get[*appsv1.Deployment](c, namespace, above.Name); d != nil {
 				return d.UID, ptr.Deref(d.Spec.Replicas, 1), true
 			}
 		}
 		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
-	case "StatefulSet":
-		if set := Get[*appsv1.StatefulSet](c, namespace, owner.Name); set != nil {
-			return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
-		}
-	case "ReplicationController":
-		if set := Get[*v1.ReplicationController](c, namespace, owner.Name); set != nil {
-			return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
-		}
+	case *appsv1.StatefulSet:
+		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
+	case *v1.ReplicationController:
+		return set.UID, ptr.Deref(set.Spec.Replicas, 1), true
 	}
 	return "", 0, false
 }
@@ -180,8 +183,10 @@ func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {
 		return nil
 	}
 	if len(budgets) > 1 {
-		return apierrors.NewGenericServerResponse(500, "evict", v1.Resource("pods"), pod.Name,
-			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", 0, true)
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+		}}
 	}
 	b := budgets[0]
 	unready := !podutil.IsPodReady(pod)
@@ -189,10 +194,13 @@ func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {
 	if unready && (always || b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0) || b.Status.DisruptionsAllowed > 0 {
 		return nil
 	}
+	why := fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name)
+	if counted := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition); counted != nil && counted.Reason == policyv1.SyncFailedReason {
+		why += " because it failed sync: " + counted.Message
+	} else if b.Status.CurrentHealthy <= b.Status.DesiredHealthy {
+		why = fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy)
+	}
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
-		Type:    policyv1.DisruptionBudgetCause,
-		Message: fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy),
-	})
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
 	return err
 }

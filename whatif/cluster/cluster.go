@@ -85,7 +85,6 @@ func New(now func() time.Time) (*Cluster, error) {
 		c.serve(k.Example(), k.Namespaced())
 	}
 	c.serve(&storagev1.VolumeAttachment{}, false)
-	c.serve(&v1.LimitRange{}, true)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
 			c.serve(reflect.New(of).Interface().(Object), false)
@@ -101,7 +100,7 @@ func New(now func() time.Time) (*Cluster, error) {
 	if c.Client, err = kubernetes.NewForConfigAndClient(typed, &http.Client{Transport: transport{c}}); err != nil {
 		return nil, err
 	}
-	c.Informers = newFactory(c.Client, c.kinds, c.notModelled)
+	c.Informers = newFactory(c.Client, c.kinds, c.Unmodelled)
 	c.admission, err = newAdmission(c)
 	return c, err
 }
@@ -116,14 +115,16 @@ func (c *Cluster) serve(example Object, namespaced bool) {
 	c.byName[resource], c.kinds[reflect.TypeOf(example)] = k, k
 }
 
-// NotModelled are the requests that were not served, by verb and kind, sorted.
+// NotModelled are the requests that were not served, by verb and kind, and what else
+// [Cluster.Unmodelled] was told of, sorted.
 func (c *Cluster) NotModelled() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.unmodelled))
 }
 
-func (c *Cluster) notModelled(what string) {
+// Unmodelled takes note of something that a real cluster would have done.
+func (c *Cluster) Unmodelled(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unmodelled[what] = true

@@ -51,17 +51,17 @@ func (c *Cluster) release(pod *v1.Pod) {
 			continue
 		}
 		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
-		switch {
-		case claim == nil:
-		case owned(claim, pod):
+		if claim == nil {
+			continue
+		}
+		claim = claim.DeepCopy()
+		claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, reservedFor(pod))
+		if len(claim.Status.ReservedFor) == 0 {
+			claim.Status.Allocation = nil
+		}
+		c.put(claim) // for which pods wait, also if it goes at once
+		if owned(claim, pod) {
 			c.drop(claim)
-		default:
-			claim = claim.DeepCopy()
-			claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, reservedFor(pod))
-			if len(claim.Status.ReservedFor) == 0 {
-				claim.Status.Allocation = nil
-			}
-			c.put(claim)
 		}
 	}
 }

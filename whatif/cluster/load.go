@@ -22,8 +22,8 @@ import (
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
 // being deleted, are left out. Pods that have a node are ready unless the file says
-// otherwise. Pods without a node come
-// last, the oldest first. An error names the object at fault.
+// otherwise. Pods without a node come last, the oldest first, and then what is for pods
+// that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	s.AddMissing()
 	for _, class := range schedulingapi.SystemPriorityClasses() {
@@ -37,12 +37,16 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	var pods []*v1.Pod
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(s) {
-			if pod, ok := o.(*v1.Pod); ok {
-				if !podutil.IsPodTerminal(pod) && pod.DeletionTimestamp == nil { // it takes no room, or will not soon
-					pods = append(pods, pod)
+			switch o := o.(type) {
+			case *v1.Pod:
+				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
+					pods = append(pods, o)
 				}
-			} else if err := c.load(kind, o); err != nil {
-				return err
+			case *v1.LimitRange: // below
+			default:
+				if err := c.load(kind, o); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -51,6 +55,12 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	slices.SortStableFunc(pods, byAge)
 	for _, pod := range pods {
 		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
+			return err
+		}
+	}
+	limits := snapshot.KindNamed("LimitRange")
+	for limit := range limits.All(s) {
+		if err := c.load(limits, limit); err != nil {
 			return err
 		}
 	}

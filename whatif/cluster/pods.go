@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
@@ -55,6 +56,14 @@ func (c *Cluster) follow(e event) {
 			c.claimDevices(o)
 		} else if e.new == nil || podutil.IsPodTerminal(o) {
 			c.release(o)
+		}
+	case *resourcev1.ResourceClaimTemplate:
+		for _, pod := range All[*v1.Pod](c) {
+			c.claimDevices(pod)
+		}
+	case *v1.Node:
+		if e.old == nil {
+			c.runDaemons(o)
 		}
 	case *v1.PersistentVolumeClaim:
 		if e.new == nil {

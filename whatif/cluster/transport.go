@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,7 +78,7 @@ func encode(o runtime.Object, mediaType string) ([]byte, error) {
 
 // errNotServed names the verb and the kind.
 func (c *Cluster) errNotServed(verb, what string) error {
-	c.notModelled(verb + " " + what)
+	c.Unmodelled(verb + " " + what)
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
 		Message: fmt.Sprintf("cannot %s %s: a cluster in memory does not serve that", verb, what),
@@ -205,7 +205,7 @@ func (c *Cluster) patch(k *kind, info *request.RequestInfo, contentType string, 
 			is, err = strategicpatch.StrategicMergePatch(is, patch, old)
 		}
 	case types.MergePatchType:
-		is, err = mergePatch(is, patch)
+		is, err = jsonpatch.MergePatch(is, patch)
 	default:
 		return nil, c.errNotServed("patch by "+mediaType, k.resource.Resource)
 	}
@@ -220,31 +220,6 @@ func (c *Cluster) patch(k *kind, info *request.RequestInfo, contentType string, 
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return patched.(Object), c.Update(patched.(Object))
-}
-
-func mergePatch(is, patch []byte) ([]byte, error) {
-	var object, change map[string]any
-	if err := errors.Join(json.Unmarshal(is, &object), json.Unmarshal(patch, &change)); err != nil {
-		return nil, err
-	}
-	return json.Marshal(merged(object, change))
-}
-
-// merged is RFC 7386.
-func merged(object, change map[string]any) map[string]any {
-	object = maps.Clone(object)
-	for field, value := range change {
-		was, _ := object[field].(map[string]any)
-		if is, ok := value.(map[string]any); ok {
-			if was == nil {
-				was = map[string]any{}
-			}
-			object[field] = merged(was, is)
-		} else if object[field] = value; value == nil {
-			delete(object, field)
-		}
-	}
-	return object
 }
 
 func (c *Cluster) deleteOne(k *kind, info *request.RequestInfo, body []byte) (runtime.Object, error) {

@@ -26,7 +26,7 @@ func (c *Cluster) claimVolumes(pod *v1.Pod) {
 		claim := &v1.PersistentVolumeClaim{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, claimOf(pod, volume), ownedBy(pod)
 		if _, err := c.Create(context.Background(), claim); err != nil {
-			c.notModelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
+			c.Unmodelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
 		}
 	}
 }

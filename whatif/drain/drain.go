@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -31,23 +30,12 @@ type Options struct {
 	Progress func(step string, done, of int)
 }
 
-// Move is what became of a pod that lost its node, or was to leave it.
-type Move struct {
-	Pod         string `json:"pod"` // with its namespace
-	From        string `json:"from"`
-	To          string `json:"to,omitempty"`          // empty if there is no other node for it
-	Reason      string `json:"reason,omitempty"`      // why not
-	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
-
-	rank int // those without a node first, then those that were kept
-}
-
 // Result is what came of it.
 type Result struct {
-	Go     []string `json:"go"`    // the nodes that go
-	Moves  []Move   `json:"moves"` // first those without another node
-	Stay   []Stay   `json:"stay,omitempty"`
-	Trials int      `json:"trials,omitempty"`
+	Go     []string      `json:"go"`    // the nodes that go
+	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
+	Stay   []Stay        `json:"stay,omitempty"`
+	Trials int           `json:"trials,omitempty"`
 	// NotModelled is what the scheduler asked for and the copy does not have.
 	NotModelled []string `json:"notModelled,omitempty"`
 }
@@ -117,16 +105,16 @@ func (o *Options) run(ctx context.Context, do func(context.Context, *draining) e
 
 // trial is what came of draining some nodes.
 type trial struct {
-	kept      map[types.NamespacedName]string // why they were not evicted
+	kept      map[string]string // why pods were not evicted
 	preempted map[types.NamespacedName]types.NamespacedName
-	moves     []Move
+	moves     []engine.Move
 }
 
 // try drains nodes: it evicts what may go, and has the scheduler place what is recreated,
 // until nothing more may go.
 func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	residents := d.Residents()
-	t := &trial{kept: map[types.NamespacedName]string{}, preempted: map[types.NamespacedName]types.NamespacedName{}}
+	t := &trial{kept: map[string]string{}, preempted: map[types.NamespacedName]types.NamespacedName{}}
 	for _, name := range nodes {
 		node := cluster.Get[*v1.Node](d.Cluster, "", name).DeepCopy()
 		node.Spec.Unschedulable = true
@@ -135,7 +123,7 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		}
 	}
 	for {
-		out, err := d.evict(ctx, t, nodes)
+		out, err := d.evict(ctx, t, d.on(nodes, residents))
 		if err != nil {
 			return nil, err
 		}
@@ -156,11 +144,11 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	}
 }
 
-// evict recreates, without a node, the pods that may leave nodes, and counts them.
-func (d *draining) evict(ctx context.Context, t *trial, nodes []string) (out int, err error) {
+// evict recreates, without a node, those of some pods that may leave theirs, and counts them.
+func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
 	var gone []*v1.Pod
-	for _, pod := range d.on(nodes) {
-		name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+	for _, pod := range pods {
+		name := pod.Namespace + "/" + pod.Name
 		if !engine.Recreatable(pod) && !d.force {
 			t.kept[name] = "no controller recreates it"
 			continue
@@ -191,10 +179,12 @@ func refusal(err error) (string, error) {
 	return "", err
 }
 
-// on are the pods on nodes that do not belong there, by name.
-func (d *draining) on(nodes []string) (pods []*v1.Pod) {
-	for _, pod := range d.Residents() {
-		if kind := d.WorkloadOf(pod).Kind; slices.Contains(nodes, pod.Spec.NodeName) && kind != "DaemonSet" && kind != "Node" {
+// on are the pods on nodes that do not belong there, by name. One that was evicted is not
+// evicted once more: it comes back if it tolerates the cordon.
+func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (pods []*v1.Pod) {
+	for name, pod := range d.Residents() {
+		kind, was := d.WorkloadOf(pod).Kind, before[name]
+		if slices.Contains(nodes, pod.Spec.NodeName) && kind != "DaemonSet" && kind != "Node" && was != nil && was.UID == pod.UID {
 			pods = append(pods, pod)
 		}
 	}
@@ -213,26 +203,24 @@ func (t *trial) tell(d *draining, residents map[types.NamespacedName]*v1.Pod, no
 		if stays && (!slices.Contains(nodes, from) || kind == "DaemonSet" || kind == "Node") {
 			continue
 		}
-		move := Move{Pod: name.String(), From: from, To: o.Node, rank: 2}
+		move := engine.Move{Pod: name.String(), From: from, To: o.Node}
 		if by, ok := t.preempted[name]; ok {
 			move.PushedOutBy = by.String()
 		}
 		if stays {
-			move.To, move.Reason, move.rank = "", t.kept[name], 1
+			move.To, move.Reason = "", cmp.Or(t.kept[move.Pod], "it tolerates that its node is unschedulable, and comes back")
 		} else if o.Node == "" {
-			move.Reason, move.rank = reason(o), 0
+			move.Reason = o.Reason()
 		}
 		t.moves = append(t.moves, move)
 	}
-	slices.SortFunc(t.moves, func(a, b Move) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Pod, b.Pod))
-	})
-}
-
-// reason is why a pod has no node, in a line.
-func reason(o engine.Outcome) string {
-	if o.State == engine.Preempted {
-		return "it was preempted, and nothing recreates it"
+	rank := func(m engine.Move) int {
+		if m.To != "" {
+			return 2
+		}
+		return min(1, len(t.kept[m.Pod]))
 	}
-	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
+	slices.SortFunc(t.moves, func(a, b engine.Move) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Pod, b.Pod))
+	})
 }

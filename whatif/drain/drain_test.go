@@ -66,7 +66,7 @@ func removing(t *testing.T, config, cluster string, nodes ...string) Options {
 }
 
 // told are moves as a person would tell them.
-func told(moves []Move) []string {
+func told(moves []engine.Move) []string {
 	all := []string{}
 	for _, m := range moves {
 		line := strings.TrimPrefix(m.Pod, "default/") + " " + m.From + "→" + m.To
@@ -207,44 +207,28 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	}
 }
 
-// TestAPodThatIsNotReadyKeepsItsNode: an eviction is refused as an API server would for ever.
-func TestAPodThatIsNotReadyKeepsItsNode(t *testing.T) {
-	unready := ", conditions: [{type: Ready, status: \"False\"}]}\n"
-	pods := ""
-	for name, status := range map[string]string{"web-1": unready, "web-2": unready, "web-3": strings.Replace(unready, "False", "True", 1)} {
-		pods += ownedBy("ReplicaSet", "web", name, "gone", "1") + "  status: {phase: Running" + status
-	}
-	text := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "podDisruptionBudgets:\n" + budget("web", 2) + "pods:\n" + pods
+// TestAPodThatCannotBeRecreatedIsLost: and costs no other one its answer.
+func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
+	limits := "limitRanges:\n- {metadata: {name: limits, namespace: default}, spec: {limits: [{type: Container, min: {cpu: 1}}]}}\n"
+	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
+		ownedBy("ReplicaSet", "small", "small-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-1", "gone", "1")
 	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const kept = " gone→: The disruption budget web needs 2 healthy pods and has 1 currently"
-	alike(t, "moves", told(removed.Moves), "web-1"+kept, "web-2"+kept, "web-3"+kept)
+	alike(t, "moves", told(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
-// TestAnEphemeralVolumeIsMadeAnewWhereThePodIs: it goes with its pod, zone and all.
-func TestAnEphemeralVolumeIsMadeAnewWhereThePodIs(t *testing.T) {
-	text := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + `storageClasses:
-- {metadata: {name: late}, provisioner: example.com/disks, volumeBindingMode: WaitForFirstConsumer}
-pvcs:
-- metadata: {name: web-1-data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
-  status: {phase: Bound}
-  spec: {accessModes: [ReadWriteOnce], volumeName: disk, storageClassName: late, resources: {requests: {storage: 1Gi}}}
-pvs:
-- metadata: {name: disk, annotations: {pv.kubernetes.io/provisioned-by: example.com/disks}}
-  spec:
-    capacity: {storage: 1Gi}
-    accessModes: [ReadWriteOnce]
-    storageClassName: late
-    claimRef: {namespace: default, name: web-1-data}
-    csi: {driver: disks.example.com, volumeHandle: disk}
-    nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
-pods:
-` + ownedBy("ReplicaSet", "web", "web-1", "gone", "1", "", ", volumes: [{name: data, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}}}}}]")
-	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
+// TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
+func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
+	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
+	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
+	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("broken", "x", "4") + taints + "pods:\n" +
+		ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "big", "big-1", "broken", "3", "", tolerated)
+	removed, err := Shrink(t.Context(), removing(t, unmodified, text, "a", "b", "broken"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike(t, "moves", told(removed.Moves), "web-1 gone→large")
+	alike(t, "nodes that go", removed.Go, "broken")
+	alike(t, "what is not modelled", removed.NotModelled, "wait for tolerationSeconds")
 }

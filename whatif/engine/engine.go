@@ -8,6 +8,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,8 +76,11 @@ type Engine struct {
 	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
 	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
 	alike    alike
-	unfit    *framework.FitError // of the current attempt, or nil
-	sure     int                 // so many pods are in the active queue, at least
+	unfit    *framework.FitError           // of the current attempt, or nil
+	sure     int                           // so many pods are in the active queue, at least
+	ordered  []*v1.Pod                     // those that wait for others of their StatefulSet
+	gone     map[types.NamespacedName]bool // those that were there
+	tainted  map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
 type tries struct{ since, n int }
@@ -100,7 +104,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
@@ -171,28 +175,46 @@ func (e *Engine) wrap(o Options) {
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
 }
 
-// listen forgets how many pods are surely queued when one that was is gone.
+// listen forgets how many pods are surely queued when one that was is gone, and takes note
+// of those that are gone, and of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		DeleteFunc: func(any) { e.sure = 0 },
+		AddFunc: func(pod any) { delete(e.gone, nameOf(pod.(*v1.Pod))) },
+		DeleteFunc: func(pod any) {
+			e.sure = 0
+			e.gone[nameOf(pod.(*v1.Pod))] = true
+		},
 	})
-	return err
+	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) },
+		UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
+		DeleteFunc: func(node any) { e.tainted[node.(*v1.Node).Name] = nil },
+	})
+	return errors.Join(err, wrong)
 }
 
 // Close ends the scheduler.
 func (e *Engine) Close() { e.close() }
 
 // Run schedules pods until nothing more comes of it, or until ctx is done.
-func (e *Engine) Run(ctx context.Context) error {
+func (e *Engine) Run(ctx context.Context) (err error) {
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
-	for e.queued() || e.later() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	if err = e.evictTainted(ctx); err != nil {
+		return err
+	}
+	for more := true; more; {
+		for e.queued() || e.later() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if e.sure > 0 {
+				e.sure--
+				e.attempt(ctx)
+			}
 		}
-		if e.sure > 0 {
-			e.sure--
-			e.attempt(ctx)
+		if more, err = e.createNext(ctx); err != nil {
+			return err
 		}
 	}
 	e.CountBudgets()

@@ -113,7 +113,7 @@ func TestWhatBecomesOfPods(t *testing.T) {
 			"a: Preempted by b\nb: Scheduled n1",
 		},
 		"one has gates":                 {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulingGates: [{name: g}], "), "a: NotAsked it has scheduling gates"},
-		"one is another scheduler's":    {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other"},
+		"one is another scheduler's":    {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other: what its own scheduler does is not known"},
 		"there is no node":              {"pods:\n" + pod("a", "", "1", ""), "a: Unschedulable no nodes available to schedule pods"},
 		"a volume is made with the pod": {waiting + "pvcs:\n" + claim("data", "late") + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "), "a: Scheduled n1"},
 		"a volume is made at once":      {waiting + "pvcs:\n" + claim("data", "now") + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "), "a: Scheduled n1"},
@@ -283,6 +283,44 @@ func TestABrokenClusterIsRefusedInALine(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// TestAStatefulSetMakesItsPodsInOrder: also where there are more than ten, and where the file lacks one.
+func TestAStatefulSetMakesItsPodsInOrder(t *testing.T) {
+	text := "statefulSets:\n- {metadata: {name: db, namespace: default, uid: db}, spec: {serviceName: db, replicas: 13, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: c}]}}}}\n" +
+		"nodes:\n" + strings.ReplaceAll(node("n1", "12"), `"10"`, `"20"`) + "pods:\n"
+	for at := range 13 {
+		if at != 1 {
+			text += strings.Replace(pod(fmt.Sprint("db-", at), "n1", "1", ""), "labels: {app: a}", "labels: {app: a}, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true}]", 1)
+		}
+	}
+	e := over(t, read(t, text), nil)
+	outcomes(t, e)
+	residents, last := e.Residents(), cluster.Get[*v1.Node](e.Cluster, "", "n1").DeepCopy()
+	last.Spec.Unschedulable = true
+	if err := e.Update(last); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"db-2", "db-10", "db-12"} {
+		e.Delete(residents[types.NamespacedName{Namespace: "default", Name: name}])
+	}
+	for _, name := range []string{"db-10", "db-12", "db-2"} {
+		if err := e.Recreate(t.Context(), residents[types.NamespacedName{Namespace: "default", Name: name}]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outcomes(t, e)
+	if got := e.Outcome(types.NamespacedName{Namespace: "default", Name: "db-10"}).Reason(); got != "its StatefulSet does not make it before db-2 is ready" {
+		t.Error(got)
+	}
+	last = cluster.Get[*v1.Node](e.Cluster, "", "n1").DeepCopy()
+	last.Spec.Unschedulable = false
+	if err := e.Update(last); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcomes(t, e); strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 3 {
+		t.Error(got)
 	}
 }
 

@@ -56,6 +56,9 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		o.State, o.PreemptedBy = Preempted, by
 	case pod == nil:
 		o.State = Gone
+		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return nameOf(pod) == name }); at >= 0 {
+			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
+		}
 	case pod.Spec.NodeName != "":
 		if o.Node, o.Message = pod.Spec.NodeName, ""; o.State != Scheduled {
 			o.State = Stayed
@@ -84,7 +87,7 @@ func notAsked(pod *v1.Pod) string {
 	if group := minor.PodGroupOf(pod); group != "" {
 		return "PodGroup " + group + " is not there, or has fewer pods than its minCount"
 	}
-	return "no profile is called " + pod.Spec.SchedulerName
+	return "no profile is called " + pod.Spec.SchedulerName + ": what its own scheduler does is not known"
 }
 
 // recorded takes the events of a scheduler: of them only one says what nothing else does.

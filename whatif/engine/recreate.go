@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,14 +15,39 @@ import (
 )
 
 // Recreate makes a pod as its controller would once it is gone, and deletes it before if
-// it is there.
+// it is there. That of a StatefulSet that makes its pods in order comes when [Engine.Run]
+// has those before it ready, if it does. That an API server refuses a pod is its outcome.
 func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
 	e.Forget(nameOf(pod))
-	if _, err := e.Create(ctx, e.Recreated(pod)); err != nil {
+	if e.behind(pod) != "" {
+		e.ordered = append(e.ordered, pod)
+		return nil
+	}
+	_, err := e.Create(ctx, e.Recreated(pod))
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		e.outcome(nameOf(pod)).Message = "it cannot be recreated: " + err.Error()
+	} else if err != nil {
 		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
 	}
 	return nil
+}
+
+// Move is what became of a pod that lost its node, or was to leave it.
+type Move struct {
+	Pod         string `json:"pod"` // with its namespace
+	From        string `json:"from"`
+	To          string `json:"to,omitempty"`          // empty if there is no other node for it
+	Reason      string `json:"reason,omitempty"`      // why not
+	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
+}
+
+// Reason is why a pod has no node, in a line.
+func (o Outcome) Reason() string {
+	if o.State == Preempted {
+		return "it was preempted, and nothing recreates it"
+	}
+	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
 // Recreatable is true of a pod that something makes anew once it is gone.

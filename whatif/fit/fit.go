@@ -20,9 +20,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
-	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -166,16 +164,19 @@ func (w *Workload) replaces(pod *v1.Pod, of cluster.Workload) bool {
 func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	if set, ok := w.object.(*appsv1.DaemonSet); ok {
 		for _, node := range f.nodes() {
-			if runs, _ := daemon.NodeShouldRunDaemonPod(klog.FromContext(ctx), node, set); runs {
-				w.nodes = append(w.nodes, node.Name)
+			if cluster.Daemon(set, node) != nil {
+				w.nodes = append(w.nodes, node)
 			}
 		}
 		replicas = len(w.nodes)
 	}
 	for made := 0; made < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
 		pod, claims := w.pod(w.next)
-		if cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name) != nil {
-			continue
+		if there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name); there != nil {
+			if len(w.nodes) == 0 {
+				continue
+			}
+			f.Delete(there) // of a node of the manifests
 		}
 		for i := range claims {
 			if _, err := f.Create(ctx, &claims[i]); err != nil && !apierrors.IsAlreadyExists(err) {

@@ -142,6 +142,25 @@ func TestHowManyFitUntilItIsFull(t *testing.T) {
 	}
 }
 
+// TestADaemonSetHasAPodOnANewNode: one of the manifests once, and one of the cluster takes its room.
+func TestADaemonSetHasAPodOnANewNode(t *testing.T) {
+	node := "apiVersion: v1\nkind: Node\nmetadata: {name: new}\nstatus: {allocatable: {cpu: 4, memory: 8Gi, pods: 10}}\n"
+	f, err := fitted(t, false, node, manifest("DaemonSet", "agent", asks("500m", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "3 pods would fit.", "  agent-new: new")
+}
+
+func TestQuotasAreNotCountedAndThatIsSaid(t *testing.T) {
+	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: \"1\"}}\n"
+	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 2, "+specOf("")), quota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "2 pods would fit.", "Not modelled, and asked for: reject pods over v1 resourcequotas. ")
+}
+
 func TestWhatCannotBeTriedIsRefused(t *testing.T) {
 	for want, manifests := range map[string]string{
 		`Deployment.apps "web" is invalid: spec.template.metadata.labels`: manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)),

@@ -16,10 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
-	"k8s.io/kubernetes/pkg/controller/daemon/util"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
@@ -147,9 +147,8 @@ func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
 	case *v1.Pod:
 		pod.OwnerReferences = nil
 	case *appsv1.DaemonSet:
-		pod.Name = w.Name + "-" + w.nodes[at]
-		util.AddOrUpdateDaemonPodTolerations(&pod.Spec)
-		pod.Spec.Affinity = util.ReplaceDaemonSetPodNodeNameNodeAffinity(pod.Spec.Affinity, w.nodes[at])
+		pod = cluster.Daemon(o, w.nodes[at])
+		pod.OwnerReferences = []metav1.OwnerReference{w.owner}
 	case *appsv1.StatefulSet:
 		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
 		pod.Name = w.Name + "-" + strconv.Itoa(at)

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
@@ -25,12 +28,19 @@ func manifest(kind, name, spec string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\nspec: {%s}\n", group, kind, name, spec)
 }
 
+func nodesCalled(names ...string) (nodes []*v1.Node) {
+	for _, name := range names {
+		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return nodes
+}
+
 // made are the names of all pods that manifests make, with their claims.
 func made(m *Manifests) string {
 	var all []string
 	for _, w := range m.workloads {
 		if w.Kind == "DaemonSet" {
-			w.nodes, w.replicas = []string{"n1", "n2"}, 2
+			w.nodes, w.replicas = nodesCalled("n1", "n2"), 2
 		}
 		for at := range w.replicas {
 			pod, claims := w.pod(at)
@@ -95,7 +105,7 @@ func TestPodsOfSetsAreTheirs(t *testing.T) {
 	if owner := db.OwnerReferences[0]; owner.Kind != "StatefulSet" || owner.UID != m.objects.StatefulSets[0].UID || !*owner.Controller {
 		t.Errorf("%+v", owner)
 	}
-	byKind["DaemonSet"].nodes = []string{"n1"}
+	byKind["DaemonSet"].nodes = nodesCalled("n1")
 	agent, _ := byKind["DaemonSet"].pod(0)
 	field := agent.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0]
 	if field.Key != "metadata.name" || field.Values[0] != "n1" || len(agent.Spec.Tolerations) == 0 {

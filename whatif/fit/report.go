@@ -27,7 +27,7 @@ type Fitting struct {
 	Waiting   int            `json:"waiting"`   // pods without a node, of these and of those that were pushed out
 	Workloads []*Workload    `json:"workloads"` // what makes pods
 	Zones     []string       `json:"zones,omitempty"`
-	PushedOut []Move         `json:"pushedOut,omitempty"`
+	PushedOut []engine.Move  `json:"pushedOut,omitempty"`
 	LeftOut   map[string]int `json:"leftOut,omitempty"`   // of the manifests, by kind
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
 	Short     []string       `json:"short,omitempty"`     // the resources of which too little is left then
@@ -35,15 +35,6 @@ type Fitting struct {
 	Took      time.Duration  `json:"tookNanoseconds"`
 	// NotModelled is what the scheduler asked for and the copy does not have.
 	NotModelled []string `json:"notModelled,omitempty"`
-}
-
-// Move is what became of a pod that was preempted.
-type Move struct {
-	Pod         string `json:"pod"` // with its namespace
-	From        string `json:"from"`
-	To          string `json:"to,omitempty"`          // empty if there is no other node for it
-	Reason      string `json:"reason,omitempty"`      // why not
-	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
 }
 
 // Workload is what makes pods, or a pod, and what became of these.
@@ -64,7 +55,7 @@ type Workload struct {
 	replicas int
 	next     int // the number of the next pod
 	pods     []types.NamespacedName
-	nodes    []string // those of a DaemonSet
+	nodes    []*v1.Node // those of a DaemonSet
 }
 
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
@@ -87,7 +78,7 @@ func (f *fitting) tell() {
 				w.Spread[at]++
 			}
 			if o.Node == "" {
-				w.Why[reason(o)]++
+				w.Why[o.Reason()]++
 				f.Waiting++
 			} else {
 				w.Fit++
@@ -98,24 +89,16 @@ func (f *fitting) tell() {
 	f.PushedOut = nil
 	for name, by := range f.preempted {
 		o := f.Outcome(name)
-		move := Move{Pod: name.String(), From: f.residents[name].Spec.NodeName, To: o.Node, PushedOutBy: by.String()}
+		move := engine.Move{Pod: name.String(), From: f.residents[name].Spec.NodeName, To: o.Node, PushedOutBy: by.String()}
 		if move.To == "" {
-			move.Reason = reason(o)
+			move.Reason = o.Reason()
 			f.Waiting++
 		}
 		f.PushedOut = append(f.PushedOut, move)
 	}
-	slices.SortFunc(f.PushedOut, func(a, b Move) int {
+	slices.SortFunc(f.PushedOut, func(a, b engine.Move) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.To)), min(1, len(b.To))), cmp.Compare(a.Pod, b.Pod))
 	})
-}
-
-// reason is why a pod has no node, in a line.
-func reason(o engine.Outcome) string {
-	if o.State == engine.Preempted {
-		return "it was preempted, and nothing recreates it"
-	}
-	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
 // Formats write it, with each pod's node if one asks for that.

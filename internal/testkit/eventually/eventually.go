@@ -24,13 +24,16 @@ func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
 }
 
 // Succeeds waits until a condition returns nil, and ends the test with its last
-// error if it never does.
+// error if it never does, unless that is about the end of the time.
 func Succeeds(t testing.TB, what string, condition func(ctx context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(ctx context.Context) (bool, error) {
-		last = condition(ctx)
-		return last == nil, nil
+		err := condition(ctx)
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+		return err == nil, nil
 	})
 	if err != nil {
 		t.Fatalf("%s: %v: %v", what, err, last)

@@ -1,0 +1,171 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+)
+
+// Change makes the change, but for evictions.
+func (s *Scenario) Change(t *testing.T, config *rest.Config) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range s.Delete {
+		kind, namespace, name := about(what)
+		if err := of(client, kindOf(kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatalf("delete %s: %v", what, err)
+		}
+	}
+	for _, node := range s.Drain {
+		patch(t, client, fmt.Appendf(nil, `{"kind":"Node","metadata":{"name":%q},"spec":{"unschedulable":true}}`, node))
+	}
+	for _, change := range s.Patch {
+		patch(t, client, change)
+	}
+	made := s.Made(t)
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(made) {
+			object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := &unstructured.Unstructured{Object: object}
+			u.SetGroupVersionKind(kind.Resource.GroupVersion().WithKind(kind.Kind))
+			if _, err := of(client, kind, o.GetNamespace()).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+				t.Fatalf("create %s %s: %v", kind.Title, o.GetName(), err)
+			}
+		}
+	}
+}
+
+// patch sends a merge patch. One with a status is of the status.
+func patch(t *testing.T, client dynamic.Interface, change []byte) {
+	t.Helper()
+	var object struct {
+		Kind     string
+		Metadata metav1.ObjectMeta
+		Status   json.RawMessage
+	}
+	if err := json.Unmarshal(change, &object); err != nil {
+		t.Fatal(err)
+	}
+	kind, namespace := kindOf(object.Kind), object.Metadata.Namespace
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	var subresource []string
+	if object.Status != nil {
+		subresource = []string{"status"}
+	}
+	_, err := of(client, kind, namespace).Patch(t.Context(), object.Metadata.Name, types.MergePatchType, change, metav1.PatchOptions{}, subresource...)
+	if err != nil {
+		t.Fatalf("patch %s: %v", change, err)
+	}
+}
+
+func kindOf(word string) snapshot.Kind {
+	at := slices.IndexFunc(snapshot.Kinds, func(k snapshot.Kind) bool { return strings.EqualFold(k.Kind, word) })
+	if at < 0 {
+		panic("no kind " + word)
+	}
+	return snapshot.Kinds[at]
+}
+
+func of(client dynamic.Interface, kind snapshot.Kind, namespace string) dynamic.ResourceInterface {
+	if kind.Namespaced() {
+		return client.Resource(kind.Resource).Namespace(namespace)
+	}
+	return client.Resource(kind.Resource)
+}
+
+// Evictions are those of the pods that a change names, and of those on nodes that it drains.
+type Evictions struct {
+	Kept map[types.UID]string // why some were refused, the last time
+	of   map[types.UID]bool   // who is to go: not who was evicted and comes back
+}
+
+// Go tries to evict whom the change has evicted, once more. It returns how many went.
+func (e *Evictions) Go(ctx context.Context, s *Scenario, client kubernetes.Interface) (gone int, err error) {
+	all, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	if e.of == nil {
+		e.of = map[types.UID]bool{}
+		for i := range all.Items {
+			e.of[all.Items[i].UID] = s.evicts(&all.Items[i])
+		}
+	}
+	e.Kept = map[types.UID]string{}
+	for i := range all.Items {
+		pod := &all.Items[i]
+		if !e.of[pod.UID] || pod.DeletionTimestamp != nil {
+			continue
+		}
+		err := evict(ctx, client, pod)
+		status := apierrors.APIStatus(nil)
+		switch {
+		case err == nil:
+			gone++
+		case apierrors.IsNotFound(err):
+		case errors.As(err, &status):
+			e.Kept[pod.UID] = Refusal(refusal(err))
+		default:
+			return 0, err
+		}
+	}
+	return gone, nil
+}
+
+// evict does not try again by itself, as a client would on an error of the server.
+func evict(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) error {
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	return client.CoreV1().RESTClient().Post().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("eviction").
+		MaxRetries(0).Body(eviction).Do(ctx).Error()
+}
+
+// evicts is true of the pods that a change names, and of those on nodes that it drains
+// which kubectl drain --ignore-daemonsets evicts without --force.
+func (s *Scenario) evicts(pod *v1.Pod) bool {
+	named := slices.ContainsFunc(s.Evict, func(what string) bool {
+		_, namespace, name := about(what)
+		return namespace == pod.Namespace && name == pod.Name
+	})
+	owner := metav1.GetControllerOf(pod)
+	drained := owner != nil && owner.Kind != "DaemonSet" && pod.Annotations[v1.MirrorPodAnnotationKey] == ""
+	return named || drained && slices.Contains(s.Drain, pod.Spec.NodeName)
+}
+
+// Refusal is a budget's message without why it could not be counted. If it never was, it
+// has another one.
+func Refusal(message string) string {
+	message, _, _ = strings.Cut(message, " because it failed sync: ")
+	return strings.Replace(message, "is still being processed by the server.", "does not allow evicting pods currently", 1)
+}
+
+func refusal(err error) string {
+	if cause, ok := apierrors.StatusCause(err, policyv1.DisruptionBudgetCause); ok {
+		return cause.Message
+	}
+	return err.Error()
+}

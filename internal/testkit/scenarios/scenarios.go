@@ -1,0 +1,189 @@
+// Package scenarios reads the files of whatif/testdata/scenarios: a change to a cluster, and
+// what comes of it. One test makes the change in memory, another in a live cluster, by the
+// same requests to the API; both expect the same.
+//
+// A file is up to three YAML documents: the change and what is expected, the cluster, and
+// the objects that the change makes, both as in a file of a snapshot.
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiversion "k8s.io/apimachinery/pkg/util/version"
+	feature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/version"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+)
+
+// Scenario is a file. What the change is made of is done in the order of its fields.
+type Scenario struct {
+	Name string `json:"-"`
+	// Config names one of the ready-made configurations of the simulator. Empty: default.
+	Config string `json:"config"`
+	// Needs is a feature gate of Kubernetes, without which there is no such scenario.
+	Needs featuregate.Feature `json:"needs"`
+	// Since is the first minor of Kubernetes that comes to this.
+	Since string `json:"since"`
+	// Begin are the [Lines] before the change, where the scheduler has to do something first.
+	Begin []string `json:"begin"`
+	// Delete and Evict name objects and pods: "node a", "pod team/web", "web".
+	Delete []string `json:"delete"`
+	// Patch are merge patches, each with the kind and the name of its object.
+	Patch []json.RawMessage `json:"patch"`
+	// The objects of the last document are made here, in their order.
+	Evict []string `json:"evict"`
+	// Drain names nodes: they are cordoned, and their pods evicted as kubectl drain does.
+	Drain []string `json:"drain"`
+	// Expect are the [Lines] in the end.
+	Expect []string `json:"expect"`
+
+	cluster, made []byte
+	file          string
+}
+
+// All are the scenarios of a directory that this minor of Kubernetes can have, by name.
+func All(t *testing.T, directory string) (all []*Scenario) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios in %s: %v", directory, err)
+	}
+	for _, file := range files {
+		s, err := read(file)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		early := s.Since != "" && apiversion.MustParse(version.DefaultKubeBinaryVersion).LessThan(apiversion.MustParse(s.Since))
+		if !early && (s.Needs == "" || feature.DefaultFeatureGate.Enabled(s.Needs)) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func read(file string) (*Scenario, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	documents := bytes.SplitN(text, []byte("\n---\n"), 3)
+	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(file), ".yaml"), Config: "default", file: file}
+	if err := yaml.UnmarshalStrict(documents[0], s); err != nil {
+		return nil, err
+	}
+	if len(documents) > 1 {
+		s.cluster = documents[1]
+	}
+	if len(documents) > 2 {
+		s.made = documents[2]
+	}
+	return s, nil
+}
+
+// Cluster is the cluster before the change.
+func (s *Scenario) Cluster(t *testing.T) *snapshot.Snapshot {
+	t.Helper()
+	cluster, notices := s.snapshot(t, s.cluster)
+	if len(notices) > 0 {
+		t.Fatalf("%s: %v", s.file, notices)
+	}
+	return cluster
+}
+
+// Made are the objects that the change makes.
+func (s *Scenario) Made(t *testing.T) *snapshot.Snapshot {
+	t.Helper()
+	made, _ := s.snapshot(t, s.made) // it goes with what is there
+	return made
+}
+
+func (s *Scenario) snapshot(t *testing.T, text []byte) (*snapshot.Snapshot, []snapshot.Notice) {
+	t.Helper()
+	if len(text) == 0 {
+		return &snapshot.Snapshot{}, nil
+	}
+	read, notices, err := snapshot.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", s.file, err)
+	}
+	return read, notices
+}
+
+// Manifests are the objects that the change makes, as a person would apply them.
+func (s *Scenario) Manifests(t *testing.T) string {
+	t.Helper()
+	var all []string
+	made := s.Made(t)
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(made) {
+			gvks, _, err := scheme.Scheme.ObjectKinds(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.GetObjectKind().SetGroupVersionKind(gvks[0])
+			text, err := yaml.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, string(text))
+		}
+	}
+	return strings.Join(all, "---\n")
+}
+
+// MakesWorkloads is true if the change makes what makes pods.
+func (s *Scenario) MakesWorkloads(t *testing.T) bool {
+	made := s.Made(t)
+	return len(made.Deployments)+len(made.ReplicaSets)+len(made.StatefulSets)+len(made.DaemonSets) > 0
+}
+
+// Update writes what is expected into the file.
+func (s *Scenario) Update(t *testing.T, lines []string) {
+	t.Helper()
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), "\n---\n")
+	head, _, _ = strings.Cut(head, "\nexpect:")
+	for i, line := range lines {
+		if i == 0 {
+			head += "\nexpect:"
+		}
+		head += fmt.Sprintf("\n- %s", quoted(line))
+	}
+	if err := os.WriteFile(s.file, []byte(head+"\n---\n"+rest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// quoted is a line as YAML has it.
+func quoted(line string) string {
+	if strings.ContainsAny(line, ":#'\"{}[]") {
+		return "'" + strings.ReplaceAll(line, "'", "''") + "'"
+	}
+	return line
+}
+
+// about splits "kind namespace/name".
+func about(text string) (kind, namespace, name string) {
+	if before, after, ok := strings.Cut(text, " "); ok {
+		kind, text = before, after
+	}
+	namespace, name, ok := strings.Cut(text, "/")
+	if !ok {
+		return kind, metav1.NamespaceDefault, text
+	}
+	return kind, namespace, name
+}
