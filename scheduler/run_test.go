@@ -151,7 +151,7 @@ func addNode(t *testing.T, name string, taints ...v1.Taint) {
 	nodes := client.CoreV1().Nodes()
 	room := v1.ResourceList{v1.ResourcePods: resource.MustParse("110")}
 	node := &v1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}},
 		Spec:       v1.NodeSpec{Taints: taints},
 		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
 	}

@@ -69,6 +69,8 @@ func wokenByItsAnnotation(t *testing.T, name string) {
 	way := mendings[name]
 	addNode(t, "other", way.taints...)
 	pod := podFor("mended", "^nowhere$")
+	// The scheduler may not know yet that k-1 was deleted, and patient.wat would take it.
+	pod.Spec.NodeSelector = map[string]string{v1.LabelHostname: "other"}
 	if way.pod != nil {
 		way.pod(pod)
 	}
