@@ -57,7 +57,8 @@ func createdWithNode(pod *v1.Pod) bool {
 		var fields struct {
 			Spec map[string]json.RawMessage `json:"f:spec"`
 		}
-		return by.FieldsV1 != nil && json.Unmarshal(by.FieldsV1.Raw, &fields) == nil && fields.Spec["f:nodeName"] != nil
+		written, err := json.Marshal(by.FieldsV1)
+		return err == nil && json.Unmarshal(written, &fields) == nil && fields.Spec["f:nodeName"] != nil
 	})
 }
 
