@@ -175,7 +175,7 @@ test-minors: export SCENARIOS := all
 test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
 	$(TEST) $(LDFLAGS) ./simulator/referee
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
-		$(TEST) $(call minor,$(m)) -run 'AgainstItself|StillHas|NeedALater' ./simulator/side ./simulator/compare ./snapshot &&) true
+		$(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot &&) true
 	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
 		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes' ./deploy)
 

@@ -84,3 +84,16 @@ func (m Mistakes) located(in *Configuration) error {
 	slices.SortStableFunc(m, func(a, b *FieldError) int { return cmp.Compare(a.Line, b.Line) })
 	return m
 }
+
+// WithLines is an error with the line of each mistake in a configuration, if it is of these.
+func WithLines(err error) error {
+	mistakes := Mistakes(nil)
+	if !errors.As(err, &mistakes) {
+		return err
+	}
+	var lines []string
+	for _, m := range mistakes {
+		lines = append(lines, fmt.Sprintf("line %d: %v", max(1, m.Line), m))
+	}
+	return errors.New(strings.Join(lines, "; "))
+}

@@ -59,7 +59,7 @@ func CheckSchedulerConfig(ctx context.Context, config []byte, plugins frameworkr
 	controlplane.TakeLoggers()
 	s := &Simulator{}
 	defer func() { err = errors.Join(err, s.stopServers()) }()
-	if s.servers, err = startServers(0); err != nil {
+	if s.servers, err = startServers(0, true); err != nil {
 		return err
 	}
 	resolved, _, err := s.resolve(config)

@@ -24,11 +24,15 @@ type servers struct {
 	transport *http.Transport // knows their names
 }
 
-func startServers(webPort int) (s servers, err error) {
+// startServers starts the extender only if it is asked.
+func startServers(webPort int, asked bool) (s servers, err error) {
 	if s.web, _, err = guestserver.Start(fmt.Sprintf("127.0.0.1:%d", webPort)); err != nil {
 		return s, fmt.Errorf("web server: %w", err)
 	}
 	s.transport = guestserver.Names(map[string]string{"static-webserver": s.web.Addr})
+	if !asked {
+		return s, nil
+	}
 	// Without any configuration it answers full nodes and names alike. Only its
 	// errors are logged: the rest belongs to a console of its own.
 	s.extender, err = extender.Start(extender.Options{Logger: klog.Background().WithName("extender").V(2).WithName})

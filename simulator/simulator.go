@@ -67,7 +67,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if err := feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": cfg.PodGroups}); err != nil {
 		return err
 	}
-	if s.servers, err = startServers(cfg.WebPort); err != nil {
+	if s.servers, err = startServers(cfg.WebPort, true); err != nil {
 		return err
 	}
 	if err := s.pause.start(cfg); err != nil {

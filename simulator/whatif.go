@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"bytes"
 	"errors"
 
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -9,13 +10,18 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
+// WhatIf is that of a configuration with the plugins of this simulator.
+func (s *Simulator) WhatIf(config []byte) (o engine.Options, done func() error, err error) {
+	return WhatIf(config, s.Plugins())
+}
+
 // WhatIf is what a what-if needs of a configuration as somebody has typed it: as in a
 // simulator, it may name the guests and the extender that this program has. Call done at the end.
 // The plugins are those of [Config].
 func WhatIf(config []byte, plugins frameworkruntime.Registry) (o engine.Options, done func() error, err error) {
 	controlplane.TakeLoggers()
 	s := &Simulator{}
-	if s.servers, err = startServers(0); err != nil {
+	if s.servers, err = startServers(0, bytes.Contains(config, []byte(extenderName))); err != nil {
 		return o, nil, errors.Join(err, s.stopServers())
 	}
 	resolved, typed, err := s.resolve(config)

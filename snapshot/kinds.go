@@ -122,6 +122,19 @@ func (k Kind) All(s *Snapshot) iter.Seq[Object] {
 	}
 }
 
+// DeepCopy is a snapshot that shares nothing with the other but its Source.
+func (s *Snapshot) DeepCopy() *Snapshot {
+	to := &Snapshot{Source: s.Source, SchedulerConfig: slices.Clone(s.SchedulerConfig)}
+	for _, k := range Kinds {
+		all := reflect.MakeSlice(k.field.Type, 0, k.of(s).Len())
+		for o := range k.All(s) {
+			all = reflect.Append(all, reflect.ValueOf(o.DeepCopyObject()).Elem())
+		}
+		k.of(to).Set(all)
+	}
+	return to
+}
+
 // Drop takes those out of a snapshot of which a function is true.
 func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 	list := k.of(s)

@@ -23,9 +23,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // What a request's body may measure, in bytes.
@@ -232,10 +232,10 @@ func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := compare.Run(r.Context(), compare.Options{
-		A:       side.Scheduler{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
-		B:       side.Scheduler{Name: "the configuration in the request", Config: config},
-		Plugins: h.sim.Plugins(), Cluster: snapshot, Pods: pods, Seed: 1,
+	results, err := compare.Run(r.Context(), compare.Options{
+		A:      compare.Scheduler{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
+		B:      []compare.Scheduler{{Name: "the configuration in the request", Config: config}},
+		WhatIf: h.sim.WhatIf, Cluster: snapshot, Pods: pods, Seed: 1,
 	})
 	if errors.Is(err, compare.ErrNothing) {
 		return status{http.StatusBadRequest, err}
@@ -243,5 +243,5 @@ func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, result)
+	return writeJSON(w, results[0])
 }

@@ -1,12 +1,13 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -15,17 +16,19 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 type comparison struct {
 	compare.Options
 	clusterFlags
-	scenario, a, b string
-	programA       string // that runs the side, instead of this one
-	programB       string
+	scenario, a    string
+	b              []string
+	programA       string   // that runs the side, instead of this one
+	programsB      []string // in the order of b
 	format, prices string
 	details        bool
 	failOn         []string
@@ -34,17 +37,26 @@ type comparison struct {
 
 const compareName = "compare"
 
+// gcPercent takes a fifth of the memory of a comparison away, and adds a third to its CPU time:
+// two clusters with what was recorded of each attempt are large.
+const gcPercent = 50
+
 func newCompare(plugins frameworkruntime.Registry) *cobra.Command {
-	c := &comparison{Options: compare.Options{Plugins: plugins}}
+	c := &comparison{}
+	c.WhatIf = func(config []byte) (engine.Options, func() error, error) { return simulator.WhatIf(config, plugins) }
 	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml | a.json b.json",
 		"Schedule the same pods under two configurations, and show which come out differently, and why", nil)
 	cmd.Args = cobra.MaximumNArgs(2)
 	cmd.RunE = func(cmd *cobra.Command, results []string) error {
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(gcPercent)
+		}
 		return c.run(cmd, results)
 	}
 	cmd.Long = cmd.Short + `.
 
-With two files that "simulator side" has written, it shows how these differ.
+With --b given more than once, each is compared with A, in one table. With two files that
+"simulator side" has written, it shows how these differ.
 
 The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none (or
 what --fail-on says), and 2 if there was no comparison: if no pod was there to be scheduled, too,
@@ -53,10 +65,13 @@ and if pods that run in the cluster have no node under A, unless --accept-unplac
 	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
 	c.clusterFlags.add(flags)
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
-	flags.StringVar(&c.b, "b", "", "the configuration as it would be: "+either)
-	c.AddFlags(flags)
+	flags.StringArrayVar(&c.b, "b", nil, "the configuration as it would be: "+either+"; may be given more than once")
+	sideFlags(flags, &c.Pods, &c.Seed)
+	flags.Lookup("seed").Usage = "of the first run; those after it count up from it"
+	flags.IntVar(&c.Runs, "runs", 1, "how often, with another seed each time, to see what chance does")
+	flags.BoolVar(&c.InTurn, "in-turn", false, "one side after the other, which takes half the memory")
 	flags.StringVar(&c.programA, "a-simulator", "", "the simulator that runs A, such as bin/simulator-1.37 (default: this one)")
-	flags.StringVar(&c.programB, "b-simulator", "", "the simulator that runs B")
+	flags.StringArrayVar(&c.programsB, "b-simulator", nil, "the simulator that runs B; of several, in their order")
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
@@ -90,14 +105,14 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	if c.details {
 		write = report.Details
 	}
-	result, err := c.result(cmd, results)
+	all, err := c.results(cmd, results)
 	if err != nil {
 		return err
 	}
-	if err := write(cmd.OutOrStdout(), result); err != nil {
+	if err := write(cmd.OutOrStdout(), all...); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	return c.judge(result)
+	return c.judge(all)
 }
 
 // failures are the words of --fail-on.
@@ -118,27 +133,31 @@ func (c *comparison) checkReport() (err error) {
 	if c.details && c.format != "table" {
 		return fmt.Errorf("--details is for the table: leave it out with -o %s", c.format)
 	}
+	if len(c.b) > 1 && c.format == "html" {
+		return errors.New("-o html is for one --b: run it once for each, or take -o table, markdown or json")
+	}
 	if c.prices != "" {
 		c.Prices, err = compare.ReadPrices(c.prices)
 	}
 	return err
 }
 
-// result is that of two files, if they are given, or else of two sides that are run now.
-func (c *comparison) result(cmd *cobra.Command, files []string) (*compare.Result, error) {
+// results are those of two files, if they are given, or else of sides that are run now.
+func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Result, error) {
 	if len(files) > 0 {
-		return c.judgeFiles(cmd, files)
+		result, err := c.judgeFiles(cmd, files)
+		return []*compare.Result{result}, err
 	}
 	errOut := cmd.ErrOrStderr()
 	if err := c.read(cmd.Context(), errOut); err != nil {
 		return nil, err
 	}
-	c.Progress, c.Warnings = side.NewPrinter(errOut), warnings{errOut}
-	result, err := compare.Run(cmd.Context(), c.Options)
+	c.Progress = newPrinter(errOut)
+	results, err := compare.Run(cmd.Context(), c.Options)
 	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && len(c.Cluster.Pods) > 0 {
 		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
 	}
-	return result, err
+	return results, err
 }
 
 func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Result, error) {
@@ -157,9 +176,9 @@ func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Re
 	return compare.JudgeFiles(files[0], files[1], c.Wanted)
 }
 
-func (c *comparison) judge(result *compare.Result) error {
+func (c *comparison) judge(results []*compare.Result) error {
 	var unplaced []string
-	for _, pod := range result.Unplaced {
+	for _, pod := range results[0].Unplaced { // which is about A
 		unplaced = append(unplaced, pod.Namespace+"/"+pod.Name)
 	}
 	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
@@ -168,8 +187,14 @@ func (c *comparison) judge(result *compare.Result) error {
 			few(n, "runs in the cluster and has", "run in the cluster and have"), compare.Few(unplaced))
 	}
 	var failed []string
-	for _, word := range c.failOn {
-		failed = append(failed, failure(word, result)...)
+	for _, result := range results {
+		under := "B"
+		if len(results) > 1 {
+			under = result.B
+		}
+		for _, word := range c.failOn {
+			failed = append(failed, failure(word, under, result)...)
+		}
 	}
 	if len(failed) == 0 {
 		return nil
@@ -181,22 +206,22 @@ func (c *comparison) judge(result *compare.Result) error {
 const moreUneven = 1
 
 // failure says what of a result is what a word of --fail-on means.
-func failure(word string, r *compare.Result) (all []string) {
+func failure(word, b string, r *compare.Result) (all []string) {
 	lost, moved := r.Lost(), 0
 	for _, run := range r.Runs {
 		moved = max(moved, run.Elsewhere)
 	}
 	switch {
 	case word == "lost" && lost > 0:
-		return []string{few(lost, "has", "have") + " a node under A and none under B"}
+		return []string{few(lost, "has", "have") + " a node under A and none under " + b}
 	case word == "moved" && moved > 0:
-		return []string{few(moved, "has", "have") + " another node under B"}
+		return []string{few(moved, "has", "have") + " another node under " + b}
 	case word == "cost" && r.Load.B.UsedCost-r.Load.A.UsedCost > .005:
-		return []string{fmt.Sprintf("nodes that are used cost %.2f an hour under A and %.2f under B", r.Load.A.UsedCost, r.Load.B.UsedCost)}
+		return []string{fmt.Sprintf("nodes that are used cost %.2f an hour under A and %.2f under %s", r.Load.A.UsedCost, r.Load.B.UsedCost, b)}
 	case word == "spread":
 		for _, one := range r.Load.Resources() {
-			if a, b := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; b > a+moreUneven {
-				all = append(all, fmt.Sprintf("%s is more uneven under B: %.1f %% under A, %.1f %% under B", one, a, b))
+			if was, is := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; is > was+moreUneven {
+				all = append(all, fmt.Sprintf("%s is more uneven under %s: %.1f %% under A, %.1f %% under %s", one, b, was, is, b))
 			}
 		}
 	}
@@ -211,24 +236,38 @@ func few(n int, one, many string) string {
 }
 
 // read reads all files, and the cluster, before anything is started.
-func (c *comparison) read(ctx context.Context, errOut io.Writer) error {
-	for flag, value := range map[string]string{"--a": c.a, "--b": c.b} {
-		if value == "" {
-			return fmt.Errorf("%s is missing; try simulator compare --help", flag)
-		}
+func (c *comparison) read(ctx context.Context, errOut io.Writer) (err error) {
+	switch {
+	case c.a == "":
+		return errors.New("--a is missing; try simulator compare --help")
+	case len(c.b) == 0:
+		return errors.New("--b is missing; try simulator compare --help")
+	case len(c.programsB) > len(c.b):
+		return fmt.Errorf("--b-simulator is given %d times, and --b %d times", len(c.programsB), len(c.b))
 	}
 	if err := c.clusterFlags.check(compareName); err != nil {
 		return err
 	}
-	var errA, errB, err error
-	c.A, errA = side.ReadScheduler("--a", c.a)
-	c.B, errB = side.ReadScheduler("--b", c.b)
-	c.A.Program, c.B.Program = c.programA, c.programB
-	if errA != nil && errB != nil {
-		return fmt.Errorf("%w; %w", errA, errB)
+	var wrong []string
+	read := func(flag, value string) compare.Scheduler {
+		one, err := readScheduler(flag, value)
+		if err != nil {
+			wrong = append(wrong, err.Error())
+		}
+		return one
 	}
-	c.Scenario, _, err = side.ReadScenarioFile(c.scenario)
-	if err := cmp.Or(errA, errB, err); err != nil {
+	c.A = read("--a", c.a)
+	c.A.Program = c.programA
+	for _, b := range c.b {
+		c.B = append(c.B, read("--b", b))
+	}
+	for i, program := range c.programsB {
+		c.B[i].Program = program
+	}
+	if len(wrong) > 0 {
+		return errors.New(strings.Join(wrong, "; "))
+	}
+	if c.Scenario, _, err = readScenario(c.scenario); err != nil {
 		return err
 	}
 	c.Cluster, err = c.clusterFlags.read(ctx, errOut)

@@ -16,9 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 const comparedCluster = `
@@ -108,11 +107,13 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"--details is for the table: leave it out with -o markdown":                         {"a.json", "b.json", "--details", "-o", "markdown"},
 		"--prices " + steps + `: line 1: steps: unknown field`:                              {"a.json", "b.json", "--prices", steps},
 		"--prices: no node has a price: there are some for t3.nano, and none of these is a": {"--a", "default", "--b", "v2", "--cluster", cluster, "--prices", prices},
+		"-o html is for one --b: run it once for each":                                      {"--a", "default", "--b", "v2", "--b", "v1", "--cluster", cluster, "-o", "html"},
+		"--b-simulator is given 2 times, and --b 1 times":                                   {"--a", "default", "--b", "v2", "--cluster", cluster, "--b-simulator", "x", "--b-simulator", "y"},
 		"--group-by pool: no node has the label":                                            {"--a", "default", "--b", "v2", "--cluster", cluster, "--group-by", "pool"},
 	} {
 		status, out, errOut := compareHere(t.Context(), args...)
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
-		if strings.Contains(errOut, "starts a cluster") {
+		if strings.Contains(errOut, "schedules") {
 			t.Errorf("want %q, and before it anything is started: %s", want, errOut)
 		}
 		if last := lines[len(lines)-1]; status != statusNone || out != "" || !strings.Contains(last, want) {
@@ -126,14 +127,15 @@ func TestCompareEndsSoonWhenItIsTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
-	r := running{newOutput(), make(chan int, 1)}
-	go func() {
-		r.done <- run(ctx, []string{"compare", "--cluster", cluster, "--a", "default", "--b", "v2"}, r.out, r.out)
-	}()
-	r.await(t, `(A: brings the objects in)`)
-	cancel()
-	if status := eventually.Receives(t, "the end", r.done); status != statusNone {
-		t.Errorf("it ended with %d: %s", status, r.out)
+	var out bytes.Buffer
+	says := writerFunc(func(text []byte) (int, error) {
+		if bytes.Contains(text, []byte("A: schedules, 1 of 2")) {
+			cancel()
+		}
+		return out.Write(text)
+	})
+	if status := run(ctx, []string{"compare", "--cluster", cluster, "--a", "default", "--b", "v2"}, says, says); status != statusNone {
+		t.Errorf("it ended with %d: %s", status, &out)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
@@ -165,7 +167,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "cluster.yaml", healthyCluster)
 	config := func(door string) string {
-		scheduler, err := side.ReadScheduler("--a", door)
+		scheduler, err := readScheduler("--a", door)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,9 +226,39 @@ func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
 		if status != statusNone || out != "" || !strings.Contains(errOut, want) {
 			t.Errorf("want %q, got status %d: %s %s", want, status, out, errOut)
 		}
-		if strings.Contains(errOut, "starts a cluster") && args[1] == healthy {
-			t.Errorf("clusters were started for nothing: %s", errOut)
+		if strings.Contains(errOut, ": schedules") && args[1] == healthy {
+			t.Errorf("something was scheduled for nothing: %s", errOut)
 		}
+	}
+}
+
+func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
+	args := []string{"--cluster", cluster, "--a", "default", "--b", "v2", "--b", "default"}
+	status, out, errOut := compareHere(t.Context(), args...)
+	if status != statusLost || !strings.HasSuffix(errOut, "simulator: 1 pod has a node under A and none under v2\n") {
+		t.Errorf("status %d: %s", status, errOut)
+	}
+	for _, want := range []string{
+		`(?m)^ +today +A: default +B1: v2 +B2: default$`, `(?m)^pods without a node any more +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
+		`(?m)^B1 +1 pod has no node under B any more$`, `(?m)^B2 +No difference$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("the table lacks %s:\n%s", want, out)
+		}
+	}
+	_, out, _ = compareHere(t.Context(), append(args, "-o", "json")...)
+	var results []compare.Result
+	if err := json.Unmarshal([]byte(out), &results); err != nil || len(results) != 2 || results[0].B != "v2" || results[0].Lost() != 1 || results[1].Lost() != 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	_, out, _ = compareHere(t.Context(), append(args, "-o", "markdown")...)
+	if want := "|  | today | A: default | B1: v2 | B2: default |\n|---|---|---|---|---|\n| pods without a node any more |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
+		t.Errorf("not %q:\n%s", want, out)
+	}
+	_, out, _ = compareHere(t.Context(), append(args, "--details")...)
+	if strings.Count(out, "TIME PER POD") != 2 {
+		t.Error(out)
 	}
 }
 
@@ -238,18 +270,21 @@ func TestPodsThatRunAndHaveNoNodeUnderAAreAFaultOfTheCopy(t *testing.T) {
     nodeName: node-1
     containers: [{name: c, image: c}]
     volumes: [{name: data, persistentVolumeClaim: {claimName: not-in-the-file}}]
-- metadata: {name: refused, namespace: default}
-  spec: {nodeName: node-1, priorityClassName: not-in-the-file, containers: [{name: c, image: c}]}
+- metadata: {name: refused, namespace: small}
+  spec: {nodeName: node-1, priority: 0, containers: [{name: c, image: c, resources: {limits: {cpu: 200m}, requests: {cpu: 200m}}}]}
+limitRanges: # younger than the pod
+- metadata: {name: limit, namespace: small}
+  spec: {limits: [{type: Container, max: {cpu: 100m}}]}
 `)
 	args := []string{"--cluster", cluster, "--a", "default", "--b", "native", "--pods", "all"}
 	status, out, errOut := compareHere(t.Context(), args...)
-	const sentence = "2 pods run in the cluster and have no node under A: default/db, default/refused; "
+	const sentence = "2 pods run in the cluster and have no node under A: default/db, small/refused; "
 	if status != statusNone || !strings.Contains(errOut, "simulator: "+sentence) || !strings.Contains(errOut, "--accept-unplaced") {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
 		`verdict +2 pods that run have no node under A`, `\nRUNS, AND HAS NO NODE UNDER A +REASON\n`,
-		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\ndefault/refused +.*not-in-the-file`,
+		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\nsmall/refused +.*maximum cpu usage per Container is 100m`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("the table lacks %s:\n%s", want, out)
@@ -326,3 +361,7 @@ func TestWhatIsAFailureIsChosen(t *testing.T) {
 		}
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(text []byte) (int, error) { return f(text) }

@@ -14,9 +14,9 @@ import (
 
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
@@ -80,21 +80,15 @@ func (c *copyFlags) add(flags *pflag.FlagSet) {
 }
 
 // read reads the cluster, and finds the configuration.
-func (c *copyFlags) read(cmd *cobra.Command) (cluster *snapshot.Snapshot, scheduler side.Scheduler, err error) {
+func (c *copyFlags) read(cmd *cobra.Command) (cluster *snapshot.Snapshot, scheduler compare.Scheduler, err error) {
 	if cluster, err = c.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 		return nil, scheduler, err
 	}
-	scheduler = side.Scheduler{Label: "the configuration in the cluster's file", Config: cluster.SchedulerConfig}
+	scheduler = compare.Scheduler{Label: "the configuration in the cluster's file", Config: cluster.SchedulerConfig}
 	if c.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
-		scheduler, err = side.ReadScheduler("--config", cmp.Or(c.config, "default"))
+		scheduler, err = readScheduler("--config", cmp.Or(c.config, "default"))
 	}
 	return cluster, scheduler, err
-}
-
-// tells is told how far a command is.
-func tells(cmd *cobra.Command) func(step string, done, of int) {
-	say := side.NewPrinter(cmd.ErrOrStderr())
-	return func(step string, done, of int) { say(side.Progress{Step: step, Done: done, Of: of}) }
 }
 
 // whatIf reads both for something that is tried in memory. Errors of the configuration
@@ -106,12 +100,12 @@ func (c *copyFlags) whatIf(cmd *cobra.Command, plugins frameworkruntime.Registry
 	}
 	labelled = func(err error) error {
 		if mistakes := (kubescheduler.Mistakes)(nil); errors.As(err, &mistakes) {
-			return fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), side.WithLines(err))
+			return fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), kubescheduler.WithLines(err))
 		}
 		return err
 	}
 	if o, done, err = simulator.WhatIf(scheduler.Config, plugins); err != nil {
-		return o, nil, nil, fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), side.WithLines(err))
+		return o, nil, nil, fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), kubescheduler.WithLines(err))
 	}
 	o.Cluster = cluster
 	return o, labelled, done, nil

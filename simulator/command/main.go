@@ -20,9 +20,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // Main is all that main of a simulator does. The options add plugins to those that it
@@ -115,7 +115,7 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 	o.maxSize.add(flags)
 	flags.StringVar(&o.from, "import", "", "the same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
-	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), side.NewCommand(plugins), newFit(plugins),
+	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
 		newDrain(plugins), newShrink(plugins),
 		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),

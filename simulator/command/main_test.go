@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // TestMain has the test binary be the command itself, as the sides of a comparison are.

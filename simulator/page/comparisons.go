@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // comparison is the configuration that ran against one that was typed.
@@ -82,10 +82,10 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 			return stopped
 		}
 		defer func() { <-p.turn }()
-		result, err := compare.Run(ctx, compare.Options{
-			A:       side.Scheduler{Name: compared.A, Label: "the configuration that runs", Config: runs},
-			B:       side.Scheduler{Name: compared.B, Label: "what is typed", Config: []byte(text)},
-			Plugins: p.sim.Plugins(), Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
+		results, err := compare.Run(ctx, compare.Options{
+			A:      compare.Scheduler{Name: compared.A, Label: "the configuration that runs", Config: runs},
+			B:      []compare.Scheduler{{Name: compared.B, Label: "what is typed", Config: []byte(text)}},
+			WhatIf: p.sim.WhatIf, Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
 		})
 		if ctx.Err() != nil {
 			return stopped
@@ -96,7 +96,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return outcome{Problems: comparisonProblems(text, err)}
 		}
-		compared.Result = result
+		compared.Result = results[0]
 		return outcome{Notice: job.Verdict(), Link: job.URL()}
 	}))
 }
@@ -134,10 +134,10 @@ func comparisonProblems(text string, err error) (all []typed.Problem) {
 
 // phases tells a job what each side is at, and adds up how far they are with what
 // takes the longest.
-func phases(job *job) func(side.Progress) {
+func phases(job *job) func(compare.Progress) {
 	var mu sync.Mutex
-	sides := map[string]side.Progress{}
-	return func(now side.Progress) {
+	sides := map[string]compare.Progress{}
+	return func(now compare.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		sides[now.Side] = now

@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubectl/pkg/drain"
 	"k8s.io/kubernetes/pkg/util/taints"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 func (p *page) node(w http.ResponseWriter, r *http.Request) error {

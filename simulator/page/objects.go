@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 type shelf struct {

@@ -18,7 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 // matching is what a pod's regexes say of the nodes that are there now.

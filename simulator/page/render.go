@@ -18,7 +18,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 //go:embed templates/*.html

@@ -10,8 +10,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {

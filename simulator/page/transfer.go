@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 func (p *page) export(w http.ResponseWriter, r *http.Request) error {

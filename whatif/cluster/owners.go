@@ -14,12 +14,18 @@ import (
 
 // Workload is what a pod belongs to: the Deployment and not its ReplicaSet, the CronJob
 // and not its Job. A pod of a file on a node belongs to the Node. Empty: to nothing.
-type Workload struct{ Kind, Name string }
+type Workload struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// OfStatic is the kind of what static pods belong to.
+const OfStatic = "Node"
 
 // WorkloadOf goes by the name of a ReplicaSet that is not there.
 func (c *Cluster) WorkloadOf(pod *v1.Pod) Workload {
 	if pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
-		return Workload{"Node", pod.Spec.NodeName}
+		return Workload{OfStatic, pod.Spec.NodeName}
 	}
 	ref := metav1.GetControllerOf(pod)
 	if ref == nil {

@@ -112,11 +112,12 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	}
 	switch info.Verb + " " + info.Subresource {
 	case "get ", "get status":
-		return found(k, info)
+		return found(k, info.Namespace, info.Name)
 	case "list ":
 		return k.list(info.Namespace, r.URL.Query().Get("labelSelector"), r.URL.Query().Get("fieldSelector"))
 	case "patch ", "patch status":
-		return t.cluster.patch(k, info, r.Header.Get("Content-Type"), body)
+		mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		return t.cluster.patch(k, info.Namespace, info.Name, types.PatchType(mediaType), body)
 	case "delete ":
 		return t.cluster.deleteOne(k, info, body)
 	case "create ", "update ", "update status", "create binding", "create eviction":
@@ -125,11 +126,11 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	return nil, t.cluster.errNotServed(info.Verb, what)
 }
 
-func found(k *kind, info *request.RequestInfo) (Object, error) {
-	if o := k.get(info.Namespace, info.Name); o != nil {
+func found(k *kind, namespace, name string) (Object, error) {
+	if o := k.get(namespace, name); o != nil {
 		return o, nil
 	}
-	return nil, k.notFound(info.Name)
+	return nil, k.notFound(name)
 }
 
 // take takes an object of a request's body.
@@ -189,17 +190,16 @@ func fieldsOf(o Object) fields.Set {
 	return set
 }
 
-func (c *Cluster) patch(k *kind, info *request.RequestInfo, contentType string, patch []byte) (Object, error) {
-	old, err := found(k, info)
+func (c *Cluster) patch(k *kind, namespace, name string, by types.PatchType, patch []byte) (Object, error) {
+	old, err := found(k, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	mediaType, _, _ := mime.ParseMediaType(contentType)
 	is, err := json.Marshal(old)
 	if err != nil {
 		return nil, err
 	}
-	switch types.PatchType(mediaType) {
+	switch by {
 	case types.StrategicMergePatchType, types.ApplyYAMLPatchType:
 		if patch, err = yaml.YAMLToJSON(patch); err == nil {
 			is, err = strategicpatch.StrategicMergePatch(is, patch, old)
@@ -207,7 +207,7 @@ func (c *Cluster) patch(k *kind, info *request.RequestInfo, contentType string, 
 	case types.MergePatchType:
 		is, err = jsonpatch.MergePatch(is, patch)
 	default:
-		return nil, c.errNotServed("patch by "+mediaType, k.resource.Resource)
+		return nil, c.errNotServed("patch by "+string(by), k.resource.Resource)
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -223,7 +223,7 @@ func (c *Cluster) patch(k *kind, info *request.RequestInfo, contentType string, 
 }
 
 func (c *Cluster) deleteOne(k *kind, info *request.RequestInfo, body []byte) (runtime.Object, error) {
-	o, err := found(k, info)
+	o, err := found(k, info.Namespace, info.Name)
 	if err != nil {
 		return nil, err
 	}

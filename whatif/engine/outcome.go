@@ -53,9 +53,9 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	pod := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name)
 	switch by, evicted := e.evicted[name]; {
 	case pod == nil && evicted:
-		o.State, o.PreemptedBy = Preempted, by
+		o.State, o.Node, o.PreemptedBy = Preempted, "", by
 	case pod == nil:
-		o.State = Gone
+		o.State, o.Node = Gone, ""
 		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return nameOf(pod) == name }); at >= 0 {
 			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
 		}

@@ -15,7 +15,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/internal/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 )
 
@@ -28,7 +27,6 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	testsim.Side()
 	os.Exit(run(m))
 }
 

@@ -1,0 +1,227 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
+)
+
+// Result is what came of a comparison. All but Runs is of the first run, and
+// Unplaced and Differences are of all of them.
+type Result struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// Summary is the answer in about ten lines, which every format begins with.
+	Summary []Line `json:"summary"`
+	// Workloads are all there are: first those that lose pods, then those with direct differences.
+	Workloads []*Workload `json:"workloads"`
+	Groups    []Group     `json:"groups"` // of nodes, by label and value
+	// Pods says which pods were scheduled, Steps how many steps there were after.
+	Pods  string `json:"pods"`
+	Steps int    `json:"steps"`
+	// Nodes is how many there are, Asked of how many pods the scheduler was asked
+	// on either side.
+	Nodes int     `json:"nodes"`
+	Asked int     `json:"asked"`
+	Runs  []Tally `json:"runs"`
+	// Unplaced are pods that run in the file and have no node under A. That is a fault
+	// of the copy and none of B: they are in no other list.
+	Unplaced []Difference `json:"unplaced"`
+	// Differences are pods that came out differently, and not by chance: first those
+	// that the configurations differ about, then what follows from these; and among
+	// either, those that lost their node first.
+	Differences []Difference      `json:"differences"`
+	Ties        []Difference      `json:"ties"`    // pods that chance alone put elsewhere
+	Nowhere     []Difference      `json:"nowhere"` // pods without a node on either side
+	Load        Loads             `json:"load"`
+	TimesA      Times             `json:"timesA"`
+	TimesB      Times             `json:"timesB"`
+	LeftOut     []snapshot.Notice `json:"leftOut"`         // objects that the API server has refused, on both sides
+	NotModelled []string          `json:"notModelled"`     // what neither side did as a real cluster does
+	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
+
+	wanted Wanted
+}
+
+// Tally is a run in numbers.
+type Tally struct {
+	Seed      uint64 `json:"seed"`
+	Same      int    `json:"same"`
+	Elsewhere int    `json:"elsewhere"`
+	OnlyA     int    `json:"onlyA"`
+	OnlyB     int    `json:"onlyB"`
+	Nowhere   int    `json:"nowhere"`
+	Ties      int    `json:"ties"`
+	Unplaced  int    `json:"unplaced"`
+	Follows   int    `json:"follows"` // how many of Elsewhere follow from others
+	// CPUDeviation is the standard deviation of the nodes' load, in percent.
+	CPUDeviationA float64 `json:"cpuDeviationA"`
+	CPUDeviationB float64 `json:"cpuDeviationB"`
+}
+
+func newResult(o *Options, b string) *Result {
+	if len(o.GroupBy) == 0 {
+		o.GroupBy = []string{v1.LabelTopologyZone}
+	}
+	return &Result{
+		A: o.A.Name, B: b, Pods: o.Pods, Steps: len(o.Scenario.Steps), LeftOut: []snapshot.Notice{}, NotModelled: []string{},
+		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{}, wanted: o.Wanted,
+	}
+}
+
+// Lost is how many pods have a node under A and none under B, in the run in which
+// they are the most. What chance alone does is not counted.
+func (r *Result) Lost() int {
+	lost := 0
+	for _, run := range r.Runs {
+		lost = max(lost, run.OnlyA)
+	}
+	return lost
+}
+
+func (r *Result) add(seed uint64, v *verdicts) {
+	load := newLoads(nodeLoads(v.a, v.b), r.wanted.Prices)
+	run := Tally{
+		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
+		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
+	}
+	kinds := map[Kind]int{}
+	for _, d := range v.differences {
+		if kinds[d.Kind]++; d.Follows && d.Kind == Elsewhere {
+			run.Follows++
+		}
+	}
+	run.Elsewhere, run.OnlyA, run.OnlyB = kinds[Elsewhere], kinds[OnlyA], kinds[OnlyB]
+	if len(r.Runs) == 0 {
+		r.LeftOut = append(r.LeftOut, v.a.LeftOut...)
+		r.NotModelled = sets.List(sets.New(v.a.NotModelled...).Insert(v.b.NotModelled...))
+		r.Load, r.TimesA, r.TimesB = load, newTimes(v.a), newTimes(v.b)
+		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
+		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
+		r.Workloads, r.Groups = v.workloads(r.wanted.GroupBy), newGroups(load.Nodes, &r.wanted)
+	}
+	r.Runs = append(r.Runs, run)
+	r.Differences = addTo(r.Differences, v.differences)
+	r.Unplaced = addTo(r.Unplaced, v.unplaced)
+}
+
+// addTo adds the differences of a run to those of the runs before, each once.
+func addTo(all, more []Difference) []Difference {
+	id := func(d Difference) string { return string(d.Kind) + " " + d.key() }
+	at := map[string]int{}
+	for i, d := range all {
+		at[id(d)] = i
+	}
+	for _, d := range more {
+		if i, ok := at[id(d)]; ok {
+			all[i].Runs++
+		} else {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// nothing says why the scheduler was asked for no pod.
+func (r *Result) nothing() error {
+	err := fmt.Errorf("%w: the scheduler was asked for no pod", ErrNothing)
+	if waiting := slices.Concat(r.Unplaced, r.Nowhere); len(waiting) > 0 {
+		return fmt.Errorf("%w; pod %s: %s", err, waiting[0].key(), waiting[0].Reason)
+	}
+	if len(r.LeftOut) > 0 {
+		return fmt.Errorf("%w; %s", err, r.LeftOut[0])
+	}
+	return err
+}
+
+// rank puts first what people look for, and last what follows from other pods.
+func (d *Difference) rank() int {
+	i := slices.Index([]Kind{OnlyA, OnlyB, Elsewhere, Nowhere}, d.Kind)
+	if d.Follows {
+		i += 10
+	}
+	return i
+}
+
+// finish sorts, and sums up.
+func (r *Result) finish() {
+	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
+	slices.SortFunc(r.Unplaced, byKey)
+	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
+	r.Summary = r.summary()
+}
+
+// Times are how long the scheduler took to find nodes, all attempts for a pod
+// together.
+type Times struct {
+	Pods     int           `json:"pods"`
+	Attempts int           `json:"attempts"`
+	P50      time.Duration `json:"p50Nanoseconds"`
+	P99      time.Duration `json:"p99Nanoseconds"`
+}
+
+func newTimes(r *side.Result) (t Times) {
+	var took []time.Duration
+	for _, o := range r.Pods {
+		if o.Attempts > 0 {
+			took, t.Attempts = append(took, o.Took), t.Attempts+o.Attempts
+		}
+	}
+	if t.Pods = len(took); t.Pods > 0 {
+		slices.Sort(took)
+		t.P50, t.P99 = took[(t.Pods-1)*50/100], took[(t.Pods-1)*99/100]
+	}
+	return t
+}
+
+// Verdict says in a line what came of it, and first what makes that doubtful.
+func (r *Result) Verdict() string {
+	switch n := len(r.Unplaced); n {
+	case 0:
+		return r.outcome()
+	case 1:
+		return "1 pod that runs has no node under A; of the others: " + r.outcome()
+	default:
+		return fmt.Sprintf("%d pods that run have no node under A; of the others: %s", n, r.outcome())
+	}
+}
+
+func (r *Result) outcome() string {
+	first := r.Runs[0]
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
+	} {
+		if part.n == 1 {
+			parts = append(parts, "1 pod has "+part.what)
+		} else if part.n > 0 {
+			parts = append(parts, fmt.Sprint(part.n, " pods have ", part.what))
+		}
+	}
+	switch {
+	case len(parts) > 0 && first.Follows > 0:
+		return fmt.Sprintf("%s, and %d more follow from these", strings.Join(parts, ", "), first.Follows)
+	case first.Follows > 0:
+		return Plural(first.Follows, "pod") + " elsewhere, by what other pods did before"
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case first.Ties > 0:
+		return "No difference but " + Plural(first.Ties, "tie")
+	}
+	return "No difference"
+}
+
+// Plural is a number of things.
+func Plural(n int, what string) string { return words.Plural(n, what) }

@@ -1,0 +1,128 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+)
+
+// Wanted is what a result says of nodes.
+type Wanted struct {
+	GroupBy []string // labels that group nodes. None: that of the zone
+	Prices  *Prices  // nil: nothing is said of costs
+}
+
+// check fails if what is wanted is about nodes of another cluster.
+func (w *Wanted) check(nodes []side.Node) error {
+	for _, label := range w.GroupBy {
+		has := func(node side.Node) bool { return node.Labels[label] != "" }
+		if !slices.ContainsFunc(nodes, has) && label != v1.LabelTopologyZone {
+			return fmt.Errorf("--group-by %s: no node has the label", label)
+		}
+	}
+	if w.Prices == nil {
+		return nil
+	}
+	return w.Prices.Check(nodes)
+}
+
+// checkWanted looks before anything is started. The nodes that a scenario makes are known
+// at the end only.
+func (o *Options) checkWanted() error {
+	if len(o.Scenario.Steps) > 0 {
+		return nil
+	}
+	nodes := make([]side.Node, len(o.Cluster.Nodes))
+	for i := range nodes {
+		nodes[i].Labels = o.Cluster.Nodes[i].Labels
+	}
+	return o.Wanted.check(nodes)
+}
+
+// Line is one of the answer. It says something, or it has a value for the cluster as it is in
+// the file, and for either side.
+type Line struct {
+	About string `json:"about"`
+	Says  string `json:"says,omitempty"`
+	Today string `json:"today,omitempty"`
+	A     string `json:"a,omitempty"`
+	B     string `json:"b,omitempty"`
+}
+
+// Terms says what the words of the summary mean.
+const Terms = "A node is used if a pod is on it that is neither a DaemonSet's nor static. " +
+	"Unevenness is the standard deviation of what is requested of nodes, in percent of what each has."
+
+func (r *Result) summary() []Line {
+	each := func(about string, value func(*Load) string) Line {
+		return Line{About: about, Today: value(&r.Load.Before), A: value(&r.Load.A), B: value(&r.Load.B)}
+	}
+	lines := []Line{
+		{About: "verdict", Says: r.Verdict()},
+		{About: "pods that lose their node", Says: r.lost()},
+		{About: "direct differences", Says: r.caused(false)},
+		{About: "what follows from these", Says: r.caused(true)},
+		each("nodes used, empty", func(l *Load) string { return fmt.Sprintf("%d, %d", l.Used, l.Empty) }),
+	}
+	for _, resource := range r.Load.Resources() {
+		lines = append(lines, each("unevenness, "+resource, func(l *Load) string {
+			return fmt.Sprintf("%.1f %%", l.Percent[resource].StandardDeviation)
+		}))
+	}
+	if r.wanted.Prices == nil {
+		return lines
+	}
+	lines = append(lines, each("cost per hour, used and empty", func(l *Load) string {
+		return strings.TrimSpace(fmt.Sprintf("%.2f, %.2f %s", l.UsedCost, l.EmptyCost, r.wanted.Prices.Currency))
+	}))
+	var unknown []string
+	for _, node := range r.Load.Nodes {
+		if _, known := r.wanted.Prices.Of(node.node); !known {
+			unknown = append(unknown, node.Node)
+		}
+	}
+	if len(unknown) > 0 {
+		lines = append(lines, Line{About: "nodes without a price", Says: howMany(unknown)})
+	}
+	return lines
+}
+
+func (r *Result) lost() string {
+	var names []string
+	for _, d := range r.Differences {
+		if d.Kind == OnlyA {
+			names = append(names, d.key())
+		}
+	}
+	return howMany(names)
+}
+
+func howMany(names []string) string {
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), Few(names)), ": ")
+}
+
+// caused is how many differences have which cause: what differs between the configurations,
+// or else what has decided.
+func (r *Result) caused(follows bool) string {
+	all, counts := 0, map[string]int{}
+	for _, d := range r.Differences {
+		by := cmp.Or(d.By, d.Plugin, string(d.Cause))
+		if d.Setting != "" {
+			by += " (" + d.Setting + ")"
+		}
+		if d.Follows == follows {
+			all, counts[by] = all+1, counts[by]+1
+		}
+	}
+	causes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	for i, by := range causes {
+		causes[i] = fmt.Sprintf("%d by %s", counts[by], by)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, Few(causes)), ": ")
+}
