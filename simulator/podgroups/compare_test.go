@@ -3,6 +3,7 @@
 package podgroups
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
@@ -27,16 +29,17 @@ const (
 
 func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
 	group, pods := gang(3, 3)
-	result, err := compare.Run(t.Context(), compare.Options{
-		A: side.Scheduler{Name: "any", Config: []byte(anyNode)}, B: side.Scheduler{Name: "one", Config: []byte(onlyOne)}, Pods: side.Pending,
+	results, err := compare.Run(t.Context(), compare.Options{
+		A: compare.Scheduler{Name: "any", Config: []byte(anyNode)}, B: []compare.Scheduler{{Name: "one", Config: []byte(onlyOne)}}, Pods: side.Pending,
 		Cluster: &snapshot.Snapshot{
 			Nodes: []v1.Node{nodeOf("node-1", "2"), nodeOf("node-2", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods,
 		},
-		InTurn: true, Warnings: t.Output(),
+		WhatIf: func(config []byte) (engine.Options, func() error, error) { return simulator.WhatIf(config, nil) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	result := results[0]
 	if len(result.Differences) != 3 {
 		t.Errorf("%d pods differ", len(result.Differences))
 	}
@@ -48,29 +51,44 @@ func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
 	}
 }
 
-func TestWhatAGangPushesOutIsToldOfOneOfItsPods(t *testing.T) {
+// sideOf is what becomes of a cluster.
+func sideOf(t *testing.T, objects *snapshot.Snapshot, scenario side.Scenario) *side.Result {
+	t.Helper()
+	o, done, err := simulator.WhatIf([]byte(anyNode), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Cluster = objects
+	one, err := side.New(t.Context(), side.Options{Options: o, Text: []byte(anyNode), Pods: side.Pending, Scenario: scenario})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	result, err := one.Run(t.Context())
+	if err := errors.Join(err, done()); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestWhatAGangPreemptsIsToldOfOneOfItsPods(t *testing.T) {
 	objects, group, pods := crowded()
 	for i := range objects.Pods {
 		objects.Pods[i].Spec.NodeName = fmt.Sprint("node-", i%2+1)
 	}
 	objects.PodGroups, objects.Pods = append(objects.PodGroups, group), append(objects.Pods, pods...)
-	result, err := side.Run(t.Context(), side.Options{
-		Config: []byte(anyNode), Cluster: objects, Pods: side.Pending, Seed: 1, Progress: func(string, int, int) {}, Warnings: t.Output(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pushed := map[string]int{}
+	result := sideOf(t, objects, side.Scenario{})
+	preempted := map[string]int{}
 	for _, pod := range result.Pods {
 		switch {
-		case pod.State == side.PushedOut:
-			pushed[pod.PushedOutBy]++
+		case pod.State == side.Preempted:
+			preempted[pod.PreemptedBy]++
 		case pod.Node == "":
 			t.Errorf("%s is %s: %s", pod.Name, pod.State, pod.Message)
 		}
 	}
-	if pushed["default/train-1"]+pushed["default/train-2"]+pushed["default/train-3"] != 2 || len(pushed) != 1 {
-		t.Errorf("pods were pushed out by %v", pushed)
+	if preempted["default/train-1"]+preempted["default/train-2"]+preempted["default/train-3"] != 2 || len(preempted) != 1 {
+		t.Errorf("pods were preempted by %v", preempted)
 	}
 }
 
@@ -92,16 +110,9 @@ steps:
 	}
 	for _, steps := range []int{0, 1} {
 		group, pods, fewer := *group.DeepCopy(), append([]v1.Pod{}, pods...), append([]v1.Pod{}, fewer...)
-		result, err := side.Run(t.Context(), side.Options{
-			Config: []byte(anyNode), Pods: side.Pending, Scenario: side.Scenario{Steps: scenario.Steps[:steps]}, Seed: 1,
-			Cluster: &snapshot.Snapshot{
-				Nodes: []v1.Node{nodeOf("node-1", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group, few}, Pods: append(pods, fewer...),
-			},
-			Progress: func(step string, done, of int) { t.Log(step, done, of) }, Warnings: t.Output(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := sideOf(t, &snapshot.Snapshot{
+			Nodes: []v1.Node{nodeOf("node-1", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group, few}, Pods: append(pods, fewer...),
+		}, side.Scenario{Steps: scenario.Steps[:steps]})
 		for _, pod := range result.Pods {
 			switch {
 			case strings.HasPrefix(pod.Name, "few-"):

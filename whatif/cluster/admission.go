@@ -134,7 +134,7 @@ func (c *Cluster) Replace(ctx context.Context, o Object) error {
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)
 	strategy := strategies[k.kind.Kind]
-	if strategy == nil {
+	if strategy == nil && k.kind.Kind != "PodGroup" { // which some minors have
 		return o, nil
 	}
 	of := o
@@ -145,6 +145,9 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 	if err := c.admit(ctx, k, o, internal); err != nil {
 		return nil, err
 	}
+	if strategy == nil {
+		return toVersion(internal, k)
+	}
 	into := internal.(metav1.Object)
 	into.SetUID(types.UID("not-yet"))
 	ctx = request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
@@ -154,11 +157,9 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
 		return nil, err
 	}
-	external, err := legacyscheme.Scheme.ConvertToVersion(internal, k.kind.GroupVersion())
-	if err != nil {
+	if o, err = toVersion(internal, k); err != nil {
 		return nil, err
 	}
-	o = external.(Object)
 	switch o := o.(type) {
 	case *v1.Node:
 		o.Status = of.(*v1.Node).Status
@@ -166,6 +167,14 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		o.Status = of.(*v1.PersistentVolume).Status
 	}
 	return o, nil
+}
+
+func toVersion(internal runtime.Object, k *kind) (Object, error) {
+	external, err := legacyscheme.Scheme.ConvertToVersion(internal, k.kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	return external.(Object), nil
 }
 
 func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime.Object) error {

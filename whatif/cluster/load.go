@@ -15,6 +15,7 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
@@ -92,6 +93,13 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	switch o := o.(type) {
 	case *v1.Pod:
 		return c.loadPod(o)
+	case *minor.PodGroup: // whose priority its class gives it
+		made, err := c.prepare(context.Background(), k, o)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", of.Title, name(o), err)
+		}
+		c.put(made)
+		return nil
 	case *v1.Node:
 		if o.Status.Allocatable == nil {
 			o.Status.Allocatable = o.Status.Capacity

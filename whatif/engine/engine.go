@@ -109,10 +109,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
 	}
-	if o.PodGroups {
-		e.groups = o.Recorder
-	}
 	var err error
+	if o.PodGroups {
+		if e.groups, err = o.Recorder, enablePodGroups(); err != nil {
+			return nil, err
+		}
+	}
 	if e.Cluster, err = cluster.New(e.clock.Now); err != nil {
 		return nil, err
 	}
@@ -134,16 +136,21 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	return e, e.listen()
 }
 
+// enablePodGroups does so in all of this process, where this minor has them.
+func enablePodGroups() error {
+	gates.Lock()
+	defer gates.Unlock()
+	if minor.NoPodGroups != "" {
+		return nil
+	}
+	return feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": true})
+}
+
 // makeScheduler switches off what would go on beside an attempt.
 func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (err error) {
 	gates.Lock()
 	defer gates.Unlock()
 	gate := feature.DefaultMutableFeatureGate
-	if o.PodGroups && minor.NoPodGroups == "" {
-		if err := gate.SetFromMap(map[string]bool{"GenericWorkload": true}); err != nil {
-			return err
-		}
-	}
 	was := gate.Enabled(features.SchedulerAsyncPreemption)
 	if err := gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): false}); err != nil {
 		return err
@@ -196,8 +203,28 @@ func (e *Engine) listen() error {
 // Close ends the scheduler.
 func (e *Engine) Close() { e.close() }
 
-// Run schedules pods until nothing more comes of it, or until ctx is done.
-func (e *Engine) Run(ctx context.Context) (err error) {
+// unanswered is how long a run waits for a plugin or an extender after its context is done.
+const unanswered = time.Second
+
+// Run schedules pods until nothing more comes of it, or until ctx is done. If a plugin or an
+// extender does not answer then, it is left behind: the engine cannot be used any more.
+func (e *Engine) Run(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- e.run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(unanswered):
+		return context.Cause(ctx)
+	}
+}
+
+func (e *Engine) run(ctx context.Context) (err error) {
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
 	if err = e.evictTainted(ctx); err != nil {

@@ -407,6 +407,34 @@ func TestTheEndOfTheContextEndsARun(t *testing.T) {
 	}
 }
 
+// A filter that never answers cannot be interrupted.
+func TestTheEndOfTheContextEndsARunThatHangs(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Hangs}]}}}]\n"))
+		o.Plugins = frameworkruntime.Registry{"Hangs": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+			return hanging{func() {
+				cancel(errors.New("enough"))
+				<-release
+			}}, nil
+		}}
+	})
+	if err := e.Run(ctx); err == nil || err.Error() != "enough" {
+		t.Error(err)
+	}
+}
+
+type hanging struct{ asked func() }
+
+func (hanging) Name() string { return "Hangs" }
+
+func (h hanging) Filter(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeInfo) *fwk.Status {
+	h.asked()
+	return nil
+}
+
 func sorted(lines []string) string {
 	for i := range lines {
 		for j := i; j > 0 && lines[j] < lines[j-1]; j-- {

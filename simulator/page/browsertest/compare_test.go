@@ -1,10 +1,14 @@
 package browsertest
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,11 +16,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// clusters is how long it may take that two clusters start and schedule.
+// clusters is how long a comparison may take.
 const clusters = 3 * time.Minute
 
 func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
@@ -52,16 +57,40 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	}
 }
 
+// hangs is a configuration with an extender that answers nothing until it is let go on.
+func hangs(t *testing.T) (config string, goOn func()) {
+	t.Helper()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var args extenderv1.ExtenderArgs
+		err := json.NewDecoder(r.Body).Decode(&args)
+		<-release
+		_ = json.NewEncoder(w).Encode(extenderv1.ExtenderFilterResult{NodeNames: args.NodeNames, Error: errorText(err)})
+	}))
+	goOn = sync.OnceFunc(func() { close(release) })
+	t.Cleanup(func() { goOn(); server.Close() })
+	return head + "extenders:\n- {urlPrefix: '" + server.URL + "', filterVerb: filter, nodeCacheCapable: true, httpTimeout: 1h}\n", goOn
+}
+
+func errorText(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 func TestAComparisonIsStopped(t *testing.T) {
+	config, _ := hangs(t)
 	p := open(t, "/")
+	p.createNode("kubecon-1")
 	p.createPod("waits", "")
 	p.click("#cog")
+	p.paste("#text", config)
 	p.click("#compare")
 	p.waitFor("it is under way", "document.querySelector('#editor .job button') !== null")
 	p.click("#editor .job button")
 	p.waitWithin(clusters, "it has stopped", "document.querySelector('#problems').innerText.includes('stopped')")
-	p.click("#editor [data-close]")
-	p.closed("#editor")
+	p.discard()
 }
 
 // A pod that runs though no scheduler would have put it there stands for a copy that
@@ -185,9 +214,11 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
 	p.waitFor("it is on the node", "document.getElementById('on-default-plain')")
+	config, goOn := hangs(t)
 	orders := func(says string) (listed string) {
 		p.Helper()
 		p.do(chromedp.Navigate(server.URL() + "/scheduler"))
+		p.paste("#text", config)
 		p.click("#compare")
 		p.says("main .job", says)
 		p.do(chromedp.Evaluate("'#comparison-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
@@ -204,6 +235,7 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 	p.waitFor("it stands there once", "!document.querySelector('#jobs').childElementCount")
 	p.click(second + " button")
 	p.says(second, "stopped")
+	goOn()
 	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'No difference'")
 	p.do(chromedp.Navigate(server.URL()))
 	p.click("nav a[href='/compare']")
