@@ -2,9 +2,11 @@ package compare
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -260,5 +262,35 @@ func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
 	r := run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "default")}, Cluster: s, Pods: side.All})
 	if r.Asked != 1 || r.Runs[0].Same != 3 || len(r.Nowhere) != 1 || r.Nowhere[0].A.Message != "it has scheduling gates" {
 		t.Errorf("asked of %d, %+v, nowhere %+v", r.Asked, r.Runs[0], r.Nowhere)
+	}
+}
+
+// TestTheSameTwiceIsTheSame but for the times that attempts take, byte for byte.
+func TestTheSameTwiceIsTheSame(t *testing.T) {
+	var texts [2]string
+	for i := range texts {
+		s := crowded()
+		s.Pods = append(s.Pods, withRegex(podOf("picky", "100m"), "^gpu-"), withRegex(podOf("fussy", "100m"), "^node-00[12]$"))
+		r := run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = regexp.MustCompile(`Nanoseconds":\d+`).ReplaceAllString(string(raw), "")
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("%s\n%s", texts[0], texts[1])
+	}
+}
+
+func TestTheClusterIsOnlyRead(t *testing.T) {
+	s := crowded()
+	before, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "default")}, Cluster: s, Pods: side.All})
+	if after, err := json.Marshal(s); err != nil || string(after) != string(before) {
+		t.Errorf("%v: %s", err, after)
 	}
 }

@@ -37,7 +37,7 @@ func text(name string, of any) (string, error) {
 var functions = template.FuncMap{
 	"scheduled": scheduled, "where": where, "why": why, "brief": Brief, "cores": cores, "gib": gibibytes, "plural": Plural, "runs": runs,
 	"words": named, "text": text, "workloads": workloads, "groups": groups, "top": top, "more": more, "md": literal.Replace,
-	"join": strings.Join, "upper": strings.ToUpper, "terms": func() string { return compare.Terms },
+	"join": strings.Join, "upper": strings.ToUpper, "terms": func() string { return compare.Terms }, "tried": tried,
 }
 
 // workloads are those with pods that came out differently.
@@ -58,6 +58,18 @@ func groups(r *compare.Result) (rows [][]string) {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// tried is how a result came about, and what it does not have of a real cluster.
+func tried(r *compare.Result) string {
+	text := fmt.Sprintf("Tried in memory, with seed %d", r.Runs[0].Seed)
+	if last := len(r.Runs) - 1; last > 0 {
+		text = fmt.Sprintf("Tried in memory, %d times, with seeds %d to %d", len(r.Runs), r.Runs[0].Seed, r.Runs[last].Seed)
+	}
+	if len(r.NotModelled) > 0 {
+		text += ". Not modelled, and asked for: " + strings.Join(r.NotModelled, ", ")
+	}
+	return text + ". Webhooks, quotas and autoscalers are not modelled."
 }
 
 func amount(resource string, of compare.Amount) string {
@@ -100,7 +112,7 @@ func Markdown(w io.Writer, results ...*compare.Result) error {
 			lines = append(lines, strings.Repeat("|---", len(row))+"|")
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s\n", strings.Join(lines, "\n"), compare.Terms)
+	_, err := fmt.Fprintf(w, "%s\n\n%s\n", strings.Join(lines, "\n"), compare.Terms+" "+literal.Replace(tried(results[0])))
 	return err
 }
 

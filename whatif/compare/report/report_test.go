@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 func example() *compare.Result {
 	room := compare.Amount{CPU: 4000, Memory: 8 << 30, Pods: 110}
 	return &compare.Result{
-		A: "before.yaml", B: "<after>.yaml", Pods: side.Pending, Nodes: 2, Asked: 4,
+		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
 		Runs: []compare.Tally{{Seed: 1, Same: 1, Elsewhere: 1, OnlyA: 1, Nowhere: 1, Follows: 1, Ties: 2}, {Seed: 2, Same: 3}},
 		Differences: []compare.Difference{
 			{
@@ -236,7 +237,7 @@ func TestMarkdownIsACommentWhoseNamesAreText(t *testing.T) {
 	if err := Markdown(&out, example()); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.NewReplacer("TERMS", compare.Terms, "w'e", "w\\`e").Replace(wantMarkdown)
+	want := strings.NewReplacer("TERMS", compare.Terms+" "+wasTried, "w'e", "w\\`e").Replace(wantMarkdown)
 	if out.String() != want {
 		t.Errorf("it is\n%s\nwant\n%s", &out, want)
 	}
@@ -275,5 +276,19 @@ func TestACurveOfManyNodesIsShort(t *testing.T) {
 	path := curves(l)[0].Paths[1]
 	if n := strings.Count(path, "V"); n < steps/2 || n > steps || !strings.HasPrefix(path, "M0 0V-80.0H11V") || !strings.HasSuffix(path, fmt.Sprint("H", len(l.Nodes))) {
 		t.Errorf("%d steps: %.80s … %s", n, path, path[len(path)-20:])
+	}
+}
+
+const wasTried = "Tried in memory, 2 times, with seeds 1 to 2. Not modelled, and asked for: list leases. Webhooks, quotas and autoscalers are not modelled."
+
+func TestEveryReportSaysHowItCameAboutAndWhatIsNotModelled(t *testing.T) {
+	for name, format := range Formats {
+		var out bytes.Buffer
+		if err := format(&out, example()); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]string{"json": `"notModelled": [`}[name]; !strings.Contains(out.String(), cmp.Or(want, wasTried)) {
+			t.Errorf("%s:\n%s", name, &out)
+		}
 	}
 }

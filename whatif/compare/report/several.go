@@ -58,6 +58,6 @@ func writeSeveral(w io.Writer, results []*compare.Result) error {
 	if err := aligned.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n\n--details shows which pods and nodes differ under each B, and why.\n", compare.Terms)
+	_, err := fmt.Fprintf(w, "\n%s\n\n--details shows which pods and nodes differ under each B, and why.\n\n%s\n", compare.Terms, tried(results[0]))
 	return err
 }
