@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 )
@@ -103,7 +104,7 @@ const apiPort = 3131
 func (c *Config) AddFlags(flags *pflag.FlagSet) {
 	c.AddDoorFlag(flags)
 	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
-	flags.StringVar(&c.Kubelets, "kubelets", "", "what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+
+	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets", "what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+
 		" if you run something yourself (default "+OurKubelets+")")
 	flags.StringVar(&c.Kwok.Path, "kwok", "", "program of KWOK to run instead of our kubelets, such as bin/kwok of \"make kwok\"")
 	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file for KWOK's --config, with its Stages; may be given more than once")
@@ -117,7 +118,8 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 
 // AddDoorFlag makes a flag of Door alone.
 func (c *Config) AddDoorFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&c.Door, "door", "v2", "way into the scheduler: "+strings.Join(Doors, ", "))
+	c.Door = "v2"
+	flags.Var(cli.OneOf(&c.Door, Doors...), "door", "way into the scheduler: "+strings.Join(Doors, ", "))
 }
 
 // Configuration is a KubeSchedulerConfiguration to pick from.

@@ -19,6 +19,14 @@ type UsageError struct{ error }
 
 func (e UsageError) Unwrap() error { return e.error }
 
+// Usage makes a UsageError of an error, and nil of none.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return UsageError{err}
+}
+
 // Complete gives a program, once it has all of its commands, the command version, and
 // --version where it has no such flag. Its errors are UsageErrors where they are about what
 // was typed; the program prints them.

@@ -1,10 +1,8 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -75,7 +73,7 @@ and if pods that run in the cluster have no node under A, unless --accept-unplac
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"go by the other pods where some that run in the cluster have no node under A, and list those")
-	flags.StringVarP(&c.format, "output", "o", "table", "table, json, markdown, or html: a page that is one file")
+	outputFlag(flags, &c.format, slices.Sorted(maps.Keys(report.Formats)), "table, json, markdown, or html: a page that is one file")
 	flags.BoolVar(&c.details, "details", false, "in the table: which pods and nodes differ, and why")
 	flags.StringArrayVar(&c.GroupBy, "group-by", nil, "a label of nodes by which they are counted; may be given more than once (default: that of the zone)")
 	flags.StringVar(&c.prices, "prices", "", "file with the prices of nodes, by instance type or by another label")
@@ -96,9 +94,6 @@ func (e lostError) Error() string { return string(e) }
 
 func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	write := report.Formats[c.format]
-	if write == nil {
-		return fmt.Errorf("--output %q is none of %s", c.format, strings.Join(slices.Sorted(maps.Keys(report.Formats)), ", "))
-	}
 	if err := c.checkReport(); err != nil {
 		return err
 	}
@@ -148,12 +143,13 @@ func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Res
 		result, err := c.judgeFiles(cmd, files)
 		return []*compare.Result{result}, err
 	}
-	errOut := cmd.ErrOrStderr()
-	if err := c.read(cmd.Context(), errOut); err != nil {
+	if err := c.read(cmd); err != nil {
 		return nil, err
 	}
-	c.Progress = newPrinter(errOut)
+	progress := progressOf(cmd)
+	c.Progress = progress.say
 	results, err := compare.Run(cmd.Context(), c.Options)
+	progress.end()
 	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && len(c.Cluster.Pods) > 0 {
 		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
 	}
@@ -236,7 +232,7 @@ func few(n int, one, many string) string {
 }
 
 // read reads all files, and the cluster, before anything is started.
-func (c *comparison) read(ctx context.Context, errOut io.Writer) (err error) {
+func (c *comparison) read(cmd *cobra.Command) (err error) {
 	switch {
 	case c.a == "":
 		return errors.New("--a is missing; try simulator compare --help")
@@ -270,6 +266,6 @@ func (c *comparison) read(ctx context.Context, errOut io.Writer) (err error) {
 	if c.Scenario, _, err = readScenario(c.scenario); err != nil {
 		return err
 	}
-	c.Cluster, err = c.clusterFlags.read(ctx, errOut)
+	c.Cluster, err = c.clusterFlags.read(cmd)
 	return err
 }

@@ -78,8 +78,8 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"--cluster or --kubeconfig is missing":   {"--a", "default", "--b", "v2"},
 		"--cluster and --kubeconfig: choose one": {"--a", "default", "--b", "v2", "--cluster", cluster, "--kubeconfig", "x"},
 		"--kubeconfig " + none + ": ":            {"--a", "default", "--b", "v2", "--kubeconfig", none},
-		"--context, --node-selector and --annotation are about the cluster of --kubeconfig": {
-			"--a", "default", "--b", "v2", "--cluster", cluster, "--node-selector", "x=y",
+		"--context, --only-nodes and --annotation are about the cluster of --kubeconfig": {
+			"--a", "default", "--b", "v2", "--cluster", cluster, "--only-nodes", "x=y",
 		},
 		"--b is missing":                             {"--a", "default", "--cluster", cluster},
 		"--cluster " + none + ": ":                   {"--a", "default", "--b", "v2", "--cluster", none},
@@ -94,12 +94,12 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {
 			"--a", misspelt, "--b", "v2", "--cluster", cluster,
 		},
-		"--b " + gone + ": line 6: plugin Gone: profile default-scheduler enables it": {"--a", "v2", "--b", gone, "--cluster", cluster},
-		`do you mean "schedulerName"?; --b ` + gone + ": line 6: ":                    {"--a", misspelt, "--b", gone, "--cluster", cluster},
-		`--output "text" is none of html, json, markdown, table`:                      {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
-		`"some" is none of pending, all`:                                              {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
-		"--scenario " + steps + ": line 2: ":                                          {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
-		"delete[0]: an object needs apiVersion, kind and":                             {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
+		"--b " + gone + ": line 6: plugin Gone: profile default-scheduler enables it":        {"--a", "v2", "--b", gone, "--cluster", cluster},
+		`do you mean "schedulerName"?; --b ` + gone + ": line 6: ":                           {"--a", misspelt, "--b", gone, "--cluster", cluster},
+		`invalid argument "text" for "-o, --output" flag: use html, json, markdown or table`: {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
+		`invalid argument "some" for "--pods" flag: use pending or all`:                      {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
+		"--scenario " + steps + ": line 2: ":                                                 {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
+		"delete[0]: an object needs apiVersion, kind and":                                    {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
 		"unknown flag: --c": {"--c"},
 		`--fail-on "worse" is none of lost, moved, spread, cost, none`:                      {"a.json", "b.json", "--fail-on", "lost,worse"},
 		"--fail-on none stands alone":                                                       {"a.json", "b.json", "--fail-on", "none", "--fail-on", "lost"},
@@ -308,7 +308,7 @@ func TestCompareReadsAClusterThatRuns(t *testing.T) {
 	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
 	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
 		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "default", "--b", "v2", "--pods", "all", "--details")
-		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "pods: 2") {
+		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 2\n") {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +30,7 @@ func (c *clusterFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&c.file, "cluster", "", "file with the cluster: as exported, or from kubectl get")
 	c.maxSize.add(flags)
 	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
+	quietFlag(flags)
 }
 
 // check is read's first part, which needs nothing but the flags.
@@ -45,9 +45,10 @@ func (c *clusterFlags) check(command string) error {
 }
 
 // read reads the cluster, and writes what a person should know of it.
-func (c *clusterFlags) read(ctx context.Context, errOut io.Writer) (*snapshot.Snapshot, error) {
+func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
+	ctx, errOut := cmd.Context(), cmd.ErrOrStderr()
 	if c.file == "" {
-		cluster, err := readCluster(ctx, c.live, errOut)
+		cluster, err := readCluster(ctx, c.live, progressOf(cmd))
 		if err != nil {
 			return nil, fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
 		}
@@ -81,7 +82,7 @@ func (c *copyFlags) add(flags *pflag.FlagSet) {
 
 // read reads the cluster, and finds the configuration.
 func (c *copyFlags) read(cmd *cobra.Command) (cluster *snapshot.Snapshot, scheduler compare.Scheduler, err error) {
-	if cluster, err = c.clusterFlags.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+	if cluster, err = c.clusterFlags.read(cmd); err != nil {
 		return nil, scheduler, err
 	}
 	scheduler = compare.Scheduler{Label: "the configuration in the cluster's file", Config: cluster.SchedulerConfig}

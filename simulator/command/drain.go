@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -36,6 +37,7 @@ type removal struct {
 	format               string
 	prices               *compare.Prices // nil if none are given
 	nodes                []side.Node     // of the cluster
+	progress             *printer
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -62,9 +64,9 @@ func (r *removal) command(plugins frameworkruntime.Registry, use, short, more st
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + more, RunE: r.run}
 	flags := cmd.Flags()
 	r.copyFlags.add(flags)
-	flags.StringVar(&r.selector, "selector", r.selector, "labels of the nodes, as for kubectl")
+	flags.StringVarP(&r.selector, "selector", "l", r.selector, "labels of the nodes, as for kubectl")
 	flags.BoolVar(&r.Force, "force", false, "evict pods without a controller, too, as if one recreated them")
-	flags.StringVarP(&r.format, "output", "o", "table", "table or json")
+	outputFlag(flags, &r.format, []string{"json", "markdown", "table"}, "table, markdown or json")
 	return cmd
 }
 
@@ -75,6 +77,7 @@ func (r *removal) run(cmd *cobra.Command, named []string) error {
 	}
 	defer done()
 	removed, err := r.do(cmd.Context(), r.Options)
+	r.progress.end()
 	if err != nil {
 		return labelled(err)
 	}
@@ -94,8 +97,6 @@ func (r *removal) run(cmd *cobra.Command, named []string) error {
 func (r *removal) read(cmd *cobra.Command, named []string) (labelled func(error) error, done func() error, err error) {
 	drains := cmd.Name() == drainName
 	switch {
-	case r.format != "table" && r.format != "json":
-		return nil, nil, fmt.Errorf("--output %q is none of json, table", r.format)
 	case drains && (len(named) == 0) == (r.selector == ""):
 		return nil, nil, errors.New("which nodes? Name them, or choose them by --selector: one of the two")
 	}
@@ -105,7 +106,8 @@ func (r *removal) read(cmd *cobra.Command, named []string) (labelled func(error)
 	if r.Options.Options, labelled, done, err = r.whatIf(cmd, r.Options.Plugins); err != nil {
 		return nil, nil, err
 	}
-	r.Progress = tells(cmd)
+	r.progress = progressOf(cmd)
+	r.Progress = r.progress.tells
 	err = cmp.Or(r.choose(named), r.readPrices())
 	if bare := r.Bare(); err == nil && drains && !r.Force && len(bare) > 0 {
 		err = fmt.Errorf("no controller recreates these pods: %s; --force looks where they would go if one did", compare.Few(bare))
@@ -175,29 +177,52 @@ func (r *removal) write(cmd *cobra.Command, removed *drain.Result) error {
 		}
 		fmt.Fprintf(out, "%s\n\n", again(cmd, removed.Go))
 	}
-	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "POD\tFROM\tTO\tREASON")
+	rows := [][]string{{"POD", "FROM", "TO", "REASON"}}
 	for _, move := range removed.Moves[:min(shown, len(removed.Moves))] {
 		if move.PushedOutBy != "" {
 			move.Reason = strings.TrimSuffix("preempted by "+move.PushedOutBy+"; "+move.Reason, "; ")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", move.Pod, move.From, cmp.Or(move.To, "-"), move.Reason)
+		rows = append(rows, []string{move.Pod, move.From, cmp.Or(move.To, "-"), move.Reason})
 	}
+	err := map[string]func(io.Writer, [][]string) error{"table": writeTable, "markdown": writeMarkdown}[r.format](out, rows)
 	if more := len(removed.Moves) - shown; more > 0 {
-		fmt.Fprintf(t, "and %d more; -o json has all\n", more)
+		fmt.Fprintf(out, "and %d more; -o json has all\n", more)
 	}
 	stay := map[string][]string{}
 	for _, one := range removed.Stay {
 		stay[one.Reason] = append(stay[one.Reason], fmt.Sprintf("%s (%s)", one.Node, one.Pod))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(stay)) {
-		_ = t.Flush() // these widen no column
-		fmt.Fprintf(t, "\n%d nodes stay: %s\n   %s\n", len(stay[reason]), reason, compare.Few(stay[reason]))
+		fmt.Fprintf(out, "\n%d nodes stay: %s\n   %s\n", len(stay[reason]), reason, compare.Few(stay[reason]))
 	}
 	if asked := removed.NotModelled; len(asked) > 0 {
-		fmt.Fprintf(t, "\nNot modelled, and asked for: %s\n", strings.Join(asked, ", "))
+		fmt.Fprintf(out, "\nNot modelled, and asked for: %s\n", strings.Join(asked, ", "))
 	}
-	return t.Flush()
+	return err
+}
+
+// writeTable writes rows, the first of which is the head, for a console.
+func writeTable(out io.Writer, rows [][]string) error {
+	aligned := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(aligned, strings.Join(row, "\t"))
+	}
+	return aligned.Flush()
+}
+
+// writeMarkdown writes them for a comment on a pull request.
+func writeMarkdown(out io.Writer, rows [][]string) (err error) {
+	for i, row := range rows {
+		cells := slices.Clone(row)
+		for j := range cells {
+			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
+		}
+		_, wrong := fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
+		if err = cmp.Or(err, wrong); i == 0 {
+			fmt.Fprintln(out, strings.Repeat("|---", len(row))+"|")
+		}
+	}
+	return err
 }
 
 // shown is how many rows of a table a person reads.

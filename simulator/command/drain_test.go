@@ -40,6 +40,10 @@ func TestADrainTellsByItsExitStatusWhetherEveryPodFoundANode(t *testing.T) {
 	if want := "POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n"; status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
+	status, out, errOut = here(t.Context(), "drain", "-l", "pool=old", "--cluster", cluster, "-o", "markdown")
+	if want := "| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n"; status != 0 || out != want {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
 	status, out, errOut = here(t.Context(), "drain", "node-2", "--cluster", cluster, "--config", "native", "-o", "json")
 	var removed drain.Result
 	if err := json.Unmarshal([]byte(out), &removed); err != nil || status != statusLost || !strings.HasSuffix(errOut, "\nsimulator: 1 of 1 pods have no other node\n") {
@@ -85,7 +89,7 @@ func TestWhatIsWrongWithADrainIsSaidInALineBeforeAnythingIsStarted(t *testing.T)
 		"no controller recreates these pods: default/bare; --force looks where they would go if one did":   {"drain", "node-1", "--cluster", bare},
 		"--config v3: there is no such file, and no such door":                                             {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
 		"the configuration in the cluster's file: line 1: parallelism: ":                                   {"drain", "node-1", "--cluster", configured},
-		`--output "yaml" is none of json, table`:                                                           {"shrink", "--cluster", cluster, "-o", "yaml"},
+		`invalid argument "yaml" for "-o, --output" flag: use json, markdown or table`:                     {"shrink", "--cluster", cluster, "-o", "yaml"},
 		"--prices: no node has a price: there are some for huge, and none of these is a node's label type": {"shrink", "--cluster", cluster, "--prices", prices},
 		"--prices: open " + dir + "/none: no such file or directory":                                       {"shrink", "--cluster", cluster, "--prices", dir + "/none"},
 		`unknown command "node-1" for "simulator shrink"`:                                                  {"shrink", "node-1", "--cluster", cluster},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -37,15 +36,12 @@ preempted, and 2 if nothing was tried. With --until-full it is 1 if no replica f
 	flags.BoolVar(&f.untilFull, "until-full", false,
 		fmt.Sprintf("say how many more replicas of the workload fit, %d at most, without preempting anybody", fit.MostReplicas))
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
-	flags.StringVarP(&f.format, "output", "o", "table", "table, markdown or json")
+	outputFlag(flags, &f.format, slices.Sorted(maps.Keys(fit.Formats)), "table, markdown or json")
 	return cmd
 }
 
 func (f *fitCommand) run(cmd *cobra.Command) error {
 	write := fit.Formats[f.format]
-	if write == nil {
-		return fmt.Errorf("--output %q is none of %s", f.format, strings.Join(slices.Sorted(maps.Keys(fit.Formats)), ", "))
-	}
 	if len(f.files) == 0 {
 		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", fitName)
 	}
@@ -61,7 +57,9 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer done()
-	fitting, err := fit.Fit(cmd.Context(), fit.Options{Options: o, Manifests: manifests, UntilFull: f.untilFull, Progress: tells(cmd)})
+	progress := progressOf(cmd)
+	fitting, err := fit.Fit(cmd.Context(), fit.Options{Options: o, Manifests: manifests, UntilFull: f.untilFull, Progress: progress.tells})
+	progress.end()
 	if err != nil {
 		return labelled(err)
 	}

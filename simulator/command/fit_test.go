@@ -73,17 +73,17 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	misspelt := writeFile(t, dir, "misspelt.yaml", strings.Replace(fittedPods, "containers", "container", 1))
 	config := writeFile(t, dir, "config.yaml", "profiles:\n- schedulername: mine\n")
 	for want, args := range map[string][]string{
-		"-f is missing":                                       {"--cluster", cluster},
-		"--cluster or --kubeconfig is missing":                {"-f", pods},
-		`the path "` + gone + `" does not exist`:              {"-f", gone, "--cluster", cluster},
-		service + ": no pods come of it: it has 1 Service":    {"-f", service, "--cluster", cluster},
-		misspelt + ": pod default/small: there is no field":   {"-f", misspelt, "--cluster", cluster},
-		"--cluster " + gone + ": ":                            {"-f", pods, "--cluster", gone},
-		"--config x: there is no such file, and no such door": {"-f", pods, "--cluster", cluster, "--config", "x"},
-		"--config " + config + ": line 2: ":                   {"-f", pods, "--cluster", cluster, "--config", config},
-		`--output "html" is none of json, markdown, table`:    {"-f", pods, "--cluster", cluster, "-o", "html"},
-		"how many replicas fit can be said of one workload":   {"-f", pods, "--cluster", cluster, "--until-full"},
-		`unknown command "x" for "simulator fit"`:             {"x"},
+		"-f is missing":                                                                {"--cluster", cluster},
+		"--cluster or --kubeconfig is missing":                                         {"-f", pods},
+		`the path "` + gone + `" does not exist`:                                       {"-f", gone, "--cluster", cluster},
+		service + ": no pods come of it: it has 1 Service":                             {"-f", service, "--cluster", cluster},
+		misspelt + ": pod default/small: there is no field":                            {"-f", misspelt, "--cluster", cluster},
+		"--cluster " + gone + ": ":                                                     {"-f", pods, "--cluster", gone},
+		"--config x: there is no such file, and no such door":                          {"-f", pods, "--cluster", cluster, "--config", "x"},
+		"--config " + config + ": line 2: ":                                            {"-f", pods, "--cluster", cluster, "--config", config},
+		`invalid argument "html" for "-o, --output" flag: use json, markdown or table`: {"-f", pods, "--cluster", cluster, "-o", "html"},
+		"how many replicas fit can be said of one workload":                            {"-f", pods, "--cluster", cluster, "--until-full"},
+		`unknown command "x" for "simulator fit"`:                                      {"x"},
 	} {
 		status, out, errOut := fitHere(t.Context(), args...)
 		if strings.Contains(errOut, "schedules") || strings.Count(errOut, "\n") != 1 {

@@ -9,27 +9,52 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
 )
 
+// outputFlag makes the flag of how a result is written, which has a default.
+func outputFlag(flags *pflag.FlagSet, format *string, formats []string, usage string) {
+	*format = "table"
+	flags.VarP(cli.OneOf(format, formats...), "output", "o", usage)
+}
+
 // readSnapshot reads a file with a cluster. The notices are what of it is left out.
 func readSnapshot(ctx context.Context, path string, max maxSize) (*snapshot.Snapshot, []snapshot.Notice, error) {
-	file, err := os.Open(path)
+	file, err := openFile(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
 	return snapshot.ReadWithin(ctx, file, max.Value())
+}
+
+// openFile opens a file, or gives up when ctx is done: a pipe that nobody writes to opens never.
+func openFile(ctx context.Context, path string) (*os.File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.Open(path)
+		opened <- result{file, err}
+	}()
+	select {
+	case is := <-opened:
+		return is.file, is.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // maxSize is the flag of how large the file of a cluster may be.
@@ -87,9 +112,9 @@ func newSnapshot() *cobra.Command {
 		"Write down what is in a real cluster, as far as scheduling depends on it, for --from; the cluster is only read",
 		func(ctx context.Context, cmd *cobra.Command) error {
 			if o.Kubeconfig == "" {
-				return errors.New("which cluster? Give the kubeconfig of one that you may read: --kubeconfig FILE")
+				return cli.Usage(errors.New("which cluster? Give the kubeconfig of one that you may read: --kubeconfig FILE"))
 			}
-			objects, err := readCluster(ctx, o, cmd.ErrOrStderr())
+			objects, err := readCluster(ctx, o, progressOf(cmd))
 			if err != nil {
 				return err
 			}
@@ -100,28 +125,21 @@ func newSnapshot() *cobra.Command {
 			return write(objects, file, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
 	o.AddFlags(cmd.Flags(), "real cluster; it is only read")
-	cmd.Flags().StringVarP(&file, "output", "o", "cluster.yaml", "file to write, compressed if it ends in .gz; - is standard output")
+	cmd.Flags().StringVar(&file, "to", "cluster.yaml", "file to write, compressed if it ends in .gz; - is standard output")
+	quietFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&anonymous, "anonymize", false, "replace names and label values, everywhere alike")
 	return cmd
 }
 
-// readCluster reads a cluster, and shows how far it is: a line for each kind that
-// there is any of.
-func readCluster(ctx context.Context, o capture.Options, out io.Writer) (*snapshot.Snapshot, error) {
-	began, last, some := time.Now(), "", false
+// readCluster reads a cluster, and shows how far it is.
+func readCluster(ctx context.Context, o capture.Options, progress *printer) (*snapshot.Snapshot, error) {
+	defer progress.end()
 	o.Progress = func(kind string, objects int) {
-		if some && kind != last {
-			fmt.Fprintln(out)
-		}
-		if last, some = kind, objects > 0; some {
-			fmt.Fprintf(out, "\r%5.1fs  %s: %d", time.Since(began).Seconds(), kind, objects)
+		if objects > 0 {
+			progress.tells("reads "+kind, objects, 0)
 		}
 	}
-	objects, err := capture.Read(ctx, o)
-	if some {
-		fmt.Fprintln(out)
-	}
-	return objects, err
+	return capture.Read(ctx, o)
 }
 
 // write writes a snapshot to a file, all of it or nothing, compressed if it is to be.

@@ -147,12 +147,12 @@ func TestFlagsOfKwokThatCannotBeTogetherStopTheStart(t *testing.T) {
 		want string
 	}{
 		{[]string{"--kwok", "/bin/sh", "--kubelets", "none"}, "--kwok and --kubelets: choose one of the two"},
-		{[]string{"--kubelets", "kwok"}, `--kubelets "kwok": choose simulated or none`},
+		{[]string{"--kubelets", "kwok"}, `invalid argument "kwok" for "--kubelets" flag: use simulated or none`},
 		{[]string{"--kwok-config", "x"}, "--kwok-config is for the program of --kwok, and there is none"},
 		{[]string{"--kwok", "/no/kwok"}, `--kwok: exec: "/no/kwok": stat /no/kwok: no such file or directory`},
 	} {
 		out := newOutput()
-		if code := run(t.Context(), c.args, out, out); code != 1 || out.String() != "simulator: "+c.want+"\n" {
+		if code := run(t.Context(), c.args, out, out); code != 2 || out.String() != "simulator: "+c.want+"\n" {
 			t.Errorf("%s: %d, %s\nwant %s", c.args, code, out, c.want)
 		}
 	}

@@ -330,16 +330,12 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
 		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
 		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
-		{"no such door", append([]string{"--door", "back"}, free...), `no door "back"`},
 		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
 		{"no file to import", append([]string{"--import", "no/such"}, free...), "open no/such"},
 		{"a broken file", append([]string{"--from", broken}, free...), broken + ": no JSON: line 1: unexpected end"},
 		{"a file that was cut", append([]string{"--from", cut}, free...), cut + ": the file is cut off: it says that it has 2 objects, and has 1"},
-		{"a file and a cluster", append([]string{"--from", broken, "--kubeconfig", broken}, free...), "--from and --kubeconfig: choose one of the two"},
-		{"a context of no cluster", append([]string{"--context", "prod"}, free...), "there is none"},
 		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: open no/such"},
-		{"a snapshot of nothing", []string{"snapshot"}, "which cluster? Give the kubeconfig"},
-		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "-o", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
+		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "--to", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
 		{"no configuration", append([]string{"--config", "no/such"}, free...), "--config: open no/such"},
 		{"nothing to stop", []string{"stop", "--port", "1"}, "no simulator runs at port 1"},
 		{"nothing to reset", []string{"reset", "--port", "1"}, "no simulator runs at port 1"},
@@ -372,6 +368,11 @@ func TestWhatIsTypedWronglyStartsNothing(t *testing.T) {
 		"completion bash":  {0, "bash completion"},
 		"snapshot --no":    {2, "unknown flag: --no"},
 		"walkthrough --ap": {2, "unknown flag: --ap"},
+		"--door back":      {2, `invalid argument "back" for "--door" flag: use v1, v2, native, extender, extender-names or default`},
+		"--context prod":   {2, "there is none"},
+		"snapshot":         {2, "which cluster? Give the kubeconfig"},
+
+		"--from a --kubeconfig b": {2, "--from and --kubeconfig: choose one of the two"},
 	} {
 		var out, errOut bytes.Buffer
 		status := run(t.Context(), strings.Fields(args), &out, &errOut)

@@ -3,34 +3,101 @@ package command
 import (
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 )
 
-// often is how long a step goes on before it is shown again.
-const often = 3 * time.Second
+func quietFlag(flags *pflag.FlagSet) {
+	flags.BoolP("quiet", "q", false, "do not show how far it is")
+}
 
-// newPrinter shows how far it is, in lines for a person.
-func newPrinter(to io.Writer) func(compare.Progress) {
-	var mu sync.Mutex
-	began, last, shown := time.Now(), map[string]compare.Progress{}, map[string]time.Time{} // by side
-	return func(p compare.Progress) {
-		mu.Lock()
-		defer mu.Unlock()
-		if l := last[p.Side]; l.Run == p.Run && l.Step == p.Step && time.Since(shown[p.Side]) < often {
-			return
-		}
-		last[p.Side], shown[p.Side] = p, time.Now()
-		fmt.Fprintf(to, "%6.1fs  %v\n", time.Since(began).Seconds(), p)
+// printer shows how far something is.
+type printer struct {
+	mu     sync.Mutex
+	to     io.Writer
+	began  time.Time
+	sides  map[string]compare.Progress // by side
+	shown  map[string]time.Time
+	window int // columns of the terminal; 0: it is none
+}
+
+// newPrinter shows on a terminal in one line, which is drawn anew, and else in a line for each
+// step, and again every few seconds.
+func newPrinter(to io.Writer) *printer {
+	p := &printer{to: to, began: time.Now(), sides: map[string]compare.Progress{}, shown: map[string]time.Time{}}
+	if file, ok := to.(*os.File); ok {
+		p.window, _, _ = term.GetSize(int(file.Fd())) // that of a pipe is an error
+	}
+	return p
+}
+
+// progressOf shows how far a command is that has a quietFlag.
+func progressOf(cmd *cobra.Command) *printer {
+	if quiet, _ := cmd.Flags().GetBool("quiet"); quiet {
+		return newPrinter(io.Discard)
+	}
+	return newPrinter(cmd.ErrOrStderr())
+}
+
+// say shows it, unless the same step was shown just before.
+func (p *printer) say(now compare.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	again := 3 * time.Second
+	if p.window > 0 {
+		again = 100 * time.Millisecond
+	}
+	before := p.sides[now.Side]
+	p.sides[now.Side] = now
+	if before.Run == now.Run && before.Step == now.Step && time.Since(p.shown[now.Side]) < again {
+		return
+	}
+	p.shown[now.Side] = time.Now()
+	seconds := time.Since(p.began).Seconds()
+	if p.window == 0 {
+		fmt.Fprintf(p.to, "%6.1fs  %v\n", seconds, now)
+		return
+	}
+	fmt.Fprint(p.to, "\r\x1b[K", drawn(p.window, seconds, p.sides))
+}
+
+// end takes the line away, before something else is written.
+func (p *printer) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.window > 0 {
+		fmt.Fprint(p.to, "\r\x1b[K")
 	}
 }
 
-// tells is told how far a command is.
-func tells(cmd *cobra.Command) func(step string, done, of int) {
-	say := newPrinter(cmd.ErrOrStderr())
-	return func(step string, done, of int) { say(compare.Progress{Step: step, Done: done, Of: of}) }
+// drawn is the line for a terminal: the bar is about all sides together.
+func drawn(window int, seconds float64, sides map[string]compare.Progress) string {
+	const bar = 20
+	done, of := 0, 0
+	var all []string
+	for _, side := range slices.Sorted(maps.Keys(sides)) {
+		done, of = done+sides[side].Done, of+sides[side].Of
+		all = append(all, sides[side].String())
+	}
+	full := 0
+	if of > 0 {
+		full = min(bar, bar*done/of)
+	}
+	line := []rune(fmt.Sprintf("%6.1fs  %s%s  %s", seconds, strings.Repeat("█", full), strings.Repeat("░", bar-full), strings.Join(all, "; ")))
+	return string(line[:min(len(line), window-1)])
+}
+
+// tells is told how far a command is that has no sides.
+func (p *printer) tells(step string, done, of int) {
+	p.say(compare.Progress{Step: step, Done: done, Of: of})
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
@@ -45,14 +46,14 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	if err := o.Check(); err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	objects, err := o.readFiles(ctx)
 	if err != nil {
 		return err
 	}
 	if o.cluster.Kubeconfig != "" {
-		if objects, err = readCluster(ctx, o.cluster, errOut); err != nil {
+		if objects, err = readCluster(ctx, o.cluster, newPrinter(errOut)); err != nil {
 			return err
 		}
 		o.notices = objects.OneByOne()
@@ -130,10 +131,10 @@ func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 		o.SchedulerConfig = config
 	}
 	if o.from == "" {
-		return nil, o.cluster.Check()
+		return nil, cli.Usage(o.cluster.Check())
 	}
 	if o.cluster.Kubeconfig != "" {
-		return nil, errors.New("--from and --kubeconfig: choose one of the two")
+		return nil, cli.Usage(errors.New("--from and --kubeconfig: choose one of the two"))
 	}
 	return o.readFrom(ctx)
 }

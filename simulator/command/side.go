@@ -6,13 +6,13 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -29,7 +29,7 @@ type oneSide struct {
 
 func newSide(plugins frameworkruntime.Registry) *cobra.Command {
 	c := &oneSide{plugins: plugins}
-	cmd := newCommand(side.CommandName+" --cluster cluster.yaml --config scheduler.yaml -o result.json.gz",
+	cmd := newCommand(side.CommandName+" --cluster cluster.yaml --config scheduler.yaml --to result.json.gz",
 		"Schedule pods under one configuration, and write what came of it, for compare",
 		func(ctx context.Context, cmd *cobra.Command) error { return c.run(ctx, cmd) })
 	flags := cmd.Flags()
@@ -37,34 +37,35 @@ func newSide(plugins frameworkruntime.Registry) *cobra.Command {
 	c.maxSize.add(flags)
 	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", "))
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then")
-	flags.StringVarP(&c.output, "output", "o", "", "file to write, compressed if it ends in .gz")
+	flags.StringVar(&c.output, "to", "", "file to write, compressed if it ends in .gz")
 	flags.StringVar(&c.Name, "name", "", "what the configuration is called in the result (default: the value of --config)")
 	flags.StringSliceVar(&c.Schedulers, "schedulers", nil,
 		"whose pods --pods all schedules anew; both sides need the same (default: those of the configuration)")
 	sideFlags(flags, &c.Options.Pods, &c.Seed)
+	quietFlag(flags)
 	return cmd
 }
 
 // sideFlags are those of how pods are scheduled.
 func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64) {
-	flags.StringVar(pods, "pods", side.Pending,
+	*pods = side.Pending
+	flags.Var(cli.OneOf(pods, side.Modes...), "pods",
 		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
 	flags.Uint64Var(seed, "seed", 1, "by which is chosen what kube-scheduler leaves to chance")
-	flags.Duration("patience", 0, "")
-	_ = flags.MarkDeprecated("patience", "nothing waits for a time any more") // which is there
 }
 
 func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
-	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.cluster}, {"--output", c.output}} {
+	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.cluster}, {"--to", c.output}} {
 		if flag.value == "" {
 			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
 		}
 	}
 	one, err := readScheduler("--config", c.config)
-	if err := cmp.Or(err, side.CheckMode(c.Pods)); err != nil {
+	if err != nil {
 		return err
 	}
-	c.Text, c.Name, c.Progress = one.Config, cmp.Or(c.Name, c.config), tells(cmd)
+	progress := progressOf(cmd)
+	c.Text, c.Name, c.Progress = one.Config, cmp.Or(c.Name, c.config), progress.tells
 	if len(c.Schedulers) == 0 {
 		c.Schedulers = side.Profiles(one.Config)
 	}
@@ -92,6 +93,7 @@ func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	defer s.Close()
 	result, err := s.Run(ctx)
+	progress.end()
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
 
 // readCluster takes the digest of the file, too.
 func (c *oneSide) readCluster(ctx context.Context, errOut io.Writer) (*snapshot.Snapshot, error) {
-	file, err := os.Open(c.cluster)
+	file, err := openFile(ctx, c.cluster)
 	if err != nil {
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}

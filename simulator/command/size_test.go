@@ -20,7 +20,7 @@ var readers = []string{
 	"fit -f ../../examples/cluster/fits.yaml --cluster",
 	"drain node-1 --cluster",
 	"shrink --cluster",
-	"side --config default -o /dev/null --cluster",
+	"side --config default --to /dev/null --cluster",
 }
 
 // 23 minutes were spent on 3 GB of zeros.

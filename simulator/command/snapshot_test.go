@@ -65,12 +65,12 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 	session(t, []string{"--door", "native", "--from", listed(t), "--data-dir", dir}, func(real string) {
 		same(real)
 		var said bytes.Buffer
-		for _, args := range [][]string{{"-o", file}, {"-o", nameless, "--anonymize"}} {
+		for _, args := range [][]string{{"--to", file}, {"--to", nameless, "--anonymize"}} {
 			if code := run(t.Context(), append([]string{"snapshot", "--kubeconfig", kubeconfig}, args...), &said, &said); code != 0 {
 				t.Fatalf("snapshot ended with %d: %s", code, &said)
 			}
 		}
-		if !strings.Contains(said.String(), "pods: 4") || !strings.Contains(said.String(), "2 nodes, 4 pods") {
+		if !strings.Contains(said.String(), "reads pods, 4\n") || !strings.Contains(said.String(), "2 nodes, 4 pods") {
 			t.Errorf("it says %s", &said)
 		}
 		out := session(t, []string{"--door", "native", "--kubeconfig", kubeconfig}, same)

@@ -71,6 +71,8 @@ func (p Progress) String() string {
 	}
 	if p.Of > 0 {
 		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
+	} else if p.Done > 0 {
+		line += fmt.Sprintf(", %d", p.Done)
 	}
 	if p.Runs > 1 {
 		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)

@@ -71,6 +71,8 @@ type verdicts struct {
 	changes map[string]changes             // by profile
 	differ  sets.Set[types.NamespacedName] // those that came out otherwise so far
 	chance  sets.Set[types.NamespacedName] // and by chance alone
+
+	onA, onB map[string][]placement // by node
 }
 
 func newVerdicts(a, b *side.Result) *verdicts {
@@ -80,7 +82,7 @@ func newVerdicts(a, b *side.Result) *verdicts {
 	}
 	return &verdicts{
 		a: a, b: b, changes: newChanges(onA, onB),
-		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
+		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](), onA: placements(a), onB: placements(b),
 	}
 }
 
@@ -238,7 +240,7 @@ func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
 	differ := sets.New[types.NamespacedName]()
 	for _, node := range []string{d.A.Node, d.B.Node} {
 		if node != "" {
-			differ = differ.Union(placedBefore(v.a, node, d.A.Attempt).SymmetricDifference(placedBefore(v.b, node, d.B.Attempt)))
+			differ = differ.Union(placedBefore(v.onA[node], d.A.Attempt).SymmetricDifference(placedBefore(v.onB[node], d.B.Attempt)))
 		}
 	}
 	return differ
@@ -263,22 +265,33 @@ func decisive(r *side.Result, pod types.NamespacedName) (all []*recorder.Attempt
 	return all
 }
 
-// placedBefore are the pods that were given a node, or preempted on it, before an
-// attempt.
-func placedBefore(r *side.Result, node string, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
-	pods := sets.New[types.NamespacedName]()
-	if attempt == nil {
-		return pods
-	}
+// placement is that a pod was given a node, or preempted on it, by an attempt.
+type placement struct {
+	pod     types.NamespacedName
+	attempt uint64
+}
+
+// placements are those on each node.
+func placements(r *side.Result) map[string][]placement {
+	all := map[string][]placement{}
 	for _, o := range r.Pods {
-		by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt
-		if gave(o.Attempt, node) && o.Attempt.ID < attempt.ID || gave(by, node) && o.Since < attempt.ID {
-			pods.Insert(o.Key())
+		if o.Attempt != nil && o.Attempt.Result == recorder.Scheduled {
+			all[o.Attempt.Node] = append(all[o.Attempt.Node], placement{o.Key(), o.Attempt.ID})
+		}
+		if by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt; by != nil && by.Result == recorder.Scheduled {
+			all[by.Node] = append(all[by.Node], placement{o.Key(), o.Since})
+		}
+	}
+	return all
+}
+
+// placedBefore are the pods of placements before an attempt.
+func placedBefore(all []placement, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+	pods := sets.New[types.NamespacedName]()
+	for _, one := range all {
+		if attempt != nil && one.attempt < attempt.ID {
+			pods.Insert(one.pod)
 		}
 	}
 	return pods
-}
-
-func gave(attempt *recorder.Attempt, node string) bool {
-	return attempt != nil && attempt.Result == recorder.Scheduled && attempt.Node == node
 }

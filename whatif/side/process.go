@@ -92,7 +92,7 @@ func (p Process) files() (args []string, err error) {
 	}
 	args = []string{
 		CommandName, "--cluster", p.file("cluster.json"), "--max-size", "64Gi", "--config", p.file("config.yaml"), "--name", p.Name,
-		"--pods", p.Pods, "--seed", fmt.Sprint(p.Seed), "--schedulers", strings.Join(p.Schedulers, ","), "--output", p.file("result.json.gz"),
+		"--pods", p.Pods, "--seed", fmt.Sprint(p.Seed), "--schedulers", strings.Join(p.Schedulers, ","), "--to", p.file("result.json.gz"),
 	}
 	texts := map[string][]byte{"cluster.json": cluster, "config.yaml": p.Text}
 	if len(p.Scenario.Steps) > 0 {

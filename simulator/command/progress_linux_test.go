@@ -1,0 +1,73 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a new one, and what it shows once it is closed.
+func terminal(t *testing.T) (tty *os.File, shown func() string) {
+	t.Helper()
+	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	t.Cleanup(func() { control.Close() })
+	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 60, Row: 20})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	return tty, func() string {
+		tty.Close()
+		all, _ := io.ReadAll(control) // until the other end is closed, which is an error
+		return string(all)
+	}
+}
+
+func TestATerminalGetsOneLineThatIsDrawnAnew(t *testing.T) {
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
+	tty, shown := terminal(t)
+	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "default", "--b", "default"}, io.Discard, tty)
+	text := shown()
+	if status != 0 || !regexp.MustCompile(`\r\x1b\[K +[\d.]+s  [█░]{20}  A: reads the cluster`).MatchString(text) || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
+		t.Errorf("status %d: %q", status, text)
+	}
+}
+
+// A pipe that nobody writes to opens never, and must not keep a command from its end.
+func TestAPipeThatNobodyWritesToIsLeft(t *testing.T) {
+	pipe := t.TempDir() + "/pipe"
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("no pipes here: ", err)
+	}
+	t.Cleanup(func() { // whoever still waits for it
+		if file, err := os.OpenFile(pipe, os.O_RDWR|unix.O_NONBLOCK, 0); err == nil {
+			file.Close()
+		}
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	for _, args := range [][]string{{"compare", "--a", "default", "--b", "default", "--cluster", pipe}, {"side", "--config", "default", "--to", pipe + ".json", "--cluster", pipe}} {
+		var out strings.Builder
+		if status := run(ctx, args, &out, &out); status != statusNone || !strings.Contains(out.String(), "enough") {
+			t.Errorf("status %d: %s", status, &out)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package command
+
+import (
+	"bytes"
+	"regexp"
+	"testing"
+	"unicode/utf8"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+)
+
+func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
+	var out bytes.Buffer
+	p := newPrinter(&out)
+	for i := range 100 {
+		p.say(compare.Progress{Run: 1, Runs: 2, Side: "A", Step: "schedules", Done: i, Of: 100})
+	}
+	p.say(compare.Progress{Run: 2, Runs: 2, Side: "A", Step: "reads the cluster"})
+	p.end()
+	if want := regexp.MustCompile(`(?s)^ +[\d.]+s  run 1 of 2, A: schedules, 0 of 100\n +[\d.]+s  run 2 of 2, A: reads the cluster\n$`); !want.MatchString(out.String()) {
+		t.Errorf("it tells %q", out.String())
+	}
+}
+
+func TestALineOfProgressFitsTheTerminal(t *testing.T) {
+	sides := map[string]compare.Progress{
+		"A": {Side: "A", Step: "schedules", Done: 300, Of: 400}, "B": {Side: "B", Step: "schedules", Done: 100, Of: 400},
+	}
+	const want = "  12.3s  ██████████░░░░░░░░░░  A: schedules, 300 of 400; B: schedules, 100 of 400"
+	if got := drawn(200, 12.3, sides); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := drawn(40, 12.3, sides); utf8.RuneCountInString(got) != 39 {
+		t.Errorf("%q has %d columns", got, utf8.RuneCountInString(got))
+	}
+	if got := drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}}); got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestQuietShowsNoProgress(t *testing.T) {
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
+	for _, args := range [][]string{
+		{"compare", "--cluster", cluster, "--a", "default", "--b", "default"},
+		{"drain", "node-1", "--force", "--cluster", cluster},
+		{"side", "--cluster", cluster, "--config", "default", "--to", t.TempDir() + "/result"},
+	} {
+		for quiet, want := range map[string]bool{"--quiet": false, "-q=false": true} {
+			var out, errOut bytes.Buffer
+			run(t.Context(), append(args, quiet), &out, &errOut)
+			if got := regexp.MustCompile(`(?m)^ +[\d.]+s  `).MatchString(errOut.String()); got != want {
+				t.Errorf("%s %s: %s", args, quiet, &errOut)
+			}
+		}
+	}
+}
