@@ -1,5 +1,7 @@
 # The project's commands. `make` alone lists them.
 
+MAKEFLAGS += --no-print-directory # scripts read what make -s says
+
 DOOR   ?=
 ARGS   ?=
 GUESTS ?=

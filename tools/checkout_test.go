@@ -91,7 +91,7 @@ func (c checkout) try(t *testing.T, line string, environment ...string) (said st
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", line)
 	cmd.Dir = c.root
-	cmd.Env = append(os.Environ(), "PATH="+c.path, "MAKEFLAGS=", "REFUSED=no such module", "BROKEN=no such program",
+	cmd.Env = append(os.Environ(), "PATH="+c.path, "MAKEFLAGS=", "MAKELEVEL=0", "REFUSED=no such module", "BROKEN=no such program",
 		"GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(filepath.Dir(c.root)),
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
