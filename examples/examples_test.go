@@ -115,7 +115,7 @@ const onlyLooks = `#!/bin/sh
 set -e
 for arg; do
 	case "$last:$arg" in
-	-o:*.gz) : > "$arg" ;;
+	--to:*.gz) : > "$arg" ;;
 	*:*.yaml | *:*.json | *:*.gz | *:bin/*) test -e "$arg" || { echo "simulator $*: no $arg"; exit 1; } ;;
 	esac
 	last=$arg
