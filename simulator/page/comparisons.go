@@ -56,7 +56,7 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	var out bytes.Buffer
-	if err := report.Page(&out, one.Result, "/compare"); err != nil {
+	if err := report.Page(&out, one.Result, "/compare", one.Began); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", report.Policy)
@@ -77,7 +77,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	}
 	runs := p.sim.SchedulerConfig()
 	compared := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text, Began: time.Now()}
-	return p.await(w, r, p.jobs.add(&job{Title: "Comparing", comparison: compared}, func(ctx context.Context, job *job) outcome {
+	return p.await(w, r, p.jobs.add(&job{Title: "Comparing " + compared.A + " with " + compared.B, comparison: compared}, func(ctx context.Context, job *job) outcome {
 		if !p.inTurn(ctx, job) {
 			return stopped
 		}

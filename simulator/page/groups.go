@@ -19,9 +19,9 @@ type group struct {
 	// PodGroup has all that is said of its pods aside.
 	story
 	Pods []*v1.Pod // the newest first
-	// Namespace and Regex are those that all of them have, if they have the same.
-	Namespace string
-	Regex     *string
+	// Namespace is that of all of them, if they have the same; so are both patterns.
+	Namespace      string
+	Regex, Exclude *string
 }
 
 // groupsOf sorts pods by why they wait, in the order of the first of each group.
@@ -42,7 +42,7 @@ func groupsOf(waiting []*v1.Pod) []*group {
 			if g = alike[shape]; g != nil {
 				g.Reason = common(g.Reason, why.Reason)
 			} else {
-				g = &group{story: why, Namespace: pod.Namespace, Regex: regexOf(pod)}
+				g = &group{story: why, Namespace: pod.Namespace, Regex: regexOf(pod), Exclude: excludeOf(pod)}
 				alike[shape] = g
 				groups = append(groups, g)
 			}
@@ -57,8 +57,8 @@ func groupsOf(waiting []*v1.Pod) []*group {
 
 func (g *group) add(pod *v1.Pod) {
 	g.Pods = append(g.Pods, pod)
-	if !ptr.Equal(g.Regex, regexOf(pod)) {
-		g.Regex = nil
+	if !ptr.Equal(g.Regex, regexOf(pod)) || !ptr.Equal(g.Exclude, excludeOf(pod)) {
+		g.Regex, g.Exclude = nil, nil
 	}
 	if g.Namespace != pod.Namespace {
 		g.Namespace = ""

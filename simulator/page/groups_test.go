@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -40,6 +42,36 @@ func TestPodsThatWaitForTheSameReasonAreOneGroup(t *testing.T) {
 	for _, pod := range waiting[1:301] {
 		if reason := storyOf(pod).Reason; !podHas(pod, strings.ToLower(reason)) {
 			t.Fatalf("the list of a group's pods lacks %s", pod.Name)
+		}
+	}
+}
+
+// The line of a group that reads "excluding a b" would have said the opposite.
+func TestBothPatternsOfAGroupStandInTheirOrder(t *testing.T) {
+	pod := func(name, exclude string) *v1.Pod {
+		pod := waitingPod("default", name, "^one-", "0/2 nodes are available: 2 node(s) didn't match.")
+		pod.Annotations[regex.ExcludeAnnotation] = exclude
+		return pod
+	}
+	const both = `<code class="regex">^one-</code> excluding <code class="regex">%s</code>`
+	for _, test := range []struct {
+		pods []*v1.Pod
+		want []string
+	}{
+		{[]*v1.Pod{pod("a", "2$"), pod("b", "2$")}, []string{fmt.Sprintf(both, "2$")}},
+		{[]*v1.Pod{pod("a", "2$"), pod("b", "3$")}, []string{fmt.Sprintf(both, "2$"), fmt.Sprintf(both, "3$")}},
+	} {
+		var out strings.Builder
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if err := templates.ExecuteTemplate(&out, "overview-live", map[string]any{
+			"AllPods": 2, "AllNodes": 0, "AllWaiting": 2, "Self": "/", "Filter": "", "Nodes": cut([]*nodeView{}, r, "page", 1), "Waiting": cut(groupsOf(test.pods), r, "waiting", 9),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.want {
+			if strings.Count(out.String(), want) != 1 {
+				t.Errorf("not %q once in %s", want, &out)
+			}
 		}
 	}
 }

@@ -5,11 +5,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
 // What the Content-Security-Policy forbids would silently not work.
@@ -27,6 +31,38 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 		if found := inline.Find(raw); found != nil {
 			t.Errorf("%s: %q", name, found)
 		}
+	}
+}
+
+// A region that scrolls is reached by a key only if it says so.
+func TestWhatScrollsIsReachedByAKey(t *testing.T) {
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, name := range names {
+		raw, err := templateFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(raw)
+	}
+	var compared strings.Builder
+	if err := report.Page(&compared, &compare.Result{Runs: []compare.Tally{{Seed: 1}}}, "", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	texts["the report of a comparison"] = compared.String()
+	found := 0
+	for name, text := range texts {
+		for _, tag := range regexp.MustCompile(`<[^>]*class="scroll"[^>]*>`).FindAllString(text, -1) {
+			if found++; !regexp.MustCompile(`tabindex="0" role="region" aria-label="\w+`).MatchString(tag) {
+				t.Errorf("%s: %s", name, tag)
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d were found", found)
 	}
 }
 

@@ -85,8 +85,8 @@ func TestItIsSaidWhatFitsAndWhatWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "1 pod would wait.", "StatefulSet default/db: 1 of 1 fit: zones a, b: ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: zones a, b: 1/1",
-		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: zones a, b: 1/0", "Job default/large: 0 of 1 fit", "  1 pod would wait: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+	has(t, f, "1 pod would wait.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
+		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would wait: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
 	if f.Fits() || f.Tried != 6 || f.Waiting != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -97,7 +97,7 @@ func TestAWorkloadThatRunsIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: zones a, b: 2/2 (in the place of 2 that run)")
+	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: 2 in a, 2 in b (in the place of 2 that run)")
 	if !f.Fits() || f.Waiting != 0 {
 		t.Errorf("%+v", f)
 	}
@@ -108,7 +108,7 @@ func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would wait, and 2 pods would be preempted.", "Deployment default/urgent: 2 of 2 fit: zones a, b: 1/1",
+	has(t, f, "2 pods would wait, and 2 pods would be preempted.", "Deployment default/urgent: 2 of 2 fit: 1 in a, 1 in b",
 		"default/web-1-a on node-1 would be preempted by default/urgent-", "default/web-1-b on node-2 would be preempted by default/urgent-")
 	for _, pod := range f.PushedOut {
 		if pod.To != "" || !strings.Contains(pod.Reason, "2 Insufficient cpu") {
@@ -175,6 +175,19 @@ func TestWhatCannotBeTriedIsRefused(t *testing.T) {
 	for _, manifests := range [][]string{two, {manifest("DaemonSet", "agent", specOf(""))}} {
 		if f, err := fitted(t, true, manifests...); err == nil || !strings.Contains(err.Error(), "of one workload, and of no DaemonSet") {
 			t.Errorf("%v %+v", err, f)
+		}
+	}
+}
+
+func TestOnlyZonesWithPodsAreNamed(t *testing.T) {
+	zones := []string{"a", "b", "c"}
+	for want, w := range map[string]Workload{
+		"[]":                             {Fit: 3, Spread: []int{0, 0, 0}}, // all on nodes without a zone
+		"[2 in b]":                       {Fit: 2, Spread: []int{0, 2, 0}},
+		"[1 in a, 2 in c, 4 in no zone]": {Fit: 7, Spread: []int{1, 0, 2}},
+	} {
+		if got := "[" + strings.Join(w.Places(zones), ", ") + "]"; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ type Manifests struct {
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
-// is about the first mistake, or says that no pods come of it.
+// is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 	m, all := &Manifests{leftOut: map[string]int{}}, map[string]int{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
@@ -63,7 +63,11 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		return nil, err
 	}
 	if m.sort(); len(m.workloads) == 0 {
-		return nil, fmt.Errorf("%s: no pods come of it: it has %s", strings.Join(paths, ", "), cmp.Or(words.Counted(all), "no objects"))
+		read := slices.Clone(paths)
+		if at := slices.Index(read, "-"); at >= 0 {
+			read[at] = "the manifests"
+		}
+		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", strings.Join(read, ", "), cmp.Or(words.Counted(all), "no object"))
 	}
 	return m, nil
 }

@@ -58,6 +58,22 @@ type Workload struct {
 	nodes    []*v1.Node // those of a DaemonSet
 }
 
+// Places are how many of its pods are in which zone, such as "2 in a", and how many are in none if
+// others are in some.
+func (w *Workload) Places(zones []string) (places []string) {
+	rest := w.Fit
+	for i, zone := range zones {
+		if n := w.Spread[i]; n > 0 {
+			places = append(places, fmt.Sprintf("%d in %s", n, zone))
+			rest -= n
+		}
+	}
+	if len(places) > 0 && rest > 0 {
+		places = append(places, fmt.Sprintf("%d in no zone", rest))
+	}
+	return places
+}
+
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
 // tell takes note of where pods are.

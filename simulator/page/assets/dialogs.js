@@ -213,7 +213,7 @@ function setAside(job) {
 
 // ask asks a question that is answered with yes or no.
 let answer;
-function ask(question, yes = "Yes") {
+function ask(question, yes) {
   const dialog = byId("confirm");
   if (dialog.open) return Promise.resolve(false); // one question at a time
   byId("question").textContent = question;
@@ -232,5 +232,5 @@ byId("confirm-no").addEventListener("click", () => answered(false));
 document.body.addEventListener("htmx:confirm", (event) => {
   if (!event.detail.question) return;
   event.preventDefault();
-  ask(event.detail.question).then((yes) => { if (yes) event.detail.issueRequest(true); });
+  ask(event.detail.question, event.target.dataset.yes).then((yes) => { if (yes) event.detail.issueRequest(true); });
 });

@@ -228,6 +228,10 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 	first, second := orders("A: "), orders(waits)
 	p.do(chromedp.Navigate(server.URL()))
 	p.says("#jobs", waits) // a reload leaves it at the edge
+	p.says("#jobs", "Comparing default scheduler")
+	p.onAPhone(func() {
+		p.waitFor("the edge is small", "document.querySelectorAll('#jobs .job').length === 2 && document.querySelector('#jobs').getBoundingClientRect().height < innerHeight / 5")
+	})
 	p.click("nav a[href='/compare']")
 	p.says(first, "A: ")
 	p.says(first, "B: ")
@@ -239,6 +243,9 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'No difference'")
 	p.do(chromedp.Navigate(server.URL()))
 	p.click("nav a[href='/compare']")
+	p.onAPhone(func() {
+		p.waitFor("the verdict has the whole line", "document.querySelector("+quote(first+" > div")+").getBoundingClientRect().width > .85 * document.querySelector("+quote(first)+").getBoundingClientRect().width")
+	})
 	p.click(first + " .name")
 	p.says("h1", "No difference")
 	p.do(chromedp.Reload())

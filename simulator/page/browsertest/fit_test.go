@@ -42,7 +42,7 @@ func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
 
 	p.paste("#text", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
 	p.click("#editor .submit")
-	p.says("#problems", "no pods come of it: it has 1 Service")
+	p.says("#problems", "nothing in the manifests makes pods: there is 1 Service")
 	p.paste("#text", manifestsThatDoNotFit)
 	p.click("#editor .submit")
 	p.waitWithin(clusters, "what came of it is shown", "location.pathname.startsWith('/fit/')")

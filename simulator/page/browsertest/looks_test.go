@@ -116,6 +116,26 @@ func (p *tab) onAPhone(do func()) {
 	p.do(chromedp.EmulateViewport(1280, 800))
 }
 
+func TestABoxToTickStandsBesideItsLabel(t *testing.T) {
+	p := open(t, "/import")
+	p.waitFor("it does", `(() => {
+		const label = document.querySelector("#objects-only").parentElement.getBoundingClientRect();
+		const box = document.querySelector("#objects-only").getBoundingClientRect();
+		return box.width < 40 && box.left - label.left < 8 && label.height < 2.5 * box.height;
+	})()`)
+}
+
+func TestThePluginsOfAVerdictAreSeenOnAPhone(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
+	p.createPod("nowhere", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.do(chromedp.Navigate(server.URL() + "/pods/default/nowhere"))
+	p.onAPhone(func() {
+		p.waitFor("at least three of them are", `[...document.querySelectorAll(".matrix .head")].filter((head) =>
+			head.getBoundingClientRect().right <= head.closest(".scroll").getBoundingClientRect().right).length >= 3`)
+	})
+}
+
 func TestEverythingFitsOnAPhone(t *testing.T) {
 	p := open(t, "/")
 	p.furnish()

@@ -17,20 +17,23 @@ import (
 )
 
 // HTML writes the result as a page that is a file of its own.
-func HTML(w io.Writer, results ...*compare.Result) error { return Page(w, results[0], "") }
+func HTML(w io.Writer, results ...*compare.Result) error {
+	return Page(w, results[0], "", time.Now())
+}
 
-// Page is HTML with a link to where the other results are.
-func Page(w io.Writer, r *compare.Result, home string) error {
+// Page is HTML with the time of the comparison, and a link to where the other results are.
+func Page(w io.Writer, r *compare.Result, home string, made time.Time) error {
 	rows := slices.Concat(r.Differences, r.Nowhere)
 	shown := min(most, len(rows))
 	return page.Execute(w, struct {
 		*compare.Result
 		Home   string
+		Made   string
 		Style  template.CSS
 		Script template.JS
 		Rows   []compare.Difference
 		More   int
-	}{r, home, template.CSS(style), template.JS(script), rows[:shown], len(rows) - shown})
+	}{r, home, made.Format("2 January 2006, 15:04"), template.CSS(style), template.JS(script), rows[:shown], len(rows) - shown})
 }
 
 // most is how many pods the page lists: a browser is slow with more, and so is
@@ -81,7 +84,6 @@ func digest(text string) string {
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap(functions)).Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
-	"date":    func() string { return time.Now().Format("2 January 2006, 15:04") },
 	"first":   func(all []compare.Difference) []compare.Difference { return all[:min(most, len(all))] },
 	"direct":  direct, "folds": folds, "scores": scores, "shares": newShares, "curves": curves, "heat": heat,
 }).Parse(layout))

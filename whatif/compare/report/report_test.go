@@ -292,3 +292,10 @@ func TestEveryReportSaysHowItCameAboutAndWhatIsNotModelled(t *testing.T) {
 		}
 	}
 }
+
+func TestThePageHasTheTimeOfTheComparison(t *testing.T) {
+	var out strings.Builder
+	if err := Page(&out, example(), "/compare", time.Date(2026, 2, 1, 9, 30, 0, 0, time.UTC)); err != nil || !strings.Contains(out.String(), "1 February 2026, 09:30") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
