@@ -76,7 +76,7 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"-f is missing":                                                                {"--cluster", cluster},
 		"--cluster or --kubeconfig is missing":                                         {"-f", pods},
 		`the path "` + gone + `" does not exist`:                                       {"-f", gone, "--cluster", cluster},
-		"nothing in " + service + " makes pods: there is 1 Service":                             {"-f", service, "--cluster", cluster},
+		"nothing in " + service + " makes pods: there is 1 Service":                    {"-f", service, "--cluster", cluster},
 		misspelt + ": pod default/small: there is no field":                            {"-f", misspelt, "--cluster", cluster},
 		"--cluster " + gone + ": ":                                                     {"-f", pods, "--cluster", gone},
 		"--config x: there is no such file, and no such door":                          {"-f", pods, "--cluster", cluster, "--config", "x"},
