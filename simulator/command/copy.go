@@ -72,12 +72,16 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 type copyFlags struct {
 	clusterFlags
 	config string
+	seed   uint64
+	runs   int
 }
 
 func (c *copyFlags) add(flags *pflag.FlagSet) {
 	c.clusterFlags.add(flags)
 	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", ")+
 		" (default: that in the cluster's file, or else default)")
+	flags.Uint64Var(&c.seed, "seed", 1, "by which is chosen what kube-scheduler leaves to chance; runs after the first count up from it")
+	flags.IntVar(&c.runs, "runs", 1, "how often, with another seed each time, to see what chance does")
 }
 
 // read reads the cluster, and finds the configuration.
@@ -92,22 +96,37 @@ func (c *copyFlags) read(cmd *cobra.Command) (cluster *snapshot.Snapshot, schedu
 	return cluster, scheduler, err
 }
 
-// whatIf reads both for something that is tried in memory. Errors of the configuration
-// come when it is tried, and labelled makes of them what to say. Call done at the end.
-func (c *copyFlags) whatIf(cmd *cobra.Command, plugins frameworkruntime.Registry) (o engine.Options, labelled func(error) error, done func() error, err error) {
+// whatIf is something that is tried in memory.
+type whatIf struct {
+	engine.Options
+	scheduler compare.Scheduler
+	done      func() error // to be called at the end
+}
+
+// whatIf reads what there is to read. Errors of the configuration come when it is tried.
+func (c *copyFlags) whatIf(cmd *cobra.Command, plugins frameworkruntime.Registry) (*whatIf, error) {
 	cluster, scheduler, err := c.read(cmd)
 	if err != nil {
-		return o, nil, nil, err
+		return nil, err
 	}
-	labelled = func(err error) error {
-		if mistakes := (kubescheduler.Mistakes)(nil); errors.As(err, &mistakes) {
-			return fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), kubescheduler.WithLines(err))
-		}
-		return err
+	w := &whatIf{scheduler: scheduler}
+	if w.Options, w.done, err = simulator.WhatIf(scheduler.Config, plugins); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.label(), kubescheduler.WithLines(err))
 	}
-	if o, done, err = simulator.WhatIf(scheduler.Config, plugins); err != nil {
-		return o, nil, nil, fmt.Errorf("%s: %w", cmp.Or(scheduler.Label, scheduler.Name), kubescheduler.WithLines(err))
+	w.Cluster, w.Seed = cluster, c.seed
+	return w, nil
+}
+
+// label says where the configuration is from.
+func (w *whatIf) label() string { return cmp.Or(w.scheduler.Label, w.scheduler.Name) }
+
+// name is for a report.
+func (w *whatIf) name() string { return cmp.Or(w.scheduler.Name, w.scheduler.Label) }
+
+// labelled is an error of something that was tried, with where it is if the configuration is at fault.
+func (w *whatIf) labelled(err error) error {
+	if mistakes := (kubescheduler.Mistakes)(nil); errors.As(err, &mistakes) {
+		return fmt.Errorf("%s: %w", w.label(), kubescheduler.WithLines(err))
 	}
-	o.Cluster = cluster
-	return o, labelled, done, nil
+	return err
 }

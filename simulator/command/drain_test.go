@@ -37,11 +37,18 @@ func here(ctx context.Context, args ...string) (status int, out, errOut string) 
 func TestADrainTellsByItsExitStatusWhetherEveryPodFoundANode(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t.Context(), "drain", "--selector", "pool=old", "--cluster", cluster)
-	if want := "POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n"; status != 0 || out != want {
+	const tried = "\nTried in memory under default, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n"
+	const sum = "1 pod: 1 to another node, 0 without a node.\n\n"
+	if want := sum + "WORKLOAD                 PODS   NO NODE   REASON\nReplicaSet default/web   1      0         \n\n" +
+		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried; status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "-l", "pool=old", "--cluster", cluster, "-o", "markdown")
-	if want := "| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n"; status != 0 || out != want {
+	if want := sum + "| WORKLOAD | PODS | NO NODE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried; status != 0 || out != want {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+	status, out, errOut = here(t.Context(), "drain", "--pods", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")), "--runs", "2")
+	if status != 0 || !regexp.MustCompile("(?s)^2 pods: [01] to another node, [12] back to the same, 0 without a node.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "node-2", "--cluster", cluster, "--config", "native", "-o", "json")
@@ -60,7 +67,7 @@ func TestAShrinkSaysWhatCanGoAndWhatThatSaves(t *testing.T) {
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
 	status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--prices", prices)
 	want := "^1 of 2 nodes can go. They were found in 3 trials, the emptiest first: in another order more might go.\nThey cost 0.50 EUR an hour.\n" +
-		"(simulator drain --cluster=.*cluster.yaml node-1)\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 nodes stay: .*node.s. were unschedulable.*\n   node-2 .default/(?:web|big)-1.\n$"
+		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n   node-2 .default/(?:web|big)-1.\n\nTried in memory under default, with seed 1.*\n$"
 	found := regexp.MustCompile(want).FindStringSubmatch(out)
 	if status != 0 || found == nil {
 		t.Fatalf("status %d: %s %s", status, out, errOut)
@@ -80,11 +87,13 @@ func TestWhatIsWrongWithADrainIsSaidInALineBeforeAnythingIsStarted(t *testing.T)
 	configured := writeFile(t, dir, "configured.yaml", drainable+"schedulerConfig: {kind: KubeSchedulerConfiguration, apiVersion: kubescheduler.config.k8s.io/v1, parallelism: -1}\n")
 	prices := writeFile(t, dir, "prices.yaml", "label: type\nperHour: {huge: 2}\n")
 	for want, args := range map[string][]string{
-		"which nodes? Name them, or choose them by --selector: one of the two": {"drain", "--cluster", cluster},
-		"which nodes? Name them, or choose":                                    {"drain", "node-1", "--selector", "a", "--cluster", cluster},
-		"--cluster or --kubeconfig is missing; try simulator drain --help":     {"drain", "node-1"},
-		"the cluster has no node node-3, node-4":                               {"drain", "node-3", "node-1", "node-4", "--cluster", cluster},
-		"--selector pool=new: no node of the cluster has such labels":          {"shrink", "--selector", "pool=new", "--cluster", cluster},
+		"what is to go? Name nodes, or choose them by --selector, or choose pods by --pods: one of the three": {"drain", "--cluster", cluster},
+		"what is to go? Name nodes,":                                       {"drain", "node-1", "--selector", "a", "--cluster", cluster},
+		"--cluster or --kubeconfig is missing; try simulator drain --help": {"drain", "node-1"},
+		"the cluster has no node node-3, node-4":                           {"drain", "node-3", "node-1", "node-4", "--cluster", cluster},
+		"--selector pool=new: no node of the cluster has such labels":      {"shrink", "--selector", "pool=new", "--cluster", cluster},
+		"--pods app=none: no pod that runs has such labels":                {"drain", "--pods", "app=none", "--cluster", cluster},
+		"--pods =: ":     {"drain", "--pods", "=", "--cluster", cluster},
 		"--selector =: ": {"shrink", "--selector", "=", "--cluster", cluster},
 		"no controller recreates these pods: default/bare; --force looks where they would go if one did":   {"drain", "node-1", "--cluster", bare},
 		"--config v3: there is no such file, and no such door":                                             {"drain", "node-1", "--cluster", cluster, "--config", "v3"},

@@ -15,7 +15,7 @@ type fitCommand struct {
 	copyFlags
 	plugins          frameworkruntime.Registry
 	files            []string
-	format           string
+	format, growWith string
 	untilFull, nodes bool
 }
 
@@ -29,12 +29,15 @@ func newFit(plugins frameworkruntime.Registry) *cobra.Command {
 	cmd.Long = cmd.Short + `.
 
 The exit status is 0 if all would fit, 1 if a pod would wait, also one that runs now and is
-preempted, and 2 if nothing was tried. With --until-full it is 1 if no replica fits.`
+preempted, and 2 if nothing was tried. With --until-full it is 1 if no replica of a workload fits,
+with --grow-with if a pod would wait however many nodes are added.`
 	flags := cmd.Flags()
 	f.copyFlags.add(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; may be given more than once")
 	flags.BoolVar(&f.untilFull, "until-full", false,
-		fmt.Sprintf("say how many more replicas of the workload fit, %d at most, without preempting anybody", fit.MostReplicas))
+		fmt.Sprintf("say how many more replicas of each workload fit, added in turn, %d at most, without preempting anybody", fit.MostReplicas))
+	flags.StringVar(&f.growWith, "grow-with", "",
+		fmt.Sprintf("file with a Node: say how many more like it are needed until everything fits, %d at most", fit.MostNodes))
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
 	outputFlag(flags, &f.format, slices.Sorted(maps.Keys(fit.Formats)), "table, markdown or json")
 	return cmd
@@ -52,16 +55,23 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	o, labelled, done, err := f.whatIf(cmd, f.plugins)
+	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs}
+	if f.growWith != "" {
+		if o.GrowWith, err = fit.ReadNode(f.growWith, cmd.InOrStdin()); err != nil {
+			return fmt.Errorf("--grow-with %w", err)
+		}
+	}
+	tried, err := f.whatIf(cmd, f.plugins)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer tried.done()
 	progress := progressOf(cmd)
-	fitting, err := fit.Fit(cmd.Context(), fit.Options{Options: o, Manifests: manifests, UntilFull: f.untilFull, Progress: progress.tells})
+	o.Options, o.Name, o.Progress = tried.Options, tried.name(), progress.tells
+	fitting, err := fit.Fit(cmd.Context(), o)
 	progress.end()
 	if err != nil {
-		return labelled(err)
+		return tried.labelled(err)
 	}
 	if err := write(cmd.OutOrStdout(), fitting, f.nodes); err != nil {
 		return fmt.Errorf("write the result: %w", err)

@@ -49,7 +49,12 @@ func TestFitTellsByItsExitStatus(t *testing.T) {
 	}
 	none := writeFile(t, dir, "none.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}\n")
 	status, out, errOut = fitHere(t.Context(), "-f", none, "--cluster", cluster, "--until-full")
-	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\nThe next one waits: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
+	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\n\nPod default/p: 0 more fit\n  The next one waits: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: large}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"10\"}}\n")
+	status, out, errOut = fitHere(t.Context(), "-f", both, "--cluster", cluster, "--grow-with", node, "--runs", "2")
+	if status != 0 || !strings.HasPrefix(out, "2 pods would fit with 1 more node like large.\n") || !strings.Contains(out, "2 times, with seeds 1 to 2: further nodes: 1 in 2 runs.") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 }
@@ -70,6 +75,8 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "pods.yaml", fittedPods)
 	gone := filepath.Join(dir, "gone.yaml")
 	service := writeFile(t, dir, "service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
+	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: large}\nstatus: {capacity: {cpu: \"8\"}}\n")
+	daemon := writeFile(t, dir, "daemon.yaml", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}}\n")
 	misspelt := writeFile(t, dir, "misspelt.yaml", strings.Replace(fittedPods, "containers", "container", 1))
 	config := writeFile(t, dir, "config.yaml", "profiles:\n- schedulername: mine\n")
 	for want, args := range map[string][]string{
@@ -82,7 +89,9 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"--config x: there is no such file, and no such door":                          {"-f", pods, "--cluster", cluster, "--config", "x"},
 		"--config " + config + ": line 2: ":                                            {"-f", pods, "--cluster", cluster, "--config", config},
 		`invalid argument "html" for "-o, --output" flag: use json, markdown or table`: {"-f", pods, "--cluster", cluster, "-o", "html"},
-		"how many replicas fit can be said of one workload":                            {"-f", pods, "--cluster", cluster, "--until-full"},
+		"how many replicas fit cannot be said of a DaemonSet":                          {"-f", daemon, "--cluster", cluster, "--until-full"},
+		"--grow-with " + pods + ": there has to be one Node, and nothing else":         {"-f", pods, "--cluster", cluster, "--grow-with", pods},
+		"or replicas until nothing does: choose one of the two":                        {"-f", pods, "--cluster", cluster, "--until-full", "--grow-with", node},
 		`unknown command "x" for "simulator fit"`:                                      {"x"},
 	} {
 		status, out, errOut := fitHere(t.Context(), args...)

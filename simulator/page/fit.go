@@ -42,7 +42,7 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		defer done()
 		o.Cluster = cluster
 		job.Fitting, err = fit.Fit(ctx, fit.Options{
-			Options: o, Manifests: manifests, UntilFull: untilFull,
+			Options: o, Manifests: manifests, UntilFull: untilFull, Name: "the configuration that runs",
 			Progress: func(step string, done, of int) { job.tell(progress{done, of, []string{step}}) },
 		})
 		switch {

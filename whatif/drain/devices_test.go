@@ -42,7 +42,7 @@ pods:
 
 func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
 	o := removing(t, unmodified, withDevices())
-	_, err := o.run(t.Context(), func(ctx context.Context, d *draining) error {
+	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(ctx context.Context, d *draining) error {
 		d.Spare = true
 		look := func() (all []string) {
 			for _, claim := range cluster.All[*resourcev1.ResourceClaim](d.Cluster) {

@@ -14,20 +14,26 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
-// Options say which nodes are to go, in a copy of a cluster.
+// Options say which nodes are to go, or which pods, in a copy of a cluster.
 type Options struct {
 	engine.Options
 	Nodes []string // for Shrink, those that may go
-	Force bool     // pods without a controller are evicted, too, as if one recreated them
-	// Progress is told how far it is. It may be nil.
-	Progress func(step string, done, of int)
+	// Pods, if it is not nil, chooses pods that are evicted in place of Nodes. No node is
+	// cordoned then, so that a pod may come back to its own.
+	Pods     labels.Selector
+	Force    bool            // pods without a controller are evicted, too, as if one recreated them
+	Name     string          // of the configuration, for the report
+	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress engine.Progress // may be nil
 }
 
 // Result is what came of it.
@@ -36,8 +42,7 @@ type Result struct {
 	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
 	Stay   []Stay        `json:"stay,omitempty"`
 	Trials int           `json:"trials,omitempty"`
-	// NotModelled is what the scheduler asked for and the copy does not have.
-	NotModelled []string `json:"notModelled,omitempty"`
+	Basis  words.Basis   `json:"basis"`
 }
 
 // Lost is how many pods have no other node.
@@ -50,24 +55,55 @@ func (r *Result) Lost() (lost int) {
 	return lost
 }
 
-// Drain cordons nodes, and evicts their pods as kubectl drain --ignore-daemonsets does.
-// What a budget keeps is tried again, once others are ready elsewhere.
+// Drain cordons nodes, and evicts their pods as kubectl drain --ignore-daemonsets does, or
+// else evicts the pods that are chosen. What a budget keeps is tried again, once others are
+// ready elsewhere. Of several runs, it returns that in which most pods are left without a node.
 func Drain(ctx context.Context, o Options) (*Result, error) {
-	return o.run(ctx, func(ctx context.Context, d *draining) error {
-		t, err := d.try(ctx, o.Nodes)
-		if err == nil {
-			d.Go, d.Moves = o.Nodes, t.moves
-		}
-		return err
+	return o.run("pods without a node", (*Result).Lost, func(e engine.Options, progress engine.Progress) (*Result, error) {
+		return o.once(ctx, e, progress, func(ctx context.Context, d *draining) error {
+			t, err := d.try(ctx, o.Nodes)
+			if err == nil {
+				d.Go, d.Moves = o.Nodes, t.moves
+			}
+			return err
+		})
 	})
 }
 
-// Bare are the pods on the nodes that nothing recreates once they are evicted.
+// run tries it with each seed, and returns the result that counts most.
+func (o *Options) run(counts string, count func(*Result) int, try func(engine.Options, engine.Progress) (*Result, error)) (*Result, error) {
+	var most *Result
+	runs, err := o.Options.Repeat(o.Runs, o.Progress, func(e engine.Options, progress engine.Progress) (int, error) {
+		one, err := try(e, progress)
+		if err != nil {
+			return 0, err
+		}
+		if one.Basis.Seed = e.Seed; most == nil || count(one) > count(most) {
+			most = one
+		}
+		return count(one), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	most.Basis.Config, most.Basis.Runs, most.Basis.Counts = o.Name, runs, counts
+	return most, nil
+}
+
+// chosen is true of a pod that is on one of the nodes, or is chosen by its labels.
+func (o *Options) chosen(pod *v1.Pod) bool {
+	if o.Pods != nil {
+		return pod.Spec.NodeName != "" && o.Pods.Matches(labels.Set(pod.Labels))
+	}
+	return slices.Contains(o.Nodes, pod.Spec.NodeName)
+}
+
+// Bare are the pods to be evicted that nothing recreates.
 func (o *Options) Bare() (names []string) {
 	for i := range o.Cluster.Pods {
 		pod := &o.Cluster.Pods[i]
 		ended := podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil
-		if slices.Contains(o.Nodes, pod.Spec.NodeName) && !ended && !engine.Recreatable(pod) && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
+		if o.chosen(pod) && !ended && !engine.Recreatable(pod) && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
 			names = append(names, pod.Namespace+"/"+pod.Name)
 		}
 	}
@@ -77,18 +113,16 @@ func (o *Options) Bare() (names []string) {
 type draining struct {
 	Result
 	*engine.Engine
+	pods     labels.Selector // as in Options
 	force    bool
-	progress func(step string, done, of int)
+	progress engine.Progress
 }
 
-// run does something in the copy, once that is at rest.
-func (o *Options) run(ctx context.Context, do func(context.Context, *draining) error) (*Result, error) {
-	d := &draining{force: o.Force, progress: o.Progress}
-	if d.progress == nil {
-		d.progress = func(string, int, int) {}
-	}
+// once does something in a copy, when that is at rest.
+func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress, do func(context.Context, *draining) error) (*Result, error) {
+	d := &draining{pods: o.Pods, force: o.Force, progress: progress}
 	var err error
-	if d.Engine, err = engine.New(ctx, o.Options); err != nil {
+	if d.Engine, err = engine.New(ctx, e); err != nil {
 		return nil, err
 	}
 	defer d.Close()
@@ -99,7 +133,7 @@ func (o *Options) run(ctx context.Context, do func(context.Context, *draining) e
 	if err := do(ctx, d); err != nil {
 		return nil, err
 	}
-	d.Result.NotModelled = d.Engine.NotModelled()
+	d.Basis.NotModelled = d.Engine.NotModelled()
 	return &d.Result, nil
 }
 
@@ -179,12 +213,11 @@ func refusal(err error) (string, error) {
 	return "", err
 }
 
-// on are the pods on nodes that do not belong there, by name. One that was evicted is not
-// evicted once more: it comes back if it tolerates the cordon.
+// on are the pods on nodes that do not belong there, by name, or those that are chosen. One
+// that was evicted is not evicted once more: it comes back if it tolerates the cordon.
 func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (pods []*v1.Pod) {
 	for name, pod := range d.Residents() {
-		kind, was := d.WorkloadOf(pod).Kind, before[name]
-		if slices.Contains(nodes, pod.Spec.NodeName) && kind != "DaemonSet" && kind != "Node" && was != nil && was.UID == pod.UID {
+		if was := before[name]; d.evicts(pod, nodes) && was != nil && was.UID == pod.UID {
 			pods = append(pods, pod)
 		}
 	}
@@ -194,23 +227,27 @@ func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (
 	return pods
 }
 
+// evicts is true of a pod that is to leave its node.
+func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
+	if kind := d.WorkloadOf(pod).Kind; kind == "DaemonSet" || kind == cluster.OfStatic {
+		return false
+	}
+	o := Options{Nodes: nodes, Pods: d.pods}
+	return o.chosen(pod)
+}
+
 // tell takes note of the pods that were to leave nodes, and of those that they preempted.
 func (t *trial) tell(d *draining, residents map[types.NamespacedName]*v1.Pod, nodes []string) {
 	for name, was := range residents {
-		kind, o := d.WorkloadOf(was).Kind, d.Outcome(name)
-		from := was.Spec.NodeName
-		stays := o.Node == from
-		if stays && (!slices.Contains(nodes, from) || kind == "DaemonSet" || kind == "Node") {
+		move := d.Move(was, t.preempted[name])
+		stays := move.To == move.From
+		if stays && !d.evicts(was, nodes) {
 			continue
 		}
-		move := engine.Move{Pod: name.String(), From: from, To: o.Node}
-		if by, ok := t.preempted[name]; ok {
-			move.PushedOutBy = by.String()
-		}
-		if stays {
-			move.To, move.Reason = "", cmp.Or(t.kept[move.Pod], "it tolerates that its node is unschedulable, and comes back")
-		} else if o.Node == "" {
-			move.Reason = o.Reason()
+		if why := t.kept[move.Pod]; stays && why != "" {
+			move.To, move.Feasible, move.Reason = "", 0, why
+		} else if stays && d.pods == nil {
+			move.To, move.Feasible, move.Reason = "", 0, "it tolerates that its node is unschedulable, and comes back"
 		}
 		t.moves = append(t.moves, move)
 	}

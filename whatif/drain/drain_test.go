@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -180,7 +181,7 @@ func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 
 func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	o := removing(t, unmodified, shrinking)
-	_, err := o.run(t.Context(), func(ctx context.Context, d *draining) error {
+	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(ctx context.Context, d *draining) error {
 		d.Spare = true
 		look := func() (all []string) {
 			for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
@@ -230,5 +231,63 @@ func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	alike(t, "nodes that go", removed.Go, "broken")
-	alike(t, "what is not modelled", removed.NotModelled, "wait for tolerationSeconds")
+	alike(t, "what is not modelled", removed.Basis.NotModelled, "wait for tolerationSeconds")
+}
+
+// TestPodsAreEvictedInPlaceOfNodes: one may come back, what a budget keeps stays, and what is not chosen is left alone.
+func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
+	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "podDisruptionBudgets:\n" + budget("kept", 1) + "pods:\n" +
+		ownedBy("ReplicaSet", "web", "web-a", "a", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "web", "back", "b", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "web", "lost", "a", "3500m", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "kept", "kept-1", "a", "100m") + ownedBy("DaemonSet", "web", "daemon", "a", "100m") + ownedBy("ReplicaSet", "other", "other-1", "a", "100m")
+	o := removing(t, native, text)
+	o.Pods = labels.SelectorFromSet(nil)
+	if bare := o.Bare(); len(bare) > 0 {
+		t.Errorf("nobody recreates %s", bare)
+	}
+	var err error
+	if o.Pods, err = labels.Parse("app in (web,kept)"); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := Drain(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "moves", told(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
+	if to := removed.Moves[3]; to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
+		t.Errorf("%+v", to)
+	}
+}
+
+func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) {
+	// Where the small pods go decides whether the big one has room.
+	text := "nodes:\n" + nodeWith("gone", "x", "8") + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "pods:\n" +
+		ownedBy("ReplicaSet", "a", "a-1", "gone", "1") + ownedBy("ReplicaSet", "b", "b-1", "gone", "1") + ownedBy("ReplicaSet", "z", "z-1", "gone", "4")
+	packed := unmodified + "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: example.com/none, weight: 1}]}}}], plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}, {name: PodTopologySpread}]}}}]\n"
+	o := removing(t, packed, text, "gone")
+	o.Runs, o.Name = 12, "packed"
+	removed, err := Drain(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[int]bool{}
+	for _, run := range removed.Basis.Runs {
+		lost[run.Count] = true
+	}
+	if len(removed.Basis.Runs) != 12 || !lost[0] || !lost[1] || removed.Lost() != 1 || !strings.Contains(removed.Basis.String(), "12 times, with seeds 1 to 12: pods without a node: 0 in ") {
+		t.Errorf("%d are lost. %s", removed.Lost(), removed.Basis.String())
+	}
+	o = removing(t, packed, text, "gone")
+	o.Runs, o.Name = 12, "packed"
+	found, err := Shrink(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "the nodes that go", found.Go, "gone")
+	o = removing(t, packed, text, found.Go...)
+	o.Seed = found.Basis.Seed
+	if again, err := Drain(t.Context(), o); err != nil || again.Lost() > 0 || !slices.Equal(told(again.Moves), told(found.Moves)) {
+		t.Errorf("with seed %d: %v %+v", o.Seed, err, again)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
 // Stay is a node that cannot go, with the first reason.
@@ -27,22 +28,27 @@ const batches = 64
 // Shrink finds nodes that can go together. It tries those first of which least is
 // requested, twice as many at a time as long as all can go, and undoes those trials that
 // fail. That is greedy: another order may do better. In the end all go at once, as in [Drain].
+// Of several runs, it returns that which finds most.
 func Shrink(ctx context.Context, o Options) (*Result, error) {
-	return o.run(ctx, func(ctx context.Context, d *draining) error {
-		d.Spare = true
-		rollback, _ := d.Try()
-		err := d.find(ctx, o.Nodes)
-		rollback()
-		for all := d.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.Stay)) {
-			var stuck []Stay
-			d.Go = nil
-			if stuck, err = d.goes(ctx, all); err == nil && len(stuck) == 0 {
-				return nil
-			}
-			d.Stay = append(d.Stay, stuck...)
-		}
-		return err
+	return o.run("nodes that can go", func(r *Result) int { return len(r.Go) }, func(e engine.Options, progress engine.Progress) (*Result, error) {
+		return o.once(ctx, e, progress, func(ctx context.Context, d *draining) error { return d.shrink(ctx, o.Nodes) })
 	})
+}
+
+func (d *draining) shrink(ctx context.Context, nodes []string) error {
+	d.Spare = true
+	rollback, _ := d.Try()
+	err := d.find(ctx, nodes)
+	rollback()
+	for all := d.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.Stay)) {
+		var stuck []Stay
+		d.Go = nil
+		if stuck, err = d.goes(ctx, all); err == nil && len(stuck) == 0 {
+			return nil
+		}
+		d.Stay = append(d.Stay, stuck...)
+	}
+	return err
 }
 
 // find has nodes go, batch by batch. Of a batch that fails, those that could go are tried

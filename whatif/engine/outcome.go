@@ -27,10 +27,14 @@ const (
 
 // Outcome is what became of a pod.
 type Outcome struct {
-	Node        string
-	State       string
-	Message     string               // that of the last attempt, if the pod has no node
-	Attempts    int                  // how often the scheduler tried
+	Node     string
+	State    string
+	Message  string // that of the last attempt, if the pod has no node
+	Attempts int    // how often the scheduler tried
+	// Feasible is how many nodes the scheduler found feasible, of those that it looked at, when
+	// it gave the pod its node: it had no choice if this is 1. It is 0 if it did not give it
+	// one, or by preemption.
+	Feasible    int
 	PreemptedBy types.NamespacedName // if its State is Preempted
 	Preempted   []types.NamespacedName
 }
@@ -64,7 +68,9 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 			o.State = Stayed
 		}
 	case o.Attempts == 0 || o.State == Scheduled: // or it was before it was undone
-		o.State, o.Message = NotAsked, notAsked(pod)
+		o.State, o.Node, o.Message = NotAsked, "", notAsked(pod)
+	default:
+		o.Node = "" // that it had before it was undone
 	}
 	if e.groups != nil && o.Message != "" {
 		if attempts := e.groups.Attempts(name.Namespace, name.Name); len(attempts) > 0 {

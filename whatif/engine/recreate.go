@@ -35,11 +35,42 @@ func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 
 // Move is what became of a pod that lost its node, or was to leave it.
 type Move struct {
-	Pod         string `json:"pod"` // with its namespace
+	Pod         string `json:"pod"`                // with its namespace
+	Workload    string `json:"workload,omitempty"` // what makes it, such as "Deployment web"; empty if nothing does
 	From        string `json:"from"`
 	To          string `json:"to,omitempty"`          // empty if there is no other node for it
+	Feasible    int    `json:"feasible,omitempty"`    // as in Outcome
 	Reason      string `json:"reason,omitempty"`      // why not
 	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
+}
+
+// Move is what has become of a pod that had a node, and whose place by was given, if it is not empty.
+func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
+	o := e.Outcome(nameOf(was))
+	m := Move{Pod: nameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
+	if of := e.WorkloadOf(was); of.Kind != "" {
+		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
+	}
+	if by.Name != "" {
+		m.PushedOutBy = by.String()
+	}
+	if m.To == "" {
+		m.Reason, m.Feasible = o.Reason(), 0
+	}
+	return m
+}
+
+// Place says where a pod has come to, and how many other nodes would have done.
+func Place(node string, feasible int) string {
+	switch {
+	case node == "" || feasible == 1:
+		return node
+	case feasible == 0:
+		return node + ", by preemption"
+	case feasible == 2:
+		return node + " or 1 other"
+	}
+	return fmt.Sprintf("%s or %d others", node, feasible-1)
 }
 
 // Reason is why a pod has no node, in a line.

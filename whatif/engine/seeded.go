@@ -190,6 +190,18 @@ func (e *Engine) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		if len(e.Scheduler.Extenders) > 0 && err == nil {
 			result.SuggestedHost = e.seeded.choose(result.SuggestedHost)
 		}
+		if err == nil {
+			e.found(hooks.PodOf(pod), result.FeasibleNodes)
+		}
 		return result, err
+	}
+}
+
+// found takes note of how many nodes a pod could have.
+func (e *Engine) found(pod *v1.Pod, feasible int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.outcome(nameOf(pod)).Feasible = feasible; pod.Status.NominatedNodeName != "" {
+		e.outcome(nameOf(pod)).Feasible = 0
 	}
 }

@@ -28,68 +28,101 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
-// MostReplicas is how many are tried, at most, to see how many fit.
-const MostReplicas = 10_000
+// MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
+// are tried, at most.
+const (
+	MostReplicas = 10_000
+	MostNodes    = 5_000
+)
 
 // Options say what is tried where.
 type Options struct {
 	engine.Options
-	Manifests *Manifests // are used up
-	// UntilFull adds replicas of the workload to those that it has, until one finds no node.
+	Manifests *Manifests
+	// UntilFull adds replicas of the workloads in turn, to those that there are, until none of them
+	// finds a node for another.
 	UntilFull bool
-	// Progress is told how far it is. It may be nil.
-	Progress func(step string, done, of int)
+	// GrowWith, if it is not nil, is a node, more of which are added until everything fits.
+	GrowWith *v1.Node
+	Name     string          // of the configuration, for the report
+	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress engine.Progress // may be nil
 }
 
-// Fit tries manifests in a copy of a cluster.
+// Fit tries manifests in a copy of a cluster. Of several runs, it returns that with the worst result.
 func Fit(ctx context.Context, o Options) (*Fitting, error) {
-	m := o.Manifests
-	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, LeftOut: m.leftOut, UntilFull: o.UntilFull}}
-	do := f.tryAll
-	if o.UntilFull {
-		if do = f.fill; len(m.workloads) != 1 || m.workloads[0].Kind == "DaemonSet" {
-			return nil, errors.New("how many replicas fit can be said of one workload, and of no DaemonSet")
-		}
-		m.preemptNobody()
-	}
-	if o.Progress == nil {
-		o.Progress = func(string, int, int) {}
-	}
-	o.PodGroups = o.PodGroups || len(m.objects.PodGroups) > 0
 	began := time.Now()
-	var err error
-	if f.Engine, err = engine.New(ctx, o.Options); err != nil {
-		return nil, err
+	if o.UntilFull && slices.ContainsFunc(o.Manifests.workloads, func(w *Workload) bool { return w.Kind == "DaemonSet" }) {
+		return nil, errors.New("how many replicas fit cannot be said of a DaemonSet, which has one on each node: leave it out")
 	}
-	defer f.Close()
-	f.progress = o.Progress
-	if err = f.enter(ctx); err == nil {
-		err = do(ctx)
+	if o.UntilFull && o.GrowWith != nil {
+		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
 	}
-	f.NotModelled = f.Engine.NotModelled()
-	if f.Took = time.Since(began); err == nil && f.Tried == 0 {
-		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
-	}
+	var worst *Fitting
+	runs, err := o.Options.Repeat(o.Runs, o.Progress, func(e engine.Options, progress engine.Progress) (int, error) {
+		one, err := o.once(ctx, e, progress)
+		if err != nil {
+			return 0, err
+		}
+		if one.Basis.Seed = e.Seed; worst == nil || one.worse(worst) {
+			worst = one
+		}
+		return one.count(), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &f.Fitting, nil
+	worst.Basis.Config, worst.Basis.Runs, worst.Basis.Counts = o.Name, runs, worst.counts()
+	worst.Took = time.Since(began)
+	return worst, nil
 }
 
-// preemptNobody has the pods of the workload come last, and wait rather than preempt others.
+// once tries it with one seed.
+func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress) (*Fitting, error) {
+	m := o.Manifests.clone()
+	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, LeftOut: m.leftOut, UntilFull: o.UntilFull}, progress: progress}
+	if o.UntilFull {
+		m.preemptNobody()
+	}
+	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
+	var err error
+	if f.Engine, err = engine.New(ctx, e); err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := f.enter(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.UntilFull:
+		err = f.fill(ctx)
+	case o.GrowWith != nil:
+		err = f.grow(ctx, o.GrowWith)
+	default:
+		err = f.tryAll(ctx)
+	}
+	if f.Basis.NotModelled = f.Engine.NotModelled(); err == nil && f.Tried == 0 {
+		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
+	}
+	return &f.Fitting, err
+}
+
+// preemptNobody has the pods of the workloads come last, and wait rather than preempt others.
 func (m *Manifests) preemptNobody() {
 	class := schedulingv1.PriorityClass{Value: -scheduling.HighestUserDefinablePriority, PreemptionPolicy: ptr.To(v1.PreemptNever)}
 	class.Name = "preempts-nobody"
 	m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
-	spec := &m.workloads[0].template.Spec
-	spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
+	for _, w := range m.workloads {
+		spec := &w.template.Spec
+		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
+	}
 }
 
 type fitting struct {
 	Fitting
 	*Manifests
 	*engine.Engine
-	progress  func(step string, done, of int)
+	progress  engine.Progress
 	residents map[types.NamespacedName]*v1.Pod // with their nodes, before anything is tried
 	preempted map[types.NamespacedName]types.NamespacedName
 }
@@ -143,15 +176,23 @@ func (f *fitting) tryAll(ctx context.Context) error {
 			return err
 		}
 	}
+	return f.settle(ctx)
+}
+
+// settle schedules, and sees what has come of it.
+func (f *fitting) settle(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	err := f.Run(ctx)
-	if err == nil {
-		f.preempted, err = f.Restore(ctx, f.residents)
+	if err := f.Run(ctx); err != nil {
+		return err
 	}
-	if err == nil {
-		f.tell()
+	preempted, err := f.Restore(ctx, f.residents)
+	if err != nil {
+		return err
 	}
-	return err
+	maps.Copy(preempted, f.preempted) // those who were first
+	f.preempted = preempted
+	f.tell()
+	return nil
 }
 
 // replaces is true of a pod that belongs to what the manifests have, too.
@@ -199,27 +240,40 @@ func (f *fitting) nodes() []*v1.Node {
 	return nodes
 }
 
-// fill adds replicas, more at a time as long as all find a node, until one finds none.
+// fill adds replicas of one workload after the other, more at a time as long as all find a
+// node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
-	w := f.workloads[0]
-	for batch := 16; f.Waiting == 0 && len(w.Pods) < MostReplicas; batch = min(2*batch, 512) {
-		if err := f.more(ctx, w, min(batch, MostReplicas-len(w.Pods))); err != nil {
-			return err
+	left := slices.Clone(f.workloads)
+	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
+		for range max(1, batch/len(left)) {
+			for _, w := range left {
+				if err := f.more(ctx, w, 1); err != nil {
+					return err
+				}
+			}
 		}
 		if err := f.Run(ctx); err != nil {
 			return err
 		}
 		f.tell()
-		f.progress("adds replicas", w.Fit, 0)
+		f.progress("adds replicas", f.Tried-f.Waiting, 0)
+		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
 	}
+	for _, w := range f.workloads {
+		w.full()
+	}
+	return nil
+}
+
+// full takes note of why there are no more of its pods.
+func (w *Workload) full() {
 	if len(w.Why) > 0 {
-		f.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))
+		w.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))
 	}
-	for _, found := range short.FindAllStringSubmatch(f.Message, -1) {
-		f.Short = append(f.Short, cmp.Or(found[1], "pods"))
+	for _, found := range short.FindAllStringSubmatch(w.Message, -1) {
+		w.Short = append(w.Short, cmp.Or(found[1], "pods"))
 	}
 	maps.DeleteFunc(w.Pods, func(_, node string) bool { return node == "" })
-	return nil
 }
 
 // short finds what a message of the scheduler's says too little is left of.

@@ -3,6 +3,7 @@ package fit
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,14 @@ func asks(cpu, more string) string {
 // fitted tries manifests on the cluster.
 func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error) {
 	t.Helper()
+	o := optionsFor(t, manifests...)
+	o.UntilFull = untilFull
+	return Fit(t.Context(), o)
+}
+
+// optionsFor has manifests tried on the cluster.
+func optionsFor(t *testing.T, manifests ...string) Options {
+	t.Helper()
 	m, err := Read([]string{"-"}, strings.NewReader(strings.Join(manifests, "---\n")))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +65,7 @@ func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Fit(t.Context(), Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m, UntilFull: untilFull})
+	return Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m}
 }
 
 // has fails unless the table has a line.
@@ -134,11 +143,67 @@ func TestHowManyFitUntilItIsFull(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(f.Short) != tt.short || !f.Fits() || len(f.PushedOut) > 0 {
+			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.PushedOut) > 0 {
 				t.Errorf("%+v %+v", f, w)
 			}
-			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "What is short then: "+strings.Trim(tt.short, "[]")+". The next one waits: 0/2 nodes are available: ")
+			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  What is short then: "+strings.Trim(tt.short, "[]")+". The next one waits: 0/2 nodes are available: ")
 		})
+	}
+}
+
+func TestSeveralWorkloadsAreAddedInTurnUntilEachIsFull(t *testing.T) {
+	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
+		manifest("Job", "elsewhere", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
+	if small.Fit != 3 || large.Fit != 3 || none.Fit != 0 || f.Fits() {
+		t.Errorf("%d, %d and %d: %s", small.Fit, large.Fit, none.Fit, f.Verdict())
+	}
+	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/elsewhere would fit.")
+}
+
+// TestOfSeveralRunsTheWorstIsShown: the two nodes are alike, so that in some runs a pod that needs a
+// whole zone to itself finds none.
+func TestOfSeveralRunsTheWorstIsShown(t *testing.T) {
+	o := optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", "")))
+	o.Runs, o.Name = 8, "default"
+	var steps []string
+	o.Progress = func(step string, _, _ int) { steps = append(steps, step) }
+	f, err := Fit(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := map[int]int{}
+	for _, run := range f.Basis.Runs {
+		waiting[run.Count]++
+	}
+	at := f.Basis.Runs[f.Basis.Seed-1]
+	if len(f.Basis.Runs) != 8 || at.Seed != f.Basis.Seed || at.Count != f.Waiting || f.Waiting != slices.Max(slices.Collect(maps.Keys(waiting))) {
+		t.Errorf("%+v, and %d wait", f.Basis, f.Waiting)
+	}
+	has(t, f, "Tried in memory under default, 8 times, with seeds 1 to 8: pods that would wait: ")
+	if !slices.Contains(steps, "run 8 of 8: schedules") {
+		t.Error(steps)
+	}
+	if o = optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", ""))); true {
+		o.Seed = f.Basis.Seed
+		if again, err := Fit(t.Context(), o); err != nil || again.Verdict() != f.Verdict() {
+			t.Errorf("by itself the run with seed %d comes to %v %v, and not to %s", o.Seed, again, err, f.Verdict())
+		}
+	}
+}
+
+func TestWhereThereWasNoChoiceOneNodeIsNamed(t *testing.T) {
+	f, err := fitted(t, false, manifest("Pod", "any", "containers: [{name: c, image: c}]"), manifest("Pod", "there", "nodeSelector: {topology.kubernetes.io/zone: b}, containers: [{name: c, image: c}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	any := f.Workloads[0].Pods["any"]
+	has(t, f, "  any: "+any+" or 1 other", "  there: node-2")
+	if f.Workloads[1].Feasible["there"] != 1 {
+		t.Errorf("%+v", f.Workloads[1])
 	}
 }
 
@@ -158,7 +223,7 @@ func TestQuotasAreNotCountedAndThatIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would fit.", "Not modelled, and asked for: reject pods over v1 resourcequotas. ")
+	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Not modelled, and asked for: reject pods over v1 resourcequotas. Webhooks,")
 }
 
 func TestWhatCannotBeTriedIsRefused(t *testing.T) {
@@ -171,11 +236,8 @@ func TestWhatCannotBeTriedIsRefused(t *testing.T) {
 			t.Errorf("got %v %+v, want %s", err, f, want)
 		}
 	}
-	two := []string{manifest("Deployment", "a", specOf("")), manifest("Deployment", "b", specOf(""))}
-	for _, manifests := range [][]string{two, {manifest("DaemonSet", "agent", specOf(""))}} {
-		if f, err := fitted(t, true, manifests...); err == nil || !strings.Contains(err.Error(), "of one workload, and of no DaemonSet") {
-			t.Errorf("%v %+v", err, f)
-		}
+	if f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf(""))); err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
+		t.Errorf("%v %+v", err, f)
 	}
 }
 

@@ -34,31 +34,8 @@ type Manifests struct {
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
 // is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
-	m, all := &Manifests{leftOut: map[string]int{}}, map[string]int{}
-	files := resource.NewLocalBuilder().Unstructured().Flatten()
-	for _, path := range paths {
-		if path == "-" {
-			files.Stream(stdin, "the manifests")
-		} else {
-			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
-		}
-	}
-	err := files.Do().Visit(func(info *resource.Info, err error) error {
-		if err != nil {
-			return err
-		}
-		gvk := info.Object.GetObjectKind().GroupVersionKind()
-		all[gvk.Kind]++
-		raw, _ := json.Marshal(info.Object) // which was JSON
-		known, err := m.objects.AddManifest(raw)
-		if err != nil {
-			return fmt.Errorf("%s: %w", info.Source, err)
-		}
-		if !known {
-			m.leftOut[gvk.GroupVersion().String()+" "+gvk.Kind]++
-		}
-		return nil
-	})
+	m := &Manifests{leftOut: map[string]int{}}
+	all, err := m.read(paths, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +47,47 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", strings.Join(read, ", "), cmp.Or(words.Counted(all), "no object"))
 	}
 	return m, nil
+}
+
+// read reads objects, and counts them by kind.
+func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int, err error) {
+	kinds = map[string]int{}
+	files := resource.NewLocalBuilder().Unstructured().Flatten()
+	for _, path := range paths {
+		if path == "-" {
+			files.Stream(stdin, "the manifests")
+		} else {
+			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
+		}
+	}
+	err = files.Do().Visit(func(info *resource.Info, err error) error {
+		if err != nil {
+			return err
+		}
+		gvk := info.Object.GetObjectKind().GroupVersionKind()
+		kinds[gvk.Kind]++
+		raw, _ := json.Marshal(info.Object) // which was JSON
+		known, err := m.objects.AddManifest(raw)
+		if err != nil {
+			return fmt.Errorf("%s: %w", info.Source, err)
+		}
+		if !known {
+			m.leftOut[gvk.GroupVersion().String()+" "+gvk.Kind]++
+		}
+		return nil
+	})
+	return kinds, err
+}
+
+// clone is for a run, which changes what it tries.
+func (m *Manifests) clone() *Manifests {
+	c := &Manifests{objects: *m.objects.DeepCopy(), leftOut: m.leftOut}
+	for _, w := range m.workloads {
+		copied := *w
+		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
+		c.workloads = append(c.workloads, &copied)
+	}
+	return c
 }
 
 // installs are the hooks of Helm that run when a chart comes to a cluster.

@@ -30,11 +30,42 @@ type Fitting struct {
 	PushedOut []engine.Move  `json:"pushedOut,omitempty"`
 	LeftOut   map[string]int `json:"leftOut,omitempty"`   // of the manifests, by kind
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
-	Short     []string       `json:"short,omitempty"`     // the resources of which too little is left then
-	Message   string         `json:"message,omitempty"`   // why no more fit; empty if no more were tried
-	Took      time.Duration  `json:"tookNanoseconds"`
-	// NotModelled is what the scheduler asked for and the copy does not have.
-	NotModelled []string `json:"notModelled,omitempty"`
+	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
+	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
+	Basis     words.Basis    `json:"basis"`
+}
+
+// count is what runs are told apart by.
+func (f *Fitting) count() int {
+	switch {
+	case f.UntilFull:
+		return f.Tried - f.Waiting
+	case f.Growth != nil && f.Waiting == 0:
+		return f.Growth.Nodes
+	}
+	return f.Waiting
+}
+
+// counts is what count is of.
+func (f *Fitting) counts() string {
+	switch {
+	case f.UntilFull:
+		return "further replicas"
+	case f.Growth != nil && f.Waiting == 0:
+		return "further nodes"
+	}
+	return "pods that would wait"
+}
+
+// worse is true if another run came to less.
+func (f *Fitting) worse(than *Fitting) bool {
+	if f.UntilFull {
+		return f.count() < than.count()
+	}
+	if f.Waiting == than.Waiting {
+		return f.count() > than.count()
+	}
+	return f.Waiting > than.Waiting
 }
 
 // Workload is what makes pods, or a pod, and what became of these.
@@ -48,6 +79,11 @@ type Workload struct {
 	Why       map[string]int `json:"why,omitempty"`      // how many wait, by the scheduler's message
 	// Pods are their names with their nodes, which are empty where they wait.
 	Pods map[string]string `json:"pods"`
+	// Feasible is how many nodes the scheduler could choose from, by the pod's name. Where it is 1,
+	// there was no choice; a pod that another had to make room for is not in it.
+	Feasible map[string]int `json:"feasible,omitempty"`
+	Short    []string       `json:"short,omitempty"`   // until it is full: of which resources too little is left then
+	Message  string         `json:"message,omitempty"` // why no more fit; empty if no more were tried
 
 	object   snapshot.Object
 	template *v1.PodTemplateSpec
@@ -86,10 +122,12 @@ func (f *fitting) tell() {
 	}
 	f.Zones, f.Tried, f.Waiting = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
 	for _, w := range f.workloads {
-		w.Fit, w.Spread, w.Why = 0, make([]int, len(f.Zones)), map[string]int{}
+		w.Fit, w.Spread, w.Why, w.Feasible = 0, make([]int, len(f.Zones)), map[string]int{}, map[string]int{}
 		for _, name := range w.pods {
 			o := f.Outcome(name)
-			w.Pods[name.Name] = o.Node
+			if w.Pods[name.Name] = o.Node; o.Feasible > 0 && o.Node != "" {
+				w.Feasible[name.Name] = o.Feasible
+			}
 			if at := slices.Index(f.Zones, zones[o.Node]); at >= 0 {
 				w.Spread[at]++
 			}
@@ -104,10 +142,8 @@ func (f *fitting) tell() {
 	}
 	f.PushedOut = nil
 	for name, by := range f.preempted {
-		o := f.Outcome(name)
-		move := engine.Move{Pod: name.String(), From: f.residents[name].Spec.NodeName, To: o.Node, PushedOutBy: by.String()}
+		move := f.Move(f.residents[name], by)
 		if move.To == "" {
-			move.Reason = o.Reason()
 			f.Waiting++
 		}
 		f.PushedOut = append(f.PushedOut, move)
@@ -131,7 +167,7 @@ var Formats = map[string]func(w io.Writer, f *Fitting, nodes bool) error{
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"join": strings.Join, "counted": words.Counted, "brief": words.Brief, "plural": words.Plural,
+	"join": strings.Join, "counted": words.Counted, "place": engine.Place, "brief": words.Brief, "plural": words.Plural,
 	"slashes": func(numbers []int) string {
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", "/")
 	},
@@ -144,8 +180,10 @@ func written(name string) func(io.Writer, *Fitting, bool) error {
 	}
 }
 
-// Fits reports whether nothing would wait or, until it is full, whether any replica fits.
-func (f *Fitting) Fits() bool { return f.Waiting == 0 || f.UntilFull && f.Workloads[0].Fit > 0 }
+// Fits reports whether nothing would wait or, until it is full, whether a replica of each workload fits.
+func (f *Fitting) Fits() bool {
+	return f.Waiting == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+}
 
 // Verdict says in a line what came of it.
 func (f *Fitting) Verdict() string {

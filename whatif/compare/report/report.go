@@ -62,14 +62,7 @@ func groups(r *compare.Result) (rows [][]string) {
 
 // tried is how a result came about, and what it does not have of a real cluster.
 func tried(r *compare.Result) string {
-	text := fmt.Sprintf("Tried in memory, with seed %d", r.Runs[0].Seed)
-	if last := len(r.Runs) - 1; last > 0 {
-		text = fmt.Sprintf("Tried in memory, %d times, with seeds %d to %d", len(r.Runs), r.Runs[0].Seed, r.Runs[last].Seed)
-	}
-	if len(r.NotModelled) > 0 {
-		text += ". Not modelled, and asked for: " + strings.Join(r.NotModelled, ", ")
-	}
-	return text + ". Webhooks, quotas and autoscalers are not modelled."
+	return say.Tried("", r.Runs[0].Seed, len(r.Runs), r.NotModelled)
 }
 
 func amount(resource string, of compare.Amount) string {
