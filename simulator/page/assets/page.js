@@ -61,6 +61,19 @@ function catchUp() {
   missed.clear();
 }
 
+// What changes while a view is asked for may not be in the answer: it is asked for once more.
+const late = new Set(); // the addresses of such views
+document.addEventListener("sse:cluster", ({ target }) => {
+  if (target.matches(".htmx-request")) late.add(target.getAttribute("hx-get"));
+}, true);
+document.body.addEventListener("htmx:afterRequest", ({ detail: { requestConfig } }) => {
+  const address = requestConfig.elt.getAttribute("hx-get"); // whose place another has by now
+  if (!late.delete(address)) return;
+  setTimeout(() => { // when the request is over, and the answer in its place
+    for (const view of document.querySelectorAll("[hx-get]")) if (view.getAttribute("hx-get") === address) htmx.trigger(view, "sse:cluster");
+  });
+});
+
 // A server that has gone is said to have gone.
 document.body.addEventListener("htmx:sseError", () => { byId("lost").hidden = false; });
 document.body.addEventListener("htmx:sseOpen", () => { byId("lost").hidden = true; });

@@ -156,3 +156,26 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	p.typeIn("#filter", "zzz")
 	p.says("main", "is called “zzz”")
 }
+
+// TestAChangeDuringARequestIsAskedForAfterIt: its event may be the last for long, and what it changed
+// may not be in the answer.
+func TestAChangeDuringARequestIsAskedForAfterIt(t *testing.T) {
+	p := open(t, "/")
+	p.waitFor("no request", `document.querySelector(".htmx-request") === null`)
+	p.do(chromedp.Evaluate(`{
+		window.asked = 0;
+		const { open, send } = XMLHttpRequest.prototype;
+		XMLHttpRequest.prototype.open = function (method, url, ...more) { this.to = url; open.call(this, method, url, ...more); };
+		XMLHttpRequest.prototype.send = function (...body) {
+			if (this.to === "/summary" && ++window.asked === 1) {
+				const onload = this.onload;
+				this.onload = () => { window.answer = () => onload.call(this); };
+			}
+			send.apply(this, body);
+		};
+		htmx.trigger("#summary", "sse:cluster");
+	}`, nil))
+	p.waitFor("the first answer", `window.answer !== undefined`)
+	p.do(chromedp.Evaluate(`htmx.trigger("#summary", "sse:cluster"); if (window.asked !== 1) throw "two requests at once"; window.answer()`, nil))
+	p.waitFor("a second request", `window.asked > 1`)
+}
