@@ -48,7 +48,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 		"unknown command \"serve\"":        {"serve"},
 		"\"loud\" is no level":             {"-v=loud"},
 		"no such file or directory":        {"--config=missing.yaml"},
-		"there is nothing in it":           {"--config=/dev/null", "--print-config"},
+		"the file is empty":                {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port": {"--listen=x"},
 	} {
 		if status, _, err := try(t, args...); status != 2 || !strings.Contains(err, want) {

@@ -16,20 +16,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// gone are fields that there were, and what holds without them.
-var gone = map[string]string{
-	"mode":            "each request is answered in the form in which it came",
-	"timeouts.header": "it is 5s, or timeouts.read if that is less",
-	"timeouts.write":  "it is 30s",
-	"timeouts.idle":   "it is 2m",
-}
+// errEmpty rejects a file without a field: more often it was emptied by accident, or
+// is being written, than it asks for the defaults.
+var errEmpty = errors.New("the file is empty but for comments and blanks: write {} for the defaults; --print-config shows every field")
 
-// errNothing refuses a file that says nothing: more often it was emptied by
-// accident, or is about to be written, than it asks for the defaults.
-var errNothing = errors.New("there is nothing in it but comments and blanks: write {} if everything is to be as it is by default, " +
-	"or restore what it was; --print-config shows all that can be set")
-
-// decode refuses unknown and repeated fields, and a text without any.
+// decode rejects unknown and repeated fields, and a text without any.
 func (c *Config) decode(data []byte) error {
 	text, err := checkForm(data)
 	if err != nil {
@@ -42,8 +33,8 @@ func (c *Config) decode(data []byte) error {
 }
 
 // checkForm says what in a text does not fit a Config, each mistake with its
-// line. The decoder would tell of the first one, in Go's words, and passes over
-// tags, values that are missing and a second document.
+// line. The decoder reports only the first one, in Go's words, and ignores
+// tags, missing values and a second document.
 func checkForm(data []byte) (yamlcheck.Text, error) {
 	text := yamlcheck.Parse(data)
 	if all, _ := yamlcheck.Documents(data); len(all) > 1 {
@@ -54,16 +45,11 @@ func checkForm(data []byte) (yamlcheck.Text, error) {
 		return text, err
 	}
 	if len(document.Content) == 0 || isNull(document.Content[0]) {
-		return text, errNothing
+		return text, errEmpty
 	}
 	problems := append(text.Keys(), unread(document.Content[0], "")...)
 	if len(problems) == 0 {
 		problems = text.Check(reflect.TypeFor[Config]())
-	}
-	for i, p := range problems {
-		if instead, is := gone[p.Field]; is {
-			problems[i].Message = "is no field any more: " + instead + "; leave it out"
-		}
 	}
 	return text, located(problems, "")
 }
@@ -81,7 +67,7 @@ func (c *Config) checkAlgorithms(text yamlcheck.Text) error {
 	return errors.Join(all...)
 }
 
-// located tells all problems in order, with their lines, and with fields that
+// located lists all problems in order, with their lines, and with fields that
 // begin where the text does.
 func located(problems yamlcheck.Problems, path string) error {
 	slices.SortStableFunc(problems, func(a, b yamlcheck.Problem) int { return cmp.Compare(a.Line, b.Line) })
@@ -95,14 +81,14 @@ func located(problems yamlcheck.Problems, path string) error {
 
 var key = regexp.MustCompile(`\[([^\]\d][^\]]*)\]`)
 
-// unread finds what the decoder passes over in a value: tags that are not YAML's
+// unread finds what the decoder ignores in a value: tags that are not YAML's
 // own, and nulls.
 func unread(n *goyaml.Node, path string) (all yamlcheck.Problems) {
 	switch {
 	case n.Style&goyaml.TaggedStyle != 0 && !strings.HasPrefix(n.ShortTag(), "!!"):
-		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has the tag " + n.Tag + ", which is not read here: " + insteadOf(n.Tag)})
+		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has the tag " + n.Tag + ", which is not supported: remove the tag"})
 	case isNull(n):
-		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has no value: give it one, or leave it out"})
+		all = append(all, yamlcheck.Problem{Field: path, Line: n.Line, Message: "has no value: set one, or remove the field"})
 	}
 	for i, child := range n.Content {
 		switch {
@@ -116,13 +102,3 @@ func unread(n *goyaml.Node, path string) (all yamlcheck.Problems) {
 }
 
 func isNull(n *goyaml.Node) bool { return n.Kind == goyaml.ScalarNode && n.Tag == "!!null" }
-
-// insteadOf says what to write instead of a tag. Extenders in Python name their
-// algorithm by the tag of a class.
-func insteadOf(tag string) string {
-	name := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(tag, "!"), "Algorithm"))
-	if _, ok := builtin.Kinds[name]; ok {
-		return fmt.Sprintf("write \"algorithm: %s\"", name)
-	}
-	return "take it away"
-}
