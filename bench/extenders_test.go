@@ -52,7 +52,7 @@ extenders:
 }
 
 func startExtender() (*extender.Running, error) {
-	return extender.Start(extender.Options{Logger: logr.Discard().WithName, Version: "bench"})
+	return extender.Start(extender.Options{Logger: logr.Discard(), Version: "bench"})
 }
 
 // overHTTP is a session with kube-scheduler's own client of extenders.

@@ -91,7 +91,7 @@ func serve(t *testing.T, handler http.Handler) string {
 // ends, and returns host and port.
 func serveExtender(t *testing.T, c *config.Config) string {
 	t.Helper()
-	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard().WithName})
+	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := e.Stop(); err != nil {

@@ -38,7 +38,7 @@ func (e *Extender) verbHandler(verb string, chain algorithm.Chain) http.Handler 
 		defer e.inFlight.Add(-1)
 		if refused := c.handle(w, r); refused != nil {
 			c.outcome = refused.outcome
-			e.logger.Info("Refused", "verb", verb, "status", refused.status, "reason", refused.message)
+			e.Logger.Info("Refused", "verb", verb, "status", refused.status, "reason", refused.message)
 			writeRefusal(w, refused)
 		}
 		c.count()
@@ -69,7 +69,7 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
-		c.logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
+		c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		c.outcome = outcomeOK
 		return nil
 	}
-	c.logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
+	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
 	if c.verb == prioritize {
 		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
 	}
@@ -156,7 +156,7 @@ func (c *call) decide(ctx context.Context) error {
 
 // logNodes logs a line for each node, if somebody wants to see that.
 func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
-	log := c.nodeLogger.V(4)
+	log := c.Logger.V(5)
 	if !log.Enabled() {
 		return
 	}
@@ -186,7 +186,7 @@ func (c *call) count() {
 	c.metrics.nodesIn.WithLabelValues(labels...).Add(float64(nodesIn))
 	c.metrics.nodesOut.WithLabelValues(labels...).Add(float64(nodesOut))
 	c.metrics.durations.WithLabelValues(labels...).Observe(took.Seconds())
-	if log := c.logger.V(4); log.Enabled() && c.request != nil {
+	if log := c.Logger.V(4); log.Enabled() && c.request != nil {
 		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
 			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)
 	}

@@ -11,9 +11,8 @@ import (
 
 // TestLinesThatNobodyWantsTakeNothing: nodes come in thousands.
 func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
-	levels := logging.Levels{"server.nodes": logging.Info, logging.Default: logging.Trace}
 	c := &call{
-		Extender: &Extender{nodeLogger: logging.New(io.Discard, logging.Text, levels)("server.nodes")},
+		Extender: &Extender{Options: Options{Logger: logging.New(io.Discard, logging.Text, 4)}},
 		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)

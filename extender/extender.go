@@ -31,8 +31,8 @@ import (
 type Options struct {
 	// Config must be complete: loaded, or completed by its Complete.
 	Config *config.Config
-	// Logger makes the logger of a name.
-	Logger func(name string) logr.Logger
+	// Logger logs requests at verbosity 4, their nodes at 5.
+	Logger logr.Logger
 	// Version is shown to who asks.
 	Version string
 }
@@ -40,10 +40,8 @@ type Options struct {
 // An Extender answers a scheduler. Make one with New.
 type Extender struct {
 	Options
-	logger     logr.Logger // of requests
-	nodeLogger logr.Logger // of their nodes
-	metrics    *metrics
-	certs      certificates
+	metrics *metrics
+	certs   certificates
 
 	algorithms map[string]algorithm.Algorithm // those in use, by name
 	panicked   sync.Map                       // name to what, of those that work in the background
@@ -70,7 +68,7 @@ type Extender struct {
 func New(o Options) (*Extender, error) {
 	c := o.Config
 	e := &Extender{
-		Options: o, logger: o.Logger("server"), nodeLogger: o.Logger("server.nodes"), after: time.After,
+		Options: o, after: time.After,
 		readingSmall: make(chan struct{}, runtime.GOMAXPROCS(0)), readingLarge: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
@@ -80,7 +78,7 @@ func New(o Options) (*Extender, error) {
 		entry := c.Algorithms[name]
 		config, err := builtin.Resolve(entry.Kind, entry.Config)
 		if err == nil {
-			e.algorithms[name], err = config.New(o.Logger("algorithm." + name))
+			e.algorithms[name], err = config.New(o.Logger.WithValues("algorithm", name))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
@@ -125,7 +123,7 @@ func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worke
 // unwinds.
 func (e *Extender) countPanic(algorithm string, what any, message string, keysAndValues ...any) {
 	e.metrics.panics.WithLabelValues(algorithm).Inc()
-	e.logger.Error(fmt.Errorf("panic: %v", what), message, append(keysAndValues, "algorithm", algorithm, "stack", string(debug.Stack()))...)
+	e.Logger.Error(fmt.Errorf("panic: %v", what), message, append(keysAndValues, "algorithm", algorithm, "stack", string(debug.Stack()))...)
 }
 
 // health is that of all algorithms in use, by name.
@@ -153,21 +151,20 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 		return e.serve(ctx, l, e.certs.config())
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		e.logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
+		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
 	return e.serve(ctx, l, nil)
 }
 
 // reloaded tells what became of certificates that have changed.
 func (e *Extender) reloaded(err error) {
-	log := e.Logger("tls")
 	if err != nil {
 		e.metrics.reloads.WithLabelValues("refused").Inc()
-		log.Error(err, "The new certificates are refused, the old ones go on")
+		e.Logger.Error(err, "The new certificates are refused, the old ones go on")
 		return
 	}
 	e.metrics.reloads.WithLabelValues("success").Inc()
-	log.Info("New certificates are in use", "expiry", e.certs.notAfter().UTC().Format(time.RFC3339))
+	e.Logger.Info("New certificates are in use", "expiry", e.certs.notAfter().UTC().Format(time.RFC3339))
 }
 
 // Close ends the work of the algorithms in the background, and waits for that.

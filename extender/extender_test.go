@@ -21,7 +21,7 @@ func (elsewhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8
 func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		var log bytes.Buffer
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, nil)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
 		must(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
@@ -39,7 +39,7 @@ func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
 
 func TestAnAlgorithmThatCannotBeMadeIsNamed(t *testing.T) {
 	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
-	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard().WithName}); err == nil || !strings.Contains(err.Error(), "algorithms.load: tls.caFile") {
+	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()}); err == nil || !strings.Contains(err.Error(), "algorithms.load: tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func configure(t testing.TB, text string) *config.Config {
 
 func newExtender(t testing.TB, c *config.Config) *extender.Extender {
 	t.Helper()
-	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard().WithName, Version: "v0.0.0-test"})
+	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
 	must(t, err)
 	t.Cleanup(e.Close)
 	return e
@@ -62,10 +62,10 @@ type running struct{ *extender.Running }
 
 func start(t testing.TB, c *config.Config) running {
 	t.Helper()
-	return startLogging(t, c, logr.Discard().WithName)
+	return startLogging(t, c, logr.Discard())
 }
 
-func startLogging(t testing.TB, c *config.Config, logger func(string) logr.Logger) running {
+func startLogging(t testing.TB, c *config.Config, logger logr.Logger) running {
 	t.Helper()
 	r, err := extender.Start(extender.Options{Config: c, Logger: logger})
 	must(t, err)

@@ -299,7 +299,7 @@ func TestAThousandConnectionsAtATime(t *testing.T) {
 func TestAPathIsEscapedInTheLog(t *testing.T) {
 	for _, format := range []string{logging.Text, logging.JSON} {
 		var log bytes.Buffer
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, format, nil)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, format, 0)})
 		must(t, err)
 		w := post(e.Handler(), "/%1b%5d0;x%07%0a%0dfake", nil)
 		e.Close()

@@ -59,7 +59,7 @@ func write(w http.ResponseWriter, status int, contentType, text string) {
 func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 	e.metrics.unknown.Inc()
 	e.unknownLog.Do(func() {
-		e.logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
+		e.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
 			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.EscapedPath()), "client", r.RemoteAddr)
 	})
 	if r.Pattern != "/" {

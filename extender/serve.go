@@ -46,7 +46,7 @@ func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.
 		WriteTimeout:      times.Read.Duration + writeTimeout, // it begins with the body
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    int(e.Config.Limits.Header.Value()),
-		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(e.logger), slog.LevelInfo),
+		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(e.Logger), slog.LevelInfo),
 	}
 	served := make(chan error, 1)
 	go func() {
@@ -56,14 +56,14 @@ func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.
 			served <- web.Serve(all)
 		}
 	}()
-	e.logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
+	e.Logger.Info("Serving", "address", l.Addr().String(), "tls", certificates != nil)
 	select {
 	case err := <-served:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
 	e.draining.Store(true)
-	e.logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", e.inFlight.Load())
+	e.Logger.Info("Shutting down: not ready any more", "unready", times.Unready.Duration, "requests", e.inFlight.Load())
 	<-e.after(times.Unready.Duration)
 	return e.drain(web, all)
 }
@@ -74,9 +74,9 @@ func (e *Extender) drain(web *http.Server, all *connections) error {
 	limit := e.Config.Timeouts.Drain.Duration
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	e.logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
+	e.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
 	if err := refuseConnections(all.Listener); err != nil {
-		e.logger.Info("Shutting down: who has just connected may be cut off", "err", err)
+		e.Logger.Info("Shutting down: who has just connected may be cut off", "err", err)
 		_ = all.Close()
 	}
 	wait(ctx, lull)
@@ -94,7 +94,7 @@ func (e *Extender) drain(web *http.Server, all *connections) error {
 	if errors.Is(err, net.ErrClosed) {
 		err = nil // the listener was, before
 	}
-	e.logger.Info("Shut down")
+	e.Logger.Info("Shut down")
 	return err
 }
 

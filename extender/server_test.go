@@ -56,7 +56,7 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 // TestAMistypedVerbShows in the log, once in a while, and in the metrics.
 func TestAMistypedVerbShows(t *testing.T) {
 	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, nil)})
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
 	must(t, err)
 	t.Cleanup(e.Close)
 	for range 5 {
@@ -73,23 +73,22 @@ func TestAMistypedVerbShows(t *testing.T) {
 
 // TestEachNodeIsLoggedOnRequest with its verdict and its score.
 func TestEachNodeIsLoggedOnRequest(t *testing.T) {
-	for level, lines := range map[logging.Level]int{logging.Info: 0, logging.Debug: 6} {
+	for verbosity, lines := range map[int]int{0: 0, 4: 2, 5: 8} {
 		var log testlog.Log
-		levels := logging.Levels{"server.nodes": level}
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, levels)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, verbosity)})
 		must(t, err)
 		t.Cleanup(e.Close)
 		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))
 		post(e.Handler(), "/prioritize", []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["a","b","c"]}`))
 		if got := strings.Count(log.String(), "\n"); got != lines {
-			t.Errorf("%s: %d lines, want %d: %s", level, got, lines, log.String())
+			t.Errorf("%d: %d lines, want %d: %s", verbosity, got, lines, log.String())
 		}
 		for _, want := range []string{
-			`"Filtered" logger="server.nodes" pod="/web" node="a" passes=false reason="node(s) didn't match the pod's node name regex \"b\""`,
-			`"Filtered" logger="server.nodes" pod="/web" node="b" passes=true reason=""`,
-			`"Scored" logger="server.nodes" pod="/web" node="c" score=0`,
+			`"Filtered" pod="/web" node="a" passes=false reason="node(s) didn't match the pod's node name regex \"b\""`,
+			`"Filtered" pod="/web" node="b" passes=true reason=""`,
+			`"Scored" pod="/web" node="c" score=0`,
 		} {
-			if lines > 0 && !strings.Contains(log.String(), want) {
+			if verbosity == 5 && !strings.Contains(log.String(), want) {
 				t.Errorf("there is no line with %s: %s", want, log.String())
 			}
 		}

@@ -45,7 +45,7 @@ func newServer(t testing.TB, a algorithm.Algorithm) *Extender {
 	if err := c.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(Options{Config: c, Logger: logr.Discard().WithName, Version: "test"})
+	e, err := New(Options{Config: c, Logger: logr.Discard(), Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func serveExtender(t *testing.T, yaml string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard().WithName})
+	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)
 	}

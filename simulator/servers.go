@@ -35,7 +35,7 @@ func startServers(webPort int, asked bool) (s servers, err error) {
 	}
 	// Without any configuration it answers full nodes and names alike. Only its
 	// errors are logged: the rest belongs to a console of its own.
-	s.extender, err = extender.Start(extender.Options{Logger: klog.Background().WithName("extender").V(2).WithName})
+	s.extender, err = extender.Start(extender.Options{Logger: klog.Background().WithName("extender").V(2)})
 	return s, err
 }
 

@@ -62,7 +62,7 @@ type Algorithm interface {
 type Config interface {
 	// Validate returns an error that begins with the field at fault.
 	Validate() error
-	// New makes the algorithm. The logger is named algorithm.<name>.
+	// New makes the algorithm. The logger has the name as a value.
 	New(logger logr.Logger) (Algorithm, error)
 }
 

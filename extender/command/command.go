@@ -67,9 +67,9 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (status
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
 	}
-	logger := logging.New(stderr, c.LogFormat, c.Loggers)
+	logger := logging.New(stderr, c.LogFormat, c.Verbosity)
 	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version.Tag()}); err != nil {
-		logger("extender").Error(err, "The extender ends")
+		logger.Error(err, "The extender ends")
 		return 1
 	}
 	return 0

@@ -37,19 +37,19 @@ func TestTheProgramExplainsItself(t *testing.T) {
 		t.Errorf("--help: %d %q", status, out)
 	}
 	status, out, _ := try(t, "--print-config", "--algorithm=lucky", "--config=../../testdata/extender/config/good/one-algorithm.yaml")
-	if status != 0 || !strings.Contains(out, "listen: 127.0.0.1:8000\n") || !strings.Contains(out, "pass: 0.5\n") || !strings.Contains(out, "server: debug\n") {
+	if status != 0 || !strings.Contains(out, "listen: 127.0.0.1:8000\n") || !strings.Contains(out, "pass: 0.5\n") || !strings.Contains(out, "verbosity: 4\n") {
 		t.Errorf("--print-config: %d %s", status, out)
 	}
 }
 
 func TestMistakesEndTheProgram(t *testing.T) {
 	for want, args := range map[string][]string{
-		"unknown flag: --listn":            {"--listn=1"},
-		"unknown command \"serve\"":        {"serve"},
-		"\"loud\" is no level":             {"-v=loud"},
-		"no such file or directory":        {"--config=missing.yaml"},
-		"the file is empty":                {"--config=/dev/null", "--print-config"},
-		"listen: \"x\": must be host:port": {"--listen=x"},
+		"unknown flag: --listn":               {"--listn=1"},
+		"unknown command \"serve\"":           {"serve"},
+		"verbosity: 11: must be from 0 to 10": {"-v=11"},
+		"no such file or directory":           {"--config=missing.yaml"},
+		"the file is empty":                   {"--config=/dev/null", "--print-config"},
+		"listen: \"x\": must be host:port":    {"--listen=x"},
 	} {
 		if status, _, err := try(t, args...); status != 2 || !strings.Contains(err, want) {
 			t.Errorf("%v: status %d, %s", args, status, err)
@@ -124,7 +124,7 @@ func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
 	p := start(t)
 	renewed := p.authority.Issue(t, p.file("tls.crt"), p.file("tls.key"), 2*time.Hour)
 	p.eventually("the new certificate", func() bool { _, serial := p.page(); return serial == renewed.SerialNumber.String() })
-	for _, want := range []string{`"New certificates are in use" logger="tls"`, renewed.NotAfter.UTC().Format(time.RFC3339)} {
+	for _, want := range []string{`"New certificates are in use"`, renewed.NotAfter.UTC().Format(time.RFC3339)} {
 		p.eventually("a line with "+want, func() bool { return strings.Contains(p.log.String(), want) })
 	}
 	must(t, os.WriteFile(p.file("tls.crt"), nil, 0o600))

@@ -56,7 +56,7 @@ func startProcess(t *testing.T, config string) *process {
 	must(t, l.Close())
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	must(t, os.WriteFile(path, []byte(config), 0o600))
-	p.Cmd = exec.Command(os.Args[0], "--config="+path, "--listen="+p.address, "-v=error")
+	p.Cmd = exec.Command(os.Args[0], "--config="+path, "--listen="+p.address)
 	p.Env = append(os.Environ(), asProgram+"=1", "GOMEMLIMIT=")
 	p.Stderr = os.Stderr
 	must(t, p.Start())

@@ -97,26 +97,8 @@ func (c *Config) validate() (problems []error) {
 	}
 	refuse(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
 
-	known := c.loggers()
-	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(c.Loggers)) {
-		if !slices.Contains(known, name) {
-			unknown = append(unknown, fmt.Sprintf("%q", name))
-		}
-	}
-	refuse(len(unknown) > 0, "loggers: none is called %s: there are %s", strings.Join(unknown, ", "), strings.Join(known, ", "))
+	refuse(c.Verbosity < 0 || c.Verbosity > 10, "verbosity: %d: must be from 0 to 10", c.Verbosity)
 	return problems
-}
-
-// loggers are the names of all that can log.
-func (c *Config) loggers() []string {
-	algorithms := slices.AppendSeq(builtin.Names(), maps.Keys(c.Algorithms))
-	slices.Sort(algorithms)
-	names := []string{logging.Default, "server", "server.nodes", "tls", "algorithm"}
-	for _, name := range slices.Compact(algorithms) {
-		names = append(names, "algorithm."+name)
-	}
-	return names
 }
 
 func repeats(names []string) bool {

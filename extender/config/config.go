@@ -31,9 +31,8 @@ type Config struct {
 	Limits   Limits   `json:"limits"`
 	Timeouts Timeouts `json:"timeouts"`
 
-	// Loggers are levels by name of logger; "default" is for the others.
-	Loggers   logging.Levels `json:"loggers,omitempty"`
-	LogFormat string         `json:"logFormat"` // text or json
+	Verbosity int    `json:"verbosity"` // of the log, klog's -v: 0 to 10
+	LogFormat string `json:"logFormat"` // text or json
 }
 
 // Algorithm configures an algorithm, perhaps one of several of its kind.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 const files = "../../testdata/extender/config/"
@@ -125,16 +124,14 @@ func load(t *testing.T, file string, args ...string) *config.Config {
 }
 
 func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
-	c := load(t, files+"good/production.yaml", "--listen=127.0.0.1:9", "--logger=tls=info", "--prioritize=lucky,nop", "-v=debug")
+	c := load(t, files+"good/production.yaml", "--listen=127.0.0.1:9", "--prioritize=lucky,nop", "-v=4")
 	for what, ok := range map[string]bool{
-		"listen is the flag's":            c.Listen == "127.0.0.1:9",
-		"filter is the default":           strings.Join(c.Filter, ",") == "regex",
-		"prioritize is the flag's":        strings.Join(c.Prioritize, ",") == "lucky,nop",
-		"a logger's level is the flag's":  c.Loggers["tls"] == logging.Info,
-		"another's is the file's":         c.Loggers["algorithm.load"] == logging.Trace,
-		"the default level is the flag's": c.Loggers[logging.Default] == logging.Debug,
-		"timeouts are the file's":         c.Timeouts.Drain.Duration == 20*time.Second,
-		"tls is the file's":               c.TLS.ClientCAFile == "/etc/extender/ca.crt",
+		"listen is the flag's":        c.Listen == "127.0.0.1:9",
+		"filter is the default":       strings.Join(c.Filter, ",") == "regex",
+		"prioritize is the flag's":    strings.Join(c.Prioritize, ",") == "lucky,nop",
+		"the verbosity is the flag's": c.Verbosity == 4,
+		"timeouts are the file's":     c.Timeouts.Drain.Duration == 20*time.Second,
+		"tls is the file's":           c.TLS.ClientCAFile == "/etc/extender/ca.crt",
 	} {
 		if !ok {
 			text, _ := c.YAML()
@@ -145,17 +142,7 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
 		t.Errorf("flags: %+v", c)
 	}
-	if c = load(t, "", "--filter=regex", "--logger=server=debug,tls=1", "--filter=lucky", "--logger=algorithm=2", "--algorithm=nop"); len(c.Loggers) != 3 || strings.Join(c.Filter, ",") != "regex,lucky" || c.Prioritize[0] != "nop" {
-		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v, loggers %v", c.Filter, c.Prioritize, c.Loggers)
-	}
-}
-
-func TestFlagsAreChecked(t *testing.T) {
-	for arg, want := range map[string]string{
-		"-v=loud": `"loud" is no level`, "--logger=a=loud": `"loud" is no level`, "--logger=a": `"a": must be logger=level`,
-	} {
-		if _, err := config.Load("", arg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", arg, err)
-		}
+	if c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop"); strings.Join(c.Filter, ",") != "regex,lucky" || c.Prioritize[0] != "nop" {
+		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v", c.Filter, c.Prioritize)
 	}
 }

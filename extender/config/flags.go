@@ -3,11 +3,8 @@ package config
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // Options are the flags that are not part of the configuration.
@@ -66,10 +63,7 @@ func (c *Config) flags(o *Options) (set *pflag.FlagSet, both *string) {
 	set.StringVar(&c.TLS.KeyFile, "tls-private-key-file", c.TLS.KeyFile, "`file` with the key of the certificate")
 	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities of the certificates that clients must show")
 	set.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`format` of the log: text or json")
-	set.FuncP("v", "v", "`level` of all loggers: error, warning, info, debug, trace or a number (default info)", func(level string) error {
-		return c.setLevels(logging.Default + "=" + level)
-	})
-	set.Func("logger", "`logger=level`, as in algorithm.load=debug; for several, separated by commas", c.setLevels)
+	set.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`verbosity` of the log, from 0 to 10: 4 logs each request, 5 each node too")
 	return set, both
 }
 
@@ -86,25 +80,6 @@ func (c *Config) parseFlags(args []string, o *Options) error {
 		if set.Changed("algorithm") && !set.Changed(verb) {
 			*names = []string{*both}
 		}
-	}
-	return nil
-}
-
-// setLevels sets the levels of loggers: logger=level, separated by commas.
-func (c *Config) setLevels(pairs string) error {
-	for pair := range strings.SplitSeq(pairs, ",") {
-		name, text, ok := strings.Cut(pair, "=")
-		if !ok {
-			return fmt.Errorf("%q: must be logger=level", pair)
-		}
-		level, err := logging.ParseLevel(text)
-		if err != nil {
-			return err
-		}
-		if c.Loggers == nil {
-			c.Loggers = make(logging.Levels)
-		}
-		c.Loggers[strings.TrimSpace(name)] = level
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func start(t *testing.T, tls config.TLS) string {
 	c := config.Default()
 	c.TLS = tls
 	must(t, c.Complete())
-	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard().WithName})
+	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Stop()) })
 	return e.Address

@@ -14,7 +14,7 @@ import (
 func logged(t *testing.T, config Config) (*load, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	l, err := newLoad(config, logging.New(&log, logging.Text, nil)("algorithm.load"), time.Now)
+	l, err := newLoad(config, logging.New(&log, logging.Text, 0), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
