@@ -145,7 +145,7 @@ type Group struct {
 }
 
 // Len is how many nodes are in the group.
-func (g Group) Len() int { return len(g.Places) }
+func (g Group) Len() int { return g.Places.count() }
 
 // Nodes are their names, sorted.
 func (g Group) Nodes() []string { return g.sorted() }

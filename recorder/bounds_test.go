@@ -29,12 +29,13 @@ func (r *Recorder) record(pod string, nodes []string, verdict func(i int) nodeVe
 		profile: testProfile, verdicts: testProfile.verdicts.clone(),
 	}
 	r.add(rec)
-	all, verdicts := nodeSet{names: nodes}, []nodeVerdict{}
+	var all []int32
+	var verdicts []nodeVerdict
 	for i := range nodes {
-		all.Places, verdicts = append(all.Places, int32(i)), append(verdicts, verdict(i))
+		all, verdicts = append(all, int32(i)), append(verdicts, verdict(i))
 	}
 	r.update(func() {
-		r.keep(rec, groupNodes(all, verdicts), nil)
+		r.keep(rec, groupNodes(nodes, all, verdicts), nil)
 		rec.Result = Unschedulable
 	})
 }

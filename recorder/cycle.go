@@ -35,7 +35,7 @@ func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		s.current.Store(nil)
 		var groups []Group
 		if c.looked {
-			groups = groupNodes(nodeSet{s.nodes.names, s.nodes.places}, s.verdicts)
+			groups = groupNodes(s.nodes.names, s.nodes.places, s.verdicts)
 		}
 		s.recorder.update(func() {
 			c.rec.Node, c.rec.Duration = result.SuggestedHost, time.Since(c.rec.Time)

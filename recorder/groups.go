@@ -49,13 +49,13 @@ func (n *nodes) find(node framework.NodeInfo) (int32, bool) {
 // nodeSet is some nodes, by their places in a list of names.
 type nodeSet struct {
 	names  []string
-	Places []int32 `json:"nodes"`
+	Places places `json:"nodes"`
 }
 
 func (s nodeSet) sorted() []string {
-	names := make([]string, len(s.Places))
-	for i, place := range s.Places {
-		names[i] = s.names[place]
+	names := make([]string, 0, s.Places.count())
+	for _, place := range s.Places.all() {
+		names = append(names, s.names[place])
 	}
 	slices.Sort(names)
 	return names
@@ -73,17 +73,17 @@ var rank = map[Verdict]int{Errored: 0, Rejected: 1, LeftOut: 2, Passed: 3, NotRu
 
 // groupNodes sorts nodes by the verdicts on them, which are by place, and the groups by
 // need.
-func groupNodes(nodes nodeSet, verdicts []nodeVerdict) []Group {
+func groupNodes(names []string, nodes []int32, verdicts []nodeVerdict) []Group {
 	var groups []Group
 	index := map[nodeVerdict]int{}
-	for _, place := range nodes.Places {
+	for _, place := range nodes {
 		v := verdicts[place]
 		i, ok := index[v]
 		if !ok {
 			i, index[v] = len(groups), len(groups)
-			groups = append(groups, Group{v.verdict, v.column, v.reason, nodeSet{names: nodes.names}})
+			groups = append(groups, Group{v.verdict, v.column, v.reason, nodeSet{names: names}})
 		}
-		groups[i].Places = append(groups[i].Places, place)
+		groups[i].Places.add(place)
 	}
 	for i := range groups {
 		groups[i].Places = slices.Clone(groups[i].Places) // which has no room to grow

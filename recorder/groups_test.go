@@ -21,7 +21,7 @@ func TestANodeKeepsItsPlace(t *testing.T) {
 	}
 	var n nodes
 	n.follow(list("a", "b", "c"))
-	before := nodeSet{n.names, n.places[:2]}
+	before := nodeSet{n.names, places{0, -1}}
 	now := list("d", "c", "b")
 	n.follow(now)
 	if !slices.Equal(n.places, []int32{3, 2, 1}) || !slices.Equal(n.names, []string{"a", "b", "c", "d"}) {

@@ -90,7 +90,7 @@ type recordedNormalize struct {
 
 // NormalizeScore is called for several plugins at once.
 func (r recordedNormalize) NormalizeScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
-	if c := r.of.session.current.Load(); c != nil {
+	if c := r.of.session.current.Load(); c != nil && !r.of.session.recorder.withoutRaw {
 		raw := make([]int64, len(list))
 		for i, score := range list {
 			raw[i] = score.Score

@@ -28,8 +28,9 @@ const (
 type Recorder struct {
 	maxPerPod, maxBytes int
 
-	changed   func()
-	scheduled func(*v1.Pod)
+	changed    func()
+	scheduled  func(*v1.Pod)
+	withoutRaw bool
 
 	mu        sync.Mutex
 	lastID    uint64
@@ -53,6 +54,13 @@ func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
 // OnScheduled makes the recorder call f with each pod that has got its node. Call it
 // before Attach; f must not wait.
 func (r *Recorder) OnScheduled(f func(*v1.Pod)) { r.scheduled = f }
+
+// WithoutRaw makes the recorder forget scores as plugins gave them, and keep what they are
+// between 0 and 100. Call it before Attach.
+func (r *Recorder) WithoutRaw() *Recorder {
+	r.withoutRaw = true
+	return r
+}
 
 // Attempts returns the attempts for a pod, the newest first.
 func (r *Recorder) Attempts(namespace, name string) []Attempt {

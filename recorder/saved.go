@@ -3,7 +3,6 @@ package recorder
 import (
 	"cmp"
 	"errors"
-	"slices"
 )
 
 // Saved is an attempt for a file that has thousands: nodes are places in a list of names
@@ -43,17 +42,21 @@ func (s *Saved) Restore(names []string) (*Attempt, error) {
 		sets = append(sets, &a.Groups[i].nodeSet)
 	}
 	for _, set := range sets {
-		if set.names = names; len(set.Places) > 0 && (slices.Min(set.Places) < 0 || int(slices.Max(set.Places)) >= len(names)) {
-			return nil, errors.New("an attempt has nodes that are not listed")
+		set.names = names
+		for _, place := range set.Places.all() {
+			if int(place) >= len(names) {
+				return nil, errors.New("an attempt has nodes that are not listed")
+			}
 		}
 	}
 	if len(a.scoring.Columns) != len(a.ScoreColumns) {
 		return nil, errors.New("an attempt lacks scores")
 	}
+	nodes := a.scoring.Places.count()
 	for i, head := range a.ScoreColumns {
 		column := &a.scoring.Columns[i]
 		column.ScoreColumn = head
-		if head.Extender && len(column.Given) != len(a.scoring.Places) || !head.Extender && len(column.Normalized) != len(a.scoring.Places) {
+		if head.Extender && len(column.Given) != nodes || !head.Extender && len(column.Normalized) != nodes {
 			return nil, errors.New("an attempt lacks scores of some nodes")
 		}
 	}

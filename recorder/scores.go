@@ -43,10 +43,12 @@ func (s scores) at(i int) (score Score) {
 }
 
 func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []framework.NodePluginScores) *scoring {
-	all := &scoring{nodeSet: nodeSet{s.nodes.names, make([]int32, len(list))}}
-	for i, node := range list {
-		all.Places[i], _ = s.nodes.find(node) // each of them was filtered
+	all := &scoring{nodeSet: nodeSet{names: s.nodes.names}}
+	for _, node := range list {
+		place, _ := s.nodes.find(node) // each of them was filtered
+		all.Places.add(place)
 	}
+	all.Places = slices.Clone(all.Places) // which has no room to grow
 	if len(result) == 0 {
 		return all
 	}
@@ -66,8 +68,8 @@ func (s *scoring) add(name string, weight int64, list extenderv1.HostPriorityLis
 	for _, priority := range list {
 		given[priority.Host] = priority.Score
 	}
-	inOrder := make([]int64, len(s.Places))
-	for i, place := range s.Places {
+	inOrder := make([]int64, s.Places.count())
+	for i, place := range s.Places.all() {
 		inOrder[i] = given[s.names[place]]
 	}
 	s.Columns = append(s.Columns, scores{ScoreColumn: ScoreColumn{Name: name, Extender: true, Weight: weight}, Given: inOrder})
@@ -89,8 +91,8 @@ func (s *scoring) rows() []NodeScore {
 	if s == nil {
 		return []NodeScore{}
 	}
-	rows := make([]NodeScore, len(s.Places))
-	for i, place := range s.Places {
+	rows := make([]NodeScore, s.Places.count())
+	for i, place := range s.Places.all() {
 		row := &rows[i]
 		row.Node = s.names[place]
 		row.Cells = make([]Score, len(s.Columns))

@@ -13,6 +13,7 @@ BEGIN {
 		print "cluster.awk: at least 20 nodes and 50 pods, for one of each kind" > "/dev/stderr"
 		exit 2
 	}
+	small = pods > 5 * nodes ? 5 * nodes / pods : 1 # how small pods are, so that so many have room
 	workloads = pods < 300 ? int(pods / 5) : 60
 	chance = 22
 	printf "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
@@ -104,7 +105,7 @@ function decide(w,  prefix, class) {
 		needs[w] = 1024
 	} else if (w % 10 == 9) {
 		namespace[w] = "ml"; prefix = "train"; class = "later"; selects[w] = "gpu"
-		wants[w] = w % 20 == 9 ? 1 : 4
+		wants[w] = w % 20 == 9 || small < 1 ? 1 : 4
 		asks[w] = 8000 * wants[w]; needs[w] = 32 * wants[w]
 		spread[w] = 0
 	} else if (w % 5 == 3) {
@@ -117,6 +118,10 @@ function decide(w,  prefix, class) {
 	} else if (w % 15 == 7) {
 		regex[w] = w % 30 == 7 ? "^general-[ab]-" : "^(general|compute)-c-"
 		spread[w] = 0
+	}
+	if (w != workloads && !wants[w]) {
+		asks[w] = int(asks[w] * small)
+		needs[w] = int(needs[w] * small) + (small < 1)
 	}
 	app[w] = sprintf("%s-%02d", prefix, w)
 	if (class) priority[w] = "'priorityClassName': '" class "', 'priority': " (class == "later" ? -10 : 1000) ", "

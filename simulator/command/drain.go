@@ -315,7 +315,7 @@ const shown = 40
 func again(cmd *cobra.Command, removed *drain.Result) string {
 	line := []string{"simulator", drainName}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"selector", "prices", "output", "runs", "seed"}, f.Name) {
+		if !slices.Contains([]string{"selector", "prices", "output", "quiet", "runs", "seed"}, f.Name) {
 			line = append(line, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
 		}
 	})

@@ -163,6 +163,7 @@ func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (er
 // wrap puts the engine around the scheduler's functions and frameworks, and the recorder inside.
 func (e *Engine) wrap(o Options) {
 	sched := e.Scheduler
+	recorder.CatchPanics(sched)
 	if o.Recorder != nil {
 		shown := o.Shown
 		if shown == nil {

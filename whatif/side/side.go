@@ -61,7 +61,7 @@ type tried struct {
 // New makes a scheduler over a cluster. Errors are those of [engine.New].
 func New(ctx context.Context, o Options) (*Side, error) {
 	s := &Side{
-		options: &o, records: recorder.New(func() {}), nodes: sets.New[string](),
+		options: &o, records: recorder.New(func() {}).WithoutRaw(), nodes: sets.New[string](),
 		pods: map[types.NamespacedName]*Pod{}, tried: map[types.NamespacedName]*tried{},
 	}
 	if o.Progress == nil {

@@ -1,0 +1,138 @@
+//go:build unix
+
+package bench
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	fwk "k8s.io/kube-scheduler/framework"
+	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+)
+
+var (
+	simulator = flag.String("simulator", "../bin/simulator", "the program that is asked")
+	clusters  = flag.String("clusters", "1000/3000", "nodes and pods of examples/cluster, separated by commas")
+)
+
+// BenchmarkWhatIf asks a simulator as a person would, each time in a new process, and has the
+// engine schedule all pods anew, to show which part of it is kube-scheduler's own.
+func BenchmarkWhatIf(b *testing.B) {
+	for size := range strings.SplitSeq(*clusters, ",") {
+		b.Run("cluster="+strings.Replace(size, "/", "-nodes-", 1)+"-pods", func(b *testing.B) {
+			file := writeCluster(b, size)
+			b.Run("SchedulePod", func(b *testing.B) { scheduleAll(b, file) })
+			in := "../examples/cluster/"
+			ask(b, "compare", "--cluster", file, "--pods", "all", "--a", in+"least.yaml", "--b", in+"most.yaml", "--accept-unplaced")
+			ask(b, "fit", "--cluster", file, "-f", in+"fits.yaml")
+			for line := range strings.Lines(ask(b, "shrink", "--cluster", file)) {
+				if found, ok := strings.CutPrefix(line, "simulator drain "); ok {
+					ask(b, "drain", strings.Fields(found)...)
+				}
+			}
+		})
+	}
+}
+
+func writeCluster(b *testing.B, size string) string {
+	nodes, pods, _ := strings.Cut(size, "/")
+	file := filepath.Join(b.TempDir(), "cluster.json")
+	text, err := exec.CommandContext(b.Context(), "awk", "-f", "../examples/cluster/cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return file
+}
+
+// ask runs a command of the simulator, and returns what it printed. That pods lose their node is an answer, too.
+func ask(b *testing.B, command string, args ...string) (printed string) {
+	b.Run(command, func(b *testing.B) {
+		for b.Loop() {
+			var out, errOut bytes.Buffer
+			cmd := exec.CommandContext(b.Context(), *simulator, append([]string{command, "-q"}, args...)...)
+			cmd.Stdout, cmd.Stderr = &out, &errOut
+			if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 1 {
+				b.Fatalf("%v: %s", err, &errOut)
+			}
+			used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+			b.ReportMetric((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), "cpu-s/op")
+			b.ReportMetric(float64(used.Maxrss)/kilobytes, "MB")
+			printed = out.String()
+		}
+	})
+	return printed
+}
+
+// kilobytes is how many there are in a megabyte.
+const kilobytes = 1024
+
+// scheduleAll takes all pods from their nodes, and has kube-scheduler place them, without a record of why.
+func scheduleAll(b *testing.B, file string) {
+	for b.Loop() {
+		e := pendingCluster(b, file)
+		var inside time.Duration
+		e.Scheduler.SchedulePod = timed(e.Scheduler.SchedulePod, &inside)
+		before := processorTime()
+		if err := e.Run(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(inside.Seconds(), "SchedulePod-s/op")
+		b.ReportMetric((processorTime() - before).Seconds(), "cpu-s/op")
+		e.Close()
+	}
+}
+
+func timed(next hooks.SchedulePod, inside *time.Duration) hooks.SchedulePod {
+	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (kubescheduler.ScheduleResult, error) {
+		began := time.Now()
+		defer func() { *inside += time.Since(began) }()
+		return next(ctx, of, state, pod)
+	}
+}
+
+func pendingCluster(b *testing.B, path string) *engine.Engine {
+	file, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	s, _, err := snapshot.Read(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range s.Pods {
+		s.Pods[i].Spec.NodeName = ""
+	}
+	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	e, err := engine.New(b.Context(), engine.Options{Config: config, Cluster: s, Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return e
+}
+
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // of this process, which is there
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
