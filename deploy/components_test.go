@@ -61,7 +61,7 @@ func TestTheExtendersComponentsCombine(t *testing.T) {
 				}
 			}
 			c := extenderOf(t, rendered)
-			if loads, secure := len(c.Prioritize) == 2, c.TLS.Enabled(); loads != strings.Contains(text, "/load") || secure != strings.Contains(text, "/tls") {
+			if loads, secure := c.Prioritize == "load", c.TLS.Enabled(); loads != strings.Contains(text, "/load") || secure != strings.Contains(text, "/tls") {
 				t.Errorf("prioritizes with %v, TLS %v", c.Prioritize, secure)
 			}
 		})

@@ -62,15 +62,15 @@ func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *config.Con
 func TestTheExtendersConfigurations(t *testing.T) {
 	for folder, want := range map[string]struct{ filter, prioritize string }{
 		"base": {"regex", "nop"}, "nodeport": {"regex", "nop"}, "servicemonitor": {"regex", "nop"},
-		"tls": {"regex", "nop"}, "load": {"regex", "cpu memory"},
+		"tls": {"regex", "nop"}, "load": {"regex", "load"},
 	} {
 		t.Run(folder, func(t *testing.T) {
 			rendered := mustRender(t, "extender/"+folder)
 			c := extenderOf(t, rendered)
-			if got := strings.Join(c.Filter, " "); got != want.filter {
+			if got := c.Filter; got != want.filter {
 				t.Errorf("filters with %s", got)
 			}
-			if got := strings.Join(c.Prioritize, " "); got != want.prioritize {
+			if got := c.Prioritize; got != want.prioritize {
 				t.Errorf("prioritizes with %s", got)
 			}
 			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec

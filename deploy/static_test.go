@@ -3,7 +3,6 @@ package deploy
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,7 +47,7 @@ func staticPod(t *testing.T, name string) *corev1.Pod {
 func TestTheStaticExtenderListensOnItsNodeAlone(t *testing.T) {
 	pod := staticPod(t, "extender")
 	c := extenderConfig(t, "", pod.Spec.Containers[0].Args...)
-	if c.Listen != "127.0.0.1:8000" || strings.Join(c.Filter, " ") != "regex" {
+	if c.Listen != "127.0.0.1:8000" || c.Filter != "regex" {
 		t.Errorf("listens on %s, filters with %v", c.Listen, c.Filter)
 	}
 	if probe := pod.Spec.Containers[0].LivenessProbe.HTTPGet; probe.Host != "127.0.0.1" || probe.Port.IntValue() != 8000 {

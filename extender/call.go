@@ -23,7 +23,7 @@ const (
 type call struct {
 	*Extender
 	verb  string
-	chain algorithm.Chain
+	asks  algorithm.Named
 	began time.Time
 
 	request *wire.Request // nil until it was read
@@ -31,9 +31,9 @@ type call struct {
 	outcome string
 }
 
-func (e *Extender) verbHandler(verb string, chain algorithm.Chain) http.Handler {
+func (e *Extender) verbHandler(verb string, asks algorithm.Named) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Extender: e, verb: verb, chain: chain, began: time.Now()}
+		c := &call{Extender: e, verb: verb, asks: asks, began: time.Now()}
 		e.inFlight.Add(1)
 		defer e.inFlight.Add(-1)
 		if refused := c.handle(w, r); refused != nil {
@@ -117,10 +117,10 @@ func (c *call) read(b *body.Body) (err error) {
 func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.countPanic(c.chain.String(), p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
+			c.countPanic(c.asks.Name, p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
 			refused = &refusal{
 				http.StatusInternalServerError, outcomePanic,
-				"algorithm " + c.chain.String() + " panicked; the extender's log has the details",
+				"algorithm " + c.asks.Name + " panicked; the extender's log has the details",
 			}
 		}
 	}()
@@ -129,7 +129,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		c.outcome = outcomeOK
 		return nil
 	}
-	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.chain.String(), "err", err)
+	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.asks.Name, "err", err)
 	if c.verb == prioritize {
 		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
 	}
@@ -139,14 +139,14 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 
 func (c *call) decide(ctx context.Context) error {
 	if c.verb == filter {
-		failures, err := c.chain.Filter(ctx, &c.request.Args)
+		failures, err := c.asks.Filter(ctx, &c.request.Args)
 		if err == nil {
 			c.answer = c.request.Filtered(failures)
 			c.logNodes(failures, nil)
 		}
 		return err
 	}
-	scores, err := c.chain.Prioritize(ctx, &c.request.Args)
+	scores, err := c.asks.Prioritize(ctx, &c.request.Args)
 	if err == nil {
 		c.answer = c.request.Priorities(scores)
 		c.logNodes(nil, scores)
@@ -174,7 +174,7 @@ func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
 }
 
 func (c *call) count() {
-	labels, took := []string{c.verb, c.chain.String(), c.outcome}, time.Since(c.began)
+	labels, took := []string{c.verb, c.asks.Name, c.outcome}, time.Since(c.began)
 	nodesIn, nodesOut := 0, 0
 	if c.request != nil {
 		nodesIn = len(c.request.Names)

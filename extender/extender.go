@@ -75,8 +75,7 @@ func New(o Options) (*Extender, error) {
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 	}
 	for _, name := range c.InUse() {
-		entry := c.Algorithms[name]
-		config, err := builtin.Resolve(entry.Kind, entry.Config)
+		config, err := builtin.Resolve(name, c.Algorithms[name].Config)
 		if err == nil {
 			e.algorithms[name], err = config.New(o.Logger.WithValues("algorithm", name))
 		}
@@ -100,12 +99,8 @@ func New(o Options) (*Extender, error) {
 	return e, nil
 }
 
-// chain is that of the algorithms with these names.
-func (e *Extender) chain(names []string) (links algorithm.Chain) {
-	for _, name := range names {
-		links = append(links, algorithm.Link{Name: name, Algorithm: e.algorithms[name], Weight: *e.Config.Algorithms[name].Weight})
-	}
-	return links
+func (e *Extender) named(name string) algorithm.Named {
+	return algorithm.Named{Name: name, Algorithm: e.algorithms[name]}
 }
 
 // work is that of an algorithm in the background. A panic ends it, and nothing else.

@@ -178,7 +178,7 @@ func FuzzVerbs(f *testing.F) {
 	handlers := []http.Handler{newExtender(f, loadConfig(f, "")).Handler()}
 	for _, c := range goldenCases(f) {
 		f.Add(c.request())
-		if c.name() == "chain-regex-then-lucky" {
+		if c.name() == "lucky-full-nodes" {
 			handlers = append(handlers, c.handler(f))
 		}
 	}

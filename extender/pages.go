@@ -13,8 +13,8 @@ import (
 // Handler answers everything, whether through Serve or not.
 func (e *Extender) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for verb, names := range map[string][]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
-		mux.Handle("POST /"+verb, e.verbHandler(verb, e.chain(names)))
+	for verb, name := range map[string]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
+		mux.Handle("POST /"+verb, e.verbHandler(verb, e.named(name)))
 		mux.HandleFunc("/"+verb, e.refuse)
 	}
 	mux.Handle("GET /{$}", e.private(e.index))
@@ -50,7 +50,7 @@ func (e *Extender) lacksCertificate(r *http.Request) bool {
 
 func (e *Extender) index(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, filter: %s, prioritize: %s\n",
-		e.Version, e.chain(e.Config.Filter), e.chain(e.Config.Prioritize)))
+		e.Version, e.Config.Filter, e.Config.Prioritize))
 }
 
 func (e *Extender) versionPage(w http.ResponseWriter, _ *http.Request) {

@@ -12,9 +12,9 @@ import (
 )
 
 func TestThePagesSayWhatThisIs(t *testing.T) {
-	handler := newExtender(t, configure(t, "filter: [regex, lucky]\nprioritize: [load]\nalgorithms: {load: {config: {url: 'http://127.0.0.1:1'}}}")).Handler()
+	handler := newExtender(t, configure(t, "filter: regex\nprioritize: load\nalgorithms: {load: {config: {url: 'http://127.0.0.1:1'}}}")).Handler()
 	for path, want := range map[string]string{
-		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, filter: regex,lucky, prioritize: load\n",
+		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, filter: regex, prioritize: load\n",
 		"/healthz": "ok\n",
 		"/readyz":  "ok\n[-] load: no data yet",
 		"/version": `"version":"v0.0.0-test"`,
@@ -114,7 +114,7 @@ func TestAPanicCostsOneRequest(t *testing.T) {
 }
 
 func TestAPanicInTheBackgroundIsSeen(t *testing.T) {
-	handler := newExtender(t, configure(t, "filter: [test-panics-in-background]")).Handler()
+	handler := newExtender(t, configure(t, "filter: test-panics-in-background")).Handler()
 	eventually(t, "/readyz to tell of the panic", func() bool {
 		return strings.Contains(get(handler, "/readyz").Body.String(), "[-] test-panics-in-background: panicked in the background: in the background")
 	})
@@ -137,7 +137,7 @@ func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
 func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
 	letGo := hold(t)
 	defer letGo()
-	e := start(t, configure(t, "filter: [test-waits]\ntimeouts: {drain: 1ms}"))
+	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
 	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
 	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {

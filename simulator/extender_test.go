@@ -157,8 +157,8 @@ func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
 	load := "\n  load:\n    config: {url: %s, query: load, nodeLabel: node, max: 1, threshold: 0.9}\n"
 	prom := prometheus(t, map[string]float64{"kubecon-1": 0.8, "kubecon-2": 0.2, "kubecon-3": 0.95, "other": 0})
 	for _, tc := range []struct{ name, config, want string }{
-		{"regex and load, chained", "filter: [regex, load]\nprioritize: [load]\nalgorithms:" + fmt.Sprintf(load, prom), "kubecon-2"},
-		{"lucky, who admits few", "filter: [regex, lucky]\nalgorithms:\n  lucky:\n    config: {seed: 1}\n", "kubecon-"},
+		{"regex and load", "filter: regex\nprioritize: load\nalgorithms:" + fmt.Sprintf(load, prom), "kubecon-2"},
+		{"regex and lucky", "filter: regex\nprioritize: lucky\nalgorithms:\n  lucky:\n    config: {seed: 1}\n", "kubecon-"},
 		{"nop", "algorithm: nop\n", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,5 +1,4 @@
-// Package algorithm says what an algorithm of the extender is, and chains several
-// of them. It is no API.
+// Package algorithm says what an algorithm of the extender is. It is no API.
 //
 // It knows neither HTTP nor the wire format, and no algorithm in particular:
 // each has a folder of its own beside this file, and README.md is the checklist

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
@@ -22,12 +21,8 @@ import (
 // Complete fills in what follows from the rest, down to the defaults of each
 // algorithm, and validates. It must be called on a Config that was not loaded.
 func (c *Config) Complete() error {
-	if c.Filter == nil {
-		c.Filter = []string{cmp.Or(c.Algorithm, "regex")}
-	}
-	if c.Prioritize == nil {
-		c.Prioritize = []string{cmp.Or(c.Algorithm, "nop")}
-	}
+	c.Filter = cmp.Or(c.Filter, c.Algorithm, "regex")
+	c.Prioritize = cmp.Or(c.Prioritize, c.Algorithm, "nop")
 	c.Algorithm = ""
 	problems := append(c.completeAlgorithms(), c.validate()...)
 	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -42,14 +37,7 @@ func (c *Config) completeAlgorithms() (problems []error) {
 	}
 	maps.Copy(entries, c.Algorithms)
 	for name, entry := range entries {
-		entry.Kind = cmp.Or(entry.Kind, name)
-		if entry.Weight == nil {
-			entry.Weight = ptr.To[int64](1)
-		}
-		if *entry.Weight < 1 || *entry.Weight > MaxWeight {
-			problems = append(problems, fmt.Errorf("algorithms.%s.weight: %d: must be from 1 to %d; an algorithm that is not to count is left out of prioritize", name, *entry.Weight, MaxWeight))
-		}
-		resolved, err := builtin.Resolve(entry.Kind, entry.Config)
+		resolved, err := builtin.Resolve(name, entry.Config)
 		if err == nil {
 			entry.Config, err = json.Marshal(resolved)
 		}
@@ -64,7 +52,7 @@ func (c *Config) completeAlgorithms() (problems []error) {
 
 // InUse are the names of the algorithms that some verb uses, each once.
 func (c *Config) InUse() []string {
-	names := slices.Concat(c.Filter, c.Prioritize)
+	names := []string{c.Filter, c.Prioritize}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -78,10 +66,6 @@ func (c *Config) validate() (problems []error) {
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
 	refuse(err != nil, "listen: %q: must be host:port", c.Listen)
-	refuse(len(c.Filter) == 0, "filter: must name an algorithm; nop lets everything pass")
-	refuse(len(c.Prioritize) == 0, "prioritize: must name an algorithm; nop prefers nothing")
-	refuse(repeats(c.Filter), "filter: names an algorithm twice")
-	refuse(repeats(c.Prioritize), "prioritize: names an algorithm twice; give it more weight instead")
 	refuse(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
 	refuse((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
 	refuse(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
@@ -99,9 +83,4 @@ func (c *Config) validate() (problems []error) {
 
 	refuse(c.Verbosity < 0 || c.Verbosity > 10, "verbosity: %d: must be from 0 to 10", c.Verbosity)
 	return problems
-}
-
-func repeats(names []string) bool {
-	sorted := slices.Sorted(slices.Values(names))
-	return len(slices.Compact(sorted)) < len(names)
 }

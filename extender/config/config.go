@@ -21,10 +21,10 @@ type Config struct {
 	// Algorithm names one algorithm for both verbs, if Filter and Prioritize
 	// do not say otherwise.
 	Algorithm string `json:"algorithm,omitempty"`
-	// Filter and Prioritize name the algorithms of each verb, in order. A name
-	// is one in Algorithms, or else the kind of an algorithm with its defaults.
-	Filter     []string             `json:"filter"`
-	Prioritize []string             `json:"prioritize"`
+	// Filter and Prioritize name the algorithm of each verb.
+	Filter     string `json:"filter"`
+	Prioritize string `json:"prioritize"`
+	// Algorithms are the configs of algorithms, by name.
 	Algorithms map[string]Algorithm `json:"algorithms,omitempty"`
 
 	TLS      TLS      `json:"tls"`
@@ -35,15 +35,10 @@ type Config struct {
 	LogFormat string `json:"logFormat"` // text or json
 }
 
-// Algorithm configures an algorithm, perhaps one of several of its kind.
+// Algorithm configures an algorithm.
 type Algorithm struct {
-	Kind   string          `json:"kind,omitempty"`   // as registered; empty means the name of the entry
-	Weight *int64          `json:"weight,omitempty"` // of its scores where several prioritize; 1 to MaxWeight
 	Config json.RawMessage `json:"config,omitempty"` // decoded by the algorithm
 }
-
-// MaxWeight keeps the sum of weighted scores far from the end of an int64.
-const MaxWeight = 1_000_000
 
 // TLS names the files to serve TLS with. They are read again when they change.
 type TLS struct {

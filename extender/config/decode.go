@@ -58,9 +58,9 @@ func checkForm(data []byte) (yamlcheck.Text, error) {
 // was decoded to c.
 func (c *Config) checkAlgorithms(text yamlcheck.Text) error {
 	var all []error
-	for name, entry := range c.Algorithms {
+	for name := range c.Algorithms {
 		path := fmt.Sprintf("algorithms[%s].config", name)
-		if newConfig, ok := builtin.Kinds[cmp.Or(entry.Kind, name)]; ok {
+		if newConfig, ok := builtin.Kinds[name]; ok {
 			all = append(all, located(text.At(path).Check(reflect.TypeOf(newConfig())), path+"."))
 		}
 	}
@@ -73,7 +73,7 @@ func located(problems yamlcheck.Problems, path string) error {
 	slices.SortStableFunc(problems, func(a, b yamlcheck.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	var all []error
 	for _, p := range problems {
-		// algorithms[lucky].weight becomes algorithms.lucky.weight
+		// algorithms[lucky].config becomes algorithms.lucky.config
 		all = append(all, fmt.Errorf("line %d: %s: %s", p.Line, key.ReplaceAllString(path+p.Field, ".$1"), p.Message))
 	}
 	return errors.Join(all...)

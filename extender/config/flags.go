@@ -57,8 +57,8 @@ func (c *Config) flags(o *Options) (set *pflag.FlagSet, both *string) {
 	set.BoolVar(&o.Print, "print-config", false, "print the configuration with everything filled in, and exit")
 	set.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on")
 	both = set.String("algorithm", "", "`name` of the algorithm for both verbs")
-	set.StringSliceVar(&c.Filter, "filter", c.Filter, "`names` of the algorithms that filter, in order (default regex)")
-	set.StringSliceVar(&c.Prioritize, "prioritize", c.Prioritize, "`names` of the algorithms that prioritize (default nop)")
+	set.StringVar(&c.Filter, "filter", c.Filter, "`name` of the algorithm that filters (default regex)")
+	set.StringVar(&c.Prioritize, "prioritize", c.Prioritize, "`name` of the algorithm that prioritizes (default nop)")
 	set.StringVar(&c.TLS.CertFile, "tls-cert-file", c.TLS.CertFile, "`file` with the certificate to serve TLS with")
 	set.StringVar(&c.TLS.KeyFile, "tls-private-key-file", c.TLS.KeyFile, "`file` with the key of the certificate")
 	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities of the certificates that clients must show")
@@ -76,9 +76,9 @@ func (c *Config) parseFlags(args []string, o *Options) error {
 	if set.NArg() > 0 {
 		return fmt.Errorf("%q: takes flags only", set.Arg(0))
 	}
-	for verb, names := range map[string]*[]string{"filter": &c.Filter, "prioritize": &c.Prioritize} {
+	for verb, name := range map[string]*string{"filter": &c.Filter, "prioritize": &c.Prioritize} {
 		if set.Changed("algorithm") && !set.Changed(verb) {
-			*names = []string{*both}
+			*name = *both
 		}
 	}
 	return nil
