@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -37,6 +38,24 @@ func (e *Engine) behind(pod *v1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// CreateInOrder creates a pod as its controller would: one of a StatefulSet that makes its
+// pods in order comes when [Engine.Run] has those before it ready, if it does.
+func (e *Engine) CreateInOrder(ctx context.Context, pod *v1.Pod) error {
+	if e.behind(pod) != "" {
+		e.ordered = append(e.ordered, pod)
+		return nil
+	}
+	_, err := e.Create(ctx, pod)
+	return err
+}
+
+// Try opens a transaction, as [cluster.Cluster.Try] does.
+func (e *Engine) Try() (rollback, commit func()) {
+	ordered := slices.Clone(e.ordered)
+	undo, commit := e.Cluster.Try()
+	return func() { undo(); e.ordered = ordered }, commit
 }
 
 // createNext creates the pods that were behind others which are ready by now.

@@ -224,7 +224,7 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 				return err
 			}
 		}
-		if _, err := f.Create(ctx, pod); err != nil {
+		if err := f.CreateInOrder(ctx, pod); err != nil {
 			return fmt.Errorf("%s: %w", w, err)
 		}
 		w.pods = append(w.pods, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})

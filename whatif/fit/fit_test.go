@@ -164,6 +164,16 @@ func TestSeveralWorkloadsAreAddedInTurnUntilEachIsFull(t *testing.T) {
 	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/elsewhere would fit.")
 }
 
+// TestAStatefulSetMakesNoPodBeforeTheOneBeforeItIsReady, unless it makes them in parallel.
+func TestAStatefulSetMakesNoPodBeforeTheOneBeforeItIsReady(t *testing.T) {
+	f, err := fitted(t, false, manifest("StatefulSet", "db", "replicas: 4, "+asks("1500m", "")), manifest("StatefulSet", "at-once", "replicas: 2, podManagementPolicy: Parallel, "+asks("8", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "4 pods would wait.", "StatefulSet default/db: 2 of 4 fit: 1 in a, 1 in b", "  1 pod would wait: 0/2 nodes are available: 2 Insufficient cpu.",
+		"  1 pod would wait: its StatefulSet does not make it before db-2 is ready", "StatefulSet default/at-once: 0 of 2 fit", "  2 pods would wait: 0/2 nodes")
+}
+
 // TestOfSeveralRunsTheWorstIsShown: the two nodes are alike, so that in some runs a pod that needs a
 // whole zone to itself finds none.
 func TestOfSeveralRunsTheWorstIsShown(t *testing.T) {
