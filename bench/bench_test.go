@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,7 +70,7 @@ func inTurns(b *testing.B, rounds int, what string, doors []*door, measure func(
 }
 
 func TestEveryDoorIsMeasured(t *testing.T) {
-	command := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-nodes=40", "-pods=40", "-pending=40")
+	command := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-nodes=40", "-pods=40", "-pending=40", "-clusters=40/120")
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	stdout, err := command.Output()
@@ -91,6 +92,11 @@ func TestEveryDoorIsMeasured(t *testing.T) {
 	}
 	for _, name := range []string{"Scheduler/case=new/nodes=40/door=none", "Naming/case=0.3/nodes=40/door=named", "Naming/case=0.9/nodes=40/door=looked-at"} {
 		tellsUnits(t, string(stdout), name, " 0 pods-left", "pods/s")
+	}
+	for _, question := range []string{"compare", "fit", "shrink"} {
+		if found, _ := regexp.MatchString(`BenchmarkWhatIf/cluster=40-nodes-120-pods/`+question+`.* MB\s.* cpu-s/op`, string(stdout)); !found {
+			t.Errorf("%s is not measured", question)
+		}
 	}
 	tellsUnits(t, string(stdout), "Cycle/case=new/nodes=40/door=v2", "cpu-ns/op")
 	tellsUnits(t, string(stdout), "Cycle/case=most/nodes=40/door=v2-asked", "cpu-ns/op")
