@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory # scripts read what make -s says
 
-DOOR   ?=
+PLUGIN ?= $(DOOR)
 ARGS   ?=
 GUESTS ?=
 
@@ -64,23 +64,23 @@ help:
 ##@ See it work (needs Go only; uses the committed guests)
 
 .PHONY: start-simulator-wasm
-start-simulator-wasm: bin/simulator ## a cluster with the Wasm plugin, its page at localhost:3000; DOOR=v1|v2|native (v2), ARGS=…
-	bin/simulator --door $(or $(DOOR),v2) $(ARGS)
+start-simulator-wasm: bin/simulator ## a cluster with the Wasm plugin, its page at localhost:3000; PLUGIN=v1|v2|native (v2), ARGS=…
+	bin/simulator --plugin $(or $(PLUGIN),v2) $(ARGS)
 
 .PHONY: start-simulator-extender
 start-simulator-extender: bin/simulator ## the same, with the HTTP extender that is sent full nodes
-	bin/simulator --door extender $(ARGS)
+	bin/simulator --plugin extender $(ARGS)
 
 .PHONY: start-simulator-extender-names
 start-simulator-extender-names: bin/simulator ## the same, with the HTTP extender that is sent names only
-	bin/simulator --door extender-names $(ARGS)
+	bin/simulator --plugin extender-names $(ARGS)
 
 .PHONY: start-simulator-extender-v2 # what start-simulator-extender-names was called
 start-simulator-extender-v2: start-simulator-extender-names
 
 .PHONY: start-simulator
 start-simulator: bin/simulator ## the same, with no plugin: pick one at the page
-	bin/simulator --door default $(ARGS)
+	bin/simulator --plugin none $(ARGS)
 
 .PHONY: reset-simulator
 reset-simulator: bin/simulator ## makes the simulator that runs what it was at its start
@@ -91,10 +91,10 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 	bin/simulator stop $(ARGS)
 
 .PHONY: walkthrough
-walkthrough: bin/simulator ## its steps, checked, through every door; DOOR=… for one
-	@for door in $(or $(DOOR),v1 v2 native extender extender-names); do \
-		echo "bin/simulator walkthrough --door $$door $(ARGS)"; \
-		bin/simulator walkthrough --door $$door $(ARGS) || exit; \
+walkthrough: bin/simulator ## its steps, checked, with every plugin variant; PLUGIN=… for one
+	@for variant in $(or $(PLUGIN),v1 v2 native extender extender-names); do \
+		echo "bin/simulator walkthrough --plugin $$variant $(ARGS)"; \
+		bin/simulator walkthrough --plugin $$variant $(ARGS) || exit; \
 	done
 
 ##@ Build
@@ -246,26 +246,26 @@ define run-bench
 endef
 
 .PHONY: bench
-bench: bin/bench.test bin/performance ## every door on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
+bench: bin/bench.test bin/performance ## every plugin variant on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 10ms -rounds 60 -whole-rounds 9)
 
 # What the host and v2 are held to, and nothing else.
 .PHONY: bench-targets
-bench-targets: BENCH = Cycle///door=(v1|v2|v2-asked|v2-asked-trusted|native)$$|Scheduler///door=(none|v2|native)$$
+bench-targets: BENCH = Cycle///plugin=(v1|v2|v2-asked|v2-asked-trusted|native)$$|Scheduler///plugin=(none|v2|native)$$
 bench-targets: bench ## what the host and v2 are held to, and nothing else
 
 .PHONY: bench-naming
 bench-naming: BENCH = Naming
-bench-naming: SHOW = go tool -modfile=tools/go.mod benchstat -ignore /round -row /case,/nodes -col '/door@(looked-at named)'
+bench-naming: SHOW = go tool -modfile=tools/go.mod benchstat -ignore /round -row /case,/nodes -col '/plugin@(looked-at named)'
 bench-naming: bench ## which share of the nodes it is worth to name to the scheduler
 
 .PHONY: bench-quick
 bench-quick: bin/bench.test bin/performance ## a first look, under two minutes on a quiet machine
-	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|new|none)|Start|Scheduler/case=all//door=(none|v2|native)$$)' \
+	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|new|none)|Start|Scheduler/case=all//plugin=(none|v2|native)$$)' \
 		-test.benchtime 5ms -rounds 3 -pods 300)
 
 .PHONY: bench-extender
-bench-extender: BENCH = Cycle/case=(prefix|none)//door=(extender|http)
+bench-extender: BENCH = Cycle/case=(prefix|none)//plugin=(extender|http)
 bench-extender: bench ## the extender beside the least that a server can do
 
 .PHONY: bench-whatif

@@ -17,7 +17,7 @@ import (
 
 // Further flags of the test binary.
 var (
-	rounds      = flag.Int("rounds", 1, "how many rounds of turns the doors take")
+	rounds      = flag.Int("rounds", 1, "how many rounds of turns the variants take")
 	wholeRounds = flag.Int("whole-rounds", 1, "the same of a whole scheduler, whose turns take seconds")
 	nodes       = numbers{1000, 5000}
 	pods        = flag.Int("pods", 1000, "pods of a whole scheduler")
@@ -51,17 +51,17 @@ func (n *numbers) Set(list string) error {
 	return nil
 }
 
-// inTurns runs a sub-benchmark for each door in each round, each round from
-// another door on. Those that take long have a turn in every fourth.
-func inTurns(b *testing.B, rounds int, what string, doors []*door, measure func(b *testing.B, d *door)) {
+// inTurns runs a sub-benchmark for each variant in each round, each round from
+// another variant on. Those that take long have a turn in every fourth.
+func inTurns(b *testing.B, rounds int, what string, variants []*variant, measure func(b *testing.B, d *variant)) {
 	tell := sync.OnceFunc(func() { fmt.Fprintf(os.Stderr, "%s/%s\n", b.Name(), what) }) // stdout is for the numbers
 	for round := range max(1, rounds) {
-		for i := range doors {
-			d := doors[(i+round)%len(doors)]
+		for i := range variants {
+			d := variants[(i+round)%len(variants)]
 			if d.long() && round%4 != 0 {
 				continue
 			}
-			b.Run(fmt.Sprintf("%s/door=%s/round=%d", what, d.name, round), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/plugin=%s/round=%d", what, d.name, round), func(b *testing.B) {
 				tell()
 				measure(b, d)
 			})
@@ -69,7 +69,7 @@ func inTurns(b *testing.B, rounds int, what string, doors []*door, measure func(
 	}
 }
 
-func TestEveryDoorIsMeasured(t *testing.T) {
+func TestEveryVariantIsMeasured(t *testing.T) {
 	command := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-nodes=40", "-pods=40", "-pending=40", "-clusters=40/120")
 	var stderr strings.Builder
 	command.Stderr = &stderr
@@ -78,7 +78,7 @@ func TestEveryDoorIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
-	for _, d := range allDoors(t) {
+	for _, d := range allVariants(t) {
 		for name, units := range map[string][]string{
 			"Cycle/case=prefix/nodes=40":  {"ns/op", "cpu-ns/op", "B/op", "allocs/op"},
 			"Cycle/case=none/nodes=40":    {"cpu-ns/op"},
@@ -87,10 +87,10 @@ func TestEveryDoorIsMeasured(t *testing.T) {
 			if strings.HasPrefix(name, "Cycle") && d.open == nil || strings.HasPrefix(name, "Scheduler") && d.serve == nil {
 				continue
 			}
-			tellsUnits(t, string(stdout), name+"/door="+d.name, units...)
+			tellsUnits(t, string(stdout), name+"/plugin="+d.name, units...)
 		}
 	}
-	for _, name := range []string{"Scheduler/case=new/nodes=40/door=none", "Naming/case=0.3/nodes=40/door=named", "Naming/case=0.9/nodes=40/door=looked-at"} {
+	for _, name := range []string{"Scheduler/case=new/nodes=40/plugin=none", "Naming/case=0.3/nodes=40/plugin=named", "Naming/case=0.9/nodes=40/plugin=looked-at"} {
 		tellsUnits(t, string(stdout), name, " 0 pods-left", "pods/s")
 	}
 	for _, question := range []string{"compare", "fit", "shrink"} {
@@ -98,10 +98,10 @@ func TestEveryDoorIsMeasured(t *testing.T) {
 			t.Errorf("%s is not measured", question)
 		}
 	}
-	tellsUnits(t, string(stdout), "Cycle/case=new/nodes=40/door=v2", "cpu-ns/op")
-	tellsUnits(t, string(stdout), "Cycle/case=most/nodes=40/door=v2-asked", "cpu-ns/op")
-	tellsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/door=v2", "tries", "heartbeats/s")
-	tellsUnits(t, string(stdout), "Hints/case=40/nodes=100/door=v2", " 0 woken/op", "locked-ns/op")
+	tellsUnits(t, string(stdout), "Cycle/case=new/nodes=40/plugin=v2", "cpu-ns/op")
+	tellsUnits(t, string(stdout), "Cycle/case=most/nodes=40/plugin=v2-asked", "cpu-ns/op")
+	tellsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/plugin=v2", "tries", "heartbeats/s")
+	tellsUnits(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " 0 woken/op", "locked-ns/op")
 }
 
 func tellsUnits(t *testing.T, stdout, name string, units ...string) {

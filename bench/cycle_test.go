@@ -10,44 +10,44 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// BenchmarkCycle is what a pod's scheduling cycle costs in each door, in time of
+// BenchmarkCycle is what a pod's scheduling cycle costs in each variant, in time of
 // the processors (cpu-ns/op) and by the clock (ns/op). The nodes change as they do where
 // kubelets renew their status.
 func BenchmarkCycle(b *testing.B) {
-	doors := asked(b)
-	clusters := openAll(b, doors, nodes)
+	variants := asked(b)
+	clusters := openAll(b, variants, nodes)
 	for _, c := range cases {
-		if c.doors == nil {
+		if c.variants == nil {
 			continue
 		}
-		among := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { return !c.doors(d) })
+		among := slices.DeleteFunc(slices.Clone(variants), func(d *variant) bool { return !c.variants(d) })
 		for _, o := range clusters {
 			pods := podsOf(c)
-			inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", c.name, len(o.names)), among, func(b *testing.B, d *door) {
+			inTurns(b, *rounds, fmt.Sprintf("case=%s/nodes=%d", c.name, len(o.names)), among, func(b *testing.B, d *variant) {
 				o.measure(b, d, c, pods)
 			})
 		}
 	}
 }
 
-// asked are the doors that can be asked.
-func asked(tb testing.TB) []*door {
-	return slices.DeleteFunc(allDoors(tb), func(d *door) bool { return d.open == nil })
+// asked are the variants that can be asked.
+func asked(tb testing.TB) []*variant {
+	return slices.DeleteFunc(allVariants(tb), func(d *variant) bool { return d.open == nil })
 }
 
-// open is a cluster to which doors are open.
+// open is a cluster to which variants are open.
 type open struct {
 	*cluster
-	sessions map[*door]session
+	sessions map[*variant]session
 }
 
-func openAll(tb testing.TB, doors []*door, sizes []int) (all []*open) {
+func openAll(tb testing.TB, variants []*variant, sizes []int) (all []*open) {
 	for _, n := range sizes {
-		o := &open{newCluster(n), map[*door]session{}}
-		for _, d := range doors {
+		o := &open{newCluster(n), map[*variant]session{}}
+		for _, d := range variants {
 			s, err := d.open(o.cluster)
 			if err != nil {
-				tb.Fatalf("door %s: %v", d.name, err)
+				tb.Fatalf("variant %s: %v", d.name, err)
 			}
 			tb.Cleanup(func() { _ = s.Close() })
 			o.sessions[d] = s
@@ -57,7 +57,7 @@ func openAll(tb testing.TB, doors []*door, sizes []int) (all []*open) {
 	return all
 }
 
-// podsOf are the pods that take turns in a case: no door may count on seeing the
+// podsOf are the pods that take turns in a case: no variant may count on seeing the
 // same pod twice in a row.
 func podsOf(c *kase) (pods []*v1.Pod) {
 	for i := range 16 {
@@ -69,7 +69,7 @@ func podsOf(c *kase) (pods []*v1.Pod) {
 // measure runs cycle after cycle. One that does not count comes first: it finds
 // the nodes in no cache, which a scheduler's other plugins would have brought
 // there. Its verdicts are checked.
-func (o *open) measure(b *testing.B, d *door, c *kase, pods []*v1.Pod) {
+func (o *open) measure(b *testing.B, d *variant, c *kase, pods []*v1.Pod) {
 	wrong, err := o.check(d, c)
 	if err != nil && d.role == ours {
 		b.Fatal(err)
@@ -96,9 +96,9 @@ func (o *open) measure(b *testing.B, d *door, c *kase, pods []*v1.Pod) {
 	}
 }
 
-// check walks one pod through a door, and says on how many nodes it answers
+// check walks one pod through a variant, and says on how many nodes it answers
 // another thing than regexp.
-func (o *open) check(d *door, c *kase) (wrong int, err error) {
+func (o *open) check(d *variant, c *kase) (wrong int, err error) {
 	pod := c.pod(0)
 	got, err := o.sessions[d].Cycle(pod, nil)
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 )
 
 // ofExtender is the extender over loopback, which is sent full nodes or names.
-func ofExtender(name string, names bool) *door {
-	return &door{
+func ofExtender(name string, names bool) *variant {
+	return &variant{
 		name: name, overHTTP: true,
 		open: func(c *cluster) (session, error) {
 			server, err := startExtender()
@@ -87,8 +87,8 @@ func (s *overHTTP) Close() error { return s.close() }
 
 // ofLeastServer is the least that a server can do: it reads a request, and writes
 // what the extender has answered to the first one of its kind.
-func ofLeastServer(name string, names bool) *door {
-	return &door{name: name, role: floor, overHTTP: true, open: func(c *cluster) (session, error) {
+func ofLeastServer(name string, names bool) *variant {
+	return &variant{name: name, role: floor, overHTTP: true, open: func(c *cluster) (session, error) {
 		e, err := startExtender()
 		if err != nil {
 			return nil, err

@@ -18,8 +18,8 @@ import (
 
 func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, "testdata") }
 
-func ofGuest(name string, r role, wasm []byte) *door {
-	d := &door{name: name, role: r, wasm: wasm}
+func ofGuest(name string, r role, wasm []byte) *variant {
+	d := &variant{name: name, role: r, wasm: wasm}
 	d.open = func(c *cluster) (session, error) { return openGuest(c, wasm, wasmhost.Args{}) }
 	if r != floor {
 		d.serve = func(tb testing.TB) service { return serveGuest(tb, wasm) }
@@ -29,8 +29,8 @@ func ofGuest(name string, r role, wasm []byte) *door {
 
 // askedAgain is a guest that is asked each time, as about a pod that is the first of
 // its kind, whatever the host remembers.
-func askedAgain(name string, wasm []byte, timeout metav1.Duration) *door {
-	return &door{name: name, open: func(c *cluster) (session, error) {
+func askedAgain(name string, wasm []byte, timeout metav1.Duration) *variant {
+	return &variant{name: name, open: func(c *cluster) (session, error) {
 		return openGuest(c, wasm, wasmhost.Args{RecheckEvery: 1, CallTimeout: timeout})
 	}}
 }

@@ -16,15 +16,15 @@ import (
 // BenchmarkHints is what the hints for one new node take, with the scheduler's queue locked,
 // for pending pods of as many patterns, none of which matches the node.
 func BenchmarkHints(b *testing.B) {
-	doors := slices.DeleteFunc(asked(b), func(d *door) bool { return d.name != "v2" && d.name != "native" })
+	variants := slices.DeleteFunc(asked(b), func(d *variant) bool { return d.name != "v2" && d.name != "native" })
 	c := newCluster(100)
 	var pods []*v1.Pod
 	for range *pending {
 		pod := newPatterns.again(newPatterns.pod(0))
 		pods = append(pods, pod)
 	}
-	sessions := map[*door]*inScheduler{}
-	for _, d := range doors {
+	sessions := map[*variant]*inScheduler{}
+	for _, d := range variants {
 		s, err := d.open(c)
 		if err != nil {
 			b.Fatal(err)
@@ -35,7 +35,7 @@ func BenchmarkHints(b *testing.B) {
 			in, ok = g.inScheduler, true
 		}
 		if !ok {
-			b.Fatalf("door %s has no hints", d.name)
+			b.Fatalf("variant %s has no hints", d.name)
 		}
 		for _, pod := range pods { // each was tried, and has found no node
 			if _, err := in.Cycle(pod, nil); err != nil {
@@ -45,7 +45,7 @@ func BenchmarkHints(b *testing.B) {
 		sessions[d] = in
 	}
 	fresh := 0
-	inTurns(b, *rounds, fmt.Sprintf("case=%d/nodes=100", *pending), doors, func(b *testing.B, d *door) {
+	inTurns(b, *rounds, fmt.Sprintf("case=%d/nodes=100", *pending), variants, func(b *testing.B, d *variant) {
 		events, err := sessions[d].filter.(fwk.EnqueueExtensions).EventsToRegister(background)
 		if err != nil {
 			b.Fatal(err)

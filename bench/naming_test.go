@@ -13,18 +13,18 @@ import (
 
 // BenchmarkNaming is which share of the nodes it is worth to name to the scheduler
 // in PreFilter, rather than to have it look at all nodes: the pods of a whole
-// scheduler may run on a share of them, which are named by one door and not by the
+// scheduler may run on a share of them, which are named by one variant and not by the
 // other one. internal/naming has what came of it.
 func BenchmarkNaming(b *testing.B) {
 	var all []turns
 	for _, share := range []float64{0.3, 0.5, 0.6, 0.7, 0.8, 0.9} {
-		plain := func(*door) []*v1.Pod { return podsLike(&kase{plain: true}) }
-		all = append(all, turns{fmt.Sprint(share), []*door{shareDoor("named", share, true), shareDoor("looked-at", share, false)}, plain})
+		plain := func(*variant) []*v1.Pod { return podsLike(&kase{plain: true}) }
+		all = append(all, turns{fmt.Sprint(share), []*variant{shareVariant("named", share, true), shareVariant("looked-at", share, false)}, plain})
 	}
 	inWholeClusters(b, all)
 }
 
-func shareDoor(name string, share float64, naming bool) *door {
+func shareVariant(name string, share float64, naming bool) *variant {
 	return ofPlugin(name, shareName, func(_ context.Context, _ runtime.Object, _ fwk.Handle) (fwk.Plugin, error) {
 		return &shareOf{share: share, naming: naming}, nil
 	})

@@ -12,8 +12,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 )
 
-func ofPlugin(name, pluginName string, factory frameworkruntime.PluginFactory) *door {
-	return &door{
+func ofPlugin(name, pluginName string, factory frameworkruntime.PluginFactory) *variant {
+	return &variant{
 		name: name,
 		open: func(c *cluster) (session, error) {
 			pl, err := factory(background, nil, c.Handle)

@@ -29,38 +29,38 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 )
 
-// limit ends the run of a door that is too slow for all pods.
+// limit ends the run of a variant that is too slow for all pods.
 const limit = 20 * time.Second
 
-// BenchmarkScheduler is what a whole scheduler achieves with each door: a real
+// BenchmarkScheduler is what a whole scheduler achieves with each variant: a real
 // control plane with nodes that exist in the API only, pods that wait, and a real
 // kube-scheduler that is let loose on them. The nodes are made Ready and big, so
 // no kubelet, not even a fake one, takes a share of the machine. But their status is
 // renewed as often as kubelets do it.
 func BenchmarkScheduler(b *testing.B) {
-	doors := slices.DeleteFunc(allDoors(b), func(d *door) bool { return d.serve == nil })
-	few := slices.DeleteFunc(slices.Clone(doors), func(d *door) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
+	variants := slices.DeleteFunc(allVariants(b), func(d *variant) bool { return d.serve == nil })
+	few := slices.DeleteFunc(slices.Clone(variants), func(d *variant) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
 	inWholeClusters(b, []turns{
-		{"all", doors, mix},
-		{"new", few, func(*door) []*v1.Pod { return podsLike(newPatterns) }},
+		{"all", variants, mix},
+		{"new", few, func(*variant) []*v1.Pod { return podsLike(newPatterns) }},
 	})
 }
 
-// turns are what doors do on a whole cluster, with pods that may depend on the
-// door.
+// turns are what variants do on a whole cluster, with pods that may depend on the
+// variant.
 type turns struct {
-	kase  string
-	doors []*door
-	pods  func(*door) []*v1.Pod
+	kase     string
+	variants []*variant
+	pods     func(*variant) []*v1.Pod
 }
 
-// inWholeClusters has doors take their turns on one control plane of each size
+// inWholeClusters has variants take their turns on one control plane of each size
 // after another.
 func inWholeClusters(b *testing.B, all []turns) {
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
 		for _, t := range all {
-			inTurns(b, *wholeRounds, fmt.Sprintf("case=%s/nodes=%d", t.kase, n), t.doors, func(b *testing.B, d *door) {
+			inTurns(b, *wholeRounds, fmt.Sprintf("case=%s/nodes=%d", t.kase, n), t.variants, func(b *testing.B, d *variant) {
 				if err := c.start(); err != nil {
 					b.Fatal(err)
 				}
@@ -76,9 +76,9 @@ func inWholeClusters(b *testing.B, all []turns) {
 	}
 }
 
-// mix are pods of ten kinds in turns, each of which matches some node. The doors
+// mix are pods of ten kinds in turns, each of which matches some node. The variants
 // whose tries are counted have some more, which match none.
-func mix(d *door) (all []*v1.Pod) {
+func mix(d *variant) (all []*v1.Pod) {
 	kinds := slices.DeleteFunc(slices.Clone(cases), func(c *kase) bool { return c.notInMix })
 	if d.name == "v2" || d.name == "native" {
 		nowhere := &kase{pattern: `^nothing-$`}
@@ -142,7 +142,7 @@ func (c *wholeCluster) start() (err error) {
 // takes the time from its first look at one to the last binding that the API
 // server tells of: by the clock, and of the processors in the whole process, where
 // the API server and etcd are, too.
-func (c *wholeCluster) schedule(b *testing.B, d *door, all []*v1.Pod) {
+func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	service := d.serve(b)
 	if err := c.createPods(all); err != nil {
 		b.Fatal(err)

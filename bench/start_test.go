@@ -9,8 +9,8 @@ import (
 // compiles and instantiates it, and asks which events it waits for.
 func BenchmarkStart(b *testing.B) {
 	nowhere := newCluster(1)
-	withGuest := slices.DeleteFunc(asked(b), func(d *door) bool { return d.wasm == nil })
-	inTurns(b, *rounds, "case=guest", withGuest, func(b *testing.B, d *door) {
+	withGuest := slices.DeleteFunc(asked(b), func(d *variant) bool { return d.wasm == nil })
+	inTurns(b, *rounds, "case=guest", withGuest, func(b *testing.B, d *variant) {
 		for b.Loop() {
 			s, err := d.open(nowhere)
 			if err != nil {

@@ -23,23 +23,23 @@ type kase struct {
 	plain         bool // no annotation at all
 	fresh         bool // a pattern that no pod has had before, beside the other
 	notInMix      bool // no pods of a whole scheduler's mix
-	// doors are those whose cycles are measured. Nil: none.
-	doors func(*door) bool
+	// variants are those whose cycles are measured. Nil: none.
+	variants func(*variant) bool
 }
 
-func allOfThem(*door) bool { return true }
+func allOfThem(*variant) bool { return true }
 
 // ofThePolicy leaves out the floors, which do not read a pattern.
-func ofThePolicy(d *door) bool { return d.role != floor }
+func ofThePolicy(d *variant) bool { return d.role != floor }
 
 // inProcess are those that are asked about one node after another.
-func inProcess(d *door) bool { return !d.overHTTP }
+func inProcess(d *variant) bool { return !d.overHTTP }
 
 // cases are what a user may write, and the two ways not to.
 var cases = []*kase{
-	{name: "prefix", pattern: `^kubecon-`, doors: allOfThem},
+	{name: "prefix", pattern: `^kubecon-`, variants: allOfThem},
 	// Too many to be named to the scheduler: it asks about every node.
-	{name: "most", pattern: `^(kubecon|gke|aks)-`, doors: inProcess, notInMix: true},
+	{name: "most", pattern: `^(kubecon|gke|aks)-`, variants: inProcess, notInMix: true},
 	newPatterns,
 	{name: "suffix", pattern: `\.internal$`},
 	{name: "literal", pattern: `pool-3`},
@@ -49,14 +49,14 @@ var cases = []*kase{
 	{name: "ignore-case", pattern: `(?i)KUBECON`},
 	{name: "anything", pattern: `.*`},
 	{name: "two-names", pattern: `^(kubecon-1|kubecon-2)$`},
-	{name: "none", plain: true, doors: allOfThem},
+	{name: "none", plain: true, variants: allOfThem},
 	{name: "invalid", pattern: `kubecon-(`, notInMix: true},
 }
 
 // newPatterns all match the same quarter of the nodes.
-var newPatterns = &kase{name: "new", pattern: `^kubecon-`, fresh: true, doors: ofThePolicy, notInMix: true}
+var newPatterns = &kase{name: "new", pattern: `^kubecon-`, fresh: true, variants: ofThePolicy, notInMix: true}
 
-// fresh numbers the patterns, so that no door sees one twice.
+// fresh numbers the patterns, so that no variant sees one twice.
 var fresh atomic.Int64
 
 // again is a pod as it comes for its next cycle: the same one, or a new one with a
@@ -143,7 +143,7 @@ func TestEveryPatternMatchesSomethingInEveryCluster(t *testing.T) {
 	}
 }
 
-func TestEveryDoorOfOursAdmitsWhatRegexpAdmits(t *testing.T) {
+func TestEveryVariantAdmitsWhatRegexpAdmits(t *testing.T) {
 	clusters := openAll(t, asked(t), []int{100})
 	for _, c := range cases {
 		for d := range clusters[0].sessions {

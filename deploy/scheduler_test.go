@@ -102,7 +102,7 @@ func serveExtender(t *testing.T, c *config.Config) string {
 }
 
 func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
-	doors := map[string]func(t *testing.T){
+	variants := map[string]func(t *testing.T){
 		"native": func(t *testing.T) { runScheduler(t, "native", nil) },
 		"extender": func(t *testing.T) {
 			address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
@@ -129,8 +129,8 @@ func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
 			runScheduler(t, "wasm", map[string]string{"static-webserver": serve(t, guestserver.Handler())})
 		},
 	}
-	for door, run := range doors {
-		t.Run(door, func(t *testing.T) {
+	for variant, run := range variants {
+		t.Run(variant, func(t *testing.T) {
 			addNode(t, "other", 10)
 			addNode(t, "kubecon-1", 10)
 			run(t)

@@ -271,7 +271,7 @@ func claimsVolume(claim string) func(*v1.Pod) {
 
 // Every kind of pod on a cluster with a scheduler, with the advice for it.
 func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
-	sim, err := simulator.Start(t.Context(), simulator.Config{Door: "native"})
+	sim, err := simulator.Start(t.Context(), simulator.Config{Variant: "native"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,12 +41,12 @@ var mendings = map[string]struct {
 // registers: of the native one's, and of the guests' numbers, which the host
 // translates into those of this Kubernetes.
 func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
-	doors := map[string]Options{"native": {Config: profileWith(t, "RegexScheduling", "{}")}}
+	variants := map[string]Options{"native": {Config: profileWith(t, "RegexScheduling", "{}")}}
 	for _, guest := range []string{"regex_v1", "regex_v2", "patient"} {
-		doors[guest] = Options{Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}
+		variants[guest] = Options{Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}
 	}
-	for door, o := range doors {
-		t.Run(door, func(t *testing.T) {
+	for variant, o := range variants {
+		t.Run(variant, func(t *testing.T) {
 			o.Kubeconfig = cluster.Kubeconfig()
 			start(t, o)
 			t.Run("by a node", wokenByANode)

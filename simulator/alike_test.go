@@ -96,9 +96,9 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, door := range []string{"native", "v2"} {
-				t.Run(door, func(t *testing.T) {
-					use(t, door)
+			for _, variant := range []string{"native", "v2"} {
+				t.Run(variant, func(t *testing.T) {
+					use(t, variant)
 					addClass(t, "alike-high")
 					tt.play(t)
 					await(t, tt.want)

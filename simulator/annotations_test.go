@@ -42,11 +42,11 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 	}
 	for _, c := range Configurations {
 		want := []string{own}
-		if c.Door == "default" {
+		if c.Variant == "none" {
 			want = nil
 		}
 		if got, _ := annotations(c.YAML(), v1.DefaultSchedulerName); !slices.Equal(got, want) {
-			t.Errorf("door %s: got %v, want %v", c.Door, got, want)
+			t.Errorf("variant %s: got %v, want %v", c.Variant, got, want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 }
 
 func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {
-	use(t, "default")
+	use(t, "none")
 	addNodes(t, "other")
 	addPod(t, "p", "kubecon-")
 	attempt(t, "p", recorder.Scheduled) // the annotation means nothing now
@@ -91,16 +91,16 @@ func TestAnApplyThatIsGivenUpChangesNothing(t *testing.T) {
 }
 
 // TestRestartsLeakNothing restarts a few times, or RESTARTS times, through
-// every kind of door, and now and then with a bad configuration.
+// every kind of variant, and now and then with a bad configuration.
 func TestRestartsLeakNothing(t *testing.T) {
 	t.Cleanup(reset(t))
 	restarts := 12
 	if n := os.Getenv("RESTARTS"); n != "" {
 		restarts = atoi(t, n)
 	}
-	doors := []string{"native", "default", "v2"}
+	variants := []string{"native", "none", "v2"}
 	restart := func(i int) {
-		config, _ := SchedulerConfig(doors[i%len(doors)])
+		config, _ := SchedulerConfig(variants[i%len(variants)])
 		if err := sim.ApplySchedulerConfig(t.Context(), config); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestRestartsLeakNothing(t *testing.T) {
 			t.Fatal("a bad configuration was applied")
 		}
 	}
-	for i := range 2 * len(doors) { // what is made once, is made now
+	for i := range 2 * len(variants) { // what is made once, is made now
 		restart(i)
 	}
 	began := measure()

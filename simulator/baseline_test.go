@@ -133,7 +133,7 @@ func roomy(names ...string) *snapshot.Snapshot {
 // something of everything.
 func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	dir := t.TempDir()
-	before := startIn(t, Config{Door: "native", DataDir: dir})
+	before := startIn(t, Config{Variant: "native", DataDir: dir})
 	in := load(t)
 	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "nobody"
 	if err := before.Import(t.Context(), in, nil); err != nil {
@@ -146,7 +146,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	s := startIn(t, Config{Door: "native", DataDir: dir})
+	s := startIn(t, Config{Variant: "native", DataDir: dir})
 	first := roomy("imported")
 	first.SchedulerConfig = json.RawMessage(`{"profiles":[{"schedulerName":"imported"}]}`) // so that nothing waits
 	if err := s.ImportFirst(t.Context(), first, nil); err != nil {
@@ -209,7 +209,7 @@ func upset(t *testing.T, s *Simulator) {
 
 // TestResetMakesANamespaceAgain that was there at the start and was deleted.
 func TestResetMakesANamespaceAgain(t *testing.T) {
-	s := startIn(t, Config{Door: "default"})
+	s := startIn(t, Config{Variant: "none"})
 	in := &snapshot.Snapshot{Namespaces: []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "us"}}}}}
 	if err := s.ImportFirst(t.Context(), in, nil); err != nil {
 		t.Fatal(err)

@@ -2,10 +2,12 @@ package simulator
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,13 +25,13 @@ const (
 	NoKubelets  = "none"
 )
 
-// Config says how to run a simulator. Its zero value needs a Door or a
+// Config says how to run a simulator. Its zero value needs a Variant or a
 // SchedulerConfig.
 type Config struct {
-	// Door is one of Doors.
-	Door string
+	// Variant is one of Variants.
+	Variant string
 	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
-	// the place of that of Door.
+	// the place of that of Variant.
 	SchedulerConfig []byte
 	// Plugins can be in configurations, by name, beside those that every scheduler here
 	// has. See Registry of package scheduler.
@@ -91,8 +93,8 @@ func (c *Config) complete() (err error) {
 	}
 	c.configName, c.SchedulerConfig = "the given configuration", bytes.Clone(c.SchedulerConfig)
 	if c.SchedulerConfig == nil {
-		c.configName = "door " + c.Door
-		c.SchedulerConfig, err = SchedulerConfig(c.Door)
+		c.configName = "plugin variant " + c.Variant
+		c.SchedulerConfig, err = SchedulerConfig(c.Variant)
 	}
 	return err
 }
@@ -102,7 +104,7 @@ const apiPort = 3131
 
 // AddFlags makes flags of what a person configures.
 func (c *Config) AddFlags(flags *pflag.FlagSet) {
-	c.AddDoorFlag(flags)
+	c.AddPluginFlag(flags)
 	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets", "what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+
 		" if you run something yourself (default "+OurKubelets+")")
@@ -116,56 +118,63 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 }
 
-// AddDoorFlag makes a flag of Door alone.
-func (c *Config) AddDoorFlag(flags *pflag.FlagSet) {
-	c.Door = "v2"
-	flags.Var(cli.OneOf(&c.Door, Doors...), "door", "way into the scheduler: "+strings.Join(Doors, ", "))
+// AddPluginFlag makes a flag of Variant alone.
+func (c *Config) AddPluginFlag(flags *pflag.FlagSet) {
+	c.Variant = "v2"
+	flags.Var(cli.OneOf(&c.Variant, Variants...), "plugin", "plugin variant: "+strings.Join(Variants, ", "))
+	former := append([]string{"default", "extender-v2"}, Variants...)
+	flags.Var(cli.OneOf(&c.Variant, former...), "door", "")
+	if err := flags.MarkDeprecated("door", "use --plugin, with none in place of default"); err != nil {
+		panic(err) // there is no such flag
+	}
 }
 
 // Configuration is a KubeSchedulerConfiguration to pick from.
 type Configuration struct {
-	// Door is its short name: what --door takes.
-	Door string
+	// Variant is its short name: what --plugin takes.
+	Variant string
 	// Title is what it does, in a few words.
 	Title string
 }
 
-// Doors are the ways into the scheduler that the simulator can be started with.
-var Doors = []string{"v1", "v2", "native", "extender", "extender-names", "default"}
+// Variants are the plugin variants that the simulator can be started with.
+var Variants = []string{"v1", "v2", "native", "extender", "extender-names", "none"}
 
-// Configurations are the ready-made configurations, one for each of Doors.
+// Configurations are the ready-made configurations, one for each of Variants.
 var Configurations = []Configuration{
 	{"v1", "Wasm guest v1"},
 	{"v2", "Wasm guest v2"},
 	{"native", "native plugin"},
 	{"extender", "HTTP extender, full nodes"},
 	{"extender-names", "HTTP extender, names (nodeCacheCapable)"},
-	{"default", "default scheduler, no plugin of ours"},
+	{"none", "default scheduler, no plugin of ours"},
 }
 
-// configs holds a KubeSchedulerConfiguration for each door.
+// configs holds a KubeSchedulerConfiguration for each variant.
 //
-//go:embed doors/*.yaml
+//go:embed variants/*.yaml
 var configs embed.FS
 
 // YAML is the configuration itself.
 func (c Configuration) YAML() []byte {
-	config, err := SchedulerConfig(c.Door)
+	config, err := SchedulerConfig(c.Variant)
 	if err != nil {
 		panic(err) // it is embedded
 	}
 	return config
 }
 
-// SchedulerConfig returns the KubeSchedulerConfiguration that puts a door in use.
-func SchedulerConfig(door string) ([]byte, error) {
-	file := door
-	if door == "extender-v2" {
-		file = "extender-names" // which was called so before
-	}
-	config, err := configs.ReadFile("doors/" + file + ".yaml")
+// formerNames are earlier names of variants, which are still accepted.
+var formerNames = map[string]string{"default": "none", "extender-v2": "extender-names"}
+
+// IsVariant reports whether there is a plugin variant of this name, or of this former name.
+func IsVariant(name string) bool { return slices.Contains(Variants, name) || formerNames[name] != "" }
+
+// SchedulerConfig returns the KubeSchedulerConfiguration that uses a plugin variant.
+func SchedulerConfig(variant string) ([]byte, error) {
+	config, err := configs.ReadFile("variants/" + cmp.Or(formerNames[variant], variant) + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no door %q: choose one of %v", door, Doors)
+		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", variant, Variants)
 	}
 	return config, nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
@@ -177,22 +178,29 @@ func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
 	}
 }
 
-func TestADoorIsFoundByItsFormerNameToo(t *testing.T) {
-	now, err := SchedulerConfig("extender-names")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if formerly, err := SchedulerConfig("extender-v2"); err != nil || !bytes.Equal(formerly, now) {
-		t.Errorf("got %s, %v; want %s", formerly, err, now)
+func TestFormerNamesOfPluginVariantsWorkWithANotice(t *testing.T) {
+	for former, name := range map[string]string{"extender-v2": "extender-names", "default": "none", "v2": "v2"} {
+		var c Config
+		var notice strings.Builder
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.SetOutput(&notice)
+		c.AddFlags(flags)
+		if err := flags.Parse([]string{"--door", former}); err != nil || !strings.Contains(notice.String(), "use --plugin") {
+			t.Errorf("--door %s: %v, notice %q", former, err, notice.String())
+		}
+		want, _ := SchedulerConfig(name)
+		if got, err := SchedulerConfig(c.Variant); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("--door %s: got %s, %v; want %s", former, got, err, want)
+		}
 	}
 }
 
 // The simulator's own extender is the one that the ready-made configurations
 // name.
 func TestTheReadyMadeConfigurationsReachTheExtender(t *testing.T) {
-	for _, door := range []string{"extender", "extender-names"} {
-		t.Run(door, func(t *testing.T) {
-			use(t, door)
+	for _, variant := range []string{"extender", "extender-names"} {
+		t.Run(variant, func(t *testing.T) {
+			use(t, variant)
 			addNodes(t, "kubecon-1", "other")
 			addPod(t, "p", "^kubecon-")
 			a := attempt(t, "p", recorder.Scheduled)
@@ -208,9 +216,9 @@ func TestTheReadyMadeConfigurationsReachTheExtender(t *testing.T) {
 // A scheduler that has found enough nodes looks at no more, and only then asks
 // its extenders: the configuration must let it find them all.
 func TestTheExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
-	for _, door := range []string{"extender", "extender-names"} {
-		t.Run(door, func(t *testing.T) {
-			use(t, door)
+	for _, variant := range []string{"extender", "extender-names"} {
+		t.Run(variant, func(t *testing.T) {
+			use(t, variant)
 			names := make([]string, 240)
 			for i := range names {
 				names[i] = fmt.Sprintf("node-%03d", i)

@@ -20,9 +20,9 @@ import (
 // A pattern that matches few names keeps the scheduler from looking at other
 // nodes. Its pod must fare no worse for it.
 func TestAPodForFewNames(t *testing.T) {
-	for _, door := range []string{"v2", "native"} {
-		t.Run(door, func(t *testing.T) {
-			s, err := Start(t.Context(), Config{Door: door, Progress: func(string) {}})
+	for _, variant := range []string{"v2", "native"} {
+		t.Run(variant, func(t *testing.T) {
+			s, err := Start(t.Context(), Config{Variant: variant, Progress: func(string) {}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
 	var err error
-	if sim, err = Start(context.Background(), Config{Door: "native", Warnings: &console}); err != nil {
+	if sim, err = Start(context.Background(), Config{Variant: "native", Warnings: &console}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

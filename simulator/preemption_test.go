@@ -35,9 +35,9 @@ func addGreedyPod(t *testing.T, name, node, class string) {
 }
 
 func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
-	for _, door := range []string{"native", "v1", "v2"} {
-		t.Run(door, func(t *testing.T) {
-			use(t, door)
+	for _, variant := range []string{"native", "v1", "v2"} {
+		t.Run(variant, func(t *testing.T) {
+			use(t, variant)
 			class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000}
 			if _, err := sim.Client().SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
@@ -73,9 +73,9 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 // A pod that matches nothing gains nothing by pushing others out, however low
 // they are.
 func TestAPodThatMatchesNothingPushesNothingOut(t *testing.T) {
-	for _, door := range []string{"native", "v1", "v2", "extender", "extender-names"} {
-		t.Run(door, func(t *testing.T) {
-			use(t, door)
+	for _, variant := range []string{"native", "v1", "v2", "extender", "extender-names"} {
+		t.Run(variant, func(t *testing.T) {
+			use(t, variant)
 			addNodes(t, "node-1")
 			addGreedyPod(t, "low", "node-1", "")
 			attempt(t, "low", recorder.Scheduled)

@@ -55,9 +55,9 @@ func allThere() string {
 }
 
 // use runs a test with a configuration, and leaves an empty simulator behind.
-func use(t *testing.T, door string) {
+func use(t *testing.T, variant string) {
 	t.Helper()
-	config, err := SchedulerConfig(door)
+	config, err := SchedulerConfig(variant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,9 +143,9 @@ func columnOf(t *testing.T, a recorder.Attempt, name string) int {
 }
 
 func TestWhyAPodIsWhereItIs(t *testing.T) {
-	for door, plugin := range map[string]string{"native": "RegexScheduling", "v1": "WasmRegexScheduling", "v2": "WasmRegexScheduling"} {
-		t.Run(door, func(t *testing.T) {
-			use(t, door)
+	for variant, plugin := range map[string]string{"native": "RegexScheduling", "v1": "WasmRegexScheduling", "v2": "WasmRegexScheduling"} {
+		t.Run(variant, func(t *testing.T) {
+			use(t, variant)
 			addNodes(t, "kubecon-1", "kubecon-2", "other")
 			addPod(t, "there", "kubecon-")
 			a := attempt(t, "there", recorder.Scheduled)
@@ -221,9 +221,9 @@ func TestRawScoresDifferFromNormalizedOnes(t *testing.T) {
 }
 
 func TestWhyAPodIsNowhere(t *testing.T) {
-	for door, plugin := range map[string]string{"native": "RegexScheduling", "v1": "WasmRegexScheduling", "v2": "WasmRegexScheduling"} {
-		t.Run(door+", with a single node", func(t *testing.T) {
-			use(t, door)
+	for variant, plugin := range map[string]string{"native": "RegexScheduling", "v1": "WasmRegexScheduling", "v2": "WasmRegexScheduling"} {
+		t.Run(variant+", with a single node", func(t *testing.T) {
+			use(t, variant)
 			addNodes(t, "node-1")
 			addPod(t, "nowhere", "cncf-.*")
 			a := attempt(t, "nowhere", recorder.Unschedulable)

@@ -15,12 +15,12 @@ import (
 // A hostlist is a valid regex of other nodes than were meant. Whoever reads it, one event
 // of the pod says so, and the pod is scheduled as its regex says.
 func TestAHostlistIsWarnedOfInAnEvent(t *testing.T) {
-	for _, door := range Doors {
-		if door == "default" {
+	for _, variant := range Variants {
+		if variant == "default" {
 			continue // it reads no pattern
 		}
-		t.Run(door, func(t *testing.T) {
-			use(t, door)
+		t.Run(variant, func(t *testing.T) {
+			use(t, variant)
 			addNodes(t, "node-1", "other")
 			addPod(t, "hostlist", "node-[001-128]")
 			addPod(t, "good", "node-[0-9]+")

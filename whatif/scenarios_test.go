@@ -70,7 +70,7 @@ func contains(t *testing.T, all, some []string) {
 
 func options(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) engine.Options {
 	t.Helper()
-	text, err := os.ReadFile("../simulator/doors/" + s.Config + ".yaml")
+	text, err := os.ReadFile("../simulator/variants/" + s.Config + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,7 @@ func unscheduled(ctx context.Context) error {
 
 // testFailures sees the statuses of a simulator whose cluster has ended.
 func testFailures(t *testing.T, c *contract) {
-	gone, err := simulator.Start(t.Context(), simulator.Config{Door: "native"})
+	gone, err := simulator.Start(t.Context(), simulator.Config{Variant: "native"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,4 +10,4 @@ import (
 // sim is there for all tests.
 var sim *simulator.Simulator
 
-func TestMain(m *testing.M) { testsim.Main(m, &sim, simulator.Config{Door: "native"}) }
+func TestMain(m *testing.M) { testsim.Main(m, &sim, simulator.Config{Variant: "native"}) }

@@ -60,7 +60,7 @@ The exit status is 0 if every pod that has a node under A has one under B, 1 if 
 what --fail-on says), and 2 if there was no comparison: if no pod was there to be scheduled, too,
 and if pods that run in the cluster have no node under A, unless --accept-unplaced is given.`
 	flags := cmd.Flags()
-	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Doors, ", ")
+	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Variants, ", ")
 	c.clusterFlags.add(flags)
 	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
 	flags.StringArrayVar(&c.b, "b", nil, "the configuration as it would be: "+either+"; may be given more than once")

@@ -50,7 +50,7 @@ func compareHere(ctx context.Context, args ...string) (status int, out, errOut s
 func TestCompareTellsByItsExitStatus(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
-	status, out, errOut := compareHere(t.Context(), "--cluster", cluster, "--a", "default", "--b", "v2", "-o", "json")
+	status, out, errOut := compareHere(t.Context(), "--cluster", cluster, "--a", "none", "--b", "v2", "-o", "json")
 	var result compare.Result
 	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost {
 		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
@@ -58,7 +58,7 @@ func TestCompareTellsByItsExitStatus(t *testing.T) {
 	if len(result.Differences) != 1 || result.Differences[0].Name != "picky" || !strings.Contains(errOut, "simulator: 1 pod has a node under A and none under B") {
 		t.Errorf("%+v, %s", result.Differences, errOut)
 	}
-	status, out, errOut = compareHere(t.Context(), "--cluster", cluster, "--a", "v2", "--b", "default", "--details", "--fail-on", "lost,moved")
+	status, out, errOut = compareHere(t.Context(), "--cluster", cluster, "--a", "v2", "--b", "none", "--details", "--fail-on", "lost,moved")
 	if status != 0 || !regexp.MustCompile(`default/picky +only under B +- +node-1`).MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
@@ -75,20 +75,20 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	prices := writeFile(t, dir, "prices.yaml", "perHour: {t3.nano: 0.1}")
 	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	for want, args := range map[string][]string{
-		"--cluster or --kubeconfig is missing":   {"--a", "default", "--b", "v2"},
-		"--cluster and --kubeconfig: choose one": {"--a", "default", "--b", "v2", "--cluster", cluster, "--kubeconfig", "x"},
-		"--kubeconfig " + none + ": ":            {"--a", "default", "--b", "v2", "--kubeconfig", none},
+		"--cluster or --kubeconfig is missing":   {"--a", "none", "--b", "v2"},
+		"--cluster and --kubeconfig: choose one": {"--a", "none", "--b", "v2", "--cluster", cluster, "--kubeconfig", "x"},
+		"--kubeconfig " + none + ": ":            {"--a", "none", "--b", "v2", "--kubeconfig", none},
 		"--context, --only-nodes and --annotation are about the cluster of --kubeconfig": {
-			"--a", "default", "--b", "v2", "--cluster", cluster, "--only-nodes", "x=y",
+			"--a", "none", "--b", "v2", "--cluster", cluster, "--only-nodes", "x=y",
 		},
-		"--b is missing":                             {"--a", "default", "--cluster", cluster},
-		"--cluster " + none + ": ":                   {"--a", "default", "--b", "v2", "--cluster", none},
-		"--cluster " + half + ": ":                   {"--a", "default", "--b", "v2", "--cluster", half},
-		"--b v3: there is no such file, and no such": {"--a", "default", "--b", "v3", "--cluster", cluster},
+		"--b is missing":           {"--a", "none", "--cluster", cluster},
+		"--cluster " + none + ": ": {"--a", "none", "--b", "v2", "--cluster", none},
+		"--cluster " + half + ": ": {"--a", "none", "--b", "v2", "--cluster", half},
+		"--b v3: there is no such file, and no such plugin variant": {"--a", "none", "--b", "v3", "--cluster", cluster},
 		"--b " + empty + ": the configuration is empty": {
-			"--a", "default", "--b", empty, "--cluster", cluster,
+			"--a", "none", "--b", empty, "--cluster", cluster,
 		},
-		"--a x: there is no such file, and no such door: doors are v1, v2, native, extender, extender-names, default; --b y: there is": {
+		"--a x: there is no such file, and no such plugin variant: use v1, v2, native, extender, extender-names, none; --b y: there is": {
 			"--a", "x", "--b", "y", "--cluster", cluster,
 		},
 		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {
@@ -96,20 +96,20 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		},
 		"--b " + gone + ": line 6: plugin Gone: profile default-scheduler enables it":        {"--a", "v2", "--b", gone, "--cluster", cluster},
 		`do you mean "schedulerName"?; --b ` + gone + ": line 6: ":                           {"--a", misspelt, "--b", gone, "--cluster", cluster},
-		`invalid argument "text" for "-o, --output" flag: use html, json, markdown or table`: {"--a", "default", "--b", "v2", "--cluster", cluster, "-o", "text"},
-		`invalid argument "some" for "--pods" flag: use pending or all`:                      {"--a", "default", "--b", "v2", "--cluster", cluster, "--pods", "some"},
-		"--scenario " + steps + ": line 2: ":                                                 {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", steps},
-		"delete[0]: an object needs apiVersion, kind and":                                    {"--a", "default", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
+		`invalid argument "text" for "-o, --output" flag: use html, json, markdown or table`: {"--a", "none", "--b", "v2", "--cluster", cluster, "-o", "text"},
+		`invalid argument "some" for "--pods" flag: use pending or all`:                      {"--a", "none", "--b", "v2", "--cluster", cluster, "--pods", "some"},
+		"--scenario " + steps + ": line 2: ":                                                 {"--a", "none", "--b", "v2", "--cluster", cluster, "--scenario", steps},
+		"delete[0]: an object needs apiVersion, kind and":                                    {"--a", "none", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
 		"unknown flag: --c": {"--c"},
 		`--fail-on "worse" is none of lost, moved, spread, cost, none`:                      {"a.json", "b.json", "--fail-on", "lost,worse"},
 		"--fail-on none stands alone":                                                       {"a.json", "b.json", "--fail-on", "none", "--fail-on", "lost"},
 		"--fail-on cost needs --prices":                                                     {"a.json", "b.json", "--fail-on", "cost"},
 		"--details is for the table: leave it out with -o markdown":                         {"a.json", "b.json", "--details", "-o", "markdown"},
 		"--prices " + steps + `: line 1: steps: unknown field`:                              {"a.json", "b.json", "--prices", steps},
-		"--prices: no node has a price: there are some for t3.nano, and none of these is a": {"--a", "default", "--b", "v2", "--cluster", cluster, "--prices", prices},
-		"-o html is for one --b: run it once for each":                                      {"--a", "default", "--b", "v2", "--b", "v1", "--cluster", cluster, "-o", "html"},
-		"--b-simulator is given 2 times, and --b 1 times":                                   {"--a", "default", "--b", "v2", "--cluster", cluster, "--b-simulator", "x", "--b-simulator", "y"},
-		"--group-by pool: no node has the label":                                            {"--a", "default", "--b", "v2", "--cluster", cluster, "--group-by", "pool"},
+		"--prices: no node has a price: there are some for t3.nano, and none of these is a": {"--a", "none", "--b", "v2", "--cluster", cluster, "--prices", prices},
+		"-o html is for one --b: run it once for each":                                      {"--a", "none", "--b", "v2", "--b", "v1", "--cluster", cluster, "-o", "html"},
+		"--b-simulator is given 2 times, and --b 1 times":                                   {"--a", "none", "--b", "v2", "--cluster", cluster, "--b-simulator", "x", "--b-simulator", "y"},
+		"--group-by pool: no node has the label":                                            {"--a", "none", "--b", "v2", "--cluster", cluster, "--group-by", "pool"},
 	} {
 		status, out, errOut := compareHere(t.Context(), args...)
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
@@ -134,7 +134,7 @@ func TestCompareEndsSoonWhenItIsTold(t *testing.T) {
 		}
 		return out.Write(text)
 	})
-	if status := run(ctx, []string{"compare", "--cluster", cluster, "--a", "default", "--b", "v2"}, says, says); status != statusNone {
+	if status := run(ctx, []string{"compare", "--cluster", cluster, "--a", "none", "--b", "v2"}, says, says); status != statusNone {
 		t.Errorf("it ended with %d: %s", status, &out)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
@@ -166,8 +166,8 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeFile(t, dir, "cluster.yaml", healthyCluster)
-	config := func(door string) string {
-		scheduler, err := readScheduler("--a", door)
+	config := func(variant string) string {
+		scheduler, err := readScheduler("--a", variant)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
 			"--cluster", gated,
 		},
 	} {
-		status, out, errOut := compareHere(t.Context(), append([]string{"--a", "default", "--b", "v2"}, args...)...)
+		status, out, errOut := compareHere(t.Context(), append([]string{"--a", "none", "--b", "v2"}, args...)...)
 		if status != statusNone || out != "" || !strings.Contains(errOut, want) {
 			t.Errorf("want %q, got status %d: %s %s", want, status, out, errOut)
 		}
@@ -234,13 +234,13 @@ func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
 
 func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
-	args := []string{"--cluster", cluster, "--a", "default", "--b", "v2", "--b", "default"}
+	args := []string{"--cluster", cluster, "--a", "none", "--b", "v2", "--b", "none"}
 	status, out, errOut := compareHere(t.Context(), args...)
 	if status != statusLost || !strings.HasSuffix(errOut, "simulator: 1 pod has a node under A and none under v2\n") {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`(?m)^ +today +A: default +B1: v2 +B2: default$`, `(?m)^pods without a node any more +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
+		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods without a node any more +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
 		`(?m)^B1 +1 pod has no node under B any more$`, `(?m)^B2 +No difference$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -253,7 +253,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "-o", "markdown")...)
-	if want := "|  | today | A: default | B1: v2 | B2: default |\n|---|---|---|---|---|\n| pods without a node any more |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
+	if want := "|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods without a node any more |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
 		t.Errorf("not %q:\n%s", want, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "--details")...)
@@ -276,9 +276,9 @@ limitRanges: # younger than the pod
 - metadata: {name: limit, namespace: small}
   spec: {limits: [{type: Container, max: {cpu: 100m}}]}
 `)
-	args := []string{"--cluster", cluster, "--a", "default", "--b", "native", "--pods", "all"}
+	args := []string{"--cluster", cluster, "--a", "none", "--b", "native", "--pods", "all"}
 	status, out, errOut := compareHere(t.Context(), args...)
-	const sentence = "2 pods run in the cluster and have no node under A: default/db, small/refused; "
+	const sentence = "2 pods run in the cluster and have no node under A: none/db, small/refused; "
 	if status != statusNone || !strings.Contains(errOut, "simulator: "+sentence) || !strings.Contains(errOut, "--accept-unplaced") {
 		t.Errorf("status %d: %s", status, errOut)
 	}
@@ -307,7 +307,7 @@ func TestCompareReadsAClusterThatRuns(t *testing.T) {
 	dir := t.TempDir()
 	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
 	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
-		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "default", "--b", "v2", "--pods", "all", "--details")
+		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
 		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 2\n") {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}

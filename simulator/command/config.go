@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
@@ -13,16 +12,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
-// readScheduler takes a door's name, or else a file, which a flag names.
+// readScheduler takes a variant's name, or else a file, which a flag names.
 func readScheduler(flag, value string) (compare.Scheduler, error) {
 	s := compare.Scheduler{Name: value, Label: flag + " " + value}
 	var err error
-	if slices.Contains(simulator.Doors, value) {
+	if simulator.IsVariant(value) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
 	if s.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("%s %s: there is no such file, and no such door: doors are %s", flag, value, strings.Join(simulator.Doors, ", "))
+		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s", flag, value, strings.Join(simulator.Variants, ", "))
 	} else if err != nil {
 		return s, fmt.Errorf("%s: %w", flag, err)
 	}

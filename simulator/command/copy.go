@@ -78,7 +78,7 @@ type copyFlags struct {
 
 func (c *copyFlags) add(flags *pflag.FlagSet) {
 	c.clusterFlags.add(flags)
-	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", ")+
+	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Variants, ", ")+
 		" (default: that in the cluster's file, or else default)")
 	flags.Uint64Var(&c.seed, "seed", 1, "by which is chosen what kube-scheduler leaves to chance; runs after the first count up from it")
 	flags.IntVar(&c.runs, "runs", 1, "how often, with another seed each time, to see what chance does")
@@ -91,7 +91,7 @@ func (c *copyFlags) read(cmd *cobra.Command) (cluster *snapshot.Snapshot, schedu
 	}
 	scheduler = compare.Scheduler{Label: "the configuration in the cluster's file", Config: cluster.SchedulerConfig}
 	if c.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
-		scheduler, err = readScheduler("--config", cmp.Or(c.config, "default"))
+		scheduler, err = readScheduler("--config", cmp.Or(c.config, "none"))
 	}
 	return cluster, scheduler, err
 }

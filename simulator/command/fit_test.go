@@ -86,7 +86,7 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"nothing in " + service + " makes pods: there is 1 Service":                    {"-f", service, "--cluster", cluster},
 		misspelt + ": pod default/small: there is no field":                            {"-f", misspelt, "--cluster", cluster},
 		"--cluster " + gone + ": ":                                                     {"-f", pods, "--cluster", gone},
-		"--config x: there is no such file, and no such door":                          {"-f", pods, "--cluster", cluster, "--config", "x"},
+		"--config x: there is no such file, and no such plugin variant":                       {"-f", pods, "--cluster", cluster, "--config", "x"},
 		"--config " + config + ": line 2: ":                                            {"-f", pods, "--cluster", cluster, "--config", config},
 		`invalid argument "html" for "-o, --output" flag: use json, markdown or table`: {"-f", pods, "--cluster", cluster, "-o", "html"},
 		"how many replicas fit cannot be said of a DaemonSet":                          {"-f", daemon, "--cluster", cluster, "--until-full"},

@@ -96,7 +96,7 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 	o := &options{Config: simulator.Config{Plugins: plugins}}
 	cmd := newCommand("simulator", "A whole Kubernetes cluster in one process, with a web page, to see regex scheduling at work",
 		func(ctx context.Context, cmd *cobra.Command) error {
-			o.Resume = !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
+			o.Resume = !cmd.Flags().Changed("plugin") && !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
 			return serve(ctx, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
 	cmd.Example = `  simulator                                   # an empty cluster, its page at http://localhost:3000
@@ -110,7 +110,7 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 		"address that the page and its API listen on; whoever reaches it may do anything with the cluster, since there is no password")
 	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
-	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --door")
+	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --plugin")
 	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
 	o.maxSize.add(flags)
 	flags.StringVar(&o.from, "import", "", "the same as --from")
@@ -135,7 +135,7 @@ func newWalkthrough(plugins frameworkruntime.Registry) *cobra.Command {
 			cfg.Warnings = warnings{cmd.ErrOrStderr()}
 			return walk(ctx, cfg, cmd.OutOrStdout())
 		})
-	cfg.AddDoorFlag(cmd.Flags())
+	cfg.AddPluginFlag(cmd.Flags())
 	return cmd
 }
 

@@ -188,7 +188,7 @@ func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
 		}
 	}
 	const applied = "# mine\nprofiles: [{schedulerName: applied}]\n"
-	session(t, with("--door", "native"), func(base string) {
+	session(t, with("--plugin", "native"), func(base string) {
 		expect("RegexScheduling")(base)
 		send(t, "POST", base+"/api/v1/schedulerconfiguration", applied, 202)
 	})
@@ -204,8 +204,8 @@ func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
 	if kept, _ := os.ReadFile(file); string(kept) != applied {
 		t.Errorf("kept is %s", kept)
 	}
-	out = session(t, with("--door", "native"), expect("RegexScheduling"))
-	if !strings.Contains(out, "door native takes the place of the configuration that was kept, which is now in "+former) {
+	out = session(t, with("--plugin", "native"), expect("RegexScheduling"))
+	if !strings.Contains(out, "plugin variant native takes the place of the configuration that was kept, which is now in "+former) {
 		t.Errorf("it does not say where the kept configuration is: %s", out)
 	}
 	if kept, _ := os.ReadFile(former); string(kept) != applied {
@@ -231,7 +231,7 @@ func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
 			}
 		})
 		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
-		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; door v2 runs instead: mend the file or remove it") {
+		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: mend the file or remove it") {
 			t.Errorf("%q: it says %q in %s", text, line, out)
 		}
 		if left, err := os.ReadFile(file); err != nil || string(left) != text {
@@ -245,7 +245,7 @@ func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := session(t, []string{"--door", "native", "--listen", "0.0.0.0"}, func(base string) {
+	out := session(t, []string{"--plugin", "native", "--listen", "0.0.0.0"}, func(base string) {
 		for host, want := range map[string]int{name: 200, "evil.example": 403} {
 			request, err := http.NewRequest(http.MethodGet, base+"/api/v1/schedulerconfiguration", nil)
 			if err != nil {
@@ -286,7 +286,7 @@ func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, done := newOutput(), make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0", "--door", "native"}, out, out)
+		done <- run(ctx, []string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0", "--plugin", "native"}, out, out)
 	}()
 	r := running{out, done}
 	base := r.await(t, `API +(http://localhost:\d+)\n[^$]*Ctrl-C`)
@@ -368,7 +368,7 @@ func TestWhatIsTypedWronglyStartsNothing(t *testing.T) {
 		"completion bash":  {0, "bash completion"},
 		"snapshot --no":    {2, "unknown flag: --no"},
 		"walkthrough --ap": {2, "unknown flag: --ap"},
-		"--door back":      {2, `invalid argument "back" for "--door" flag: use v1, v2, native, extender, extender-names or default`},
+		"--plugin back":    {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
 		"--context prod":   {2, "there is none"},
 		"snapshot":         {2, "which cluster? Give the kubeconfig"},
 

@@ -44,7 +44,7 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 func TestATerminalGetsOneLineThatIsDrawnAnew(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	tty, shown := terminal(t)
-	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "default", "--b", "default"}, io.Discard, tty)
+	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "none", "--b", "none"}, io.Discard, tty)
 	text := shown()
 	if status != 0 || !regexp.MustCompile(`\r\x1b\[K +[\d.]+s  [█░]{20}  A: reads the cluster`).MatchString(text) || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
 		t.Errorf("status %d: %q", status, text)
@@ -64,7 +64,7 @@ func TestAPipeThatNobodyWritesToIsLeft(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	for _, args := range [][]string{{"compare", "--a", "default", "--b", "default", "--cluster", pipe}, {"side", "--config", "default", "--to", pipe + ".json", "--cluster", pipe}} {
+	for _, args := range [][]string{{"compare", "--a", "none", "--b", "none", "--cluster", pipe}, {"side", "--config", "none", "--to", pipe + ".json", "--cluster", pipe}} {
 		var out strings.Builder
 		if status := run(ctx, args, &out, &out); status != statusNone || !strings.Contains(out.String(), "enough") {
 			t.Errorf("status %d: %s", status, &out)

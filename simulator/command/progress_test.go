@@ -41,9 +41,9 @@ func TestALineOfProgressFitsTheTerminal(t *testing.T) {
 func TestQuietShowsNoProgress(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	for _, args := range [][]string{
-		{"compare", "--cluster", cluster, "--a", "default", "--b", "default"},
+		{"compare", "--cluster", cluster, "--a", "none", "--b", "none"},
 		{"drain", "node-1", "--force", "--cluster", cluster},
-		{"side", "--cluster", cluster, "--config", "default", "--to", t.TempDir() + "/result"},
+		{"side", "--cluster", cluster, "--config", "none", "--to", t.TempDir() + "/result"},
 	} {
 		for quiet, want := range map[string]bool{"--quiet": false, "-q=false": true} {
 			var out, errOut bytes.Buffer

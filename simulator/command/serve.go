@@ -165,7 +165,7 @@ func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = walkthrough.Run(ctx, s.AdminConfig(), cfg.Door, out)
+	err = walkthrough.Run(ctx, s.AdminConfig(), cfg.Variant, out)
 	return errors.Join(err, stop(s, out))
 }
 

@@ -35,7 +35,7 @@ func newSide(plugins frameworkruntime.Registry) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&c.cluster, "cluster", "", "file with the cluster: as exported, or from kubectl get")
 	c.maxSize.add(flags)
-	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Doors, ", "))
+	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Variants, ", "))
 	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then")
 	flags.StringVar(&c.output, "to", "", "file to write, compressed if it ends in .gz")
 	flags.StringVar(&c.Name, "name", "", "what the configuration is called in the result (default: the value of --config)")

@@ -21,13 +21,13 @@ func TestResultsThatWereWrittenAreComparedLater(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
 	a, b, other := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json.gz"), filepath.Join(dir, "other.json")
-	for file, args := range map[string][]string{a: {"--config", "default"}, b: {"--config", "v2"}, other: {"--config", "default", "--seed", "2"}} {
+	for file, args := range map[string][]string{a: {"--config", "none"}, b: {"--config", "v2"}, other: {"--config", "none", "--seed", "2"}} {
 		if status, out, errOut := sideHere(t, append(args, "--cluster", cluster, "--to", file)...); status != 0 || out != "" || !strings.Contains(errOut, "schedules") {
 			t.Fatalf("status %d: %s %s", status, out, errOut)
 		}
 	}
 	status, out, errOut := compareHere(t.Context(), a, b, "--details")
-	if status != statusLost || !regexp.MustCompile(`(?s)^A +default\nB +v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
+	if status != statusLost || !regexp.MustCompile(`(?s)^A +none\nB +v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	for want, args := range map[string][]string{
@@ -50,7 +50,7 @@ func TestTwoProgramsAreCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
-	args := []string{"--cluster", cluster, "--a", "default", "--a-simulator", self, "--b", "v2", "--b-simulator"}
+	args := []string{"--cluster", cluster, "--a", "none", "--a-simulator", self, "--b", "v2", "--b-simulator"}
 	status, out, errOut := compareHere(t.Context(), append(args, self)...)
 	if status != statusLost || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
@@ -76,15 +76,15 @@ func TestASideThatIsAskedWrongSaysSoAndWritesNothing(t *testing.T) {
 	cluster, empty := writeFile(t, dir, "cluster.yaml", comparedCluster), writeFile(t, dir, "empty.yaml", "")
 	file := filepath.Join(dir, "result.json")
 	for want, args := range map[string][]string{
-		"--config is missing; try simulator side --help":                {"--cluster", cluster, "--to", file},
-		"--cluster is missing; try simulator side --help":               {"--config", "v2", "--to", file},
-		"--to is missing; try simulator side --help":                    {"--config", "v2", "--cluster", cluster},
-		"--config v3: there is no such file, and no such":               {"--config", "v3", "--cluster", cluster, "--to", file},
-		"--cluster " + empty + ": it is empty":                          {"--config", "v2", "--cluster", empty, "--to", file},
-		"--config " + empty + ": ":                                      {"--config", empty, "--cluster", cluster, "--to", file},
-		"--scenario " + cluster + ": line 2: ":                          {"--config", "v2", "--cluster", cluster, "--to", file, "--scenario", cluster},
-		`invalid argument "some" for "--pods" flag: use pending or all`: {"--config", "v2", "--cluster", cluster, "--to", file, "--pods", "some"},
-		"unknown flag: --a":                                             {"--a", "v2"},
+		"--config is missing; try simulator side --help":                 {"--cluster", cluster, "--to", file},
+		"--cluster is missing; try simulator side --help":                {"--config", "v2", "--to", file},
+		"--to is missing; try simulator side --help":                     {"--config", "v2", "--cluster", cluster},
+		"--config v3: there is no such file, and no such plugin variant": {"--config", "v3", "--cluster", cluster, "--to", file},
+		"--cluster " + empty + ": it is empty":                           {"--config", "v2", "--cluster", empty, "--to", file},
+		"--config " + empty + ": ":                                       {"--config", empty, "--cluster", cluster, "--to", file},
+		"--scenario " + cluster + ": line 2: ":                           {"--config", "v2", "--cluster", cluster, "--to", file, "--scenario", cluster},
+		`invalid argument "some" for "--pods" flag: use pending or all`:  {"--config", "v2", "--cluster", cluster, "--to", file, "--pods", "some"},
+		"unknown flag: --a":                                              {"--a", "v2"},
 	} {
 		status, out, errOut := sideHere(t, args...)
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")

@@ -16,11 +16,11 @@ import (
 // readers are the commands that read the file of a cluster, whose name comes last.
 var readers = []string{
 	"--port 0 --compat-port 0 --api-port 0 --from",
-	"compare --a default --b v2 --cluster",
+	"compare --a none --b v2 --cluster",
 	"fit -f ../../examples/cluster/fits.yaml --cluster",
 	"drain node-1 --cluster",
 	"shrink --cluster",
-	"side --config default --to /dev/null --cluster",
+	"side --config none --to /dev/null --cluster",
 }
 
 // 23 minutes were spent on 3 GB of zeros.

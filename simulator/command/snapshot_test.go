@@ -62,7 +62,7 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, nameless, kubeconfig := filepath.Join(dir, "cluster.yaml.gz"), filepath.Join(dir, "nameless.yaml"), filepath.Join(dir, "kubeconfig")
-	session(t, []string{"--door", "native", "--from", listed(t), "--data-dir", dir}, func(real string) {
+	session(t, []string{"--plugin", "native", "--from", listed(t), "--data-dir", dir}, func(real string) {
 		same(real)
 		var said bytes.Buffer
 		for _, args := range [][]string{{"--to", file}, {"--to", nameless, "--anonymize"}} {
@@ -73,12 +73,12 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 		if !strings.Contains(said.String(), "reads pods, 4\n") || !strings.Contains(said.String(), "2 nodes, 4 pods") {
 			t.Errorf("it says %s", &said)
 		}
-		out := session(t, []string{"--door", "native", "--kubeconfig", kubeconfig}, same)
+		out := session(t, []string{"--plugin", "native", "--kubeconfig", kubeconfig}, same)
 		if !strings.Contains(out, "this is a copy of regex-scheduling (https://127.0.0.1:") {
 			t.Errorf("a copy without a file says %s", out)
 		}
 	})
-	r := runSimulator(t, "--door", "native", "--from", file)
+	r := runSimulator(t, "--plugin", "native", "--from", file)
 	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
 	same(base)
 	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml.gz"`) || !strings.Contains(status, `"taken":"20`) {

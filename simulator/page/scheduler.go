@@ -25,7 +25,7 @@ func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {
 // readyMade is one of the ready-made configurations, for the editor.
 func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range simulator.Configurations {
-		if c.Door == r.URL.Query().Get("door") {
+		if c.Variant == r.URL.Query().Get("plugin") {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			_, _ = w.Write(c.YAML())
 			return nil

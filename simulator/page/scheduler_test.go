@@ -18,7 +18,7 @@ func TestAConfigurationIsCalledByWhatItPutsToUse(t *testing.T) {
 	}
 	for _, c := range simulator.Configurations {
 		if got := configTitle(c.YAML()); got != c.Title {
-			t.Errorf("%s is called %q, want %q", c.Door, got, c.Title)
+			t.Errorf("%s is called %q, want %q", c.Variant, got, c.Title)
 		}
 	}
 }

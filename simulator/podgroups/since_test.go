@@ -36,7 +36,7 @@ import (
 var sim *simulator.Simulator
 
 func TestMain(m *testing.M) {
-	testsim.Main(m, &sim, simulator.Config{Door: "default", PodGroups: true, Warnings: os.Stderr})
+	testsim.Main(m, &sim, simulator.Config{Variant: "none", PodGroups: true, Warnings: os.Stderr})
 }
 
 func nodeOf(name, cpu string) v1.Node { return objects.PlainNode(name, "a", cpu) }

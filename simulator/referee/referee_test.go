@@ -44,7 +44,7 @@ func TestALiveClusterComesToWhatWasPredicted(t *testing.T) {
 	slices.SortStableFunc(all, func(a, b *scenarios.Scenario) int { return strings.Compare(a.Config, b.Config) })
 	r := &referee{}
 	var err error
-	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Door: "default", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
+	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Variant: "none", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {

@@ -24,7 +24,7 @@ import (
 var sim *simulator.Simulator
 
 func TestMain(m *testing.M) {
-	testsim.Main(m, &sim, simulator.Config{Door: "native", ResultAnnotations: true})
+	testsim.Main(m, &sim, simulator.Config{Variant: "native", ResultAnnotations: true})
 }
 
 const prefix = "kube-scheduler-simulator.sigs.k8s.io/"

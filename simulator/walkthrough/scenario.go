@@ -36,10 +36,10 @@ func waits(reason, message string) *regexp.Regexp {
 // pods are the pods of the walkthrough. To guest v1 an invalid regex is an error,
 // on which the scheduler tries again and again; elsewhere the pod waits for another
 // annotation.
-func pods(door string) []*pod {
+func pods(variant string) []*pod {
 	const trailing = `annotation ` + regex.Annotation + `: trailing backslash at end of expression: "kubecon-\.\*\\"`
 	invalid := waits(v1.PodReasonUnschedulable, `0/3 nodes are available: `+trailing)
-	switch door {
+	switch variant {
 	case "v1":
 		invalid = waits(v1.PodReasonSchedulerError, `.*filter plugin: `+trailing)
 	case "extender", "extender-names", "extender-v2":

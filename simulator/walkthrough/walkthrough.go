@@ -36,15 +36,15 @@ const (
 	glance = 100 * time.Millisecond
 )
 
-// Run walks through, printing to out as it goes. door is the way into the
+// Run walks through, printing to out as it goes. variant is the way into the
 // scheduler that the cluster uses: v1 words some verdicts differently. The
 // error is what came out other than it should.
-func Run(ctx context.Context, config *rest.Config, door string, out io.Writer) error {
+func Run(ctx context.Context, config *rest.Config, variant string, out io.Writer) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
-	w := &walk{client.CoreV1().Nodes(), client.CoreV1().Pods(metav1.NamespaceDefault), out, pods(door)}
+	w := &walk{client.CoreV1().Nodes(), client.CoreV1().Pods(metav1.NamespaceDefault), out, pods(variant)}
 	for _, step := range []func(context.Context) error{w.createNodes, w.createPods, w.mend} {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		err := step(ctx)

@@ -8,15 +8,15 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
 )
 
-// The steps of the walkthrough, through every door, on a cluster that is as
+// The steps of the walkthrough, through every variant, on a cluster that is as
 // real as it gets.
 func TestWalkthrough(t *testing.T) {
-	for _, door := range simulator.Doors {
-		if door == "default" {
+	for _, variant := range simulator.Variants {
+		if variant == "default" {
 			continue // it knows no regex
 		}
-		t.Run(door, func(t *testing.T) {
-			s, err := simulator.Start(t.Context(), simulator.Config{Door: door, Progress: func(step string) { t.Log(step) }})
+		t.Run(variant, func(t *testing.T) {
+			s, err := simulator.Start(t.Context(), simulator.Config{Variant: variant, Progress: func(step string) { t.Log(step) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -26,7 +26,7 @@ func TestWalkthrough(t *testing.T) {
 				}
 			}()
 			var out strings.Builder
-			if err := walkthrough.Run(t.Context(), s.AdminConfig(), door, &out); err != nil {
+			if err := walkthrough.Run(t.Context(), s.AdminConfig(), variant, &out); err != nil {
 				t.Errorf("%v\n%s", err, out.String())
 			}
 			for _, want := range []string{

@@ -10,28 +10,28 @@ import (
 	"testing"
 )
 
-// line is what a benchmark prints of a door in a round.
-func line(door string, round int, ns float64) string {
-	return fmt.Sprintf("BenchmarkCycle/case=prefix/nodes=1000/door=%s/round=%d-2  \t 100\t %f cpu-ns/op\t 7 B/op\n", door, round, ns)
+// line is what a benchmark prints of a variant in a round.
+func line(variant string, round int, ns float64) string {
+	return fmt.Sprintf("BenchmarkCycle/case=prefix/nodes=1000/plugin=%s/round=%d-2  \t 100\t %f cpu-ns/op\t 7 B/op\n", variant, round, ns)
 }
 
 func TestRatiosAreTakenRoundByRound(t *testing.T) {
-	// The machine is ten times as slow in round 1; round 3 lacks a door.
+	// The machine is ten times as slow in round 1; round 3 lacks a variant.
 	in := "cpu: Some CPU\nPASS\n" + line("v2", 0, 20) + line("native", 0, 10) + line("v2", 1, 300) + line("native", 1, 100) +
 		line("native", 2, 10) + line("v2", 2, 40) + line("v2", 3, 1000)
 	r, err := read(strings.NewReader(in), "run.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(door string) series { return series{"Cycle", "prefix", 1000, door, "cpu-sec/op"} }
+	of := func(variant string) series { return series{"Cycle", "prefix", 1000, variant, "cpu-sec/op"} }
 	if got := r.summary(of("v2"), of("native")); got.Center != 3 {
 		t.Errorf("got %+v, want the median 3", got)
 	}
 	if got := r.summary(of("v2"), series{}).Center; math.Abs(got-170e-9) > 1e-12 {
 		t.Errorf("the median is %v s", got)
 	}
-	if r.cpu != "Some CPU" || strings.Join(r.doors, " ") != "v2 native" {
-		t.Errorf("%q, %q", r.cpu, r.doors)
+	if r.cpu != "Some CPU" || strings.Join(r.variants, " ") != "v2 native" {
+		t.Errorf("%q, %q", r.cpu, r.variants)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestARunBecomesAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(written)
-	if !strings.HasPrefix(text, "before\n"+beginMark+"\n## What does a pod cost, by door?\n") || !strings.HasSuffix(text, endMark+"after\n") || strings.Contains(text, "old\n") {
+	if !strings.HasPrefix(text, "before\n"+beginMark+"\n## What does a pod cost, by variant?\n") || !strings.HasSuffix(text, endMark+"after\n") || strings.Contains(text, "old\n") {
 		t.Error(text)
 	}
 	for _, want := range []string{
@@ -72,11 +72,11 @@ func TestMistakesAreReported(t *testing.T) {
 		return file
 	}
 	for want, args := range map[string][]string{
-		"usage:":                    {},
-		"no such file":              {"none.txt"},
-		"no benchmarks":             {in("run.txt", "PASS\n")},
-		"is no benchmark of a door": {in("run.txt", "BenchmarkOther-2 1 1 ns/op\n")},
-		"around what is measured":   {"-doc", in("page.md", "prose"), "testdata/run.txt"},
+		"usage:":                       {},
+		"no such file":                 {"none.txt"},
+		"no benchmarks":                {in("run.txt", "PASS\n")},
+		"is no benchmark of a variant": {in("run.txt", "BenchmarkOther-2 1 1 ns/op\n")},
+		"around what is measured":      {"-doc", in("page.md", "prose"), "testdata/run.txt"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(args, &stdout, &stderr); code == 0 || !strings.Contains(stderr.String(), want) {
@@ -105,8 +105,8 @@ func TestWhatIsNoisyIsNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(door string) string {
-		text, _ := r.cell(pod("prefix", door), 1000)
+	of := func(variant string) string {
+		text, _ := r.cell(pod("prefix", variant), 1000)
 		return text
 	}
 	if got := of("v2"); got != "1.004µ ±0%" {

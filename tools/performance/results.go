@@ -16,15 +16,15 @@ import (
 type series struct {
 	benchmark, kase string
 	nodes           int
-	door, unit      string
+	variant, unit   string
 }
 
 // results are what a run printed.
 type results struct {
-	cpu    string
-	sizes  []int    // numbers of nodes, and doors, in the order in which
-	doors  []string // they were measured first
-	values map[series]map[string]float64
+	cpu      string
+	sizes    []int    // numbers of nodes, and variants, in the order in which
+	variants []string // they were measured first
+	values   map[series]map[string]float64
 }
 
 // read reads the lines of the benchmarks, and skips all others.
@@ -54,18 +54,18 @@ func (r *results) add(line *benchfmt.Result) error {
 		of[key] = value
 	}
 	nodes, err := strconv.Atoi(of["/nodes"])
-	if err != nil || of["/door"] == "" || of["/round"] == "" {
-		return fmt.Errorf("%s is no benchmark of a door in a round", line.Name)
+	if err != nil || of["/plugin"] == "" || of["/round"] == "" {
+		return fmt.Errorf("%s is no benchmark of a variant in a round", line.Name)
 	}
 	r.cpu = line.GetConfig("cpu")
-	if !slices.Contains(r.doors, of["/door"]) {
-		r.doors = append(r.doors, of["/door"])
+	if !slices.Contains(r.variants, of["/plugin"]) {
+		r.variants = append(r.variants, of["/plugin"])
 	}
 	if !slices.Contains(r.sizes, nodes) {
 		r.sizes = append(r.sizes, nodes)
 	}
 	for _, v := range line.Values {
-		s := series{string(benchmark), of["/case"], nodes, of["/door"], v.Unit}
+		s := series{string(benchmark), of["/case"], nodes, of["/plugin"], v.Unit}
 		if r.values[s] == nil {
 			r.values[s] = map[string]float64{}
 		}

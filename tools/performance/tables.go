@@ -10,11 +10,11 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// figure is what a cell shows: a series, or that divided by another door's in the same
+// figure is what a cell shows: a series, or that divided by another variant's in the same
 // round, or by the nodes.
 type figure struct {
 	series         // but for its number of nodes
-	divisor string // "", a door, or perNode
+	divisor string // "", a variant, or perNode
 }
 
 const perNode = "node"
@@ -52,13 +52,13 @@ type table struct {
 }
 
 // pod is the processor time of a pod's cycle.
-func pod(kase, door string) figure {
-	return figure{series: series{benchmark: "Cycle", kase: kase, door: door, unit: "cpu-sec/op"}}
+func pod(kase, variant string) figure {
+	return figure{series: series{benchmark: "Cycle", kase: kase, variant: variant, unit: "cpu-sec/op"}}
 }
 
 // whole is of a whole scheduler.
-func whole(kase, door, unit string) figure {
-	return figure{series: series{benchmark: "Scheduler", kase: kase, door: door, unit: unit}}
+func whole(kase, variant, unit string) figure {
+	return figure{series: series{benchmark: "Scheduler", kase: kase, variant: variant, unit: unit}}
 }
 
 func (f figure) per(divisor string) figure {
@@ -69,21 +69,21 @@ func (f figure) per(divisor string) figure {
 // tables are the answers to what a person may want to know first. benchstat has the rest.
 func (r *results) tables() []table {
 	cost := table{
-		"What does a pod cost, by door?", "Seconds of processor time that a door takes of a pod's scheduling cycle. Remembered: there was a pod with this\n" +
+		"What does a pod cost, by variant?", "Seconds of processor time that a variant takes of a pod's scheduling cycle. Remembered: there was a pod with this\n" +
 			"pattern before, `^kubecon-`, which matches a quarter of the nodes. First: there was none.",
 		[]string{"remembered", "first", "no annotation"},
 		nil,
 	}
 	achieved := table{
-		"What does a whole scheduler achieve, by door?", "A whole scheduler with the door; ÷: over one with none, in the same round; pods of ten " +
+		"What does a whole scheduler achieve, by variant?", "A whole scheduler with the variant; ÷: over one with none, in the same round; pods of ten " +
 			"kinds. More pods/s are better, and less\nprocessor time of a pod, which counts the API server and etcd, too.",
 		[]string{"pods/s", "pods/s ÷ none", "processor time ÷ none"},
 		nil,
 	}
-	for _, door := range r.doors {
-		cost.rows = append(cost.rows, row{door, []figure{pod("prefix", door), pod("new", door), pod("none", door)}, nil})
-		achieved.rows = append(achieved.rows, row{door, []figure{
-			whole("all", door, "pods/s"), whole("all", door, "pods/s").per("none"), whole("all", door, "cpu-sec/pod").per("none"),
+	for _, variant := range r.variants {
+		cost.rows = append(cost.rows, row{variant, []figure{pod("prefix", variant), pod("new", variant), pod("none", variant)}, nil})
+		achieved.rows = append(achieved.rows, row{variant, []figure{
+			whole("all", variant, "pods/s"), whole("all", variant, "pods/s").per("none"), whole("all", variant, "cpu-sec/pod").per("none"),
 		}, nil})
 	}
 	return []table{cost, achieved, {
@@ -152,7 +152,7 @@ func (r *results) cell(f figure, nodes int) (text string, value float64) {
 	var under series
 	if f.divisor != "" && f.divisor != perNode {
 		under = f.series
-		under.door = f.divisor
+		under.variant = f.divisor
 	}
 	s := r.summary(f.series, under)
 	noise := s.PctRangeString()

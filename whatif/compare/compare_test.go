@@ -49,16 +49,16 @@ func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
 		"pods that fit":            {Cluster: clusterOf(150, 400)},
 		"pods that preempt others": {Cluster: crowded()},
 		"every pod anew":           {Cluster: crowded(), Pods: side.All, InTurn: true},
-		"an extender":              {Cluster: clusterOf(130, 100), A: door(t, "extender"), B: []Scheduler{door(t, "extender")}},
+		"an extender":              {Cluster: clusterOf(130, 100), A: variant(t, "extender"), B: []Scheduler{variant(t, "extender")}},
 		"another seed in each run": {Cluster: clusterOf(20, 60), Runs: 2},
-		"a plugin that is not met": {Cluster: clusterOf(150, 200), B: []Scheduler{door(t, "v2")}},
+		"a plugin that is not met": {Cluster: clusterOf(150, 200), B: []Scheduler{variant(t, "v2")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if options.A.Config == nil {
-				options.A = door(t, "default")
+				options.A = variant(t, "default")
 			}
 			if len(options.B) == 0 {
-				options.B = []Scheduler{door(t, "default")}
+				options.B = []Scheduler{variant(t, "default")}
 			}
 			r := run(t, options)
 			if len(r.Differences) > 0 || r.Lost() != 0 || len(r.Runs) != max(1, options.Runs) {
@@ -80,7 +80,7 @@ func TestNodesThatPreFilterNamesAreLookedAtInOneOrder(t *testing.T) {
 	for i := range 60 {
 		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprintf("even-%02d", i), []string{"100m", "300m"}[i%2]), "^node-..[02468]$"))
 	}
-	r := run(t, Options{A: door(t, "native"), B: []Scheduler{door(t, "v2")}, Cluster: s})
+	r := run(t, Options{A: variant(t, "native"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
 	if tally := r.Runs[0]; len(r.Differences) > 0 || tally.Same != 60 {
 		t.Errorf("%d differ, %+v", len(r.Differences), tally)
 	}
@@ -92,7 +92,7 @@ func TestARegexThatLeavesThreePodsWithoutNodesIsFound(t *testing.T) {
 		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprint("picky-", i), "100m"), "^gpu-"))
 	}
 	s.Pods = append(s.Pods, withRegex(podOf("fussy", "100m"), "^node-00[12]$"), podOf("huge", "64"))
-	r := run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "v2")}, Cluster: s})
+	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
 	if r.Lost() != 3 || r.Asked != 45 || r.Nodes != 10 {
 		t.Errorf("%d of %d pods on %d nodes have lost theirs", r.Lost(), r.Asked, r.Nodes)
 	}
@@ -122,7 +122,7 @@ profiles:
 `
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "busy"), podOf("new", "100m"))
-	r := run(t, Options{A: door(t, "default"), B: []Scheduler{{Name: "packed", Config: []byte(packed)}}, Cluster: s})
+	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{{Name: "packed", Config: []byte(packed)}}, Cluster: s})
 	if len(r.Differences) != 1 {
 		t.Fatalf("%d differ", len(r.Differences))
 	}
@@ -138,7 +138,7 @@ func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	urgent := podOf("urgent", "3")
 	urgent.Spec.PriorityClassName = "first"
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "one"), urgent)
-	r := run(t, Options{A: Scheduler{Name: "meek", Config: []byte(meek)}, B: []Scheduler{door(t, "default")}, Cluster: s})
+	r := run(t, Options{A: Scheduler{Name: "meek", Config: []byte(meek)}, B: []Scheduler{variant(t, "default")}, Cluster: s})
 	got := map[string]Difference{}
 	for _, d := range r.Differences {
 		got[d.Name] = d
@@ -162,7 +162,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	}
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
 	s.Pods = append(s.Pods, podOf("first", "3"), podOf("waits", "2"))
-	r := run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "v2")}, Cluster: s, Scenario: *scenario})
+	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Scenario: *scenario})
 	nodes := map[string]string{"first": "gone", "waits": "node-1", "web-1": "gpu-1", "web-2": "gpu-1 or node-1"}
 	if r.Nodes != 2 || r.Lost() != 0 || r.Steps != 3 {
 		t.Errorf("%d nodes, %d lost, %d steps; want %v", r.Nodes, r.Lost(), r.Steps, nodes)
@@ -177,7 +177,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 
 func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	good := door(t, "v2")
+	good := variant(t, "v2")
 	gone := Scheduler{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
 	guest := Scheduler{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
 	const aboutGone = "--a gone.yaml: line 3: plugin Gone: profile default-scheduler enables it, but it is not compiled in"
@@ -215,7 +215,7 @@ func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {
 	for _, at := range []string{"reads the cluster", "schedules"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Run(ctx, Options{
-			A: door(t, "default"), B: []Scheduler{door(t, "v2")}, Cluster: clusterOf(20, 200), Pods: side.Pending, WhatIf: whatIf,
+			A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(20, 200), Pods: side.Pending, WhatIf: whatIf,
 			Progress: func(p Progress) {
 				if p.Step == at {
 					cancel()
@@ -243,7 +243,7 @@ func nothingLeft(t *testing.T) {
 func TestAPodThatAlwaysFailsIsNotWaitedFor(t *testing.T) {
 	s := clusterOf(3, 3)
 	s.Pods = append(s.Pods, withRegex(podOf("broken", "100m"), "["))
-	r := run(t, Options{A: door(t, "v1"), B: []Scheduler{door(t, "v2")}, Cluster: s})
+	r := run(t, Options{A: variant(t, "v1"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
 	if len(r.Nowhere) != 1 || r.Nowhere[0].A.State != "Error" || r.Nowhere[0].B.State != "Unschedulable" {
 		t.Errorf("%+v", r.Nowhere)
 	}
@@ -259,7 +259,7 @@ func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
 	moved := podOf("moved", "1")
 	moved.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "u", Controller: ptr.To(true)}}
 	s.Pods = []v1.Pod{on(other, "node-000"), on(mirror, "node-000"), on(done, "node-000"), gated, on(moved, "node-000")}
-	r := run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "default")}, Cluster: s, Pods: side.All})
+	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s, Pods: side.All})
 	if r.Asked != 1 || r.Runs[0].Same != 3 || len(r.Nowhere) != 1 || r.Nowhere[0].A.Message != "it has scheduling gates" {
 		t.Errorf("asked of %d, %+v, nowhere %+v", r.Asked, r.Runs[0], r.Nowhere)
 	}
@@ -271,7 +271,7 @@ func TestTheSameTwiceIsTheSame(t *testing.T) {
 	for i := range texts {
 		s := crowded()
 		s.Pods = append(s.Pods, withRegex(podOf("picky", "100m"), "^gpu-"), withRegex(podOf("fussy", "100m"), "^node-00[12]$"))
-		r := run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
+		r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
 		raw, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -289,7 +289,7 @@ func TestTheClusterIsOnlyRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, Options{A: door(t, "default"), B: []Scheduler{door(t, "default")}, Cluster: s, Pods: side.All})
+	run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s, Pods: side.All})
 	if after, err := json.Marshal(s); err != nil || string(after) != string(before) {
 		t.Errorf("%v: %s", err, after)
 	}

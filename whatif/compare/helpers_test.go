@@ -18,8 +18,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
-// door is one of the ready-made configurations.
-func door(t *testing.T, name string) Scheduler {
+// variant is one of the ready-made configurations.
+func variant(t *testing.T, name string) Scheduler {
 	t.Helper()
 	config, err := simulator.SchedulerConfig(name)
 	if err != nil {

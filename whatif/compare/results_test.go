@@ -21,7 +21,7 @@ import (
 // sideOf runs a side in this process.
 func sideOf(t *testing.T, name string, s *snapshot.Snapshot, mode string) *side.Result {
 	t.Helper()
-	config := door(t, name).Config
+	config := variant(t, name).Config
 	o, done, err := whatIf(config)
 	if err != nil {
 		t.Fatal(err)

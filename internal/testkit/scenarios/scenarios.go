@@ -29,7 +29,7 @@ import (
 // Scenario is a file. What the change is made of is done in the order of its fields.
 type Scenario struct {
 	Name string `json:"-"`
-	// Config names one of the ready-made configurations of the simulator. Empty: default.
+	// Config names one of the ready-made configurations of the simulator. Empty: none.
 	Config string `json:"config"`
 	// Needs is a feature gate of Kubernetes, without which there is no such scenario.
 	Needs featuregate.Feature `json:"needs"`
@@ -78,7 +78,7 @@ func read(file string) (*Scenario, error) {
 		return nil, err
 	}
 	documents := bytes.SplitN(text, []byte("\n---\n"), 3)
-	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(file), ".yaml"), Config: "default", file: file}
+	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(file), ".yaml"), Config: "none", file: file}
 	if err := yaml.UnmarshalStrict(documents[0], s); err != nil {
 		return nil, err
 	}

@@ -101,13 +101,13 @@ func TestAReadyMadeConfigurationCanBeUndone(t *testing.T) {
 	p := open(t, "/")
 	p.click("#cog")
 	p.paste("#text", "# mine\n")
-	p.click("#door-native")
+	p.click("#variant-native")
 	native := simulator.Configurations[2]
 	p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(native.YAML())))
 	p.waitFor("its lines are numbered", "document.querySelector('.gutter').childElementCount > 5")
 	p.press("z", true)
 	p.waitFor("what was typed is back", `document.querySelector("#text").value === "# mine\n"`)
-	p.click("#door-native")
+	p.click("#variant-native")
 	p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(native.YAML())))
 	p.press(kb.Escape, false) // nobody has typed that
 	p.closed("#editor")

@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 }
 
 func startAll(ctx context.Context, binary string) (err error) {
-	if sim, err = simulator.Start(ctx, simulator.Config{Door: "default"}); err != nil {
+	if sim, err = simulator.Start(ctx, simulator.Config{Variant: "none"}); err != nil {
 		return err
 	}
 	pages, err := page.New(ctx, sim)

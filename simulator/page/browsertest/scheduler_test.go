@@ -38,10 +38,10 @@ func TestABadConfigurationIsShownAndTheOldOneGoesOn(t *testing.T) {
 
 func TestAReadyMadeConfigurationIsOneClickAway(t *testing.T) {
 	for _, c := range simulator.Configurations {
-		t.Run(c.Door, func(t *testing.T) {
+		t.Run(c.Variant, func(t *testing.T) {
 			p := open(t, "/")
 			p.click("#cog")
-			p.click("#door-" + c.Door)
+			p.click("#variant-" + c.Variant)
 			p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(c.YAML())))
 			if strings.Contains(string(c.YAML()), "extenders:") {
 				return // applied in the walkthrough of the extender

@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// role says what a door is measured for.
+// role says what a variant is measured for.
 type role int
 
 const (
@@ -24,8 +24,8 @@ const (
 	foreign             // a guest from elsewhere
 )
 
-// door is a way into the scheduler.
-type door struct {
+// variant is a way into the scheduler.
+type variant struct {
 	name string
 	role role
 	// open makes it ready to be asked, over and over, what kube-scheduler would
@@ -34,36 +34,36 @@ type door struct {
 	// overHTTP is true of one that is asked about all nodes at once, elsewhere.
 	overHTTP bool
 	// serve makes it ready for a real scheduler, until the benchmark ends. Nil:
-	// the door is not measured there.
+	// the variant is not measured there.
 	serve func(tb testing.TB) service
 	wasm  []byte // of a guest
 }
 
-// long reports whether turns of a door take seconds: the guest on the SDK, and all
+// long reports whether turns of a variant take seconds: the guest on the SDK, and all
 // that goes over HTTP.
-func (d *door) long() bool {
+func (d *variant) long() bool {
 	return d.name == "v1" || strings.HasPrefix(d.name, "extender") || strings.HasPrefix(d.name, "http")
 }
 
-// session is an open door.
+// session is an open variant.
 type session interface {
-	// Cycle runs the scheduling cycle of a pod as far as the door has a part in
+	// Cycle runs the scheduling cycle of a pod as far as the variant has a part in
 	// it, and returns the names of the nodes that pass, in feasible if it has
 	// the room.
 	Cycle(pod *v1.Pod, feasible []string) ([]string, error)
 	Close() error
 }
 
-// service is a door that stands open to a real scheduler.
+// service is a variant that stands open to a real scheduler.
 type service struct {
 	config  string // a KubeSchedulerConfiguration
 	plugins frameworkruntime.Registry
 }
 
-// allDoors are ours, the floors, and the guests from elsewhere.
-func allDoors(tb testing.TB) []*door {
+// allVariants are ours, the floors, and the guests from elsewhere.
+func allVariants(tb testing.TB) []*variant {
 	v2 := read(tb, static.Files.ReadFile, "regex_v2.wasm")
-	all := []*door{
+	all := []*variant{
 		{name: "none", serve: func(testing.TB) service { return service{config: configuration} }},
 		ofGuest("v1", ours, read(tb, static.Files.ReadFile, "regex_v1.wasm")),
 		ofGuest("v2", ours, v2),
@@ -84,7 +84,7 @@ func allDoors(tb testing.TB) []*door {
 	seen := map[string]bool{}
 	for _, d := range all {
 		if seen[d.name] {
-			tb.Fatalf("two doors have the name %s: rename a guest's file", d.name)
+			tb.Fatalf("two variants have the name %s: rename a guest's file", d.name)
 		}
 		seen[d.name] = true
 	}
@@ -100,7 +100,7 @@ func read(tb testing.TB, from func(string) ([]byte, error), file string) []byte 
 	return wasm
 }
 
-// nameOf makes a door's name of a file's, one that a benchmark's name can hold.
+// nameOf makes a variant's name of a file's, one that a benchmark's name can hold.
 func nameOf(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".wasm")
 	return strings.NewReplacer(" ", "_", "/", "_", "=", "_", "\t", "_").Replace(name)
