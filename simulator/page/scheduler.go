@@ -14,12 +14,21 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
-func (p *page) scheduler(w http.ResponseWriter, r *http.Request) error {
+func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "scheduler", "Scheduler configuration", "", map[string]any{
+		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": simulator.Configurations, "Compare": false,
+	})
+}
+
+// compareForm edits configuration B: that of the comparison in the query "from", or else the current one.
+func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
-	if one := p.jobs.comparison(r.URL.Query().Get("compared")); one != nil {
-		text = one.Typed
+	if from := p.jobs.comparison(r.URL.Query().Get("from")); from != nil {
+		text = from.Typed
 	}
-	return p.show(w, r, "scheduler", "Scheduler", "", map[string]any{"Text": text, "ReadyMade": simulator.Configurations})
+	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
+		"Text": text, "ReadyMade": simulator.Configurations, "Compare": true,
+	})
 }
 
 // readyMade is one of the ready-made configurations, for the editor.

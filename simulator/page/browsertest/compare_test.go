@@ -84,7 +84,7 @@ func TestAComparisonIsStopped(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("waits", "")
-	p.click("#cog")
+	p.click("#compare-with")
 	p.paste("#text", config)
 	p.click("#compare")
 	p.waitFor("it is under way", "document.querySelector('#editor .job button') !== null")

@@ -35,8 +35,7 @@ func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
 	p.scheme("light")
 	p.inTheCloud()
 	p.says("#summary", "5 running")
-	p.click("#new")
-	p.click("#new-fit")
+	p.click("#fit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text').value.includes('kind: Deployment')")
 	p.onEveryScreen("the form", "#editor h1, #editor .submit, #text, #until-full")
 

@@ -13,7 +13,9 @@ func TestDialogsFocusWhatComesFirst(t *testing.T) {
 	for _, d := range []struct{ button, link, focus string }{
 		{"#new", "#new-pod", "#text"},
 		{"", "#cog", "#text"},
-		{"#more", "#import", "#file"},
+		{"", "#fit", "#text"},
+		{"", "#compare-with", "#text"},
+		{"#new", "#import", "#file"},
 		{"#more", "#reset", "#editor .form-foot [data-close]"},
 		{"", "#node-kubecon-1", "#panel h1"},
 	} {
@@ -38,13 +40,13 @@ func TestMenusHaveTheKeysOfMenus(t *testing.T) {
 		{kb.ArrowDown, "#new-node"},
 		{kb.ArrowDown, "#new-pod"},
 		{kb.ArrowUp, "#new-node"},
-		{kb.ArrowUp, "#new-fit"},
+		{kb.ArrowUp, "#import"},
 		{kb.ArrowDown, "#new-node"},
-		{kb.End, "#new-fit"},
+		{kb.End, "#import"},
 		{kb.Home, "#new-node"},
 		{"p", "#new-pod"},
 		{kb.Escape, "#new"},
-		{kb.ArrowUp, "#new-fit"},
+		{kb.ArrowUp, "#import"},
 		{kb.Escape, "#new"},
 		{kb.Enter, "#new-node"},
 	} {

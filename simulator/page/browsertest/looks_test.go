@@ -37,7 +37,7 @@ func dialog(button, link string) func(*tab) {
 }
 
 var scenes = []scene{
-	{"/", nil, "#new, #more, #cog, .waiting .why b, .waiting .why span"},
+	{"/", nil, "#fit, #compare-with, #new, #more, #cog, .waiting .why b, .waiting .why span"},
 	{"/", menu("#new"), "#new-menu"},
 	{"/", menu("#more"), "#more-menu"},
 	{"/pods", nil, "#new, .list .outcome, .list .clip"},
@@ -48,9 +48,10 @@ var scenes = []scene{
 	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
 	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .deeds button, .deeds a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
-	{"/", dialog("#new", "#new-fit"), "#editor h1, #editor .submit, #text, #until-full"},
+	{"/", dialog("", "#fit"), "#editor h1, #editor .submit, #text, #until-full"},
+	{"/", dialog("", "#compare-with"), "#editor h1, #editor .submit, #text, #what-if"},
 	{"/", dialog("", "#cog"), "#editor h1, #editor .submit, #text"},
-	{"/", dialog("#more", "#import"), "#editor h1, #editor .submit"},
+	{"/", dialog("#new", "#import"), "#editor h1, #editor .submit"},
 	{"/", dialog("#more", "#reset"), "#editor h1, #reset-yes"},
 	{"/new/pod", nil, "main h1, main .submit"},
 	{"/scheduler", nil, "main h1"},
@@ -161,7 +162,7 @@ func TestTheHeadOfALargeCopyFits(t *testing.T) {
 				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
 				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
 				document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
-			p.readable("#cog, #new, #more, #source, #summary .chip")
+			p.readable("#cog, #fit, #compare-with, #new, #more, #source, #summary .chip")
 		})
 	}
 }

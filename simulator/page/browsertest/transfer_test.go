@@ -34,7 +34,7 @@ func TestWhatIsExportedCanBeImportedAfterAReset(t *testing.T) {
 	p.closed("#editor")
 	p.says("main", "An empty cluster")
 
-	p.click("#more")
+	p.click("#new")
 	p.click("#import")
 	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 	p.submit()
@@ -49,7 +49,7 @@ func (p *tab) refuses(name, text, says string) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		p.Fatal(err)
 	}
-	p.click("#more")
+	p.click("#new")
 	p.click("#import")
 	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 	p.click("#editor .submit")
@@ -77,7 +77,7 @@ func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t 
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	for _, objectsOnly := range []bool{true, false} {
-		p.click("#more")
+		p.click("#new")
 		p.click("#import")
 		p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 		if objectsOnly {
