@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(filter-out -buildvcs=% -trimpath,$(GOFLAGS)) -buildvcs=false -trimpath)
 
 # The minors of Kubernetes that every program can be built from. The first is go.mod's,
-# and what is built unless told otherwise. CONTRIBUTING.md says how to raise them.
+# and the default. CONTRIBUTING.md says how to raise them.
 MINORS     := 1.36 1.35 1.37
 KUBERNETES ?= $(firstword $(MINORS))
 ifeq ($(filter $(KUBERNETES),$(MINORS)),)
@@ -36,7 +36,7 @@ COMMIT   = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 identify = $(patsubst %',% -X $(OURS).tag=$(2) -X $(OURS).commit=$(COMMIT)',$(1))
 
 # The guests, the upstream host and other minors pin modules that not every registry
-# serves. Where they cannot be had, they are left out, loudly.
+# serves. Where they are unavailable, they are skipped, loudly.
 MODULES := . regex guest tools compat/scenario
 GUESTS_SERVED = $(shell tools/served.sh v1 v2)
 UPSTREAM_SERVED = $(shell tools/served.sh compat)
