@@ -84,7 +84,7 @@ func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
 		return
 	}
 	_, _ = w.Write(r.bytes(span{r.list.start, r.items.start}))
-	r.writeList(w, "[]", passes, func(i int) { _, _ = w.Write(r.bytes(r.nodes[i])) })
+	r.writeList(w, "[]", passes, func(i int) { _, _ = w.Write(r.bytes(r.nodes[i].span)) })
 	_, _ = w.Write(r.bytes(span{r.items.end, r.list.end}))
 }
 

@@ -9,10 +9,7 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
@@ -36,9 +33,9 @@ type Request struct {
 	Form Form
 
 	body  []byte
-	list  span   // the NodeList
-	items span   // its items, with brackets; empty if it has none
-	nodes []span // each of them
+	list  span // the NodeList
+	items span // its items, with brackets; empty if it has none
+	nodes []node
 }
 
 // span is where something lies in the body.
@@ -46,104 +43,42 @@ type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end] }
 
-// What a request takes in addition to its body, in bytes, and rather more than less: for
-// a node's place here, in an algorithm and in an answer; for an annotation; for a
-// byte of a string and its copies; and for one of a string that has to be
-// decoded, and encoded again.
-const (
-	perNode        = 128
-	perAnnotation  = 256
-	perByte        = 4
-	perByteDecoded = 12
-)
+// node is a full node: where it lies, and its name.
+type node struct {
+	span
+	name string
+}
 
 // Read reads an ExtenderArgs. The error says where in the body the mistake is, or
-// is that of take, which is asked for what memory the request takes, answer and
+// is that of take, which is asked for the memory that the request takes, answer and
 // algorithms included, before it does. The Request keeps body.
 func Read(body []byte, take func(bytes int64) error) (*Request, error) {
-	q := &Request{body: body}
-	r := &reader{
-		json: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
-		body: body, take: take,
+	if err := checkBounds(body); err != nil {
+		return nil, err
 	}
-	hasPod := false
-	pod := r.object(field{"metadata", r.object(
-		field{"name", r.text(&q.Pod.Name)},
-		field{"namespace", r.text(&q.Pod.Namespace)},
-		field{"annotations", r.annotations(&q.Pod.Annotations)},
-	)})
-	err := r.object(
-		field{"Pod", func() error {
-			hasPod = r.json.PeekKind() != 'n'
-			return pod()
-		}},
-		field{"Nodes", r.inForm(q, Full, r.within(&q.list, r.object(field{"items", r.within(&q.items, r.list('[', r.node(q)))})))},
-		field{"NodeNames", r.inForm(q, Names, r.list('[', func() error {
-			name, err := r.string(perNode)
-			q.Names = append(q.Names, name)
-			return err
-		}))},
-	)()
-	if err == nil {
-		err = r.atEnd()
-	}
-	if err == nil && !hasPod {
-		err = errors.New("field Pod is missing")
-	}
+	args, err := decode(body, take)
 	if err != nil {
 		return nil, err
 	}
-	return q, nil
-}
-
-// inForm reads a list of nodes, which gives q its form unless it is null.
-func (r *reader) inForm(q *Request, form Form, list value) value {
-	return func() error {
-		if r.json.PeekKind() != 'n' {
-			if q.Form != Neither {
-				return errors.New("the request has both Nodes and NodeNames: send one of them")
-			}
-			q.Form = form
+	pod, nodes, names := args.Pod.is, args.Nodes.is, args.NodeNames.is
+	r := &Request{body: body}
+	switch {
+	case pod == nil:
+		return nil, errors.New("field Pod is missing")
+	case nodes != nil && names != nil:
+		return nil, errors.New("the request has both Nodes and NodeNames: send one of them")
+	case nodes != nil:
+		r.Form, r.list, r.items, r.nodes = Full, args.Nodes.at, nodes.Items.at, nodes.Items.is
+		for _, node := range r.nodes {
+			r.Names = append(r.Names, node.name)
 		}
-		return list()
+	case names != nil:
+		r.Form, r.Names = Names, names
 	}
-}
-
-// node reads a full node. Null is one without a name, as encoding/json has it.
-func (r *reader) node(q *Request) value {
-	var name string
-	object := r.object(field{"metadata", r.object(field{"name", r.text(&name)})})
-	return func() error {
-		var at span
-		name = ""
-		if err := r.within(&at, object)(); err != nil {
-			return err
-		}
-		q.nodes, q.Names = append(q.nodes, at), append(q.Names, name)
-		return r.take(perNode)
+	meta := pod.Metadata.is
+	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: make(map[string]string, len(meta.Annotations.is))}
+	for key, value := range meta.Annotations.is {
+		r.Pod.Annotations[key] = value.is
 	}
-}
-
-// annotations keeps them all. One that is given twice is refused like any other
-// member that counts.
-func (r *reader) annotations(into *map[string]string) value {
-	return func() error {
-		all := make(map[string]string)
-		*into = all
-		return r.list('{', func() error {
-			name, err := r.key(longestName)
-			if err == nil {
-				err = r.take(perAnnotation + perByte*int64(len(name)))
-			}
-			if err != nil {
-				return err
-			}
-			key := string(name)
-			if _, twice := all[key]; twice {
-				return r.wrong("is given twice")
-			}
-			all[key], err = r.string(0)
-			return err
-		})()
-	}
+	return r, nil
 }
