@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// buildsNothing is a go that builds nothing. What it is told to refuse cannot be had.
+// buildsNothing is a go that builds nothing. What it refuses is unavailable.
 const buildsNothing = `#!/bin/sh
 for arg; do
 	case $last in -o | --out) out=$arg ;; esac

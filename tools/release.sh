@@ -19,7 +19,7 @@ command -v $sha256 >/dev/null || sha256="shasum -a 256" # macOS
 tag=${1:-} registry=${2:-} downloads=${3:-}
 dist=$PWD/dist
 
-# What can be known to be missing is told before anything is built.
+# What can be known to be missing is reported before anything is built.
 [[ $tag =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "TAG=$tag is no version; write it as v0.1.0"
 no_git="this is no git checkout, so no commit can be named"
 prefix=$(git rev-parse --show-prefix 2>&1) || die "$no_git: $prefix"

@@ -8,7 +8,7 @@
 #   tools/verify-guests.sh record               writes the record: what was built from what
 #
 # The record, static/sources.txt, is compared everywhere. Where TinyGo cannot be
-# had it is all that can be; elsewhere the guests are rebuilt.
+# had it is all that can be; otherwise the guests are rebuilt.
 #
 # The rebuild starts from nothing, in two copies of the source whose folders
 # have different names, so a path that creeps into a guest is found here.

@@ -31,19 +31,19 @@ func TestVerifyGuestsComparesEveryByte(t *testing.T) {
 			want:  []string{"regex_v1.wasm is not what its source builds to", "in second"},
 		},
 		{
-			name: "another size is told",
+			name: "another size is reported",
 			spoil: func(t *testing.T, committed, _, _ string) {
 				write(t, committed+"/regex_v1.wasm", []byte("short"))
 			},
 			want: []string{"regex_v1.wasm", "committed: 5 bytes"},
 		},
 		{
-			name:  "a missing guest is told",
+			name:  "a missing guest is reported",
 			spoil: func(t *testing.T, committed, _, _ string) { remove(t, committed+"/regex_v1.wasm") },
 			want:  []string{"regex_v1.wasm", "committed: missing"},
 		},
 		{
-			name:  "a guest that was not built is told",
+			name:  "a guest that was not built is reported",
 			spoil: func(t *testing.T, _, first, _ string) { remove(t, first+"/regex_v2.wasm") },
 			want:  []string{"regex_v2.wasm", "rebuilt:   missing"},
 		},
@@ -117,12 +117,12 @@ func TestVerifyGuestsComparesWithTheRecord(t *testing.T) {
 			want:  []string{"v1/main.go is gone"},
 		},
 		{
-			name:  "all that differs is told",
+			name:  "all that differs is reported",
 			spoil: func(t *testing.T, root string) { flip(t, root+"/v1/main.go"); flip(t, root+"/v2/main.go") },
 			want:  []string{"v1/main.go has changed", "v2/main.go has changed"},
 		},
 		{
-			name:  "a missing record is told",
+			name:  "a missing record is reported",
 			spoil: func(t *testing.T, root string) { remove(t, root+"/static/sources.txt") },
 			want:  []string{"static/sources.txt is missing"},
 		},
@@ -165,7 +165,7 @@ func TestTheRecordIsReadBySha256sum(t *testing.T) {
 	}
 }
 
-// Without TinyGo the record decides, and that nothing was rebuilt is told; a
+// Without TinyGo the record decides, and that nothing was rebuilt is reported; a
 // TinyGo that does not build is no reason to pass.
 func TestVerifyGuestsWithoutTinyGo(t *testing.T) {
 	tests := []struct {
