@@ -31,14 +31,14 @@ func (c *Configuration) check(compiledIn sets.Set[string]) (guests []guest, m Mi
 	m.must("apiVersion", c.file["apiVersion"], configv1.SchemeGroupVersion.String())
 	var misfits yamlcheck.Problems
 	if is, ok := c.file["kind"].(string); !ok || yamlcheck.Closest(is, []string{kind}) != "" { // else all else is another's
-		misfits = c.text.Check(reflect.TypeFor[configv1.KubeSchedulerConfiguration]())
+		misfits = c.text.Check(&configv1.KubeSchedulerConfiguration{})
 	}
-	m = append(m, below("", misfits)...)
+	m = slices.Concat(c.form, m, below("", misfits))
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
 		p.checkOnce(&m)
 		known := compiledIn.Clone()
-		guests = append(guests, p.checkConfig(c.text, known, &m)...)
+		guests = append(guests, p.checkConfig(known, &m)...)
 		p.checkKnown(known, misfits, &m)
 	}
 	c.checkExtenders(&m)
@@ -157,15 +157,19 @@ func isObject(args []byte) bool {
 	return len(args) == 0 || args[0] == '{' || string(args) == "null"
 }
 
-// argsOf is the type of the args of a plugin that is compiled in, or nil.
-func argsOf(name string) reflect.Type {
+// argsOf are empty args of a plugin that is compiled in, or nil.
+func argsOf(name string) any {
 	if name == plugin.Name {
-		return reflect.TypeFor[struct {
+		return &struct {
 			Annotation        string `json:"annotation"`
 			ExcludeAnnotation string `json:"excludeAnnotation"`
-		}]()
+		}{}
 	}
-	return scheme.Scheme.AllKnownTypes()[configv1.SchemeGroupVersion.WithKind(name+"Args")]
+	args, err := scheme.Scheme.New(configv1.SchemeGroupVersion.WithKind(name + "Args"))
+	if err != nil {
+		return nil
+	}
+	return args
 }
 
 // addRefused adds why a plugin does not take its args: at the fields that it names, if it

@@ -20,14 +20,14 @@ import (
 )
 
 // Configuration is a KubeSchedulerConfiguration as somebody has written it. What of it
-// concerns this project is in the fields; where profiles or extenders are not what
-// they must be, which [Check] tells, there are none.
+// concerns this project is in the fields, as far as it has the right types.
 type Configuration struct {
 	Profiles  []Profile
 	Extenders []struct{ URLPrefix, FilterVerb string }
 
 	text yamlcheck.Text // for the lines
 	file map[string]any // all of it, for kube-scheduler
+	form Mistakes       // duplicate keys, and a second document
 }
 
 // Profile is one of the schedulers that a configuration makes.
@@ -49,26 +49,21 @@ type PluginConfig struct {
 	Args json.RawMessage
 }
 
-// Read reads a configuration in YAML or JSON. It refuses what is no YAML or no object,
-// a field that stands twice, and a second document. [Check] finds what else is wrong.
+// Read reads a configuration in YAML or JSON. It rejects what is not YAML or not an
+// object. [Check] finds what else is wrong.
 func Read(text []byte) (*Configuration, error) {
 	c := &Configuration{text: yamlcheck.Parse(text), file: map[string]any{}}
 	if _, root := c.text.Find(""); root != nil && root.Kind != goyaml.MappingNode {
-		return nil, errors.New("this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field")
+		return nil, errors.New("this is not a configuration: one begins with apiVersion: and kind:, and goes on with profiles: or another field")
 	}
-	mistakes := below("", c.text.Keys())
+	c.form = below("", c.text.Keys())
 	if second := yamlcheck.Second(text); second > 0 {
-		mistakes = append(mistakes, &FieldError{Line: second, Err: errors.New("a configuration is one document: take this line out, and what is below it if that is another one")})
-	}
-	if len(mistakes) > 0 {
-		return nil, mistakes.located(c)
+		c.form = append(c.form, &FieldError{Line: second, Err: errors.New("a configuration is one document: remove this line, and what is below it if that is another one")})
 	}
 	if err := yaml.Unmarshal(text, &c.file); err != nil {
-		return nil, err
+		return nil, cmp.Or(c.form.located(c), err)
 	}
-	if yaml.Unmarshal(text, c) != nil {
-		c.Profiles, c.Extenders = nil, nil
-	}
+	_ = yaml.Unmarshal(text, c) // check finds the wrong types
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
 		p.index, p.SchedulerName = i, cmp.Or(p.SchedulerName, v1.DefaultSchedulerName)

@@ -15,12 +15,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// guest is a plugin whose pluginConfig carries a guestURL, in a profile that enables
-// it. A guestURL of a plugin that its profile does not enable is left alone.
+// guest is a plugin whose pluginConfig has a guestURL, in a profile that enables
+// it. A guestURL of a plugin that its profile does not enable is ignored.
 type guest struct {
 	profilePlugin
-	args wasmhost.Args
-	path string // of args in the configuration
+	args wasmhost.Args // if they are not valid, the guestURL alone
+	path string        // of args in the configuration
+	bad  bool          // the args are not valid: the guest is fetched and not started
 }
 
 // multiPoint is where a guest has to be enabled: which extension points it has is
@@ -29,11 +30,11 @@ const multiPoint = "multiPoint"
 
 // checkConfig checks the args of all plugins, and returns those that are guests. It
 // adds their names to those that are known.
-func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mistakes) (guests []guest) {
+func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []guest) {
 	compiledIn := known.Clone()
 	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
-		_, _, isGuest := c.Guest()
+		url, _, isGuest := c.Guest()
 		if !isObject(c.Args) {
 			m.add(path, `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`)
 			continue
@@ -43,8 +44,8 @@ func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mi
 			if !p.mayBeGuest(i, compiledIn, m) {
 				continue
 			}
-		} else if t := argsOf(c.Name); t != nil {
-			if misfits := text.At(path).Check(t); len(misfits) > 0 {
+		} else if args := argsOf(c.Name); args != nil && len(c.Args) > 0 {
+			if misfits := yamlcheck.Decode(c.Args, args); len(misfits) > 0 {
 				*m = append(*m, below(path, misfits)...)
 				continue
 			}
@@ -53,8 +54,11 @@ func (p *Profile) checkConfig(text yamlcheck.Text, known sets.Set[string], m *Mi
 		for _, err := range errs {
 			m.addArgs(path, "", err)
 		}
-		if isGuest && errs == nil {
-			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, args, path})
+		if errs != nil {
+			args = wasmhost.Args{GuestURL: url}
+		}
+		if isGuest && args.GuestURL != "" {
+			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, args, path, errs != nil})
 		}
 	}
 	return guests

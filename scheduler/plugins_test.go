@@ -41,14 +41,14 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 		{name: "the native plugin is none", file: "good/native.yaml"},
 		{
 			name: "one, in the profile without a name", file: "good/one_guest.yaml",
-			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"}},
+			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false}},
 		},
 		{
 			name: "those of each profile, but not those that are not enabled", file: "good/many_guests.yaml",
 			want: []guest{
-				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args"},
-				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args"},
-				{profilePlugin{"other", "First"}, wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args"},
+				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false},
+				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args", false},
+				{profilePlugin{"other", "First"}, wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args", false},
 			},
 		},
 	}

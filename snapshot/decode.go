@@ -67,10 +67,6 @@ func (in *reading) add(kind Kind, raw []byte) error {
 	return nil
 }
 
-// maxChecked is how many bytes are looked through for a mistake: it takes some forty
-// times as many.
-const maxChecked = 4 << 20
-
 // unmarshal decodes JSON, and says of what does not fit where it is.
 func unmarshal(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
@@ -82,11 +78,8 @@ func unmarshal(raw []byte, into any) error {
 		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
 		return fmt.Errorf("no JSON: line %d: %w", line, err)
 	}
-	if len(raw) > maxChecked {
-		return err
-	}
-	if problems := yamlcheck.Parse(raw).Check(reflect.TypeOf(into).Elem()); len(problems) > 0 {
-		return problems[:1] // JSON is YAML
+	if problems := yamlcheck.Decode(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface()); len(problems) > 0 {
+		return problems[:1]
 	}
 	return err
 }

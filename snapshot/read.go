@@ -32,7 +32,7 @@ func Read(r io.Reader) (*Snapshot, []Notice, error) {
 // ReadSent is Read for what whoever reaches a simulator may send: it is bounded. Its
 // error may be a [TooLarge].
 func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
-	return (&reading{most: bounds{MaxSent, maxChecked, 1 << 20, toBeSent, toBeSent}}).read(r)
+	return (&reading{most: bounds{MaxSent, 4 << 20, 1 << 20, toBeSent, toBeSent}}).read(r)
 }
 
 // DefaultMaxSize is how many bytes of a file are enough for what kubectl writes of some

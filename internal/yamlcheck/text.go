@@ -3,6 +3,7 @@ package yamlcheck
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -11,14 +12,14 @@ import (
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// Text is a document of YAML as it was typed.
+// Text is a document of YAML as a person has written it.
 type Text struct {
-	root *yaml.Node // nil: nothing is in it
+	root *yaml.Node // nil: it is empty
 	line int        // on which the document begins: that with ---, if it has one
 }
 
-// Documents reads the documents of a text that have something in them, up to the first
-// one that is no YAML.
+// Documents reads the documents of a text that are not empty, up to the first one that
+// is not YAML.
 func Documents(text []byte) (all []Text, err error) {
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node
@@ -27,28 +28,22 @@ func Documents(text []byte) (all []Text, err error) {
 		} else if err != nil {
 			return all, err
 		}
-		if t := Of(&document); t.root != nil && t.root.ShortTag() != "!!null" {
-			all = append(all, t)
+		if len(document.Content) > 0 && document.Content[0].ShortTag() != "!!null" {
+			all = append(all, Text{document.Content[0], document.Line})
 		}
 	}
 }
 
-// Parse reads the first document of a text. What is no YAML is read as nothing.
+// Parse reads the first document of a text. It is empty where that is not YAML.
 func Parse(text []byte) Text {
 	var document yaml.Node
-	_ = yaml.Unmarshal(text, &document)
-	return Of(&document)
-}
-
-// Of is a document that is parsed.
-func Of(document *yaml.Node) Text {
-	if len(document.Content) == 0 {
+	if yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
 		return Text{}
 	}
 	return Text{document.Content[0], document.Line}
 }
 
-// Second is the line that begins a second document of a text, or 0.
+// Second is the line on which a second document of a text begins, or 0.
 func Second(text []byte) int {
 	if all, _ := Documents(text); len(all) > 1 {
 		return all[1].line
@@ -56,8 +51,7 @@ func Second(text []byte) int {
 	return 0
 }
 
-// JSON is what the decoders of Kubernetes read, to which y, no, on and such are truths,
-// too.
+// JSON is what the decoders of Kubernetes read. To them y, no, on and such are booleans.
 func (t Text) JSON() ([]byte, error) {
 	text, err := yaml.Marshal(t.root)
 	if err != nil {
@@ -66,98 +60,84 @@ func (t Text) JSON() ([]byte, error) {
 	return kyaml.YAMLToJSON(text)
 }
 
-// Line is the line, from 1, that a field path is about. What is not there is
-// looked for where it should be: in the nearest parent.
+// Line is the line, from 1, of the field at a path. For a field that is missing it is the
+// line of the nearest parent.
 func (t Text) Line(path string) int {
 	line, _ := t.Find(path)
 	return line
 }
 
-// Find is Line, and the value there: nil if there is nothing at all.
+// Find is Line, and the value there. The value is nil if the text is empty.
 func (t Text) Find(path string) (line int, at *yaml.Node) {
-	line, at, _ = t.follow(path)
+	if t.root == nil {
+		return 1, nil
+	}
+	line, at = t.root.Line, t.root
+	left := strings.Trim(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
+	for left != "" {
+		key, value, after := step(at, left)
+		if key == nil {
+			break
+		}
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		line, at, left = key.Line, value, after
+	}
 	return line, at
 }
 
-// At is the part of the text at a field path, empty if there is nothing.
-func (t Text) At(path string) Text {
-	if _, at, missing := t.follow(path); missing == "" {
-		return Text{root: at}
+// step finds the field or the item that a path begins with, and what of the path is left.
+// A name may contain dots itself: the longest one is meant.
+func step(n *yaml.Node, path string) (key, value *yaml.Node, left string) {
+	longest := ""
+	try := func(name string, k, v *yaml.Node) {
+		if strings.HasPrefix(path+".", name+".") && len(name) > len(longest) {
+			longest, key, value = name, k, v
+		}
 	}
-	return Text{}
+	for i, child := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			try(strconv.Itoa(i), child, child)
+		case n.Kind == yaml.MappingNode && i%2 == 1:
+			try(n.Content[i-1].Value, n.Content[i-1], child)
+		}
+	}
+	return key, value, strings.TrimPrefix(path[len(longest):], ".")
 }
 
-// follow goes down a path as far as it leads, and returns the line and the value
-// there, and what of the path is left.
-func (t Text) follow(path string) (line int, at *yaml.Node, left string) {
+// Keys returns what is wrong with the keys, whatever type they belong to: those that are
+// there twice, and those that are not text.
+func (t Text) Keys() Problems {
 	if t.root == nil {
-		return 1, nil, path
+		return nil
 	}
-	line, at, left = t.root.Line, t.root, dotted(path)
-	for left != "" {
-		next, shortest := field{}, left
-		for _, f := range fieldsIn(at, maxMerges) {
-			after, found := strings.CutPrefix(left+".", dotted(f.name)+".")
-			if found && len(after) < len(shortest) { // a key may contain dots itself
-				next, shortest = f, after
-			}
-		}
-		if next.value == nil {
-			break
-		}
-		line, at, left = next.key.Line, resolve(next.value), strings.TrimSuffix(shortest, ".")
-	}
-	return line, at, left
+	return keys(t.root, "")
 }
 
-// dotted is a path in which indices and keys stand behind dots, not in brackets.
-func dotted(path string) string {
-	return strings.Trim(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
-}
-
-// field is a value in a mapping or in a list, with what names it.
-type field struct {
-	name       string
-	key, value *yaml.Node
-}
-
-// maxMerges is how deep mappings may be merged into one another: an anchor can name
-// a mapping that has it inside.
-const maxMerges = 8
-
-// fieldsIn are the fields of a mapping, and behind them those that are merged into it,
-// or the items of a list.
-func fieldsIn(n *yaml.Node, merges int) (all []field) {
-	if n.Kind == yaml.SequenceNode {
-		for i, item := range n.Content {
-			all = append(all, field{strconv.Itoa(i), item, item})
-		}
-	}
-	if n.Kind != yaml.MappingNode || merges == 0 {
-		return all
-	}
-	var merged []field
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Tag != "!!merge" {
-			all = append(all, field{key.Value, key, value})
+func keys(n *yaml.Node, path string) (all Problems) {
+	first := map[string]int{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.SequenceNode {
+			all = append(all, keys(child, fmt.Sprintf("%s[%d]", path, i))...)
 			continue
 		}
-		from := []*yaml.Node{value}
-		if resolve(value).Kind == yaml.SequenceNode {
-			from = resolve(value).Content
+		if i%2 == 1 {
+			all = append(all, keys(child, strings.TrimPrefix(path+"."+n.Content[i-1].Value, "."))...)
+			continue
 		}
-		for _, one := range from {
-			merged = append(merged, fieldsIn(resolve(one), merges-1)...)
+		p := Problem{Field: strings.TrimPrefix(path+"."+child.Value, "."), Line: child.Line}
+		switch {
+		case child.Kind != yaml.ScalarNode && child.Kind != yaml.AliasNode:
+			p.Field, p.Message = path, "the name of a field must be text; a value that begins with { or [ must stand in quotes"
+		case first[child.Value] > 0:
+			p.Message = fmt.Sprintf("%q stands on line %d already, and may stand only once: merge the two, or remove one", child.Value, first[child.Value])
+		default:
+			first[child.Value] = child.Line
+			continue
 		}
+		all = append(all, p)
 	}
-	return append(all, merged...)
-}
-
-// resolve follows an alias.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
+	return all
 }

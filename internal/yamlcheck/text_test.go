@@ -21,16 +21,6 @@ func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
 	}
 }
 
-func TestAPartOfATextKeepsItsLines(t *testing.T) {
-	text := Parse([]byte("spec:\n  items:\n  - name: a\n  - name: b\n"))
-	if line := text.At("spec.items[1]").Line("name"); line != 4 {
-		t.Errorf("the name is on line %d", line)
-	}
-	if line, at := text.At("spec.missing.name").Find(""); at != nil {
-		t.Errorf("what is missing is %v on line %d", at, line)
-	}
-}
-
 func TestTheLineOfAField(t *testing.T) {
 	text := Parse([]byte("spec:\n  items:\n  - name: a\n  - name: b\n    example.com/key: c\n"))
 	for path, want := range map[string]int{

@@ -1,32 +1,38 @@
-// Package yamlcheck compares YAML that a person has typed with the Go type that it
-// is to become, and says of everything that does not fit where it stands and how
-// to mend it. It is no API.
+// Package yamlcheck finds the mistakes in YAML that a person has written, each with
+// its field and its line. It decodes as Kubernetes does, strictly. It is no API.
 //
-// It speaks before a decoder does, which stops at the first mistake and tells of
-// it in Go's words. What fits here may still be refused: it knows types, not
-// meaning.
+// It knows types, not meaning: the API server or the scheduler may still reject what
+// it finds no mistake in.
 package yamlcheck
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml/goyaml.v3"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "sigs.k8s.io/json"
 )
 
-// Problem is something that does not fit.
+// Problem is a mistake.
 type Problem struct {
 	// Field is a path such as spec.containers[0].name.
 	Field string
-	// Line is where it stands, from 1.
+	// Line is where it is, from 1. It is 0 where only JSON is known.
 	Line    int
 	Message string
 }
 
-// Problems are an error that tells all of them.
+// Problems are an error that names all of them.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -37,182 +43,106 @@ func (p Problems) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Check returns what of the text does not fit a type.
-func (t Text) Check(as reflect.Type) Problems {
-	as, _ = inside(as, "")
-	c := checker{root: as}
-	if t.root != nil {
-		c.check(t.root, as, "")
+// Check decodes the text into a pointer, and returns all mistakes with their lines.
+func (t Text) Check(into any) Problems {
+	if t.root == nil {
+		return nil
 	}
-	return c.problems
-}
-
-// Keys returns what is wrong with the keys, whatever they stand for: those that
-// stand twice in the same place, and those that are no text.
-func (t Text) Keys() Problems {
-	var c checker
-	if t.root != nil {
-		c.keys(t.root, "")
+	raw, err := t.JSON()
+	if err != nil {
+		return Problems{{Line: t.root.Line, Message: err.Error()}}
 	}
-	return c.problems
+	problems := Decode(raw, into)
+	for i := range problems {
+		problems[i].Line = t.Line(problems[i].Field)
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return problems
 }
 
-type checker struct {
-	root     reflect.Type
-	problems Problems
-}
+// maxWrong bounds how many values of a wrong type are reported: each is decoded anew.
+const maxWrong = 20
 
-func (c *checker) add(n *yaml.Node, field, format string, args ...any) {
-	c.problems = append(c.problems, Problem{Field: field, Line: n.Line, Message: fmt.Sprintf(format, args...)})
-}
-
-func (c *checker) keys(n *yaml.Node, path string) {
-	first := map[string]int{}
-	for i, child := range n.Content {
-		switch {
-		case n.Kind == yaml.SequenceNode:
-			c.keys(child, item(path, i))
-		case i%2 == 1:
-			c.keys(child, join(path, n.Content[i-1].Value))
-		case child.Kind == yaml.MappingNode || child.Kind == yaml.SequenceNode:
-			c.add(child, path, "the name of a field must be text; a value that begins with { or [ must stand in quotes")
-		case first[child.Value] > 0:
-			c.add(child, join(path, child.Value), "%q stands on line %d already, and may stand only once: %s",
-				child.Value, first[child.Value], once[n.Content[i+1].Kind])
-		default:
-			first[child.Value] = child.Line
+// Decode decodes JSON into a pointer, and returns all mistakes: unknown fields, and values
+// of a wrong type. Kubernetes' decoder stops at the first of these, and says of some not
+// where it is: the other decoder finds that.
+func Decode(raw []byte, into any) (all Problems) {
+	target := reflect.TypeOf(into).Elem()
+	for range maxWrong {
+		unknown, err := kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields)
+		if err == nil {
+			return append(all, unknownFields(unknown, target)...)
+		}
+		var wrong *json.SemanticError
+		if !errors.As(json.Unmarshal(raw, reflect.New(target).Interface(), jsontext.AllowDuplicateNames(true)), &wrong) {
+			return append(all, Problem{Message: err.Error()})
+		}
+		all = append(all, Problem{Field: pathOf(wrong.JSONPointer), Message: misfit(wrong)})
+		if raw = without(raw, wrong.JSONPointer); raw == nil {
+			return all
 		}
 	}
+	return all
 }
 
-// once says how two values of a key become one.
-var once = map[yaml.Kind]string{
-	yaml.SequenceNode: "leave this line out and put the items below it at the end of that list, or take the other one away",
-	yaml.MappingNode:  "move what stands below this line to there, or take one of the two away",
-	yaml.ScalarNode:   "take one of the two away",
-	yaml.AliasNode:    "take one of the two away",
-}
-
-// check compares a value with a type. A null fits all.
-func (c *checker) check(n *yaml.Node, t reflect.Type, path string) {
-	n = resolve(n)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch kind := t.Kind(); {
-	case t == raw || kind == reflect.Interface || n.Kind == yaml.ScalarNode && string(jsonOf(n)) == "null":
-	case reflect.PointerTo(t).Implements(unmarshaler):
-		c.leaf(n, t, path)
-	case kind == reflect.Struct || kind == reflect.Map:
-		c.object(n, t, path)
-	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8: // bytes, in base64
-	case kind != reflect.Slice:
-		c.leaf(n, t, path)
-	case n.Kind != yaml.SequenceNode:
-		c.add(n, path, "is %s, but must be a list: %s", what(n), inStyle(n, "put it into [ ]", `begin each item with "- "`))
-	default:
-		for i, child := range n.Content {
-			c.check(child, t.Elem(), item(path, i))
+// pathOf writes a pointer as Kubernetes writes a path.
+func pathOf(pointer jsontext.Pointer) (path string) {
+	for name := range pointer.Tokens() {
+		if isIndex.MatchString(name) {
+			path += "[" + name + "]"
+		} else {
+			path += "." + name
 		}
 	}
+	return strings.TrimPrefix(path, ".")
 }
 
-func (c *checker) object(n *yaml.Node, t reflect.Type, path string) {
-	switch n.Kind {
-	case yaml.ScalarNode:
-		c.add(n, path, `is %s, but must have fields: lines such as "name: value" below it, indented further`, what(n))
-		return
-	case yaml.SequenceNode:
-		c.add(n, path, "is a list, but must have fields: %s", inStyle(n, "take the [ ] away", `take the "- " away`))
-		return
+var isIndex = regexp.MustCompile(`^\d+$`)
+
+// without is JSON without a value. In a list, null takes its place, so that the others keep
+// theirs. It is nil where that value is all that there is.
+func without(raw []byte, pointer jsontext.Pointer) []byte {
+	op := "remove"
+	if isIndex.MatchString(pointer.LastToken()) {
+		op = "replace"
 	}
-	var fields map[string]reflect.Type
-	if t.Kind() == reflect.Struct {
-		fields = fieldsOf(t)
+	patch, err := jsonpatch.DecodePatch(fmt.Appendf(nil, `[{"op": %q, "path": %q, "value": null}]`, op, pointer))
+	if err != nil {
+		return nil
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if t.Kind() == reflect.Map {
-			c.check(value, t.Elem(), path+"["+key.Value+"]")
-		} else if field := fields[key.Value]; field != nil {
-			c.check(value, field, join(path, key.Value))
-		} else if key.Value != "<<" {
-			c.add(key, join(path, key.Value), "unknown field%s", c.hint(fields, path, key.Value))
-		}
-	}
+	less, _ := patch.Apply(raw)
+	return less
 }
 
-// leaf compares a value with a type in which there are no fields and items.
-func (c *checker) leaf(n *yaml.Node, t reflect.Type, path string) {
-	err := json.Unmarshal(jsonOf(n), reflect.New(t).Interface())
-	var wrong *json.UnmarshalTypeError
+// called are the kinds of values of JSON.
+var called = map[jsontext.Kind]string{
+	'{': "an object", '[': "a list", '"': "text", '0': "a number", 't': "true or false to YAML", 'f': "true or false to YAML", 'n': "null",
+}
+
+// misfit says what is wrong with a value.
+func misfit(e *json.SemanticError) string {
+	t := element(e.GoType)
 	switch {
-	case err == nil:
-	case forms[t] != "":
-		c.add(n, path, "%s", forms[t])
-	case !errors.As(err, &wrong):
-		c.add(n, path, "%s", err)
-	case !strings.HasPrefix(wrong.Value, "number "):
-		c.add(n, path, "is %s, but must be %s%s", what(n), called(t), remedy(n, t))
-	case strings.Contains(wrong.Value, "."):
-		c.add(n, path, "must be a whole number")
-	case strings.HasPrefix(wrong.Value, "number -"):
-		c.add(n, path, "is too small")
-	default:
-		c.add(n, path, "is too large: it goes up to %d", int64(1)<<(t.Bits()-1)-1)
+	case t == reflect.TypeFor[resource.Quantity]():
+		return "is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi"
+	case t == reflect.TypeFor[metav1.Duration]():
+		return "is not a valid duration: use a number with a unit directly after it, such as 500ms, 5s or 1m"
+	case t.Kind() == reflect.String:
+		return fmt.Sprintf("is %s, but must be text: put it in single quotes", called[e.JSONKind])
+	case e.JSONKind == '0' && t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
+		most := int64(math.MaxInt64) >> (64 - t.Bits())
+		return fmt.Sprintf("must be a whole number from %d to %d", -most-1, most)
+	case e.Err != nil:
+		return e.Err.Error()
 	}
-}
-
-// remedy tells how a value becomes text, or text what is in it.
-func remedy(n *yaml.Node, t reflect.Type) string {
-	switch quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0; {
-	case t.Kind() != reflect.String && quoted:
-		return ": take the quotes away"
-	case t.Kind() != reflect.String:
-		return ""
-	case n.Kind != yaml.ScalarNode:
-		return inStyle(n, ": put it in single quotes", "")
-	case n.Value == "true" || n.Value == "false": // a decoder may have made them of what was typed
-		return ": put it in quotes; to YAML y, n, yes, no, on and off are true or false, too"
-	}
-	return ": put it in quotes, '" + n.Value + "'"
-}
-
-// inStyle chooses between what is for { } and [ ] and what is for lines.
-func inStyle(n *yaml.Node, flow, block string) string {
-	if n.Style&yaml.FlowStyle != 0 {
-		return flow
-	}
-	return block
-}
-
-// what names a kind of value.
-func what(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "an object"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	switch jsonOf(n)[0] {
-	case '"':
-		return "text"
-	case 't', 'f':
-		return "true or false to YAML"
-	}
-	return "a number"
-}
-
-func called(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "text"
+	must := "a number"
+	switch e.GoType.Kind() {
 	case reflect.Bool:
-		return "true or false"
+		must = "true or false"
+	case reflect.Slice:
+		must = `a list: begin each item with "- "`
+	case reflect.Struct, reflect.Map:
+		must = `an object: lines such as "name: value" below it, indented further`
 	}
-	return "a number"
+	return fmt.Sprintf("is %s, but must be %s", called[e.JSONKind], must)
 }
-
-func join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
-
-func item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

@@ -47,6 +47,9 @@ func command(t *testing.T, args ...string) (output string, err error) {
 
 // badConfigs are the messages that the files in testdata/scheduler/bad earn.
 var badConfigs = map[string]string{
+	"all_stages.yaml": "parallelism: is text, but must be a number; profile: unknown field: do you mean \"profiles\"?; " +
+		"plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; " +
+		"plugin WasmRegexScheduling: args: unknown field \"guestConfg\"; profile: \"profile\" stands on line 5 already, and may stand only once: merge the two, or remove one",
 	"args_in_a_list.yaml":            `profiles[0].pluginConfig[0].args: must have fields: lines such as "guestURL: …" below it, indented further and without "- "`,
 	"args_of_in_tree.yaml":           `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
 	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration above 0s such as 500ms, or none`,
@@ -60,7 +63,7 @@ var badConfigs = map[string]string{
 	"guest_beside_args.yaml":         `profiles[0].pluginConfig[0].guestURL: unknown field: what the plugin itself reads belongs under "args:", indented further`,
 	"guest_sha256.yaml":              `plugin WasmRegexScheduling: args: guestSHA256 is "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", but must be 64 hexadecimal digits, as sha256sum prints them`,
 	"instances.yaml":                 "plugin WasmRegexScheduling: args: instances is 4, but must be 1, or 0 for as many as the guest allows",
-	"key_twice.yaml":                 `extenders: "extenders" stands on line 4 already, and may stand only once: leave this line out`,
+	"key_twice.yaml":                 `extenders: "extenders" stands on line 4 already, and may stand only once: merge the two`,
 	"kind_missing.yaml":              "kind: is missing: it must be KubeSchedulerConfiguration",
 	"log_severity.yaml":              "plugin WasmRegexScheduling: args: logSeverity is 4, but goes from 0 (info) to 3 (fatal)",
 	"memory_limit.yaml":              "plugin WasmRegexScheduling: args: memoryLimit is 8Gi, but goes from 64Ki to 4Gi",
@@ -82,7 +85,7 @@ var badConfigs = map[string]string{
 	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: _start error: wasm error: unreachable",
-	"top_level_plugins.yaml":         `plugins: unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one; pluginConfig: unknown field: it belongs under`,
+	"top_level_plugins.yaml":         `plugins: unknown field: it belongs under "profiles:", indented further; pluginConfig: unknown field: it belongs under`,
 	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
 	"two_misspelt.yaml":              `profiles[0].schedulername: unknown field: do you mean "schedulerName"?; profiles[0].plugins.multipoint: unknown field: do you mean "multiPoint"?`,
 	"two_profiles.yaml":              "profiles[1].schedulerName: is the same as profiles[0].schedulerName: give each its own",

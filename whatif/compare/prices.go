@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -39,7 +38,7 @@ func ReadPrices(path string) (*Prices, error) {
 
 func (p *Prices) read(text []byte) error {
 	parsed := yamlcheck.Parse(text)
-	if problems := append(parsed.Keys(), parsed.Check(reflect.TypeFor[Prices]())...); len(problems) > 0 {
+	if problems := append(parsed.Keys(), parsed.Check(&Prices{})...); len(problems) > 0 {
 		return fmt.Errorf("line %d: %w", problems[0].Line, problems[:1])
 	}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,7 +34,7 @@ type Step struct {
 
 // ReadScenario reads a scenario, and says all that is wrong with it.
 func ReadScenario(text []byte) (*Scenario, error) {
-	if problems := yamlcheck.Parse(text).Check(reflect.TypeFor[Scenario]()); len(problems) > 0 {
+	if problems := yamlcheck.Parse(text).Check(&Scenario{}); len(problems) > 0 {
 		return nil, fmt.Errorf("line %d: %w", problems[0].Line, problems[:1])
 	}
 	s := &Scenario{}

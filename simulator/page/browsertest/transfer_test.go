@@ -63,7 +63,7 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
 	p := open(t, "/")
 	p.refuses("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
-		"nodes[0].metadata.name: is true or false to YAML, but must be text: put it in quotes; to YAML y, n, yes, no, on and off are true or false, too")
+		"nodes[0].metadata.name: is true or false to YAML, but must be text: put it in single quotes")
 	if said := p.text("#problems"); strings.Contains(said, "'false'") {
 		t.Errorf("the page says %s", said)
 	}

@@ -37,14 +37,14 @@ func outdented(text string) string {
 }
 
 func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
-	const inProfile = `unknown field: it belongs under "profiles:", into a list item: "- " before its first field, the others indented like that one`
+	const inProfile = `unknown field: it belongs under "profiles:", indented further`
 	const args = "profiles[0].pluginConfig[0].args"
 	replace := strings.ReplaceAll
 	for _, tt := range []struct{ name, text, want string }{
 		{"the snippets at the top level", top + outdented(plugins) + outdented(guest), "5 plugins | " + inProfile + "\n9 pluginConfig | " + inProfile},
 		{
 			"a second list of extenders", top + extender + extender,
-			`9 extenders | "extenders" stands on line 5 already, and may stand only once: leave this line out and put the items below it at the end of that list, or take the other one away`,
+			`9 extenders | "extenders" stands on line 5 already, and may stand only once: merge the two, or remove one`,
 		},
 		{
 			"two unknown fields", top + "  plugin: {}\nextender: []\n",
@@ -103,11 +103,11 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
-		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must have fields: lines such as "name: value" below it, indented further`},
+		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must be an object: lines such as "name: value" below it, indented further`},
 		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | unknown field: do you mean "annotation"?`},
 		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
-		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: take this line out, and what is below it if that is another one"},
-		{"a list", "- a\n", "0 | this is no configuration: that begins with apiVersion: and kind:, and goes on with profiles: or another field"},
+		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: remove this line, and what is below it if that is another one"},
+		{"a list", "- a\n", "0 | this is not a configuration: one begins with apiVersion: and kind:, and goes on with profiles: or another field"},
 		{"no YAML", top + "  plugins: [\n", "5 | yaml: did not find expected node content"},
 		{"carriage returns", replace(top+"  plugin: {}\n", "\n", "\r\n"), "5 profiles[0].plugin | unknown field: do you mean \"plugins\"?"},
 	} {

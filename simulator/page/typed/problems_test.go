@@ -53,11 +53,11 @@ func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
 		},
 		{
 			"two quantities", pod + "    resources: {requests: {cpu: lots,\n      memory: 1 Gi}}\n",
-			`9 spec.containers[0].resources.requests[cpu] | is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi
-10 spec.containers[0].resources.requests[memory] | is no quantity: write a number, perhaps with a unit directly after it, such as 2, 500m or 1Gi`,
+			`9 spec.containers[0].resources.requests.cpu | is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi
+10 spec.containers[0].resources.requests.memory | is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi`,
 		},
-		{"annotations twice", with("name: a\n", "  annotations: {a: b}\n  annotations: {c: d}\n"), `6 metadata.annotations | "annotations" stands on line 5 already, and may stand only once: move what stands below this line to there, or take one of the two away`},
-		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field: here may stand apiVersion, kind, metadata, spec, status"},
+		{"annotations twice", with("name: a\n", "  annotations: {a: b}\n  annotations: {c: d}\n"), `6 metadata.annotations | "annotations" stands on line 5 already, and may stand only once: merge the two, or remove one`},
+		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field: use one of apiVersion, kind, metadata, spec, status"},
 		{"a misspelt kind", strings.Replace(pod, "Pod", "Pood", 1), "2 kind | there is no Pood in v1: do you mean Pod, of apiVersion v1?"},
 		{"a kind in small letters", strings.Replace(pod, "Pod", "pod", 1), "2 kind | there is no pod in v1: do you mean Pod, of apiVersion v1?"},
 		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "2 kind | there is no PriorityClass in v1: do you mean PriorityClass, of apiVersion scheduling.k8s.io/v1?"},

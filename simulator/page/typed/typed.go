@@ -10,7 +10,6 @@ package typed
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -78,7 +77,7 @@ func (d Document) decode() []Problem {
 	case d.GetKind() == "List":
 		return d.problem("kind", "no lists here: write the objects one after the other, with a line --- between them")
 	}
-	return d.Check(reflect.TypeOf(object))
+	return d.Check(object)
 }
 
 // unknownKind guesses what is meant by a kind that Kubernetes does not have. In a group
