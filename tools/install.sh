@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the tools that go.mod here and in tinygo/ pin into .tools/bin.
+# Installs the tools that go.mod here, in lint/ and in tinygo/ pin into .tools/bin.
 #
-#   tools/install.sh gofumpt       needs Go only
-#   tools/install.sh staticcheck   likewise
-#   tools/install.sh tinygo        needs LLVM 19, installed here on Debian and Ubuntu
+#   tools/install.sh golangci-lint   needs Go only
+#   tools/install.sh govulncheck     likewise
+#   tools/install.sh tinygo          needs LLVM 19, installed here on Debian and Ubuntu
 #
 # Each leaves a stamp of what it was made from, and does nothing while that holds.
 # Exit code 3: TinyGo cannot be had on this machine, for the reason that is printed.
@@ -20,9 +20,15 @@ unavailable() { say "$@"; exit 3; }
 
 command -v go >/dev/null || die "go is not on PATH; install it from https://go.dev/dl/"
 
-# module prints the folder of what pins a tool. TinyGo has one of its own, so that
-# where it cannot be had the others can.
-module() { if [ "$1" = tinygo ]; then echo tinygo; else echo .; fi; }
+# module prints the folder of what pins a tool. TinyGo has one of its own, so that where
+# it is unavailable the others are not; golangci-lint, since it needs two hundred modules.
+module() {
+	case $1 in
+	golangci-lint) echo lint ;;
+	tinygo) echo tinygo ;;
+	*) echo . ;;
+	esac
+}
 
 # key prints what an installation depends on: the pins, this script, Go, and for
 # TinyGo the packages that it is linked against.
@@ -111,18 +117,18 @@ install_tinygo() {
 	"$out/bin/tinygo" version >&2
 }
 
-install_gofumpt() { build_linter mvdan.cc/gofumpt; }
-install_staticcheck() { build_linter honnef.co/go/tools/cmd/staticcheck; }
+install_golangci-lint() { build_with_go github.com/golangci/golangci-lint/v2/cmd/golangci-lint; }
+install_govulncheck() { build_with_go golang.org/x/vuln/cmd/govulncheck; }
 
-build_linter() {
-	say "building $1"
-	CGO_ENABLED=0 go build -trimpath -o "$out/bin/" "$1"
+build_with_go() {
+	say "building $what"
+	(cd "$(module "$what")" && CGO_ENABLED=0 go build -trimpath -o "$out/bin/" "$1")
 }
 
 what=${1:-}
 case $what in
-gofumpt | staticcheck | tinygo) ;;
-*) die "usage: tools/install.sh gofumpt|staticcheck|tinygo" ;;
+golangci-lint | govulncheck | tinygo) ;;
+*) die "usage: tools/install.sh golangci-lint|govulncheck|tinygo" ;;
 esac
 
 mkdir -p "$out/bin"
