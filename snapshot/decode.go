@@ -111,8 +111,8 @@ var index = regexp.MustCompile(`\[\d+\]`)
 
 func (u unknown) add(kind Kind, object string, found []error) {
 	for _, err := range found {
-		field, ok := err.(kjson.FieldError)
-		if !ok {
+		var field kjson.FieldError
+		if !errors.As(err, &field) {
 			continue
 		}
 		at := [2]string{kind.Title, index.ReplaceAllString(field.FieldPath(), "[]")}

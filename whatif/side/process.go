@@ -133,9 +133,6 @@ func (p Process) listen(from io.Reader) (lines []string, err error) {
 			lines = append(slices.Delete(lines, 0, 1), line)
 		}
 	}
-	if err = scanner.Err(); err == io.EOF {
-		err = nil
-	}
 	_, _ = io.Copy(io.Discard, from)
-	return lines, err
+	return lines, scanner.Err()
 }
