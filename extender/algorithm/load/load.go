@@ -1,11 +1,10 @@
 // Package load is the algorithm that scores nodes by what Prometheus knows of
 // them: how busy their CPUs are, or the result of any other PromQL query.
 //
-// It asks Prometheus in the background and never during a request. While it
-// has no data, or only old data, it has no opinion: every node passes and gets
-// the neutral score. /readyz, the metrics and the log say so, and also if its
-// data is of other names than those that the requests have. It measures nothing
-// itself. It is no API.
+// It queries Prometheus in the background and never during a request. Without
+// data, or with old data only, every node passes and gets the neutral score.
+// /readyz, the metrics and the log report that, and also if the data has other
+// names than the nodes in the requests. It measures nothing itself. It is no API.
 package load
 
 import (
@@ -15,7 +14,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -26,33 +25,25 @@ import (
 var _ algorithm.Worker = (*load)(nil)
 
 type load struct {
-	config   Config
-	client   *http.Client
-	logger   logr.Logger
-	now      func() time.Time
-	tooMuch  *algorithm.Failure
-	latest   atomic.Pointer[snapshot]
-	failures atomic.Int64
-	problem  atomic.Pointer[error] // of the last query, nil if it went well
+	config  Config
+	client  *http.Client
+	logger  logr.Logger
+	now     func() time.Time
+	tooMuch *algorithm.Failure // nil without a threshold
 
-	// asked is what requests have shown of whether the values are of nodes at all: a query
-	// by instance gives addresses unless Prometheus relabels them. A node with a value
-	// settles it for as long as it has one, so that a pod that only nodes without a value
-	// suit changes nothing.
-	asked  atomic.Pointer[asked]
-	misses atomic.Int64 // requests without a node that has a value, while none is known
-}
+	mu       sync.Mutex
+	values   map[string]float64 // by node name; each query makes a new map. Nil before the first
+	at       time.Time          // when they were queried
+	problem  error              // of the last query
+	failures int                // of queries
 
-// asked is a node that a request asked for, with a value or, as all of its nodes, without.
-type asked struct {
-	name  string
-	known bool
-}
-
-// snapshot is what one query found. It does not change.
-type snapshot struct {
-	at     time.Time
-	values map[string]float64 // by node name
+	// Requests show whether the values are of nodes at all: a query by instance
+	// returns addresses unless Prometheus relabels them. One node with a value is
+	// enough, as long as it has one: a pod that fits only nodes without a value
+	// shows nothing.
+	matched   string // a requested node that has a value
+	unmatched string // a requested node without a value, until one matches
+	misses    int    // requests in which no node had a value, until one matches
 }
 
 func newLoad(config Config, logger logr.Logger, now func() time.Time) (*load, error) {
@@ -71,24 +62,27 @@ func newLoad(config Config, logger logr.Logger, now func() time.Time) (*load, er
 	return l, nil
 }
 
-// fresh returns the latest snapshot unless it is missing or too old.
-func (l *load) fresh() *snapshot {
-	s := l.latest.Load()
-	if s == nil || l.now().Sub(s.at) > l.config.StaleAfter.Duration {
+// fresh returns the values, or nil if there are none or they are too old.
+func (l *load) fresh() map[string]float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isStale() {
 		return nil
 	}
-	return s
+	return l.values
 }
+
+func (l *load) isStale() bool { return l.now().Sub(l.at) > l.config.StaleAfter.Duration }
 
 // Filter fails the nodes that are beyond the threshold. Evicting pods may bring
 // them back, so they are not unresolvable.
 func (l *load) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
-	s := l.fresh()
-	if s == nil || l.tooMuch == nil {
+	values := l.fresh()
+	if values == nil || l.tooMuch == nil {
 		return nil, nil
 	}
 	failures := make([]*algorithm.Failure, len(args.Names))
-	l.look(s, args.Names, func(i int, value float64) {
+	l.lookUp(values, args.Names, func(i int, value float64) {
 		if l.config.worse(value, *l.config.Threshold) {
 			failures[i] = l.tooMuch
 		}
@@ -98,43 +92,52 @@ func (l *load) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Fai
 
 // Prioritize scores each node by its value, and those without by config.
 func (l *load) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
-	s := l.fresh()
-	if s == nil {
+	values := l.fresh()
+	if values == nil {
 		return algorithm.Equal(algorithm.Neutral, len(args.Names)), nil
 	}
 	scores := algorithm.Equal(l.config.Missing, len(args.Names))
-	l.look(s, args.Names, func(i int, value float64) { scores[i] = l.config.score(value) })
+	l.lookUp(values, args.Names, func(i int, value float64) { scores[i] = l.config.score(value) })
 	return scores, nil
 }
 
-// look calls each for the index of every name that has a value, and notes whether
+// lookUp calls each for the index of every name that has a value, and notes whether
 // one has.
-func (l *load) look(s *snapshot, names []string, each func(i int, value float64)) {
-	known := -1
+func (l *load) lookUp(values map[string]float64, names []string, each func(i int, value float64)) {
+	found := -1
 	for i, name := range names {
-		if value, ok := s.values[name]; ok {
-			known = i
+		if value, ok := values[name]; ok {
+			found = i
 			each(i, value)
 		}
 	}
-	before := l.asked.Load()
-	if len(names) == 0 || before != nil && before.known {
-		return
-	}
-	now := &asked{strings.Clone(names[max(known, 0)]), known >= 0} // a clone, or it would keep its whole request
-	if now.known {
-		if l.asked.CompareAndSwap(before, now) && before != nil {
-			l.logger.Info("Values and requests have names in common again", "node", now.name)
-		}
-		return
-	}
-	l.misses.Add(1)
-	if before == nil && l.asked.CompareAndSwap(nil, now) {
-		l.logger.Info("Warning: "+l.mismatch(s, now.name), "scoreOfAll", l.config.Missing)
+	if len(names) > 0 {
+		l.note(values, names[max(found, 0)], found >= 0)
 	}
 }
 
-func (l *load) mismatch(s *snapshot, asked string) string {
+// note notes that a requested node has a value, or that it has none, and no other one of
+// its request has.
+func (l *load) note(values map[string]float64, name string, hasValue bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.matched != "" || name == "":
+	case hasValue:
+		if l.unmatched != "" {
+			l.logger.Info("Values and requests have names in common again", "node", name)
+		}
+		l.matched, l.unmatched = strings.Clone(name), "" // a clone, or it would keep the whole request
+	default:
+		l.misses++
+		if l.unmatched == "" {
+			l.unmatched = strings.Clone(name)
+			l.logger.Info("Warning: "+l.mismatch(values), "scoreOfAll", l.config.Missing)
+		}
+	}
+}
+
+func (l *load) mismatch(values map[string]float64) string {
 	return fmt.Sprintf("the values are for names like %q, and none is for a node that is asked for, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
-		slices.Min(slices.Collect(maps.Keys(s.values))), asked, l.config.NodeLabel)
+		slices.Min(slices.Collect(maps.Keys(values))), l.unmatched, l.config.NodeLabel)
 }

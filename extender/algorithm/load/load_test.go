@@ -156,7 +156,7 @@ func TestStaleDataIsDropped(t *testing.T) {
 	now = now.Add(time.Minute)
 	l.poll(t.Context())
 	expect("when Prometheus fails", false, true, "6 nodes, 1m0s old; there are no newer ones, and these count until they are 1m0s old: "+
-		prometheus.URL+"/api/v1/query: status 503: query refused: timeout: too busy")
+		prometheus.URL+"/api/v1/query: status 503: query rejected: timeout: too busy")
 	now = now.Add(time.Nanosecond)
 	expect("when the data is too old", false, false, "data is stale (1m0s old)")
 	if got := l.Health().Gauges; got["query_failures"] != 1 || got["data_age_seconds"] < 60 || got["nodes"] != 6 {
@@ -181,7 +181,7 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	for answer, want := range map[string]string{
 		"nonsense": "not an answer of Prometheus",
 		"":         "not an answer of Prometheus",
-		`{"status":"error","errorType":"bad_data","error":"parse error"}`: "query refused: bad_data: parse error",
+		`{"status":"error","errorType":"bad_data","error":"parse error"}`: "query rejected: bad_data: parse error",
 		vector(nil): `no series in the answer`,
 		`{"status":"success","data":{"resultType":"matrix","result":[]}}`:                                            "the query returns a matrix, want a vector",
 		`{"status":"success","data":{"resultType":"vector","result":{}}}`:                                            "not a vector of Prometheus",
