@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -23,7 +24,7 @@ const (
 type call struct {
 	*Extender
 	verb  string
-	asks  algorithm.Named
+	name  string // of the algorithm
 	began time.Time
 
 	request *wire.Request // nil until it was read
@@ -31,9 +32,9 @@ type call struct {
 	outcome string
 }
 
-func (e *Extender) verbHandler(verb string, asks algorithm.Named) http.Handler {
+func (e *Extender) verbHandler(verb, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Extender: e, verb: verb, asks: asks, began: time.Now()}
+		c := &call{Extender: e, verb: verb, name: name, began: time.Now()}
 		e.inFlight.Add(1)
 		defer e.inFlight.Add(-1)
 		if refused := c.handle(w, r); refused != nil {
@@ -113,14 +114,14 @@ func (c *call) read(b *body.Body) (err error) {
 	return err
 }
 
-// run asks the algorithms. Their panics end here.
+// run asks the algorithm. Its panics end here.
 func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.countPanic(c.asks.Name, p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
+			c.countPanic(c.name, p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
 			refused = &refusal{
 				http.StatusInternalServerError, outcomePanic,
-				"algorithm " + c.asks.Name + " panicked; the extender's log has the details",
+				"algorithm " + c.name + " panicked; the extender's log has the details",
 			}
 		}
 	}()
@@ -129,7 +130,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		c.outcome = outcomeOK
 		return nil
 	}
-	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.asks.Name, "err", err)
+	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.name, "err", err)
 	if c.verb == prioritize {
 		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
 	}
@@ -138,20 +139,31 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 }
 
 func (c *call) decide(ctx context.Context) error {
+	asked, nodes := c.algorithms[c.name], len(c.request.Names)
 	if c.verb == filter {
-		failures, err := c.asks.Filter(ctx, &c.request.Args)
-		if err == nil {
-			c.answer = c.request.Filtered(failures)
-			c.logNodes(failures, nil)
+		failures, err := asked.Filter(ctx, &c.request.Args)
+		if err == nil && failures != nil && len(failures) != nodes {
+			err = fmt.Errorf("contract violation: algorithm %s answered for %d of %d nodes", c.name, len(failures), nodes)
 		}
+		if err != nil {
+			return err
+		}
+		c.answer = c.request.Filtered(failures)
+		c.logNodes(failures, nil)
+		return nil
+	}
+	scores, err := asked.Prioritize(ctx, &c.request.Args)
+	isWrong := func(score int64) bool { return score < algorithm.MinScore || score > algorithm.MaxScore }
+	if err == nil && (len(scores) != nodes || slices.ContainsFunc(scores, isWrong)) {
+		err = fmt.Errorf("contract violation: algorithm %s must give each of %d nodes a score from %d to %d",
+			c.name, nodes, algorithm.MinScore, algorithm.MaxScore)
+	}
+	if err != nil {
 		return err
 	}
-	scores, err := c.asks.Prioritize(ctx, &c.request.Args)
-	if err == nil {
-		c.answer = c.request.Priorities(scores)
-		c.logNodes(nil, scores)
-	}
-	return err
+	c.answer = c.request.Priorities(scores)
+	c.logNodes(nil, scores)
+	return nil
 }
 
 // logNodes logs a line for each node, if somebody wants to see that.
@@ -174,7 +186,7 @@ func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
 }
 
 func (c *call) count() {
-	labels, took := []string{c.verb, c.asks.Name, c.outcome}, time.Since(c.began)
+	labels, took := []string{c.verb, c.name, c.outcome}, time.Since(c.began)
 	nodesIn, nodesOut := 0, 0
 	if c.request != nil {
 		nodesIn = len(c.request.Names)

@@ -22,7 +22,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
@@ -75,13 +74,11 @@ func New(o Options) (*Extender, error) {
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 	}
 	for _, name := range c.InUse() {
-		config, err := builtin.Resolve(name, c.Algorithms[name].Config)
-		if err == nil {
-			e.algorithms[name], err = config.New(o.Logger.WithValues("algorithm", name))
-		}
+		made, err := config.Make[name](&c.Algorithms, o.Logger.WithValues("algorithm", name))
 		if err != nil {
-			return nil, fmt.Errorf("algorithms.%s: %w", name, err)
+			return nil, fmt.Errorf("algorithms.%s.config: %w", name, err)
 		}
+		e.algorithms[name] = made
 	}
 	if c.TLS.Enabled() {
 		if err := e.certs.load(c.TLS); err != nil {
@@ -97,10 +94,6 @@ func New(o Options) (*Extender, error) {
 		}
 	}
 	return e, nil
-}
-
-func (e *Extender) named(name string) algorithm.Named {
-	return algorithm.Named{Name: name, Algorithm: e.algorithms[name]}
 }
 
 // work is that of an algorithm in the background. A panic ends it, and nothing else.

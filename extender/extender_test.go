@@ -39,7 +39,7 @@ func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
 
 func TestAnAlgorithmThatCannotBeMadeIsNamed(t *testing.T) {
 	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
-	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()}); err == nil || !strings.Contains(err.Error(), "algorithms.load: tls.caFile") {
+	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()}); err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

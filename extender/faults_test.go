@@ -9,13 +9,16 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
+	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // The algorithms below misbehave, each in one way, for the tests of the server.
 func init() {
 	register("test-panics", fault(func(context.Context) error { panic("as configured") }))
 	register("test-fails", fault(func(context.Context) error { return errors.New("failed as configured") }))
+	register("test-answers-for-one", answers{make([]*algorithm.Failure, 1), []int64{0}})
+	register("test-scores-too-high", answers{scores: []int64{0, 10, 11}})
+	register("test-scores-too-low", answers{scores: []int64{0, 10, -1}})
 	register("test-waits", fault(func(context.Context) error {
 		waiting.Add(1)
 		defer waiting.Add(-1)
@@ -40,15 +43,8 @@ func hold(t testing.TB) (letGo func()) {
 	return func() { close(c) }
 }
 
-// none is a config with nothing to set.
-type none struct{ makes algorithm.Algorithm }
-
-func (none) Validate() error { return nil }
-
-func (n none) New(logr.Logger) (algorithm.Algorithm, error) { return n.makes, nil }
-
-func register(kind string, makes algorithm.Algorithm) {
-	builtin.Kinds[kind] = func() algorithm.Config { return &none{makes} }
+func register(name string, a algorithm.Algorithm) {
+	config.Make[name] = func(*config.Algorithms, logr.Logger) (algorithm.Algorithm, error) { return a, nil }
 }
 
 type fault func(context.Context) error
@@ -59,6 +55,19 @@ func (f fault) Filter(ctx context.Context, _ *algorithm.Args) ([]*algorithm.Fail
 
 func (f fault) Prioritize(ctx context.Context, args *algorithm.Args) ([]int64, error) {
 	return algorithm.Equal(1, len(args.Names)), f(ctx)
+}
+
+type answers struct {
+	failures []*algorithm.Failure
+	scores   []int64
+}
+
+func (a answers) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {
+	return a.failures, nil
+}
+
+func (a answers) Prioritize(context.Context, *algorithm.Args) ([]int64, error) {
+	return a.scores, nil
 }
 
 type panicsInBackground struct{ fault }

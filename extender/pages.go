@@ -14,7 +14,7 @@ import (
 func (e *Extender) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for verb, name := range map[string]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
-		mux.Handle("POST /"+verb, e.verbHandler(verb, e.named(name)))
+		mux.Handle("POST /"+verb, e.verbHandler(verb, name))
 		mux.HandleFunc("/"+verb, e.refuse)
 	}
 	mux.Handle("GET /{$}", e.private(e.index))

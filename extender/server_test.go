@@ -127,11 +127,21 @@ func TestAPanicInTheBackgroundIsSeen(t *testing.T) {
 }
 
 func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
-	handler := newExtender(t, configure(t, "algorithm: test-fails")).Handler()
-	w := post(handler, "/filter", corpus.Names("", 3))
-	refused(t, "filter", w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusOK, "failed as configured")
-	w = post(handler, "/prioritize", corpus.Names("", 3))
-	refused(t, "prioritize", w.Code, w.Body.String(), w.Header().Get("Content-Type"), http.StatusInternalServerError, "failed as configured")
+	for _, tt := range []struct {
+		name, verb string
+		status     int
+		want       string
+	}{
+		{"test-fails", "/filter", http.StatusOK, "failed as configured"},
+		{"test-fails", "/prioritize", http.StatusInternalServerError, "failed as configured"},
+		{"test-answers-for-one", "/filter", http.StatusOK, "contract violation: algorithm test-answers-for-one answered for 1 of 3 nodes"},
+		{"test-answers-for-one", "/prioritize", http.StatusInternalServerError, "contract violation: algorithm test-answers-for-one must give"},
+		{"test-scores-too-high", "/prioritize", http.StatusInternalServerError, "each of 3 nodes a score from 0 to 10"},
+		{"test-scores-too-low", "/prioritize", http.StatusInternalServerError, "each of 3 nodes a score from 0 to 10"},
+	} {
+		w := post(newExtender(t, configure(t, "algorithm: "+tt.name)).Handler(), tt.verb, corpus.Names("", 3))
+		refused(t, tt.name+tt.verb, w.Code, w.Body.String(), w.Header().Get("Content-Type"), tt.status, tt.want)
+	}
 }
 
 func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/go-logr/logr"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
@@ -54,15 +53,6 @@ type Algorithm interface {
 	// the order of args.Names. An error leaves the scheduler with the scores
 	// of others.
 	Prioritize(ctx context.Context, args *Args) ([]int64, error)
-}
-
-// A Config is the configuration of one kind of algorithm: a pointer that JSON
-// decodes into.
-type Config interface {
-	// Validate returns an error that begins with the field at fault.
-	Validate() error
-	// New makes the algorithm. The logger has the name as a value.
-	New(logger logr.Logger) (Algorithm, error)
 }
 
 // A Failure is why a node may not run a pod.

@@ -2,10 +2,8 @@ package config
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net"
 	"slices"
@@ -14,40 +12,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
-// Complete fills in what follows from the rest, down to the defaults of each
-// algorithm, and validates. It must be called on a Config that was not loaded.
+// Complete fills in what follows from the rest, and validates. It must be called on a
+// Config that was not loaded.
 func (c *Config) Complete() error {
 	c.Filter = cmp.Or(c.Filter, c.Algorithm, "regex")
 	c.Prioritize = cmp.Or(c.Prioritize, c.Algorithm, "nop")
 	c.Algorithm = ""
-	problems := append(c.completeAlgorithms(), c.validate()...)
+	problems := c.validate()
 	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(problems...)
-}
-
-// completeAlgorithms gives every name an entry, with its whole config in it.
-func (c *Config) completeAlgorithms() (problems []error) {
-	entries := make(map[string]Algorithm)
-	for _, name := range c.InUse() {
-		entries[name] = Algorithm{}
-	}
-	maps.Copy(entries, c.Algorithms)
-	for name, entry := range entries {
-		resolved, err := builtin.Resolve(name, entry.Config)
-		if err == nil {
-			entry.Config, err = json.Marshal(resolved)
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("algorithms.%s: %w", name, err))
-		}
-		entries[name] = entry
-	}
-	c.Algorithms = entries
-	return problems
 }
 
 // InUse are the names of the algorithms that some verb uses, each once.
@@ -63,6 +39,13 @@ func (c *Config) validate() (problems []error) {
 		if wrong {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
+	}
+	for verb, name := range map[string]string{"filter": c.Filter, "prioritize": c.Prioritize} {
+		refuse(Make[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(Names(), ", "))
+	}
+	a := c.Algorithms
+	for name, err := range map[string]error{"load": a.Load.Config.Validate(), "lucky": a.Lucky.Config.Validate(), "regex": a.Regex.Config.Validate()} {
+		refuse(err != nil, "algorithms.%s.config: %w", name, err)
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
 	refuse(err != nil, "listen: %q: must be host:port", c.Listen)

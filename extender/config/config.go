@@ -1,10 +1,9 @@
 // Package config is the extender's configuration: one file, flags that win over it,
 // defaults under it, all of it decoded strictly and validated here. Each algorithm
-// validates its own part. It is no API.
+// has a type for its own part. It is no API.
 package config
 
 import (
-	"encoding/json"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -22,10 +21,9 @@ type Config struct {
 	// do not say otherwise.
 	Algorithm string `json:"algorithm,omitempty"`
 	// Filter and Prioritize name the algorithm of each verb.
-	Filter     string `json:"filter"`
-	Prioritize string `json:"prioritize"`
-	// Algorithms are the configs of algorithms, by name.
-	Algorithms map[string]Algorithm `json:"algorithms,omitempty"`
+	Filter     string     `json:"filter"`
+	Prioritize string     `json:"prioritize"`
+	Algorithms Algorithms `json:"algorithms"`
 
 	TLS      TLS      `json:"tls"`
 	Limits   Limits   `json:"limits"`
@@ -33,11 +31,6 @@ type Config struct {
 
 	Verbosity int    `json:"verbosity"` // of the log, klog's -v: 0 to 10
 	LogFormat string `json:"logFormat"` // text or json
-}
-
-// Algorithm configures an algorithm.
-type Algorithm struct {
-	Config json.RawMessage `json:"config,omitempty"` // decoded by the algorithm
 }
 
 // TLS names the files to serve TLS with. They are read again when they change.
@@ -81,8 +74,9 @@ func Default() *Config {
 			Requests: 1024,
 			Header:   resource.MustParse("16Ki"),
 		},
-		Timeouts:  Timeouts{Read: seconds(30), Unready: seconds(5), Drain: seconds(30)},
-		LogFormat: logging.Text,
+		Algorithms: defaultAlgorithms(),
+		Timeouts:   Timeouts{Read: seconds(30), Unready: seconds(5), Drain: seconds(30)},
+		LogFormat:  logging.Text,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/builtin"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -32,15 +31,6 @@ func (c *Config) decode(data []byte) error {
 		return errEmpty
 	}
 	problems := slices.Concat(text.Keys(), unread(root, ""), text.Check(c))
-	for name, algorithm := range c.Algorithms {
-		if newConfig, ok := builtin.Kinds[name]; ok && len(algorithm.Config) > 0 {
-			for _, p := range yamlcheck.Decode(algorithm.Config, newConfig()) {
-				p.Field = fmt.Sprintf("algorithms.%s.config.%s", name, p.Field)
-				p.Line = text.Line(p.Field)
-				problems = append(problems, p)
-			}
-		}
-	}
 	slices.SortStableFunc(problems, func(a, b yamlcheck.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	var errs []error
 	for _, p := range problems {

@@ -55,8 +55,8 @@ type TLS struct {
 }
 
 // Default measures the processors, by a Prometheus on this machine.
-func Default() algorithm.Config {
-	return &Config{
+func Default() Config {
+	return Config{
 		URL: "http://127.0.0.1:9090", NodeLabel: "instance", Better: Less, Min: 0, Max: 1, Missing: algorithm.Neutral,
 		Interval:   metav1.Duration{Duration: 15 * time.Second},
 		Timeout:    metav1.Duration{Duration: 5 * time.Second},
@@ -100,8 +100,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// New implements algorithm.Config.
-func (c Config) New(logger logr.Logger) (algorithm.Algorithm, error) {
+// New makes the algorithm.
+func New(c Config, logger logr.Logger) (algorithm.Algorithm, error) {
 	return newLoad(c, logger, time.Now)
 }
 

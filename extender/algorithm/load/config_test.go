@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func defaults() Config { return *Default().(*Config) }
+func defaults() Config { return Default() }
 
 func TestConfigIsValidated(t *testing.T) {
 	for want, change := range map[string]func(*Config){

@@ -11,13 +11,11 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
-	"github.com/go-logr/logr"
-
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
 // Default lets half of the nodes pass.
-func Default() algorithm.Config { return &Config{Pass: 0.5} }
+func Default() Config { return Config{Pass: 0.5} }
 
 // Config says how lucky nodes are.
 type Config struct {
@@ -36,10 +34,10 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// New implements algorithm.Config.
-func (c Config) New(logr.Logger) (algorithm.Algorithm, error) {
+// New makes the algorithm.
+func New(c Config) algorithm.Algorithm {
 	c.Seed = cmp.Or(c.Seed, rand.Uint64())
-	return &lucky{Config: c}, nil
+	return &lucky{Config: c}
 }
 
 type lucky struct {

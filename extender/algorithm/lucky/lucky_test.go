@@ -4,17 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/go-logr/logr"
-
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
 func args(nodes int) *algorithm.Args { return &algorithm.Args{Names: make([]string, nodes)} }
-
-func build(config Config) algorithm.Algorithm {
-	a, _ := config.New(logr.Discard()) // which never fails
-	return a
-}
 
 // passing counts the nodes of a request that pass.
 func passing(t *testing.T, l algorithm.Algorithm, nodes int) (passed int) {
@@ -32,7 +25,7 @@ func passing(t *testing.T, l algorithm.Algorithm, nodes int) (passed int) {
 }
 
 func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
-	l := build(Config{Pass: 0.25, Seed: 1})
+	l := New(Config{Pass: 0.25, Seed: 1})
 	const n = 22_000
 	if passed := passing(t, l, n); passed < n/4*95/100 || passed > n/4*105/100 {
 		t.Errorf("%d of %d passed, want about a quarter", passed, n)
@@ -54,7 +47,7 @@ func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 
 func TestTheExtremesOfLuck(t *testing.T) {
 	for pass, want := range map[float64]int{0: 0, 1: 500} {
-		if passed := passing(t, build(Config{Pass: pass}), 500); passed != want {
+		if passed := passing(t, New(Config{Pass: pass}), 500); passed != want {
 			t.Errorf("pass %v: %d of 500 passed", pass, passed)
 		}
 	}
@@ -63,7 +56,7 @@ func TestTheExtremesOfLuck(t *testing.T) {
 // answers are those to three requests for each verb, as text.
 func answers(t *testing.T, seed uint64) (all string) {
 	t.Helper()
-	l := build(Config{Pass: 0.5, Seed: seed})
+	l := New(Config{Pass: 0.5, Seed: seed})
 	for range 3 {
 		scores, err := l.Prioritize(t.Context(), args(50))
 		if err != nil {

@@ -6,22 +6,11 @@ package nop
 import (
 	"context"
 
-	"github.com/go-logr/logr"
-
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-// Default is the only config.
-func Default() algorithm.Config { return &Config{} }
-
-// Config has nothing to set.
-type Config struct{}
-
-// Validate finds nothing wrong.
-func (Config) Validate() error { return nil }
-
-// New implements algorithm.Config.
-func (Config) New(logr.Logger) (algorithm.Algorithm, error) { return nop{}, nil }
+// New makes the algorithm.
+func New() algorithm.Algorithm { return nop{} }
 
 type nop struct{}
 

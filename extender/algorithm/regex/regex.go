@@ -8,17 +8,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/go-logr/logr"
-
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // Default reads the annotations that every way into the scheduler reads.
-func Default() algorithm.Config {
-	config := Config(regex.Default)
-	return &config
-}
+func Default() Config { return Config(regex.Default) }
 
 // Config says where the patterns are.
 type Config struct {
@@ -31,9 +26,9 @@ type Config struct {
 // Validate refuses a key that no annotation can have.
 func (c Config) Validate() error { return regex.Policy(c).Validate() }
 
-// New implements algorithm.Config.
-func (c Config) New(logr.Logger) (algorithm.Algorithm, error) {
-	return &matcher{selectors: regex.NewCache(regex.Policy(c), cacheBytes)}, nil
+// New makes the algorithm.
+func New(c Config) algorithm.Algorithm {
+	return &matcher{selectors: regex.NewCache(regex.Policy(c), cacheBytes)}
 }
 
 // cacheBytes bounds the memory that compiled patterns take.

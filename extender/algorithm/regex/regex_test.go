@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
-
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/regex"
 )
@@ -15,10 +13,7 @@ const annotation = "scheduler.wasmkwokwizardry.io/regex"
 // passes says whether a node passes, and if not, why.
 func passes(t *testing.T, pattern, node string) (bool, string) {
 	t.Helper()
-	a, err := regex.Default().New(logr.Discard())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := regex.New(regex.Default())
 	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: pattern}}, Names: []string{node}}
 	failures, err := a.Filter(t.Context(), args)
 	if err != nil {
@@ -71,10 +66,7 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 }
 
 func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
-	a, err := regex.Default().New(logr.Discard())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := regex.New(regex.Default())
 	names := []string{"a", "b"}
 	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}$"}}, Names: names}
 	failures, err := a.Filter(t.Context(), args)
