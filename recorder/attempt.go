@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Result is what came of an attempt.
+// Result is the outcome of an attempt.
 type Result string
 
 const (
 	// Scheduled: a node was chosen and the pod bound to it.
 	Scheduled Result = "Scheduled"
-	// Unschedulable: no node would do. The pod waits until something changes.
+	// Unschedulable: no node passes. The pod stays pending until something changes.
 	Unschedulable Result = "Unschedulable"
-	// Failed: something went wrong. The scheduler tries again by itself.
+	// Failed: an error. The scheduler tries again by itself.
 	Failed Result = "Error"
-	// Pending: the attempt is still going on.
+	// Pending: the attempt has not ended.
 	Pending Result = "Pending"
 )
 
@@ -23,26 +23,25 @@ const (
 type Verdict string
 
 const (
-	// Passed: it has nothing against it.
+	// Passed: it accepts it.
 	Passed Verdict = "Passed"
-	// Rejected: it is against it.
+	// Rejected: it does not accept it.
 	Rejected Verdict = "Failed"
-	// Errored: it could not decide.
+	// Errored: it failed.
 	Errored Verdict = "Error"
-	// Skipped: this pod is none of its business.
+	// Skipped: it is not applicable to this pod.
 	Skipped Verdict = "Skipped"
-	// Waits: it lets the pod wait before it is bound.
+	// Waits: it delays the binding.
 	Waits Verdict = "Wait"
-	// NotRun: it was not asked, since another plugin had decided before, since
-	// enough nodes were found, or since a Hint was enough.
+	// NotRun: it did not run, since an earlier plugin had decided, enough nodes were
+	// found, or a Hint was enough.
 	NotRun Verdict = "NotRun"
-	// LeftOut: a PreFilter decided about the node before any Filter was asked.
+	// LeftOut: a PreFilter excluded the node, so that no Filter ran on it.
 	LeftOut Verdict = "LeftOut"
 )
 
-// Attempt is one try to find a node for a pod. It does not change once its
-// Result is other than Pending, but for the victims of its Preemption, and where
-// the scheduler was stopped while it bound the pod.
+// Attempt is one try to find a node for a pod. Once its Result is not Pending, only the
+// victims of its Preemption change, and the Result if the scheduler stopped during binding.
 type Attempt struct {
 	// ID is unique, and higher for later attempts.
 	ID uint64 `json:"id"`
@@ -57,31 +56,31 @@ type Attempt struct {
 	// Duration is that of the scheduling cycle, without binding.
 	Duration time.Duration `json:"durationNanoseconds"`
 	Result   Result        `json:"result"`
-	// Node is the one chosen, or empty.
+	// Node is the chosen one, or empty.
 	Node string `json:"node,omitempty"`
-	// Fits is the node that would do, where the pod has none as its PodGroup does not fit.
+	// Fits is the node that passes for a pod that does not get it, since its PodGroup does not fit.
 	Fits string `json:"fits,omitempty"`
-	// PodGroup is the one whose pods were all tried with this one. Nil: there is none.
+	// PodGroup is that of the pod, if all of its pods are scheduled as one, or nil.
 	PodGroup *PodGroup `json:"podGroup,omitempty"`
 	// Message is that of the pod's event.
 	Message string `json:"message,omitempty"`
 	// PreFilter, and PreScore to Bind, are the verdicts on the pod, in the order in
-	// which the plugins are asked.
+	// which the plugins run.
 	PreFilter []PluginVerdict `json:"preFilter"`
-	// Hint is nil unless a single node was asked, for the sake of an earlier pod.
+	// Hint is not nil if only one node was evaluated, which an earlier pod's scores suggest.
 	Hint *Hint `json:"hint,omitempty"`
-	// Columns are the Filter plugins of the profile, in the order in which they
-	// are asked of each node, and after them the extenders that filter.
+	// Columns are the Filter plugins of the profile, in the order in which they run,
+	// and after them the extenders that filter.
 	Columns []Column `json:"columns"`
-	// Groups are all nodes, by the verdict on them: what needs attention first.
-	// There are none when nothing was filtered.
+	// Groups are all nodes, by the verdict on them: errors first, then rejections.
+	// There are none if Filter did not run.
 	Groups []Group `json:"-"`
 	// Evaluated is how many nodes were filtered, Total how many there were.
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
-	// PostFilter is their verdict when no node would do, if they were asked.
+	// PostFilter is the verdict of these plugins, or nil if they did not run.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
-	// Preemption is nil unless they made room.
+	// Preemption is not nil if they nominated a node.
 	Preemption *Preemption     `json:"preemption,omitempty"`
 	PreScore   []PluginVerdict `json:"preScore"`
 	// ScoreColumns are the plugins and extenders that scored.
@@ -90,20 +89,18 @@ type Attempt struct {
 	Permit       []PluginVerdict `json:"permit"`
 	PreBind      []PluginVerdict `json:"preBind"`
 	Bind         []PluginVerdict `json:"bind"`
-	// PushedOut is nil unless the pod ran, and had to make room for another.
+	// PushedOut is not nil if the pod ran and was preempted.
 	PushedOut *PushedOut `json:"pushedOut,omitempty"`
 
 	scoring *scoring
 }
 
-// Hint is why a single node was asked: a moment before, a pod with the same
-// signature took a node, and so the next best in the list for that pod is the best
-// for this one, if that node has no room left. Kubernetes 1.37 scores it again if it
-// has. It is called opportunistic batching.
+// Hint is a node that the scheduler takes from the list of an earlier pod with the same
+// signature (opportunistic batching): the next best one, once the best is full.
 type Hint struct {
 	Node string `json:"node"`
-	// Pod is the one for which the list was made, as namespace/name: its attempt
-	// has the verdicts and scores of all nodes.
+	// Pod is that earlier pod, as namespace/name: its attempt has the verdicts on all
+	// nodes and their scores.
 	Pod string `json:"pod"`
 }
 
@@ -112,21 +109,20 @@ type PluginVerdict struct {
 	Plugin  string  `json:"plugin"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"`
-	// LimitsNodes: the plugin itself named the nodes that come into question,
-	// and the others were not filtered.
+	// LimitsNodes: the plugin named the nodes to evaluate, and no Filter ran on others.
 	LimitsNodes bool `json:"limitsNodes,omitempty"`
-	// Timeout is how long the pod may wait for this plugin.
+	// Timeout is the longest time that Permit may delay the binding.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
 }
 
 // Column is a column in the table of nodes by plugins.
 type Column struct {
-	// Name is that of the plugin, or the URL of the extender as it was typed.
+	// Name is that of the plugin, or the URL of the extender as the configuration has it.
 	Name     string `json:"name"`
 	Extender bool   `json:"extender,omitempty"`
 	// Skipped: the plugin's PreFilter took it out of this attempt.
 	Skipped bool `json:"skipped,omitempty"`
-	// Failed is how many nodes it was against.
+	// Failed is the number of nodes that it rejected.
 	Failed int `json:"failed"`
 
 	key string // of the plugin, or extenderKey
@@ -136,15 +132,15 @@ type Column struct {
 type Group struct {
 	// Verdict is Passed, Rejected, Errored, LeftOut or NotRun.
 	Verdict Verdict
-	// Column indexes Attempt.Columns: who was against them. It is -1 if nobody was,
-	// or if that was a plugin without a column, which the reason then names.
+	// Column indexes Attempt.Columns: who rejected them. It is -1 if nobody did, or
+	// a plugin without a column, which the reason then names.
 	Column int
 	Reason string
 
 	nodeSet
 }
 
-// Len is how many nodes are in the group.
+// Len is the number of nodes in the group.
 func (g Group) Len() int { return g.Places.count() }
 
 // Nodes are their names, sorted.
@@ -173,13 +169,13 @@ type NodeScore struct {
 	Cells []Score `json:"scores"`
 }
 
-// Score is what a plugin gave a node.
+// Score is a plugin's score of a node.
 type Score struct {
-	// Raw is as the plugin gave it, in its own scale.
+	// Raw is in the plugin's own scale.
 	Raw int64 `json:"score"`
 	// Normalized is between 0 and 100.
 	Normalized int64 `json:"normalized"`
-	// Weighted is what counted: Normalized times the plugin's weight.
+	// Weighted is Normalized times the plugin's weight. Their sum decides.
 	Weighted int64 `json:"weighted"`
 }
 
@@ -210,7 +206,7 @@ func (a *Attempt) Cell(g Group, column int) Verdict {
 	return Passed
 }
 
-// fields are those of an attempt that are written as they are.
+// fields are those of an attempt that JSON has as they are.
 type fields Attempt
 
 // MarshalJSON writes the attempt with all its rows.

@@ -53,7 +53,7 @@ func halves(i int) nodeVerdict {
 // halvesBytes is what such an attempt counts for.
 func halvesBytes(nodes int) int { return baseBytes + 2*groupBytes + len("even") + 4*nodes }
 
-func TestOldAttemptsOfAPodMakeRoom(t *testing.T) {
+func TestOldAttemptsOfAPodAreForgotten(t *testing.T) {
 	r := newRecorder(3, 1<<20, nothing)
 	for range 5 {
 		r.record("p", newTestNodes(10), halves)
@@ -64,7 +64,7 @@ func TestOldAttemptsOfAPodMakeRoom(t *testing.T) {
 	}
 }
 
-func TestAttemptsOfAllPodsMakeRoom(t *testing.T) {
+func TestOldAttemptsOfAllPodsAreForgotten(t *testing.T) {
 	r := newRecorder(3, 10*halvesBytes(10), nothing)
 	for i := range 25 {
 		r.record(fmt.Sprint(i), newTestNodes(10), halves)
@@ -74,9 +74,9 @@ func TestAttemptsOfAllPodsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestReasonsThatDifferForEachNodeMakeRoom: few such attempts take as much as many
+// TestReasonsThatDifferForEachNodeCount: few such attempts take as much as many
 // others.
-func TestReasonsThatDifferForEachNodeMakeRoom(t *testing.T) {
+func TestReasonsThatDifferForEachNodeCount(t *testing.T) {
 	r := newRecorder(20, 10*(baseBytes+100*(groupBytes+len("a reason of its own 00")+4)), nothing)
 	for i := range 50 {
 		r.record(fmt.Sprint(i), newTestNodes(100), func(i int) nodeVerdict {
@@ -95,7 +95,7 @@ func TestReasonsThatDifferForEachNodeMakeRoom(t *testing.T) {
 	}
 }
 
-// TestALargeClusterFits is the promise: an attempt for each of 5,000 pods on
+// TestALargeClusterFits is what docs promise: an attempt for each of 5,000 pods on
 // 1,000 nodes is kept.
 func TestALargeClusterFits(t *testing.T) {
 	const promised = 40 << 20
@@ -133,7 +133,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-func TestRowsComeInTheOrderOfNeed(t *testing.T) {
+func TestErrorsAndRejectionsComeFirst(t *testing.T) {
 	r := New(nothing)
 	r.record("p", newTestNodes(6), func(i int) nodeVerdict {
 		return []nodeVerdict{

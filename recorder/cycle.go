@@ -14,17 +14,17 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
-// cycle is what is known while the scheduler works on a pod.
+// cycle is the state of a scheduling cycle.
 type cycle struct {
 	rec    *record
-	looked bool // at the nodes: there are some
+	looked bool // the nodes are known
 
 	mu      sync.Mutex         // several plugins and extenders score at once
 	raw     map[string][]int64 // scores before they were normalized, by plugin
 	scoring *scoring
 }
 
-// schedulePod records what becomes of a pod up to the choice of a node.
+// schedulePod records a pod's attempt up to the choice of a node.
 func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
 		if s.group.Load().isTryOut() {
@@ -61,14 +61,14 @@ func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	return c
 }
 
-// failureHandler records why a pod was not scheduled, in the words of its event,
-// before the event is there.
+// failureHandler records why a pod was not scheduled, in the words of its event, which
+// the scheduler sends after that.
 func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, fwk schedframework.Framework, pod *schedframework.QueuedPodInfo,
 		status *framework.Status, nominating *framework.NominatingInfo, start time.Time,
 	) {
 		rec := s.take(pod.Pod)
-		untried := rec == nil && s.group.Load() != nil // the pods before it have shown that the group does not fit
+		untried := rec == nil && s.group.Load() != nil // earlier pods have shown that the group does not fit
 		if untried {
 			rec = s.begin(fwk, pod.Pod).rec
 			s.inFlight.Delete(pod.Pod.UID)
@@ -80,7 +80,7 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 				if status.IsRejected() {
 					rec.Result = Unschedulable
 				}
-				if rec.Node == "" { // else it was the binding that failed, or the group does not fit
+				if rec.Node == "" { // else the binding failed, or the group does not fit
 					rec.Duration = time.Since(start)
 				}
 				if group := rec.PodGroup; group.Note() != "" && (untried || rec.Node != "") {
@@ -107,7 +107,7 @@ func (s *session) bound(pod *v1.Pod, node string) {
 func (s *session) look(c *cycle, fwk schedframework.Framework) {
 	list, err := fwk.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
-		return // the scheduler will see it too
+		return // the scheduler gets the same error
 	}
 	c.looked = true
 	s.nodes.follow(list)

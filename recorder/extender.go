@@ -17,10 +17,7 @@ type recordedExtender struct {
 
 func (e *recordedExtender) Filter(pod *v1.Pod, nodes []framework.NodeInfo) ([]framework.NodeInfo, extenderv1.FailedNodesMap, extenderv1.FailedNodesMap, error) {
 	left, failed, unresolvable, err := e.Extender.Filter(pod, nodes)
-	if e.session.current.Load() == nil || !e.IsFilter() {
-		return left, failed, unresolvable, err
-	}
-	if err != nil && e.IsIgnorable() {
+	if e.session.current.Load() == nil || !e.IsFilter() || err != nil && e.IsIgnorable() {
 		return left, failed, unresolvable, err
 	}
 	passed := make(map[string]bool, len(left))
@@ -40,9 +37,9 @@ func (e *recordedExtender) Filter(pod *v1.Pod, nodes []framework.NodeInfo) ([]fr
 	return left, failed, unresolvable, err
 }
 
-const noReason = "the extender left it out without a reason"
+const noReason = "the extender rejected it without a reason"
 
-// Prioritize is called for several extenders at once.
+// Prioritize runs on a goroutine for each extender.
 func (e *recordedExtender) Prioritize(pod *v1.Pod, nodes []framework.NodeInfo) (*extenderv1.HostPriorityList, int64, error) {
 	list, weight, err := e.Extender.Prioritize(pod, nodes)
 	c := e.session.current.Load()

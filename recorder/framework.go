@@ -14,13 +14,12 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 )
 
-// recordedFramework reports what becomes of a pod in a profile. The plugins
-// themselves are given the framework in it: what preemption tries out is not
-// recorded.
+// recordedFramework reports what a profile does with a pod. Plugins have the framework
+// inside of it as their handle, so that preemption's dry runs are not recorded.
 type recordedFramework struct {
 	schedframework.Framework
 	session *session
-	listed  types.NamespacedName // the pod for which the scheduler made its list of nodes
+	listed  types.NamespacedName // the pod that the scheduler's list of scored nodes is from
 }
 
 func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
@@ -30,7 +29,7 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 	}
 	result, status, limiting := f.Framework.RunPreFilterPlugins(ctx, state, pod)
 	if c != nil {
-		f.leaveOut(c, state, result, status, sets.List(limiting))
+		f.exclude(c, state, result, status, sets.List(limiting))
 		if !status.IsSuccess() && status.Plugin() == "" {
 			f.session.recorder.update(func() { c.rec.noNodeLeft(status) })
 		}
@@ -38,8 +37,8 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 	return result, status, limiting
 }
 
-// noNodeLeft is a verdict of the last of the plugins that name the nodes: between
-// them they leave none.
+// noNodeLeft gives the verdict to the last of the plugins that name nodes: they have no
+// node in common.
 func (r *record) noNodeLeft(status *framework.Status) {
 	list := r.verdicts[preFilter]
 	for i := len(list) - 1; i >= 0; i-- {
@@ -50,8 +49,8 @@ func (r *record) noNodeLeft(status *framework.Status) {
 	}
 }
 
-// leaveOut records which nodes no Filter will be asked about, and why.
-func (f *recordedFramework) leaveOut(c *cycle, state framework.CycleState, result *framework.PreFilterResult, status *framework.Status, limiting []string) {
+// exclude records the nodes that no Filter will run on, and why.
+func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result *framework.PreFilterResult, status *framework.Status, limiting []string) {
 	all, named, plugin, reason := &f.session.nodes, sets.Set[string]{}, "", ""
 	switch {
 	case !status.IsSuccess():
@@ -64,7 +63,7 @@ func (f *recordedFramework) leaveOut(c *cycle, state framework.CycleState, resul
 	if len(limiting) == 1 {
 		plugin = limiting[0]
 	}
-	reason = strings.TrimPrefix(reason, fmt.Sprintf("%d ", len(all.places)-len(named))) // it is shown for each of them
+	reason = strings.TrimPrefix(reason, fmt.Sprintf("%d ", len(all.places)-len(named))) // the count is shown beside it
 	for _, place := range all.places {
 		if !named.Has(all.names[place]) {
 			f.session.verdicts[place] = nodeVerdict{LeftOut, c.rec.profile.columnOf(plugin), reason}
@@ -72,7 +71,7 @@ func (f *recordedFramework) leaveOut(c *cycle, state framework.CycleState, resul
 	}
 }
 
-// whyNotNamed is a plugin's reason against the nodes that it has not named.
+// whyNotNamed is a plugin's reason for not naming a node.
 func whyNotNamed(state framework.CycleState, limiting []string) string {
 	if len(limiting) == 1 {
 		data, _ := state.Read(naming.Key(limiting[0]))
@@ -93,13 +92,13 @@ func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Contex
 func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	rec := f.session.of(pod)
 	if rec != nil {
-		f.session.recorder.update(func() { rec.makesRoom = true })
+		f.session.recorder.update(func() { rec.preempts = true })
 	}
 	result, status := f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	if rec != nil {
 		f.session.recorder.update(func() {
 			rec.PostFilter, rec.nominated = f.postFilter(status), nominated(result)
-			rec.makesRoom = rec.nominated != ""
+			rec.preempts = rec.nominated != ""
 		})
 	}
 	return result, status
@@ -126,8 +125,8 @@ func (f *recordedFramework) RunScorePlugins(ctx context.Context, state framework
 	return result, status
 }
 
-// StoreScheduleResults is called when a node is chosen. If it is the one that was
-// hinted at, no other was asked, and it comes from the list for a pod before.
+// StoreScheduleResults is called when a node is chosen. If that is the hinted one, no
+// other was evaluated.
 func (f *recordedFramework) StoreScheduleResults(ctx context.Context, signature framework.PodSignature, hinted, chosen string, others schedframework.SortedScoredNodes, cycle int64) {
 	f.Framework.StoreScheduleResults(ctx, signature, hinted, chosen, others, cycle)
 	c := f.session.current.Load()

@@ -8,26 +8,20 @@ import (
 	"k8s.io/kube-scheduler/framework"
 )
 
-// nodes are all the nodes that a scheduler has seen, each at a place that it keeps:
-// attempts refer to nodes by place, and share the names.
+// nodes are all nodes that a scheduler has seen, each at a place that it keeps: attempts
+// refer to nodes by place, and share the names.
 type nodes struct {
-	list   []framework.NodeInfo // the scheduler's, as it last was
-	places []int32              // of those in the list
-	names  []string             // by place; appended to only
+	places []int32  // of the nodes in this cycle
+	names  []string // by place; only appended to
 	byName map[string]int32
 }
 
-// follow takes over the scheduler's list. The scheduler makes a new one when nodes
-// come and go, and only then; the old one is kept here, so that a new one can't be
-// in its place in memory.
+// follow takes over the scheduler's list of nodes.
 func (n *nodes) follow(list []framework.NodeInfo) {
-	if len(n.list) == len(list) && (len(list) == 0 || &n.list[0] == &list[0]) {
-		return
-	}
 	if n.byName == nil {
 		n.byName = make(map[string]int32, len(list))
 	}
-	n.list, n.places = list, make([]int32, len(list))
+	n.places = make([]int32, len(list))
 	for i, node := range list {
 		name := node.Node().Name
 		place, ok := n.byName[name]
@@ -39,8 +33,7 @@ func (n *nodes) follow(list []framework.NodeInfo) {
 	}
 }
 
-// find returns the place of a node. Extenders make NodeInfos of their own, so it goes
-// by the name.
+// find returns the place of a node, by its name: extenders make NodeInfos of their own.
 func (n *nodes) find(node framework.NodeInfo) (int32, bool) {
 	place, ok := n.byName[node.Node().Name]
 	return place, ok
@@ -68,11 +61,11 @@ type nodeVerdict struct {
 	reason  string
 }
 
-// rank puts what needs attention first.
+// rank puts errors and rejections first.
 var rank = map[Verdict]int{Errored: 0, Rejected: 1, LeftOut: 2, Passed: 3, NotRun: 4}
 
-// groupNodes sorts nodes by the verdicts on them, which are by place, and the groups by
-// need.
+// groupNodes groups nodes by the verdicts on them, which are by place, and sorts the groups
+// by rank.
 func groupNodes(names []string, nodes []int32, verdicts []nodeVerdict) []Group {
 	var groups []Group
 	index := map[nodeVerdict]int{}
@@ -86,7 +79,7 @@ func groupNodes(names []string, nodes []int32, verdicts []nodeVerdict) []Group {
 		groups[i].Places.add(place)
 	}
 	for i := range groups {
-		groups[i].Places = slices.Clone(groups[i].Places) // which has no room to grow
+		groups[i].Places = slices.Clone(groups[i].Places) // without spare capacity
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(rank[a.Verdict], rank[b.Verdict]), cmp.Compare(a.Column, b.Column),

@@ -8,34 +8,30 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	intree "k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 )
 
-// CatchPanics makes errors of panics of plugins that kube-scheduler calls on goroutines of its own,
-// where nobody else can: in Filter and PreFilter's extensions, which preemption tries out, and in Score.
-// Kubernetes' own plugins are trusted. Without the private fields, nothing is caught there.
+// CatchPanics turns panics of plugins into errors where kube-scheduler calls them on its own
+// goroutines: in Filter, Score and PreFilter's extensions, which preemption's dry runs use.
+// It does not wrap Kubernetes' own plugins. Without the private fields it catches nothing.
 func CatchPanics(sched *scheduler.Scheduler) {
-	trusted := sets.KeySet(intree.NewInTreeRegistry())
 	for _, fwk := range sched.Profiles {
-		wrap(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin {
-			if trusted.Has(p.Name()) {
-				return p
-			}
-			return caughtPreFilter{p}
-		})
-		wrap(fwk, "filterPlugins", func(p framework.FilterPlugin) framework.FilterPlugin {
-			if trusted.Has(p.Name()) {
-				return p
-			}
-			return caughtFilter{p}
-		})
-		wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin {
-			if trusted.Has(p.Name()) {
-				return p
-			}
-			return caughtScore{p}
-		})
+		wrapForeign(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin { return caughtPreFilter{p} })
+		wrapForeign(fwk, "filterPlugins", func(p framework.FilterPlugin) framework.FilterPlugin { return caughtFilter{p} })
+		wrapForeign(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return caughtScore{p} })
 	}
+}
+
+var inTree = sets.KeySet(intree.NewInTreeRegistry())
+
+func wrapForeign[P framework.Plugin](fwk schedframework.Framework, field string, caught func(P) P) {
+	wrap(fwk, field, func(p P) P {
+		if inTree.Has(p.Name()) {
+			return p
+		}
+		return caught(p)
+	})
 }
 
 func caught(status **framework.Status) {

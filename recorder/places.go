@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// places are those of nodes, in an order, and small: most nodes of a large cluster are not
-// looked at for a pod, and lie beside one another. -n after a place stands for the n places
-// that follow it.
+// places is a list of nodes, run-length encoded: -n after a place stands for the n places that
+// follow it. In a large cluster most nodes are not evaluated for a pod, and are neighbours.
 type places []int32
 
-// add puts one at the end.
+// add appends one.
 func (p *places) add(place int32) {
 	last := len(*p) - 1
 	switch {
@@ -25,7 +24,7 @@ func (p *places) add(place int32) {
 	}
 }
 
-// all are the places with their numbers in the order.
+// all yields the places with their indexes in the list.
 func (p places) all() iter.Seq2[int, int32] {
 	return func(yield func(int, int32) bool) {
 		i := 0
@@ -44,7 +43,7 @@ func (p places) all() iter.Seq2[int, int32] {
 	}
 }
 
-// count is how many there are.
+// count is the length of the list.
 func (p places) count() (n int) {
 	for _, one := range p {
 		if n++; one < 0 {

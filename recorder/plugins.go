@@ -11,9 +11,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-// wrapPlugins has each plugin of a profile report, since the framework hands on
-// only what all of them together come to. Without the private fields the plugins
-// seem not to have been asked, and scores not to have been normalized.
+// wrapPlugins makes each plugin of a profile report, since the framework returns only
+// their common result. Without the private fields plugins seem not to have run, and scores
+// not to be normalized.
 func (s *session) wrapPlugins(fwk schedframework.Framework) {
 	wrap(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin { return recordedPreFilter{p, s} })
 	wrap(fwk, "preScorePlugins", func(p framework.PreScorePlugin) framework.PreScorePlugin { return recordedPreScore{p, s} })
@@ -88,7 +88,7 @@ type recordedNormalize struct {
 	of recordedScore
 }
 
-// NormalizeScore is called for several plugins at once.
+// NormalizeScore runs on a goroutine for each plugin.
 func (r recordedNormalize) NormalizeScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
 	if c := r.of.session.current.Load(); c != nil && !r.of.session.recorder.withoutRaw {
 		raw := make([]int64, len(list))
@@ -133,7 +133,7 @@ type recordedPreBind struct {
 
 func (s *session) recordedPreBind(p framework.PreBindPlugin) recordedPreBind {
 	return recordedPreBind{minor.Asked{PreBindPlugin: p, Answered: func(pod *v1.Pod, status *framework.Status) {
-		if !status.IsSuccess() { // else it is asked again
+		if !status.IsSuccess() { // else PreBind follows
 			s.record(preBind, pod, pluginVerdict(p, status))
 		}
 	}}, s}

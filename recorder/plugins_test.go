@@ -20,19 +20,19 @@ func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 		want   [3]Verdict // at that point
 		next   Verdict    // of all, at the point after it
 	}{
-		{"PreFilter, all pass, and one does not care", preFilter, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
-		{"PreFilter, one refuses, and the rest is not asked", preFilter, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
-		{"PreFilter, one refuses, and the rest is asked", preFilter, framework.NewStatus(framework.Unschedulable, "no"), [3]Verdict{Passed, Rejected, Passed}, NotRun},
-		{"PreFilter, one breaks", preFilter, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
-		{"PreScore, one does not care", preScore, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
-		{"PreScore, one breaks", preScore, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
-		{"Reserve, one refuses", reserve, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
-		{"Permit, one lets the pod wait", permit, wait, [3]Verdict{Passed, Waits, Passed}, Passed},
-		{"Permit, one refuses", permit, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
-		{"PreBind, one does not care", preBind, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
-		{"PreBind, one breaks", preBind, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
+		{"PreFilter, all pass, and one is not applicable", preFilter, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
+		{"PreFilter, one rejects, and the rest does not run", preFilter, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
+		{"PreFilter, one rejects, and the rest runs", preFilter, framework.NewStatus(framework.Unschedulable, "no"), [3]Verdict{Passed, Rejected, Passed}, NotRun},
+		{"PreFilter, one fails", preFilter, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
+		{"PreScore, one is not applicable", preScore, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
+		{"PreScore, one fails", preScore, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
+		{"Reserve, one rejects", reserve, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
+		{"Permit, one delays the binding", permit, wait, [3]Verdict{Passed, Waits, Passed}, Passed},
+		{"Permit, one rejects", permit, no, [3]Verdict{Passed, Rejected, NotRun}, NotRun},
+		{"PreBind, one is not applicable", preBind, skip, [3]Verdict{Passed, Skipped, Passed}, Passed},
+		{"PreBind, one fails", preBind, broken, [3]Verdict{Passed, Errored, NotRun}, NotRun},
 		{"Bind, the first leaves it to the second", bind, framework.NewStatus(framework.Success), [3]Verdict{Skipped, Passed, NotRun}, ""},
-		{"Bind, one breaks", bind, broken, [3]Verdict{Skipped, Errored, NotRun}, ""},
+		{"Bind, one fails", bind, broken, [3]Verdict{Skipped, Errored, NotRun}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			first := []plugin{{says: map[point]*framework.Status{bind: skip}}, {says: map[point]*framework.Status{tt.at: tt.second}}, {}}
@@ -67,7 +67,7 @@ func at(a Attempt, p point) []PluginVerdict {
 	return [...][]PluginVerdict{a.PreFilter, a.PreScore, a.Reserve, a.Permit, a.PreBind, a.Bind}[p]
 }
 
-func TestPluginsThatLeaveNoNodeBetweenThem(t *testing.T) {
+func TestPluginsThatNameNoNodeInCommon(t *testing.T) {
 	rec := &record{verdicts: verdicts{preFilter: {
 		{Plugin: "A", Verdict: Passed, LimitsNodes: true}, {Plugin: "B", Verdict: Passed, LimitsNodes: true}, {Plugin: "C", Verdict: Skipped},
 	}}}

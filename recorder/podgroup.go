@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// PodGroup is an attempt for all pods of a PodGroup that wait: each has one in it. They
-// get their nodes once enough of them can.
+// PodGroup is an attempt for all pending pods of a PodGroup, each of which has an attempt
+// in it. They are bound once enough of them fit.
 type PodGroup struct {
 	Name   string    `json:"name"`             // with its namespace
 	Time   time.Time `json:"time"`             // when it began
-	Pods   int       `json:"pods"`             // how many waited
-	Fit    int       `json:"fit"`              // how many of them a node would do for
-	Reason string    `json:"reason,omitempty"` // why all of them wait, or empty
+	Pods   int       `json:"pods"`             // how many were pending
+	Fit    int       `json:"fit"`              // for how many of them a node passes
+	Reason string    `json:"reason,omitempty"` // why all of them stay pending, or empty
 
-	tryOut bool // preemption tries what would be with other pods gone
+	tryOut bool // preemption's dry run is under way
 }
 
-// Note is what to say beside a pod's own reason, if its PodGroup waits.
+// Note is what to add to a pod's own reason, if its PodGroup stays pending.
 func (g *PodGroup) Note() string {
 	if g == nil || g.Reason == "" {
 		return ""
@@ -28,7 +28,7 @@ func (g *PodGroup) Note() string {
 
 func (g *PodGroup) isTryOut() bool { return g != nil && g.tryOut }
 
-// taken begins with what was taken from the queue: a group, or a pod alone.
+// taken is called with what the scheduler takes from its queue: a group, or a pod alone.
 func (s *session) taken(group string, pods int) {
 	s.group.Store(nil)
 	if group != "" {
@@ -41,9 +41,8 @@ func (s *session) tryOut(on bool) {
 	s.recorder.update(func() { group.tryOut, group.Reason = on, cmp.Or(group.Reason, "no node would do for any of them") })
 }
 
-// groupMakesRoom is the first attempt of the newest cycle in which no place was found for
-// a PodGroup.
-func (r *Recorder) groupMakesRoom(group string) (first *record) {
+// groupPreemptor is the first attempt of the newest cycle in which a PodGroup did not fit.
+func (r *Recorder) groupPreemptor(group string) (first *record) {
 	for at := r.order.Back(); at != nil; at = at.Prev() {
 		switch rec := at.Value.(*record); {
 		case first != nil && rec.PodGroup != first.PodGroup:

@@ -16,26 +16,25 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-// Preemption is how room was made for a pod that no node had room for. What a PodGroup
-// pushes out is told of the first of its pods that was tried.
+// Preemption is that by a pod. A PodGroup's is reported for the first of its pods that the
+// scheduler tried.
 type Preemption struct {
 	// Node is the one nominated for the pod; for a PodGroup, that of the first victim.
 	Node string `json:"node"`
-	// Victims are the pods that were pushed out, as namespace/name. Where
-	// preemption goes on during the next cycle they come one by one, even after the
-	// attempt's Result.
+	// Victims are the preempted pods, as namespace/name. Asynchronous preemption adds
+	// them one by one, even after the attempt's Result.
 	Victims []string `json:"victims"`
 }
 
-// PushedOut is why a pod had to go.
+// PushedOut is why a pod was preempted.
 type PushedOut struct {
-	// By is the pod that it made room for, as namespace/name.
+	// By is the preemptor, as namespace/name.
 	By   string    `json:"by"`
 	Node string    `json:"node"`
 	Time time.Time `json:"time"`
 }
 
-// PushedOut says why the last pod of that name that had to go did.
+// PushedOut is why the last preempted pod of that name was.
 func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +45,7 @@ func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
 	return out.public(), true
 }
 
-// eviction is that of a pod with a UID, by the attempt for another.
+// eviction is that of a pod with a UID, by another's attempt.
 type eviction struct {
 	by   *record
 	node string
@@ -61,11 +60,11 @@ func (e eviction) public() PushedOut {
 func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rec := r.roomMaker(preemptor)
+	rec := r.preemptor(preemptor)
 	if rec == nil {
 		return
 	}
-	if rec.nominated == "" { // by a PodGroup, or not yet
+	if rec.nominated == "" { // a PodGroup preempts, or PostFilter has not returned
 		rec.nominated, rec.PostFilter = victim.Spec.NodeName, &PluginVerdict{Verdict: Passed}
 	}
 	key := types.NamespacedName{Namespace: victim.Namespace, Name: victim.Name}
@@ -74,20 +73,20 @@ func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	r.changed()
 }
 
-// roomMaker is the newest attempt for a pod that made room: with the last victim gone the
-// next attempt may begin before its event is sent.
-func (r *Recorder) roomMaker(preemptor metav1.Object) *record {
+// preemptor is the newest attempt of a pod that preempts others. It need not be its newest
+// one: the next may begin before the last victim's event is sent.
+func (r *Recorder) preemptor(preemptor metav1.Object) *record {
 	name := types.NamespacedName{Namespace: preemptor.GetNamespace(), Name: preemptor.GetName()}
 	for _, rec := range slices.Backward(r.pods[name]) {
-		if rec.UID == string(preemptor.GetUID()) && rec.makesRoom {
+		if rec.UID == string(preemptor.GetUID()) && rec.preempts {
 			return rec
 		}
 	}
-	return r.groupMakesRoom(name.String())
+	return r.groupPreemptor(name.String())
 }
 
-// nominated is the node that PostFilter names for the pod, or empty. What keeps an
-// earlier nomination makes no room.
+// nominated is the node that PostFilter nominates for the pod, or empty. To keep an
+// earlier nomination is no preemption.
 func nominated(result *framework.PostFilterResult) string {
 	if result == nil || result.NominatingInfo == nil || result.Mode() != framework.ModeOverride {
 		return ""
@@ -95,16 +94,15 @@ func nominated(result *framework.PostFilterResult) string {
 	return result.NominatedNodeName
 }
 
-// preempted is the reason of the event of a victim. The pod that it made room for
-// is the one that the event is related to.
+// preempted is the reason of a victim's event, which is related to the preemptor.
 const preempted = "Preempted"
 
-// wrapEvents has the events that a profile's plugins send pass by the recorder, since
-// the framework hands on the node alone. It does so before they are queued: none is
-// missed, and none comes late. Without the private field no victim is known.
+// wrapEvents reads the victims from the events that a profile's plugins send, since the
+// framework returns the node alone. It does so before events are queued: none is late or
+// lost. Without the private field no victim is known.
 func (s *session) wrapEvents(fwk schedframework.Framework) {
 	if recorder := private[minor.EventRecorder](fwk, "eventRecorder"); recorder != nil {
-		if logging, ok := any(*recorder).(events.EventRecorderLogger); ok { // which not every minor has there
+		if logging, ok := any(*recorder).(events.EventRecorderLogger); ok { // not in every minor
 			*recorder = recordedEvents{logging, s.recorder}
 		}
 	}

@@ -15,25 +15,25 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
-// noEvents takes what recordedEvents hands on.
+// noEvents drops events.
 type noEvents struct{}
 
 func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 func (e noEvents) WithLogger(klog.Logger) events.EventRecorderLogger                           { return e }
 
-// wrapped is how DefaultPreemption hands on the pod that it makes room for.
+// wrapped is how DefaultPreemption passes the preemptor.
 type wrapped struct{ *v1.Pod }
 
-// preempting has a PostFilter that makes room on node-00000.
+// preempting has a PostFilter that nominates node-00000.
 type preempting struct{ *fakeFramework }
 
 func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v1.Pod, framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	return schedframework.NewPostFilterResultWithNominatedNode("node-00000"), nil
 }
 
-// TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom: preemption goes on
+// TestAVictimThatIsReportedLateBelongsToTheAttemptThatPreempts: preemption goes on
 // during the next attempts, which may be through before its last event.
-func TestAVictimThatIsReportedLateBelongsToTheAttemptThatMadeRoom(t *testing.T) {
+func TestAVictimThatIsReportedLateBelongsToTheAttemptThatPreempts(t *testing.T) {
 	r, sched := New(nothing), newScheduler(2)
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
 	defer r.Attach(sched, asTyped)()

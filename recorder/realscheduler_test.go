@@ -28,7 +28,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 )
 
-// plugin has something to say everywhere, at next to no cost.
+// plugin implements every extension point, at next to no cost.
 type plugin struct {
 	minor.PreFlight
 	number int
@@ -43,7 +43,7 @@ func (p plugin) PreFilter(context.Context, framework.CycleState, *v1.Pod, []fram
 	return nil, p.at(preFilter)
 }
 
-// at is what the plugin says of a pod. Half of them don't care where they may.
+// at is the status for a pod. Half of them skip where they may.
 func (p plugin) at(at point) *framework.Status {
 	if status, ok := p.says[at]; ok {
 		return framework.NewStatus(status.Code(), status.Reasons()...)
@@ -56,12 +56,12 @@ func (p plugin) at(at point) *framework.Status {
 
 func (plugin) PreFilterExtensions() framework.PreFilterExtensions { return nil }
 
-var refused = framework.NewStatus(framework.Unschedulable, "node(s) didn't match the pod's node name regex")
+var rejected = framework.NewStatus(framework.Unschedulable, "node(s) didn't match the pod's node name regex")
 
-// Filter refuses every other node, if it is the one to do so.
+// Filter rejects every other node, if it is the one to do so.
 func (p plugin) Filter(_ context.Context, _ framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
 	if name := node.Node().Name; p.number == 4 && name[len(name)-1]%2 == 1 {
-		return framework.NewStatus(refused.Code(), refused.Message())
+		return framework.NewStatus(rejected.Code(), rejected.Message())
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p plugin) Permit(context.Context, framework.CycleState, *v1.Pod, string) (
 	return p.at(permit), time.Minute
 }
 
-// preFlight is what it says when it is asked whether it will have something to say.
+// preFlight is Skip if PreBind is.
 func (p plugin) preFlight() *framework.Status {
 	if status := p.at(preBind); status.IsSkip() {
 		return status
@@ -229,8 +229,8 @@ func newRealScheduler(tb testing.TB, nodes int, first ...plugin) *scheduler.Sche
 	}
 }
 
-// cpu is what the process has used so far, which a busy machine changes less than
-// the time.
+// cpu is the CPU time of the process so far, which a busy machine changes less than
+// wall time.
 func cpu() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

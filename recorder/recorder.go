@@ -1,9 +1,9 @@
-// Package recorder keeps what kube-scheduler does with each pod: every attempt, with
-// the verdict of each plugin and each extender on each node, and why.
+// Package recorder keeps kube-scheduler's attempts: the verdict of each plugin and each
+// extender on each node, and why.
 //
-// It stands between the scheduler, its frameworks and their plugins (see
-// [Recorder.Attach]), and changes nothing of what they decide. What it keeps is in
-// memory and bounded; it writes nothing to the cluster. It is no API.
+// It stands between the scheduler, its frameworks and their plugins ([Recorder.Attach])
+// and does not change what they decide. It keeps a bounded number of attempts in memory
+// and writes nothing to the cluster. It is no API.
 package recorder
 
 import (
@@ -16,11 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a recorder keeps. Past a bound the oldest attempt goes first.
+// Bounds of a recorder. Past one, the oldest attempt is forgotten first.
 const (
-	// MaxPerPod is how many attempts are kept for a pod.
+	// MaxPerPod is the number of attempts that are kept for a pod.
 	MaxPerPod = 20
-	// MaxBytes is about how much memory they take in all.
+	// MaxBytes is about the memory that all of them take.
 	MaxBytes = 128 << 20
 )
 
@@ -36,12 +36,12 @@ type Recorder struct {
 	lastID    uint64
 	pods      map[types.NamespacedName][]*record // the oldest first
 	order     list.List                          // all of them, likewise
-	bytes     int                                // that they take, about
+	bytes     int                                // that they take, estimated
 	pushedOut map[types.NamespacedName]eviction
 }
 
-// New makes a recorder. It calls changed each time that anything was recorded;
-// changed must neither wait nor call the recorder.
+// New makes a recorder. It calls changed after each change; changed must not block, and
+// must not call the recorder.
 func New(changed func()) *Recorder { return newRecorder(MaxPerPod, MaxBytes, changed) }
 
 func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
@@ -51,12 +51,12 @@ func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
 	}
 }
 
-// OnScheduled makes the recorder call f with each pod that has got its node. Call it
-// before Attach; f must not wait.
+// OnScheduled makes the recorder call f with each pod that is bound. Call it before
+// Attach; f must not block.
 func (r *Recorder) OnScheduled(f func(*v1.Pod)) { r.scheduled = f }
 
-// WithoutRaw makes the recorder forget scores as plugins gave them, and keep what they are
-// between 0 and 100. Call it before Attach.
+// WithoutRaw makes the recorder keep normalized scores only, which take less memory. Call
+// it before Attach.
 func (r *Recorder) WithoutRaw() *Recorder {
 	r.withoutRaw = true
 	return r
@@ -83,7 +83,7 @@ func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// copy is an attempt with what became of the pod later.
+// copy is an attempt, with the pod's later preemption.
 func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
 	if out, ok := r.pushedOut[rec.pod()]; ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
@@ -129,7 +129,7 @@ func (r *Recorder) update(change func()) {
 	r.changed()
 }
 
-// keep gives an attempt the verdicts on nodes and their scores. It needs the lock.
+// keep gives an attempt the verdicts on nodes and their scores. The caller holds the lock.
 func (r *Recorder) keep(rec *record, groups []Group, s *scoring) {
 	if rec.inOrder == nil {
 		return // forgotten meanwhile
@@ -138,7 +138,7 @@ func (r *Recorder) keep(rec *record, groups []Group, s *scoring) {
 	r.charge(rec, bytesOf(groups, s))
 }
 
-// charge counts what an attempt takes, and makes room for it.
+// charge counts the memory of an attempt, and forgets old ones past the bound.
 func (r *Recorder) charge(rec *record, bytes int) {
 	rec.bytes += bytes
 	r.bytes += bytes
@@ -149,7 +149,7 @@ func (r *Recorder) charge(rec *record, bytes int) {
 
 func (r *Recorder) oldest() *record { return r.order.Front().Value.(*record) }
 
-// forget drops an attempt, which is the oldest of its pod.
+// forget drops an attempt, the oldest of its pod.
 func (r *Recorder) forget(rec *record) {
 	r.order.Remove(rec.inOrder)
 	rec.inOrder = nil
@@ -165,18 +165,18 @@ func (r *Recorder) forget(rec *record) {
 	}
 }
 
-// record is an attempt as it is kept. What many attempts share is in the profile and
-// comes in by copy. The recorder's lock guards it.
+// record is an attempt as it is kept: copy adds what attempts of a profile share. The
+// recorder's lock guards it.
 type record struct {
 	Attempt
 	profile  *profile
 	verdicts verdicts
 
-	makesRoom bool     // PostFilter is at work, or has named a node
-	nominated string   // the node that it named
-	victims   []string // of preemption, as namespace/name
+	preempts  bool     // PostFilter runs, or has nominated a node
+	nominated string   // that node
+	victims   []string // as namespace/name
 
-	bytes   int           // that it takes, about
+	bytes   int           // that it takes, estimated
 	inOrder *list.Element // nil: forgotten
 }
 
@@ -184,19 +184,18 @@ func (r *record) pod() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }
 
-// copy is the attempt as it is handed out. What it shares with the record does not
-// change any more.
+// copy is the attempt for callers. What it shares with the record is immutable.
 func (r *record) copy() Attempt {
 	a, v := r.Attempt, r.verdicts.clone()
 	if a.PodGroup != nil {
-		group := *a.PodGroup // which goes on
+		group := *a.PodGroup // its attempt may not have ended
 		a.PodGroup = &group
 	}
 	a.Scheduler, a.Columns = r.profile.name, append([]Column{}, r.profile.columns...)
 	a.PreFilter, a.PreScore, a.Reserve = v[preFilter], v[preScore], v[reserve]
 	a.Permit, a.PreBind, a.Bind = v[permit], v[preBind], v[bind]
 	a.ScoreColumns = r.scoring.heads()
-	if r.nominated != "" { // else no room was made, whatever PostFilter answered
+	if r.nominated != "" { // else there was no preemption, whatever PostFilter answered
 		a.Preemption = &Preemption{Node: r.nominated, Victims: append([]string{}, r.victims...)}
 	}
 	for _, v := range a.PreFilter {
@@ -220,7 +219,7 @@ func (a *Attempt) count() {
 	}
 }
 
-// set records the verdict of a plugin that was not asked before.
+// set records the first verdict of a plugin.
 func (r *record) set(p point, verdict PluginVerdict) {
 	list := r.verdicts[p]
 	i := slices.IndexFunc(list, func(v PluginVerdict) bool { return v.Plugin == verdict.Plugin })
@@ -230,13 +229,13 @@ func (r *record) set(p point, verdict PluginVerdict) {
 }
 
 const (
-	// baseBytes is about what an attempt takes without its nodes.
+	// baseBytes is about the memory of an attempt without its nodes.
 	baseBytes = 4 << 10
-	// groupBytes is about what a group takes without its nodes and its reason.
+	// groupBytes is about the memory of a group without its nodes and its reason.
 	groupBytes = 128
 )
 
-// bytesOf is about how much memory verdicts on nodes and their scores take.
+// bytesOf is about the memory of the verdicts on nodes and of their scores.
 func bytesOf(groups []Group, s *scoring) (bytes int) {
 	for _, g := range groups {
 		bytes += groupBytes + len(g.Reason) + 4*len(g.Places)

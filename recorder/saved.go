@@ -5,17 +5,16 @@ import (
 	"errors"
 )
 
-// Saved is an attempt for a file that has thousands: nodes are places in a list of names
-// that all of a scheduler's attempts share. It lacks what PreScore plugins said, and the
-// scores of plugins before they were normalized.
+// Saved is an attempt for a file that has thousands: nodes are indexes into a list of names
+// that all of a scheduler's attempts share. It lacks the verdicts of PreScore, and raw scores.
 type Saved struct {
 	Fields  fields   `json:"attempt"`
 	Groups  []Group  `json:"groups,omitempty"`
 	Scoring *scoring `json:"scoring,omitempty"`
 }
 
-// Save returns the attempt for a file, and has names list the nodes that it needs.
-// Without an attempt there is nothing to save.
+// Save returns the attempt for a file, and extends names to the nodes that it needs. It
+// returns nil for nil.
 func (a *Attempt) Save(names *[]string) *Saved {
 	if a == nil {
 		return nil
@@ -30,7 +29,7 @@ func (a *Attempt) Save(names *[]string) *Saved {
 	return s
 }
 
-// Restore returns the attempt that was saved, if one was, given the names of all.
+// Restore returns the attempt that was saved, or nil for nil, given all names.
 func (s *Saved) Restore(names []string) (*Attempt, error) {
 	if s == nil {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"k8s.io/kube-scheduler/framework"
 )
 
-// scoring are the scores of the nodes that were left to choose from.
+// scoring are the scores of the nodes that passed.
 type scoring struct {
 	nodeSet
 	Columns []scores `json:"columns"`
@@ -20,13 +20,13 @@ type scores struct {
 	ScoreColumn `json:"-"`
 	raw         []int64 // nil: as normalized
 	Normalized  []uint8 `json:"normalized,omitempty"` // from 0 to 100
-	Given       []int64 `json:"given,omitempty"`      // by an extender, whose scores nobody bounds; it has no others
+	Given       []int64 `json:"given,omitempty"`      // by an extender, whose scores are not bounded, instead of Normalized
 }
 
 // maxScore is the framework's, whose name for it depends on the minor of Kubernetes.
 const maxScore = 100
 
-// perPriority is what the scheduler makes of a point from an extender.
+// perPriority is the scheduler's factor for scores of extenders.
 const perPriority = maxScore / extenderv1.MaxExtenderPriority
 
 func (s scores) at(i int) (score Score) {
@@ -48,7 +48,7 @@ func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []frame
 		place, _ := s.nodes.find(node) // each of them was filtered
 		all.Places.add(place)
 	}
-	all.Places = slices.Clone(all.Places) // which has no room to grow
+	all.Places = slices.Clone(all.Places) // without spare capacity
 	if len(result) == 0 {
 		return all
 	}

@@ -15,23 +15,22 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
-// session is one scheduler that reports to the recorder. A scheduler works on
-// one pod at a time, up to the point where a node is chosen; binding goes on
-// while it works on the next pod.
+// session is one scheduler that reports to the recorder. A scheduler has one scheduling
+// cycle at a time; binding goes on during the next.
 type session struct {
 	recorder *Recorder
-	current  atomic.Pointer[cycle] // nil between pods
+	current  atomic.Pointer[cycle] // nil between cycles
 	profiles map[string]*profile   // by name
 	nodes    nodes                 // used by the scheduling cycle only
 	verdicts []nodeVerdict         // the same; by place
 
-	group atomic.Pointer[PodGroup] // nil unless the pods of one are looked at
+	group atomic.Pointer[PodGroup] // whose pods are scheduled now, or nil
 
-	inFlight sync.Map // records by the UID of the pod: not decided, or not bound yet
+	inFlight sync.Map // records by the pod's UID, until it is bound or rejected
 }
 
-// Attach makes a scheduler that does not run yet report to the recorder. name
-// gives an extender the name to show, from its URL prefix. Call detach when the
+// Attach makes a scheduler report to the recorder. The scheduler does not run yet. name
+// turns the URL prefix of an extender into the name to show. Call detach when the
 // scheduler has ended.
 func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) string) (detach func()) {
 	s := &session{recorder: r, profiles: map[string]*profile{}}
@@ -54,8 +53,8 @@ func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) stri
 	return s.detach
 }
 
-// detach ends the attempts that will hardly end by themselves. A binding that was
-// under way may still be recorded.
+// detach ends the attempts that have not ended. A binding that is under way may still be
+// recorded.
 func (s *session) detach() {
 	for _, rec := range s.inFlight.Range {
 		s.recorder.update(func() {
@@ -64,14 +63,14 @@ func (s *session) detach() {
 	}
 }
 
-// take returns the attempt for a pod, which ends with that.
+// take returns the attempt for a pod and ends it.
 func (s *session) take(pod *v1.Pod) *record {
 	found, _ := s.inFlight.LoadAndDelete(pod.UID)
 	rec, _ := found.(*record)
 	return rec
 }
 
-// of returns the attempt for a pod, which goes on, unless preemption tries it out.
+// of returns the attempt for a pod, but not in preemption's dry runs.
 func (s *session) of(pod *v1.Pod) *record {
 	found, _ := s.inFlight.Load(pod.UID)
 	if rec, _ := found.(*record); rec != nil && !rec.PodGroup.isTryOut() {
@@ -80,7 +79,7 @@ func (s *session) of(pod *v1.Pod) *record {
 	return nil
 }
 
-// point is where plugins decide about a pod.
+// point is an extension point at which plugins decide about a pod.
 type point int
 
 const (
@@ -90,11 +89,10 @@ const (
 	permit
 	preBind
 	bind
-	points // how many there are
+	points // their number
 )
 
-// verdicts are those of all plugins on a pod, by point, in the order in which they are
-// asked.
+// verdicts are those of all plugins on a pod, by point, in the order in which they run.
 type verdicts [points][]PluginVerdict
 
 func (v verdicts) clone() verdicts {
@@ -107,7 +105,7 @@ func (v verdicts) clone() verdicts {
 // profile is what all attempts in a profile have in common.
 type profile struct {
 	name     string
-	verdicts verdicts // before any plugin was asked
+	verdicts verdicts // before any plugin runs
 	columns  []Column
 	weights  map[string]int64
 }
@@ -140,8 +138,7 @@ func newProfile(name string, fwk schedframework.Framework, extenders []framework
 	return p
 }
 
-// set records the verdict of this cycle on a node. It may be called for several nodes
-// at once.
+// set records the verdict of this cycle on a node. Goroutines call it for different nodes.
 func (s *session) set(node framework.NodeInfo, status *framework.Status) {
 	c := s.current.Load()
 	place, ok := s.nodes.find(node)
