@@ -142,19 +142,15 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 }
 
 func TestANewNodeAloneIsAskedAbout(t *testing.T) {
-	for _, guest := range []string{"decides_by", "decides_by_names"} {
-		t.Run(guest, func(t *testing.T) {
-			r := openRemembering(t, guest, Args{}, nodesNamed("n1", "m1", "m2")...)
-			r.cycle(t, about("web", "x"))
-			before := r.asked(t)
-			r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4", "m5", "m6")...)
-			if passing, _, _ := r.cycle(t, about("web", "x")); passing != "n1 n3" {
-				t.Errorf("passing %q", passing)
-			}
-			if n := r.asked(t) - before; n != 4 {
-				t.Errorf("asked %d times for four new nodes", n)
-			}
-		})
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
+	r.cycle(t, about("web", "x"))
+	before := r.asked(t)
+	r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4", "m5", "m6")...)
+	if passing, _, _ := r.cycle(t, about("web", "x")); passing != "n1 n3" {
+		t.Errorf("passing %q", passing)
+	}
+	if n := r.asked(t) - before; n != 4 {
+		t.Errorf("asked %d times for four new nodes", n)
 	}
 }
 
@@ -443,21 +439,16 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 	}
 }
 
-// A guest that is asked about nodes one by one is asked about a few in each cycle.
-func TestTheRestOfTheNodesAreAskedAboutInTheCyclesOfThePodsToCome(t *testing.T) {
+// Filter stops asking once it has found nodes enough.
+func TestPreFilterAsksAboutAllNodes(t *testing.T) {
 	var names []string
 	for i := range 100 {
 		names = append(names, fmt.Sprintf("%c-%d", "nmm"[i%3], i))
 	}
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
-	for cycle := range 8 {
-		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", "x"), r.Nodes)
-		if known := cycle == 7; !status.IsSuccess() || result.AllNodes() == known {
-			t.Errorf("cycle %d: %v, %v", cycle, result, status)
-		}
-		if n, want := r.asked(t), min(100, few*cycle); n != want {
-			t.Errorf("cycle %d: asked %d times, want %d", cycle, n, want)
-		}
+	result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", "x"), r.Nodes)
+	if !status.IsSuccess() || len(result.NodeNames) != 34 || r.asked(t) != 100 {
+		t.Errorf("%v, %v, asked %d times", result, status, r.asked(t))
 	}
 }
 
@@ -528,32 +519,6 @@ func TestALabelThatChangesWakesAPod(t *testing.T) {
 	}
 }
 
-func TestAGuestIsAskedAboutManyNamesAtOnce(t *testing.T) {
-	var names []string
-	var want []string
-	for i := range 1000 {
-		name := fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
-		if i%100 == 7 {
-			name += strings.Repeat("x", 253-len(name)) // as long as a name can be
-		}
-		names = append(names, name)
-		if name[0] == 'n' {
-			want = append(want, name)
-		}
-	}
-	r := openRemembering(t, "decides_by_names", Args{}, nodesNamed(names...)...)
-	passing, named, status := r.cycle(t, pod("web"))
-	if passing != strings.Join(want, " ") || !named || status != nil {
-		t.Errorf("passing %q, named: %v, %v", passing, named, status)
-	}
-	if n := r.asked(t); n != 1000 {
-		t.Errorf("asked about %d nodes", n)
-	}
-	if _, _, status := openRemembering(t, "decides_by_names", Args{}, nodesNamed("m1", "m2")...).cycle(t, pod("web")); status.Message() != "2 another letter" {
-		t.Errorf("nodes that do not pass: %v", status)
-	}
-}
-
 // What is counted is what is taken: a limit that counts too little is none.
 func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 	const patterns, limit = 1000, 64 << 20
@@ -561,11 +526,17 @@ func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
 	}
-	r := openRemembering(t, "decides_by_names", Args{}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
 	before := heap.InUse()
 	for i := range patterns {
-		state := framework.NewCycleState()
-		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, about("web", fmt.Sprint(i)), r.Nodes)
+		var result *fwk.PreFilterResult
+		var status *fwk.Status
+		for range names { // in the first cycle, unless the machine is busy
+			result, status = r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", fmt.Sprint(i)), r.Nodes)
+			if result != nil {
+				break
+			}
+		}
 		if status != nil || len(result.NodeNames) != len(names)/4 {
 			t.Fatalf("pattern %d: %v, %v", i, result, status)
 		}

@@ -170,7 +170,6 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 type Description struct {
 	DecidesBy     []string // fields; none where the guest does not say
 	NotRemembered string   // why its answers are not; empty where they are
-	ManyNames     bool     // it is asked about many nodes in one call
 	Instances     int      // at most, for scheduling cycles
 	WhyInstances  string
 	Memory        int64 // of one instance after its start, in bytes
@@ -180,8 +179,7 @@ type Description struct {
 func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
-		NotRemembered: p.notRemembered, ManyNames: p.filtersNames(),
-		Instances: p.sharing.instances(), WhyInstances: p.whySharing,
+		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
 	}
 	if p.decidesBy != nil {
 		for _, field := range slices.Concat(p.decidesBy.Pod, p.decidesBy.Node) {

@@ -3,7 +3,7 @@ package wasmhost
 import (
 	"cmp"
 	"math/rand/v2"
-	"slices"
+	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -103,34 +103,25 @@ func (p *passingNodes) bytes() int64 {
 	return int64(len(p.Rejected)) + setBytes(len(p.Result.NodeNames))
 }
 
-// few is how many nodes a guest is asked about in PreFilter, one by one.
-const few = 16
+// PreFilter asks a guest about so many nodes that Filter may not come to, and about more for
+// as long as askedAhead: v2 answers about tens of thousands meanwhile.
+const (
+	leastAhead = 1000
+	askedAhead = 50 * time.Millisecond
+)
 
-// askAboutUnknown asks a guest about nodes of a cycle on which it has given no verdict
-// yet: about all at once, or about a few. Filter asks about others. Where there are many,
-// pods like this one ask on, each about a few, from the second one on.
+// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
+// yet. Filter asks about those for which there is no time.
 func (p *plugin) askAboutUnknown(c *cycle) {
-	unknown := c.answers.unknown(c.nodes)
-	if p.filtersNames() {
-		p.filterNames(c, unknown)
-		return
-	}
-	if again := c.answers.again.Swap(true); !again && len(unknown) > few {
-		return
-	}
-	for _, i := range unknown[:min(few, len(unknown))] {
-		if c.time.exceeds(1) {
+	began := time.Now()
+	for asked, i := range c.answers.unknown(c.nodes) {
+		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
 			return
 		}
 		if v, err := p.learn(c, abi.Filter, c.nodes.name(i), c.nodes.listed[i]); err != nil || fwk.Code(v.Code) == fwk.Error {
 			return
 		}
 	}
-}
-
-// filtersNames reports whether the guest can be asked about many nodes at once.
-func (p *plugin) filtersNames() bool {
-	return p.answers != nil && p.guest.FiltersNames && onlyName(p.decidesBy.Node)
 }
 
 // unknown finds the nodes of a table about which there is no answer yet: the place of
@@ -144,62 +135,4 @@ func (a *podAnswers) unknown(t *nodeTable) (places []int) {
 		}
 	}
 	return places
-}
-
-// maxReasons is how often nodes are asked about again because they have another reason.
-const maxReasons = 8
-
-// filterNames asks a guest about many nodes at once, by their places. A call has one
-// reason. So it asks again about nodes that have another one, as long as there is time.
-func (p *plugin) filterNames(c *cycle, places []int) {
-	s, err := p.enter(c, abi.Filter)
-	if err != nil {
-		p.leaveOut(c, err)
-		return // the pod's next call returns it
-	}
-	defer p.pool.unlock(s)
-	p.show(s.instance, c, abi.In{})
-	places = slices.DeleteFunc(places, func(i int) bool { return len(c.nodes.name(i)) > abi.MaxName })
-	for round := 0; round < maxReasons && len(places) > 0; round++ {
-		var unanswered []int
-		for len(places) > 0 && !c.time.exceeds(1) {
-			before := p.watchdog.looks.Load()
-			codes, reasons, err := s.instance.FilterNames(len(places), func(i int) string { return c.nodes.name(places[i]) })
-			c.time.add(before, p.watchdog.looks.Load())
-			if err != nil {
-				p.leaveOut(c, p.lose(s, c, abi.Filter, err))
-				return
-			}
-			unanswered = append(unanswered, c.answers.keepCodes(c.nodes, places, codes, reasons)...)
-			places = places[len(codes):]
-		}
-		places = unanswered
-	}
-}
-
-// keepCodes remembers what a guest has answered about many nodes at once. It returns the
-// places of nodes that have another reason.
-func (a *podAnswers) keepCodes(t *nodeTable, places []int, codes []byte, reasons []string) (unanswered []int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var numbers [256]uint16 // of the verdicts, by their codes
-	for i, code := range codes {
-		if code == abi.Unanswered {
-			unanswered = append(unanswered, places[i])
-			continue
-		}
-		if numbers[code] == 0 {
-			v := abi.Verdict{Code: int32(code), Reasons: reasons}
-			if v.Code == 0 {
-				v.Reasons = nil
-			}
-			if !worthKeeping(abi.Filter, v) {
-				continue
-			}
-			numbers[code] = a.number(v)
-		}
-		a.set(&a.filter, t.listed[places[i]], t.size, numbers[code])
-	}
-	a.cache.metrics.asked.Add(float64(len(codes) - len(unanswered)))
-	return unanswered
 }

@@ -23,7 +23,6 @@ type podAnswers struct {
 	filter, score column
 	verdicts      atomic.Pointer[[]abi.Verdict] // by their numbers, from 1 on
 	passing       atomic.Pointer[passingNodes]
-	again         atomic.Bool // there was a pod before
 
 	mu      sync.Mutex // held by who writes verdicts, numbers and columns
 	numbers map[verdictKey]uint16

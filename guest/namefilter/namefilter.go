@@ -1,7 +1,5 @@
-// Package namefilter exports filter for a guest that knows nodes by their names alone,
-// and with it names_buffer and filter_names, by which the host asks about many in one
-// call. It takes the place of package filter where that is too slow: nothing is
-// allocated.
+// Package namefilter exports filter for a guest that knows nodes by their names alone.
+// It takes the place of package filter where that is too slow: nothing is allocated.
 package namefilter
 
 import (
@@ -13,7 +11,7 @@ var hook = func(string) *guest.Status { panic("namefilter.Set was not called") }
 
 // Set makes f the hook. It says why the pod may not run on a node; nil is Success. It
 // is asked about each node, so the statuses should be there before. The name is valid
-// until it returns. Package decidesby must say that of nodes NodeName alone counts.
+// until it returns.
 func Set(f func(nodeName string) *guest.Status) { hook = f }
 
 func init() { host.Register("filter", func() uint64 { return uint64(filter()) }) }

@@ -146,7 +146,7 @@ func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
 
 func TestInspectTellsWhatTheHostMakesOfAGuest(t *testing.T) {
 	for guest, want := range map[string][]string{
-		"../../static/regex_v2.wasm":         {`asked about many nodes +true`, `decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
+		"../../static/regex_v2.wasm":         {`decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
 		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},
 		guests + "filter_permit_active.wasm": {`instances +1: it takes part in permit or binding`, `exports .*permit`},
 		guests + "filter_and_score.wasm":     {`instances +1: it filters and scores`},

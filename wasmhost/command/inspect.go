@@ -61,7 +61,6 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		{"imports", strings.Join(imports, ", ")},
 		{"decides by", cmp.Or(strings.Join(d.DecidesBy, ", "), "it does not say")},
 		{"remembered", cmp.Or(d.NotRemembered, "yes, and pods that are alike are batched")},
-		{"asked about many nodes", fmt.Sprint(d.ManyNames)},
 		{"instances", fmt.Sprintf("%d: %s", d.Instances, d.WhyInstances)},
 		{"start", took.Round(time.Millisecond).String()},
 		{"memory", fmt.Sprintf("%.1f MiB for each instance", float64(d.Memory)/(1<<20))},

@@ -101,9 +101,9 @@ const (
 // exportMemory is what the memory must be called that host and guest share.
 const exportMemory = "memory"
 
-// startFunctions are called when an instance is made, if there are any: the first
-// of a guest that is built as a program, the second of one that is a library.
-var startFunctions = []string{exportStart, exportInitialize}
+// startFunctions are called when an instance is made, if there are any: the second
+// of a guest that is built as a program, the third of one that is a library.
+var startFunctions = []string{exportStartSection, exportStart, exportInitialize}
 
 const (
 	exportStart      = "_start"
@@ -115,6 +115,12 @@ const (
 // address, the lower half the size in bytes of a list of fields, each of which
 // ends with a zero byte. It is our addition: the upstream host ignores it.
 const exportDecidesBy = "decides_by"
+
+// What prepare adds to a guest that can be interrupted.
+const (
+	exportStop         = "wasmhost.stop"  // a global: the guest ends soon where it is not zero
+	exportStartSection = "wasmhost.start" // the function of the module's start section
+)
 
 // pageSize is the unit of a guest's memory, in bytes.
 const pageSize = 64 << 10

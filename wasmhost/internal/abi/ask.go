@@ -35,8 +35,8 @@ type Event struct {
 // clean makes lines of an event's texts.
 func (e *Event) clean() {
 	for _, r := range []*v1.ObjectReference{&e.RegardingReference, &e.RelatedReference} {
-		lines(MaxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.ResourceVersion, &r.FieldPath)
-		r.UID = types.UID(printable.Line(string(r.UID), MaxName))
+		lines(maxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.ResourceVersion, &r.FieldPath)
+		r.UID = types.UID(printable.Line(string(r.UID), maxName))
 	}
 	lines(maxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
 }

@@ -23,6 +23,9 @@ const (
 	maxReasonsCount  = 20_000
 )
 
+// maxName is the length of the longest name of an object, or of its UID, in bytes.
+const maxName = 253
+
 // handedOver is the error of a guest that handed over too much, or what cannot be read.
 // A host function panics with it, and so the guest traps.
 func handedOver(what, format string, args ...any) error {

@@ -22,7 +22,7 @@ type Options struct {
 	// whole number of pages, it is the next lower one.
 	MemoryLimit int64
 	// Interruptible guests can be bounded in time (see [Instance.Interrupt]). The
-	// checks that this takes make them several times slower.
+	// checks that this takes make them a little slower.
 	Interruptible bool
 	// Cache keeps compiled code. Nil keeps none.
 	Cache wazero.CompilationCache
@@ -41,8 +41,6 @@ type Guest struct {
 	UsesHandle bool
 	// Declares is true of a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
-	// FiltersNames is true of a guest that can be asked with [Instance.FilterNames].
-	FiltersNames bool
 
 	runtime   wazero.Runtime
 	compiled  wazero.CompiledModule
@@ -60,7 +58,7 @@ var ErrMemoryLimit = errors.New("memoryLimit")
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	pages := o.MemoryLimit / pageSize
 	g := &Guest{allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(o.Interruptible)
+	config := wazero.NewRuntimeConfig()
 	if o.Cache != nil {
 		config = config.WithCompilationCache(o.Cache)
 	}
@@ -119,9 +117,10 @@ func (g *Guest) findHooks(wasm []byte) error {
 			}
 		}
 	}
-	if err := g.findAdditions(found); err != nil {
+	if err := checkSignature(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}); err != nil {
 		return err
 	}
+	_, g.Declares = found[exportDecidesBy]
 	switch {
 	case g.Exports == 0:
 		return errors.New("wasm: guest does not export any plugin functions")
@@ -134,20 +133,6 @@ func (g *Guest) findHooks(wasm []byte) error {
 			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)")
 	}
 	return nil
-}
-
-// findAdditions looks for the exports that the upstream host ignores.
-func (g *Guest) findAdditions(found map[string]api.FunctionDefinition) error {
-	_, g.Declares = found[exportDecidesBy]
-	_, hasBuffer := found[exportNamesBuffer]
-	if _, g.FiltersNames = found[exportFilterNames]; g.FiltersNames != hasBuffer {
-		return fmt.Errorf("wasm: guest exports one of func[%s] and func[%s], but needs both or none", exportNamesBuffer, exportFilterNames)
-	}
-	return errors.Join(
-		checkSignature(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}),
-		checkSignature(found[exportNamesBuffer], exportNamesBuffer, nil, []api.ValueType{i64}),
-		checkSignature(found[exportFilterNames], exportFilterNames, []api.ValueType{i32}, []api.ValueType{i32}),
-	)
 }
 
 // checkSignature compares the signature of a function that may be there.

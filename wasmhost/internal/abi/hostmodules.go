@@ -61,6 +61,9 @@ var hostModules = map[string]hostModule{
 	},
 }
 
+// errInterrupted ends a call that is interrupted. The caller learns why it is.
+var errInterrupted = errors.New("interrupted")
+
 func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, name string) error {
 	builder := runtime.NewHostModuleBuilder(name)
 	for _, function := range slices.Sorted(maps.Keys(m)) {
@@ -72,7 +75,7 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 		call := api.GoModuleFunc(func(ctx context.Context, caller api.Module, stack []uint64) {
 			i := instanceOf(ctx)
 			if i.Interrupted() {
-				panic(context.Cause(i.Context))
+				panic(errInterrupted)
 			}
 			if i.memory == nil { // the instance is starting
 				i.memory = caller.Memory()

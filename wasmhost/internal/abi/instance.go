@@ -1,11 +1,12 @@
 package abi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,9 +31,6 @@ type Settings struct {
 }
 
 // Instance is a guest that runs. It is for one goroutine at a time.
-//
-// It is the context of its own calls. So host functions find it at once, and wazero,
-// which looks for values in the context of each call, finds at once that there are none.
 type Instance struct {
 	// In is for the caller to set before a call.
 	In In
@@ -40,10 +38,7 @@ type Instance struct {
 	// repeats for this instance what another has seen.
 	Quiet bool
 
-	context.Context // is done when the instance is interrupted
-	interrupt       context.CancelCauseFunc
-	started         bool
-
+	ctx       context.Context // of its calls: host functions find the instance in it
 	module    api.Module
 	memory    api.Memory
 	functions [hooks]api.Function
@@ -54,10 +49,12 @@ type Instance struct {
 	last      *reason // that was given, in the account lastOf
 	lastOf    *Account
 	own       Account
-	calls     atomic.Uint64 // twice the number of calls, one more during a call, and overdue
 
-	filterNames api.Function
-	names       struct{ at, size uint32 } // of the buffer for names, once it is known
+	interrupted atomic.Bool
+	mu          sync.Mutex
+	calls       uint64            // twice the number of calls, one more during a call
+	why         error             // it is interrupted
+	stop        api.MutableGlobal // nil where the guest is not interruptible
 }
 
 // startsWithin is how many times as long as a call the start of an instance may take. It
@@ -69,7 +66,8 @@ const startsWithin = 10
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
-	i.Context, i.interrupt = context.WithCancelCause(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)})
+	i.ctx = context.WithValue(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}, instanceKey{}, i)
+	defer context.AfterFunc(ctx, func() { i.Interrupt(context.Cause(ctx)) })()
 	if s.CallTimeout > 0 {
 		defer time.AfterFunc(startsWithin*s.CallTimeout, func() {
 			i.Interrupt(fmt.Errorf("the start took longer than ten times callTimeout, %s", s.CallTimeout))
@@ -81,7 +79,7 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 		}
 		return nil, err
 	}
-	i.started = true
+	i.ctx = context.WithValue(context.Background(), instanceKey{}, i)
 	for h := range hooks {
 		if g.Exports.Has(h) {
 			i.functions[h] = i.module.ExportedFunction(h.String())
@@ -114,12 +112,13 @@ func (i *Instance) start(g *Guest) error {
 		return err
 	}
 	i.memory = i.module.Memory()
+	i.mayStop()
 	for _, export := range startFunctions {
 		start := i.module.ExportedFunction(export)
 		if start == nil {
 			continue
 		}
-		if err := i.enter(export, func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
+		if err := i.enter(strings.Replace(export, exportStartSection, "instantiate", 1), func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
 			return err
 		}
 	}
@@ -137,22 +136,28 @@ func explainExit(err error) error {
 
 // enter runs any function of the guest. An error is a [Trap].
 func (i *Instance) enter(export string, run func(context.Context) error) error {
-	i.calls.Add(1)
-	err := run(i)
-	if i.calls.Add(1)&overdue != 0 { // though it may have come to its end
-		<-i.Done()
-		err = cmp.Or(err, context.Cause(i.Context))
-	}
-	if err != nil {
-		if why := context.Cause(i.Context); why != nil {
+	err := i.count()
+	if err == nil {
+		err = run(i.ctx)
+		if why := i.count(); why != nil { // though the call may have come to its end
 			err = why
 		}
+	}
+	if err != nil {
 		return i.trap(export, err)
 	}
 	if i.printed.kept != nil {
 		i.printed.kept = nil
 	}
 	return nil
+}
+
+// count begins or ends a call. It returns why the instance is interrupted, if it is.
+func (i *Instance) count() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.calls++
+	return i.why
 }
 
 // Overdue is why a call is interrupted that takes longer than it may.
@@ -163,27 +168,52 @@ func Overdue(timeout time.Duration) error {
 // InCall tells one call from the next, and says whether a call lasts. Any goroutine may
 // call it.
 func (i *Instance) InCall() (number uint64, lasts bool) {
-	number = i.calls.Load()
-	return number, number%2 == 1
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.calls, i.calls%2 == 1
 }
-
-// overdue is set where InterruptCall has interrupted the call that lasts.
-const overdue = 1 << 63
 
 // InterruptCall is Interrupt if the call with that number still lasts. Any goroutine may
 // call it.
 func (i *Instance) InterruptCall(number uint64, why error) {
-	if i.calls.CompareAndSwap(number, number|overdue) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.calls == number {
 		i.interrupt(why)
 	}
 }
 
 // Interrupt ends the call that lasts, and every further one, with a [Trap] that says
-// why. Any goroutine may call it. A guest that is not interruptible goes on.
-func (i *Instance) Interrupt(why error) { i.interrupt(why) }
+// why. Any goroutine may call it. A guest that is not interruptible ends its call first.
+func (i *Instance) Interrupt(why error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.interrupt(why)
+}
+
+// interrupt is Interrupt with the lock held.
+func (i *Instance) interrupt(why error) {
+	if i.why == nil {
+		i.why = why
+	}
+	i.interrupted.Store(true)
+	if i.stop != nil {
+		i.stop.Set(1)
+	}
+}
+
+// mayStop finds the variable by which the guest is stopped. It may have to stop already.
+func (i *Instance) mayStop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stop, _ = i.module.ExportedGlobal(exportStop).(api.MutableGlobal)
+	if i.why != nil {
+		i.interrupt(i.why)
+	}
+}
 
 // Interrupted reports whether all further calls fail.
-func (i *Instance) Interrupted() bool { return i.Err() != nil }
+func (i *Instance) Interrupted() bool { return i.interrupted.Load() }
 
 // Call calls a hook that the guest exports. What it answers is valid until the next
 // call. After an error, which is a [Trap], the instance is in no defined state, and of
@@ -197,10 +227,9 @@ func (i *Instance) Call(h Hook) (*Out, error) {
 	return &i.out, err
 }
 
-// run calls a function that takes one parameter or none.
-func (i *Instance) run(export string, f api.Function, param ...uint64) (uint64, error) {
+// run calls a function that takes no parameter.
+func (i *Instance) run(export string, f api.Function) (uint64, error) {
 	i.stack[0] = 0
-	copy(i.stack[:], param)
 	if err := i.enter(export, func(ctx context.Context) error { return f.CallWithStack(ctx, i.stack[:]) }); err != nil {
 		return 0, err
 	}
@@ -246,19 +275,4 @@ func (i *Instance) Close(ctx context.Context) error { return i.module.Close(ctx)
 type instanceKey struct{}
 
 // instanceOf finds the instance that calls a host function.
-func instanceOf(ctx context.Context) *Instance {
-	if i, ok := ctx.(*Instance); ok {
-		return i
-	}
-	return ctx.Value(instanceKey{}).(*Instance)
-}
-
-func (i *Instance) Value(key any) any {
-	switch {
-	case key == instanceKey{}:
-		return i
-	case i.started:
-		return nil
-	}
-	return i.Context.Value(key)
-}
+func instanceOf(ctx context.Context) *Instance { return ctx.Value(instanceKey{}).(*Instance) }

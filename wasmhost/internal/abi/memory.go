@@ -24,7 +24,7 @@ func outOfMemory(what string, size, at uint64) error {
 
 // readName reads the name of an object, or its UID.
 func (i *Instance) readName(at, size uint64, what string) string {
-	return string(i.read(at, size, MaxName, what))
+	return string(i.read(at, size, maxName, what))
 }
 
 // writeString returns how long s is. It writes s only if that is within the limit.

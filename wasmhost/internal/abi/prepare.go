@@ -31,6 +31,9 @@ const maxLeaf = 512
 // to compile.
 type preparation struct {
 	checks    bool            // see prepare
+	sections  map[byte][]byte // as they are in the module
+	globals   uint64          // that there are, imported ones first
+	fueled    bool            // the globals of the checks are written
 	wasi      map[uint64]bool // imported functions of WASI, by their index
 	indirect  bool            // these may be called through a table
 	effort    effort
@@ -39,11 +42,12 @@ type preparation struct {
 }
 
 // prepare checks what compiling the module can take, and bounds its tables. With checks,
-// it also makes the guest interruptible everywhere: wazero 1.12 looks for an interruption
-// at the heads of loops alone, and so a guest without loops, of sixty functions each of
-// which calls the next one twice, would never end. An empty loop is such a look. It is put
-// at the head of each function that calls others, and before each instruction whose time
-// depends on an operand. Host functions of ours look for themselves.
+// it also makes the guest interruptible everywhere. Wazero can do so by itself, but then
+// starts a goroutine for each call, and leaves the compiled code in each round of each loop:
+// v2 took three times as long. Here a counter, the fuel, is decremented at the head of each
+// loop and of each function that calls others. Where it is used up, and before each
+// instruction whose time depends on an operand, the function look is called, which ends the
+// guest if it is to stop. Host functions of ours look for themselves.
 //
 // What is no module at all is for wazero to refuse, in its words. Not what cannot be read:
 // wazero makes room for as many entries as a section says it has.
@@ -51,20 +55,35 @@ func prepare(wasm []byte, checks bool) ([]byte, error) {
 	if !bytes.HasPrefix(wasm, []byte("\x00asm\x01\x00\x00\x00")) {
 		return wasm, nil
 	}
-	p := &preparation{checks: checks, wasi: map[uint64]bool{}}
+	p := &preparation{wasi: map[uint64]bool{}, sections: map[byte][]byte{}}
+	for r := (reader{rest: wasm[moduleHeader:]}); r.more(); {
+		id := r.byte()
+		p.sections[id] = r.sized()
+	}
+	memories := reader{rest: p.sections[sectionMemory]}
+	p.checks = checks && memories.uint() > 0 // without one, it is no guest
 	out := append(make([]byte, 0, len(wasm)+len(wasm)/8), wasm[:moduleHeader]...)
 	r := reader{rest: wasm[moduleHeader:]}
 	for r.more() && p.failed == nil {
 		id := r.byte()
 		content := r.sized()
+		if p.checks && !p.fueled && id >= sectionGlobal {
+			p.fueled = true
+			if id != sectionGlobal { // there is none
+				out = appendSection(out, sectionGlobal, p.section(sectionGlobal, []byte{0}))
+			}
+		}
 		if made := p.section(id, content); made != nil {
-			out = append(out, id)
-			out = binary.AppendUvarint(out, uint64(len(made)))
-			out = append(out, made...)
+			out = appendSection(out, id, made)
 		}
 	}
 	p.read(&r)
 	return out, p.failed
+}
+
+func appendSection(out []byte, id byte, content []byte) []byte {
+	out = binary.AppendUvarint(append(out, id), uint64(len(content)))
+	return append(out, content...)
 }
 
 // errUnreadable is of a module that is no WebAssembly 2.0.
@@ -84,16 +103,25 @@ func (p *preparation) section(id byte, content []byte) []byte {
 		}
 	case sectionType:
 		p.types(&r)
+		return p.added(content, 1, 0x60, 0, 0) // look's
 	case sectionImport:
 		p.imports(&r)
 	case sectionFunction:
 		for count := r.uint(); count > 0 && !r.bad; count-- {
 			p.effort.functions = append(p.effort.functions, r.uint())
 		}
+		return p.added(content, 1, binary.AppendUvarint(nil, uint64(len(p.effort.types)))...)
 	case sectionTable:
 		return p.tables(&r)
 	case sectionGlobal:
-		p.globals(&r)
+		p.readGlobals(&r)
+		return p.added(content, 2, append(i32Global(fuel), i32Global(0)...)...)
+	case sectionExport:
+		return p.exports(content)
+	case sectionStart:
+		if p.checks {
+			return nil // it is exported
+		}
 	case sectionElement:
 		p.elements(&r)
 	case sectionCode:
@@ -120,6 +148,47 @@ func (p *preparation) bound(what string, has, most uint64) {
 	if has > most {
 		p.fail(fmt.Errorf("wasm: guest has %d %s, and at most %d are compiled", has, what, most))
 	}
+}
+
+// added is a list with further entries, where the module gets checks.
+func (p *preparation) added(content []byte, entries uint64, encoded ...byte) []byte {
+	if !p.checks {
+		return content
+	}
+	r := reader{rest: content}
+	made := binary.AppendUvarint(nil, r.uint()+entries)
+	p.read(&r)
+	return slices.Concat(made, r.rest, encoded)
+}
+
+// exports adds what the host needs of the checks. The start function is exported, too: no
+// code is to run before the host can stop it.
+func (p *preparation) exports(content []byte) []byte {
+	stop := exported(exportStop, 3, p.globals+1)
+	if start := p.sections[sectionStart]; start != nil {
+		r := reader{rest: start}
+		return p.added(content, 2, append(stop, exported(exportStartSection, 0, r.uint())...)...)
+	}
+	return p.added(content, 1, stop...)
+}
+
+func exported(name string, kind byte, index uint64) []byte {
+	entry := append(binary.AppendUvarint(nil, uint64(len(name))), name...)
+	return binary.AppendUvarint(append(entry, kind), index)
+}
+
+// i32Global is a variable, in a list of globals.
+func i32Global(value int32) []byte {
+	return append(i32Const([]byte{0x7f, 1}, value), opEnd)
+}
+
+// i32Const appends a constant that is not negative.
+func i32Const(code []byte, value int32) []byte {
+	code = append(code, opI32Const)
+	for ; value >= 0x40; value >>= 7 {
+		code = append(code, byte(value)|0x80)
+	}
+	return append(code, byte(value))
 }
 
 // types passes over the signatures of functions.
@@ -154,6 +223,7 @@ func (p *preparation) imports(r *reader) {
 			r.limits()
 		case 3: // a global
 			r.uints(2)
+			p.globals++
 		default:
 			r.fail()
 		}
@@ -197,10 +267,11 @@ func (p *preparation) tables(r *reader) []byte {
 	return made
 }
 
-// globals looks for references to functions of WASI.
-func (p *preparation) globals(r *reader) {
+// readGlobals looks for references to functions of WASI.
+func (p *preparation) readGlobals(r *reader) {
 	for count := r.uint(); count > 0 && !r.bad; count-- {
 		r.uints(2)
+		p.globals++
 		r.expression(p.refersTo)
 	}
 }
@@ -239,7 +310,12 @@ func (p *preparation) code(r *reader) []byte {
 	p.bound("bytes of code", uint64(len(r.rest)), maxCode)
 	count := r.uint()
 	p.bound("functions", count, maxFunctions)
-	made := binary.AppendUvarint(make([]byte, 0, len(r.rest)*9/8), count)
+	made := make([]byte, 0, len(r.rest)*9/8)
+	if p.checks {
+		made = binary.AppendUvarint(made, count+1)
+	} else {
+		made = binary.AppendUvarint(made, count)
+	}
 	for ; count > 0 && !r.bad && p.failed == nil; count-- {
 		body := r.sized()
 		p.bound("bytes in a function", uint64(len(body)), maxFunction)
@@ -249,12 +325,40 @@ func (p *preparation) code(r *reader) []byte {
 		made = binary.AppendUvarint(made, uint64(len(body)))
 		made = append(made, body...)
 	}
+	if p.checks {
+		look := p.look()
+		made = append(binary.AppendUvarint(made, uint64(len(look))), look...)
+	}
 	p.read(r)
 	return made
 }
 
-// check is an empty loop.
-var check = []byte{opLoop, 0x40, opEnd}
+// fuel is how many loops and functions begin between two calls of look. Only there can Go's
+// collector stop the guest: what is in between should take less than a millisecond.
+const fuel = 10_000
+
+// look is a function that ends the guest where it is to stop. Growing the memory by nothing
+// leaves the compiled code: Go's collector may run.
+func (p *preparation) look() []byte {
+	body := []byte{0, opI32Const, 0, opMemoryGrow, 0, opDrop}
+	body = binary.AppendUvarint(append(body, opGlobalGet), p.globals+1)
+	body = append(body, opIf, 0x40, opUnreachable, opEnd)
+	body = binary.AppendUvarint(append(i32Const(body, fuel), opGlobalSet), p.globals)
+	return append(body, opEnd)
+}
+
+// callLook calls it.
+func (p *preparation) callLook() []byte {
+	return binary.AppendUvarint([]byte{opCall}, uint64(len(p.effort.functions)))
+}
+
+// check uses up fuel.
+func (p *preparation) check() []byte {
+	get := binary.AppendUvarint([]byte{opGlobalGet}, p.globals)
+	set := binary.AppendUvarint([]byte{opGlobalSet}, p.globals)
+	return slices.Concat(get, []byte{opI32Const, 1, opI32Sub}, set,
+		get, []byte{opI32Eqz, opIf, 0x40}, p.callLook(), []byte{opEnd})
+}
 
 // function puts the checks into a function, and bounds what it asks of the compiler.
 func (p *preparation) function(body []byte) []byte {
@@ -268,8 +372,13 @@ func (p *preparation) function(body []byte) []byte {
 		i := r.instruction()
 		p.effort.apply(i)
 		calls = calls || i.op == opCall || i.op == opCallIndirect
-		if p.takesTime(i) {
-			made = append(append(made, code[kept:at]...), check...)
+		switch {
+		case p.takesTime(i):
+			made = append(append(made, code[kept:at]...), p.callLook()...)
+			kept = at
+		case p.checks && i.op == opLoop:
+			at = len(code) - len(r.rest)
+			made = append(append(made, code[kept:at]...), p.check()...)
 			kept = at
 		}
 	}
@@ -279,7 +388,7 @@ func (p *preparation) function(body []byte) []byte {
 	p.bound("blocks and jumps, times values, in a function", p.effort.operands, maxOperands)
 	made = append(made, code[kept:]...)
 	if p.checks && (calls || len(code) > maxLeaf) {
-		made = slices.Insert(made, head, check...)
+		made = slices.Insert(made, head, p.check()...)
 	}
 	return made
 }

@@ -12,7 +12,9 @@ const (
 	sectionImport   = 2
 	sectionFunction = 3
 	sectionTable    = 4
+	sectionMemory   = 5
 	sectionGlobal   = 6
+	sectionExport   = 7
 	sectionStart    = 8
 	sectionElement  = 9
 	sectionCode     = 10
@@ -31,9 +33,14 @@ const (
 	opReturn       = 0x0f
 	opCall         = 0x10
 	opCallIndirect = 0x11
+	opDrop         = 0x1a
+	opGlobalGet    = 0x23
+	opGlobalSet    = 0x24
 	opMemoryGrow   = 0x40
 	opI32Const     = 0x41
 	opI64Const     = 0x42
+	opI32Eqz       = 0x45
+	opI32Sub       = 0x6b
 	opRefFunc      = 0xd2
 	opBulk         = 0xfc
 	opVector       = 0xfd
