@@ -24,7 +24,7 @@ type Scenario struct {
 	// Guest is a file, by its path in the repository.
 	Guest string `json:"guest"`
 	Args  Args   `json:"args"`
-	// Waiting are pods that wait for their permit.
+	// Waiting are the pods in Permit.
 	Waiting []string `json:"waiting"`
 	Calls   []Call   `json:"calls"`
 

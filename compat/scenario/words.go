@@ -106,7 +106,7 @@ func (s Scenario) object(err error, object any) string {
 	return "an object that is none of the cluster's"
 }
 
-// images leaves out what only some versions of Kubernetes say.
+// images drops what only some versions of Kubernetes say.
 func images(reason string) string {
 	var states map[string]struct {
 		Size     int64
