@@ -152,7 +152,7 @@ func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *config.
 	t.Helper()
 	sidecar := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.InitContainers[0]
 	if sidecar.RestartPolicy == nil || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways {
-		t.Error("the extender is no sidecar: its pod would wait for it to end")
+		t.Error("the extender is not a sidecar: its pod would not start before it ends")
 	}
 	c := extenderConfig(t, "", sidecar.Args...)
 	if c.Listen != "127.0.0.1:8888" {

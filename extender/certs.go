@@ -12,15 +12,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// certificates hands out the current ones. New files that are no good are refused, and
-// the old ones stay. It is safe for concurrent use, but for load and watch.
+// certificates has the current certificates. If new files are invalid, the old ones stay.
+// Its methods are safe for concurrent use, except load and watch.
 type certificates struct {
 	current atomic.Pointer[tls.Config]
-	tried   contents // what was loaded last, good or not
+	tried   contents // of the last load, valid or not
 }
 
-// load reads PEM files and, if they are good, makes them current. Connections
-// that are made before keep what they have.
+// load reads PEM files and, if they are valid, makes them current for new connections.
 func (s *certificates) load(files config.TLS) (err error) {
 	if s.tried, err = readPEM(files); err != nil {
 		return err
@@ -43,7 +42,7 @@ func (s *certificates) load(files config.TLS) (err error) {
 	if files.ClientCAFile != "" {
 		config.ClientCAs = x509.NewCertPool()
 		if !config.ClientCAs.AppendCertsFromPEM([]byte(s.tried[2])) {
-			return fmt.Errorf("client authorities %s: there is no PEM certificate in it", files.ClientCAFile)
+			return fmt.Errorf("client authorities %s: it has no PEM certificate", files.ClientCAFile)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
@@ -51,9 +50,8 @@ func (s *certificates) load(files config.TLS) (err error) {
 	return nil
 }
 
-// config is for a server, after load. It asks for the current ones at every handshake. A
-// client certificate is verified if there is one; whether there has to be is up to
-// the server, request by request.
+// config is for a server, after load. It uses the current certificates for each handshake.
+// It verifies a client certificate if there is one; the server rejects requests without one.
 func (s *certificates) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -63,7 +61,7 @@ func (s *certificates) config() *tls.Config {
 	}
 }
 
-// notAfter is when the current certificate expires, or zero if there is none.
+// notAfter is when the current certificate expires, or zero without one.
 func (s *certificates) notAfter() time.Time {
 	if config := s.current.Load(); config != nil {
 		return config.Certificates[0].Leaf.NotAfter
@@ -71,13 +69,13 @@ func (s *certificates) notAfter() time.Time {
 	return time.Time{}
 }
 
-// lookEvery is how often the files are looked at. It works for every file system
-// and however a file is changed, and reading a few kilobytes costs nothing.
+// lookEvery is how often watch reads the files. Unlike notifications it works on every
+// file system and for every way to change a file.
 const lookEvery = time.Second
 
-// watch loads the files that were loaded before when they have changed, until ctx is
-// done, and tells loaded what came of it. They are left to settle for as long as it
-// takes to look again: certificate and key are rarely written in the same instant.
+// watch loads the files again when they have changed, until ctx is done, and calls loaded
+// with the result. It waits until two reads give the same: certificate and key are rarely
+// written in the same instant.
 func (s *certificates) watch(ctx context.Context, files config.TLS, loaded func(error)) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -95,8 +93,8 @@ func (s *certificates) watch(ctx context.Context, files config.TLS, loaded func(
 	}
 }
 
-// contents are those of the certificate, its key, and the clients' authorities: all
-// empty where one could not be read.
+// contents are those of the certificate, its key, and the authorities of clients. All are
+// empty if one file cannot be read.
 type contents [3]string
 
 func readPEM(files config.TLS) (all contents, err error) {
@@ -105,8 +103,8 @@ func readPEM(files config.TLS) (all contents, err error) {
 			continue
 		}
 		info, err := os.Stat(path)
-		if err == nil && !info.Mode().IsRegular() { // a pipe or a device, which may never end
-			err = fmt.Errorf("%s: is no regular file", path)
+		if err == nil && !info.Mode().IsRegular() { // a pipe or a device may never end
+			err = fmt.Errorf("%s: is not a regular file", path)
 		}
 		var text []byte
 		if err == nil {

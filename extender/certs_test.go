@@ -26,9 +26,9 @@ func TestWhatIsNoGoodIsRefusedAndTheOldStays(t *testing.T) {
 		"expired on ":    func() { authority.Issue(t, files.CertFile, files.KeyFile, -time.Minute) },
 		"does not match": func() { authority.Issue(t, files.CertFile, filepath.Join(dir, "other.key"), time.Hour) },
 		"certificate " + files.CertFile + " with key " + files.KeyFile + ": ": func() { write(files.KeyFile, "") },
-		"ca.crt: there is no PEM certificate in it":                           func() { write(files.ClientCAFile, "x") },
+		"ca.crt: it has no PEM certificate":                                   func() { write(files.ClientCAFile, "x") },
 		"tls.key: no such file":                                               func() { must(t, os.Remove(files.KeyFile)) },
-		"tls.crt: is no regular file": func() {
+		"tls.crt: is not a regular file": func() {
 			must(t, os.Remove(files.CertFile))
 			must(t, os.Mkdir(files.CertFile, 0o700))
 		},

@@ -268,33 +268,6 @@ func gauge(t *testing.T, e running, name string) (value float64) {
 	return value
 }
 
-func TestAThousandConnectionsAtATime(t *testing.T) {
-	e := start(t, loadConfig(t, ""))
-	body := corpus.Names("kubecon-.*", 100)
-	want := post(e.Handler(), "/filter", body).Body.String()
-	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, Timeout: patience}
-	begin := make(chan struct{})
-	var all sync.WaitGroup
-	for range 1000 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			<-begin
-			for range 3 {
-				status, answer, err := e.send(client, "/filter", body)
-				if err != nil || status != http.StatusOK || answer != want {
-					t.Errorf("%d %.100s %v", status, answer, err)
-					return
-				}
-			}
-		}()
-	}
-	close(begin)
-	all.Wait()
-}
-
 // A terminal that shows the log must not obey who sends requests.
 func TestAPathIsEscapedInTheLog(t *testing.T) {
 	for _, format := range []string{logging.Text, logging.JSON} {

@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// refuseConnections lets nobody connect to l any more. To close l would do that
-// too, but reset who has connected and is not accepted yet, with the request that
-// is on its way. So l is bound to a network interface that does not exist: the
-// kernel refuses who asks for a connection, and finishes those that have begun.
-// It needs Linux 5.7, or the capability NET_RAW.
+// refuseConnections refuses new connections to l. Closing l would also reset connections
+// that are not accepted yet, and lose their requests. So it binds l to a network interface
+// that does not exist: the kernel then refuses new connections, and completes those that
+// have begun. It needs Linux 5.7, or the capability NET_RAW.
 func refuseConnections(l net.Listener) error {
 	socket, ok := l.(syscall.Conn)
 	if !ok {
@@ -29,7 +28,7 @@ func refuseConnections(l net.Listener) error {
 	return errors.Join(err, bound)
 }
 
-// backlog says whether somebody has connected to l and is not accepted yet.
+// backlog reports whether l has a connection that is not accepted yet.
 func backlog(l net.Listener) (some bool) {
 	control(l, func(fd int) {
 		look, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
@@ -46,13 +45,13 @@ func backlog(l net.Listener) (some bool) {
 	return some
 }
 
-// arrived reads what has arrived, whatever the deadline.
+// arrived reads what has arrived, also after the deadline.
 func arrived(c net.Conn, into []byte) (n int) {
 	control(c, func(fd int) { n, _ = syscall.Read(fd, into) })
 	return max(n, 0)
 }
 
-// control does nothing where there is no descriptor, or not any more.
+// control calls do with the file descriptor, if there is one.
 func control(of any, do func(fd int)) {
 	if socket, ok := of.(syscall.Conn); ok {
 		if raw, err := socket.SyscallConn(); err == nil {

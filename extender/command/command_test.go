@@ -48,7 +48,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 		"unknown command \"serve\"":           {"serve"},
 		"verbosity: 11: must be from 0 to 10": {"-v=11"},
 		"no such file or directory":           {"--config=missing.yaml"},
-		"the file is empty":                   {"--config=/dev/null", "--print-config"},
+		"the file has no field":               {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port":    {"--listen=x"},
 	} {
 		if status, _, err := try(t, args...); status != 2 || !strings.Contains(err, want) {
@@ -129,7 +129,7 @@ func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 	must(t, os.WriteFile(p.file("tls.crt"), nil, 0o600))
 	p.eventually("a refusal", func() bool {
-		return strings.Contains(p.log.String(), "The new certificates are refused, the old ones go on")
+		return strings.Contains(p.log.String(), "The new certificates are invalid, the old ones stay in use")
 	})
 	metrics, serial := p.page()
 	if serial != renewed.SerialNumber.String() {
@@ -150,5 +150,5 @@ func TestAFileThatNeverEndsDelaysNoStop(t *testing.T) {
 		must(t, syscall.Mkfifo(p.file("fifo"), 0o600))
 		must(t, os.Rename(p.file("fifo"), p.file(name)))
 	}
-	p.eventually("a refusal", func() bool { return strings.Contains(p.log.String(), "tls.crt: is no regular file") })
+	p.eventually("a refusal", func() bool { return strings.Contains(p.log.String(), "tls.crt: is not a regular file") })
 }

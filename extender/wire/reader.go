@@ -13,24 +13,23 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// What a request takes in addition to its body, in bytes, and rather more than less: for
-// a node's place here, in an algorithm and in an answer, or for another string or an
-// annotation; for a byte of a string and its copies; and for one of a string that has
-// to be decoded, and encoded again.
+// What a request takes besides its body, in bytes, estimated high: for a node in the request,
+// an algorithm and the answer, or for any other string; for a byte of a string and its
+// copies; and for a byte of a string that must be decoded and encoded again.
 const (
 	perNode        = 128
 	perByte        = 4
 	perByteDecoded = 12
 )
 
-// member is a member that counts: what it is, and where that lies. A second one of the
-// same name, in any case, is refused.
+// member is the value of a member, and its place in the body. It rejects a second member of
+// the same name, in any case.
 type member[T any] struct {
 	is T
-	at span // empty: it is not there
+	at span // empty without one
 }
 
-// The parts of an ExtenderArgs that are read.
+// The decoded parts of an ExtenderArgs.
 type (
 	extenderArgs struct {
 		Pod       member[*pod]
@@ -64,9 +63,9 @@ func (m *member[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	return err
 }
 
-// decode reads what counts of a body. The decoder skips the rest token by token.
+// decode decodes these parts. The decoder skips the rest token by token.
 func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
-	var refused error // by take
+	var refused error // of take
 	account := func(bytes int64) error {
 		refused = take(bytes)
 		return refused
@@ -87,7 +86,7 @@ func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
 	return args, nil
 }
 
-// readNode reads a full node, after it has asked for its memory. Null is a node without a name.
+// readNode decodes a full node, and takes its memory before. Null is a node without a name.
 func readNode(in *jsontext.Decoder, into *node, take func(bytes int64) error) error {
 	if err := take(perNode); err != nil {
 		return err
@@ -102,7 +101,7 @@ func readNode(in *jsontext.Decoder, into *node, take func(bytes int64) error) er
 	return err
 }
 
-// readString reads a string, or null as the empty one, after it has asked for its memory.
+// readString decodes a string, or null as the empty one, and takes its memory before.
 func readString(in *jsontext.Decoder, into *string, take func(bytes int64) error) error {
 	if kind := in.PeekKind(); kind != '"' && kind != 'n' && kind != 0 {
 		return errors.New("want a string")
@@ -139,7 +138,7 @@ func isPlain(s []byte) bool {
 	return true
 }
 
-// located says where in a body the mistake is.
+// located puts the place in the body before an error.
 func located(err error) error {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -157,8 +156,7 @@ func located(err error) error {
 
 var kinds = map[reflect.Kind]string{reflect.Struct: "an object", reflect.Map: "an object", reflect.Slice: "an array"}
 
-// place is a path as a message has it, Nodes.items.0.metadata.name, up to some
-// length: keys are as long as the sender likes.
+// place is a path for messages, such as Nodes.items.0.metadata.name, of a bounded length.
 func place(p jsontext.Pointer) string {
 	if p == "" {
 		return ""

@@ -18,7 +18,7 @@ import (
 // some 100,000 nodes.
 const maxAnswer = 32 << 20
 
-// newClient makes a client that keeps its connection to Prometheus.
+// newClient makes a client that reuses its connection to Prometheus.
 func (c Config) newClient() (*http.Client, error) {
 	tlsConfig, err := c.TLS.load()
 	if err != nil {
@@ -33,8 +33,8 @@ func (c Config) newClient() (*http.Client, error) {
 	}, nil
 }
 
-// load reads the authority now and the certificate whenever a connection is
-// made, so that a renewed one is used.
+// load reads the authority now, and the certificate for each new connection, so that it
+// can be renewed.
 func (t TLS) load() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify}
 	if t.CAFile != "" {
@@ -44,7 +44,7 @@ func (t TLS) load() (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("tls.caFile: %s: there is no PEM certificate in it", t.CAFile)
+			return nil, fmt.Errorf("tls.caFile: %s: it has no PEM certificate", t.CAFile)
 		}
 	}
 	if t.CertFile != "" {
@@ -56,7 +56,7 @@ func (t TLS) load() (*tls.Config, error) {
 	return config, nil
 }
 
-// query returns a value per node.
+// query returns a value for each node.
 func (c Config) query(ctx context.Context, client *http.Client) (map[string]float64, error) {
 	form := url.Values{"query": {c.promQL()}, "timeout": {c.Timeout.Duration.String()}}
 	address := strings.TrimSuffix(c.URL, "/") + "/api/v1/query"
@@ -89,6 +89,6 @@ func (c Config) query(ctx context.Context, client *http.Client) (map[string]floa
 	return values, nil
 }
 
-// errEmpty is an answer without a series. It is more often the mark of a mistake,
-// or of a Prometheus that has just started, than the truth about a cluster.
-var errEmpty = errors.New("no series in the answer: see that the metric is spelled and scraped as in the query, and wait if Prometheus has only just started")
+// errEmpty is an answer without a series: in most cases a mistake in the query, or a
+// Prometheus that has just started.
+var errEmpty = errors.New("no series in the answer: check that Prometheus scrapes the metric in the query, and wait if Prometheus has just started")

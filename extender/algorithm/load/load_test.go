@@ -299,8 +299,8 @@ func TestTheTokenIsReadForEveryQuery(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	elsewhere := serve(t, vector(values))
-	redirecting := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	target := serve(t, vector(values))
+	redirecting := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusTemporaryRedirect))
 	defer redirecting.Close()
 	config := defaults()
 	config.URL = redirecting.URL
