@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
-const patience = time.Minute
+const patience = eventually.Patience
 
 // try runs the program to its end.
 func try(t *testing.T, args ...string) (status int, stdout, stderr string) {

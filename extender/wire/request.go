@@ -74,9 +74,6 @@ func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 		r.Form, r.Names = Names, names
 	}
 	meta := pod.Metadata.is
-	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: make(map[string]string, len(meta.Annotations.is))}
-	for key, value := range meta.Annotations.is {
-		r.Pod.Annotations[key] = value.is
-	}
+	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: meta.Annotations.is}
 	return r, nil
 }
