@@ -9,6 +9,7 @@ package extender
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"runtime"
@@ -76,7 +77,8 @@ func New(o Options) (*Extender, error) {
 		e.algorithms[name] = made
 	}
 	if c.TLS.Enabled() {
-		if err := e.certs.load(c.TLS); err != nil {
+		e.certs.files, e.certs.reloaded = c.TLS, e.reloaded
+		if _, err := e.certs.load(); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
@@ -129,8 +131,7 @@ func (e *Extender) health() map[string]algorithm.Health {
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
 	if e.Config.TLS.Enabled() {
-		go e.certs.watch(ctx, e.Config.TLS, e.reloaded)
-		return e.serve(ctx, l, e.certs.config())
+		return e.serve(ctx, l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: e.certs.get})
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
@@ -139,14 +140,14 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // reloaded reports the result of reloading certificates.
-func (e *Extender) reloaded(err error) {
+func (e *Extender) reloaded(expiry time.Time, err error) {
 	if err != nil {
 		e.metrics.reloads.WithLabelValues("refused").Inc()
 		e.Logger.Error(err, "The new certificates are invalid, the old ones stay in use")
 		return
 	}
 	e.metrics.reloads.WithLabelValues("success").Inc()
-	e.Logger.Info("New certificates are in use", "expiry", e.certs.notAfter().UTC().Format(time.RFC3339))
+	e.Logger.Info("New certificates are in use", "expiry", expiry.UTC().Format(time.RFC3339))
 }
 
 // Close ends the work of the algorithms in the background, and waits for its end.

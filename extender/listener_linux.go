@@ -5,6 +5,8 @@ import (
 	"math"
 	"net"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // refuseConnections refuses new connections to l. Closing l would also reset connections
@@ -20,10 +22,9 @@ func refuseConnections(l net.Listener) error {
 	if err != nil {
 		return err
 	}
-	const bindToIfIndex = 62 // SO_BINDTOIFINDEX; package syscall does not have it
 	var bound error
 	err = raw.Control(func(fd uintptr) {
-		bound = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, bindToIfIndex, math.MaxInt32)
+		bound = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_BINDTOIFINDEX, math.MaxInt32)
 	})
 	return errors.Join(err, bound)
 }
@@ -31,16 +32,8 @@ func refuseConnections(l net.Listener) error {
 // backlog reports whether l has a connection that is not accepted yet.
 func backlog(l net.Listener) (some bool) {
 	control(l, func(fd int) {
-		look, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
-		if err != nil {
-			return
-		}
-		defer syscall.Close(look)
-		events := []syscall.EpollEvent{{Events: syscall.EPOLLIN}}
-		if syscall.EpollCtl(look, syscall.EPOLL_CTL_ADD, fd, &events[0]) == nil {
-			n, _ := syscall.EpollWait(look, events, 0)
-			some = n > 0
-		}
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		some = n > 0
 	})
 	return some
 }

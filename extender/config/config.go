@@ -32,7 +32,7 @@ type Config struct {
 	LogFormat string `json:"logFormat"` // text or json
 }
 
-// TLS names the files for TLS. They are reloaded when they change.
+// TLS names the files for TLS. Changed ones are reloaded at the next connection.
 type TLS struct {
 	CertFile string `json:"certFile,omitempty"`
 	KeyFile  string `json:"keyFile,omitempty"`
