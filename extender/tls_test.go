@@ -60,19 +60,6 @@ func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Cer
 	return response, string(answer), err
 }
 
-func TestTLS(t *testing.T) {
-	s := startTLS(t, "")
-	if response, answer, err := s.do("/filter", s.authority); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("good: %v %s", err, answer)
-	}
-	if _, _, err := s.do("/filter", pki.New(t)); err == nil || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("a client that trusts others: %v", err)
-	}
-	if response, err := http.Get("http://" + s.Address + "/healthz"); err == nil && response.StatusCode == http.StatusOK {
-		t.Error("plain HTTP is answered")
-	}
-}
-
 func TestMutualTLS(t *testing.T) {
 	clients, others := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
