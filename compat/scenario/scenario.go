@@ -1,6 +1,6 @@
 // Package scenario says what is asked of a guest and writes down what a host
 // answers, so that two hosts, each with a Kubernetes of its own, can be
-// compared: the upstream one in compat/, ours in wasmhost/. It is no API.
+// compared: the upstream one in compat/, ours in wasmhost/. It is not an API.
 //
 // A scenario is data (testdata/scenarios), its transcript a text beside it. What
 // differs between versions of Kubernetes and not between hosts is not in it: the

@@ -85,7 +85,7 @@ func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t 
 		}
 		p.click("#editor .submit")
 		p.says("#problems", "Imported 1 node and 1 pod. Not all is as it is in the file:")
-		p.says("#problems", "plugin EBSLimits is left out")
+		p.says("#problems", "field secrets: skipped")
 		p.click("#editor [data-close]")
 		if objectsOnly {
 			p.says("#summary", "regex_v1.wasm")
