@@ -16,7 +16,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
-// What the Content-Security-Policy forbids would silently not work.
+// The Content-Security-Policy forbids these, so they would silently fail.
 func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<style|\sstyle=|<script>|\son[a-z]+=|javascript:|hx-on`)
 	files, err := fs.Glob(templateFiles, "templates/*.html")
@@ -34,8 +34,8 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 	}
 }
 
-// A region that scrolls is reached by a key only if it says so.
-func TestWhatScrollsIsReachedByAKey(t *testing.T) {
+// The keyboard reaches a scrolling region only with a tabindex.
+func TestScrollingRegionsHaveTheKeyboardFocus(t *testing.T) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestEveryKindHasAManifest(t *testing.T) {
 	}
 }
 
-func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
+func TestEveryManifestIsValid(t *testing.T) {
 	for _, k := range kinds {
 		text, err := k.manifest()
 		if err != nil {

@@ -121,7 +121,7 @@ func TestThatNothingWaitsIsSaidWithWhatToDo(t *testing.T) {
 	p.click("#cog")
 	p.do(chromedp.SetValue("#what-if", "pending", chromedp.ByQuery))
 	p.click("#compare")
-	p.says("#problems", "nothing to compare: every pod of the cluster has a node; choose “every pod anew”, which schedules those, too")
+	p.says("#problems", "nothing to compare: every pod of the cluster has a node; choose “all pods, rescheduled from scratch”")
 }
 
 func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
@@ -224,7 +224,7 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 		p.do(chromedp.Evaluate("'#comparison-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
 		return listed
 	}
-	const waits = "waits until the comparison before it has ended"
+	const waits = "queued: the comparison before it has not ended"
 	first, second := orders("A: "), orders(waits)
 	p.do(chromedp.Navigate(server.URL()))
 	p.says("#jobs", waits) // a reload leaves it at the edge

@@ -37,16 +37,16 @@ func dialog(button, link string) func(*tab) {
 }
 
 var scenes = []scene{
-	{"/", nil, "#fit, #compare-with, #new, #more, #cog, .waiting .why b, .waiting .why span"},
+	{"/", nil, "#fit, #compare-with, #new, #more, #cog, .pending .why b, .pending .why span"},
 	{"/", menu("#new"), "#new-menu"},
 	{"/", menu("#more"), "#more-menu"},
 	{"/pods", nil, "#new, .list .outcome, .list .clip"},
 	{"/objects", nil, "#new, .shelf-head .button"},
 	{"/pods/default/nowhere", nil, "#verdict h2, #verdict p"},
-	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome, .deeds button, .deeds a"},
+	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome, .operations button, .operations a"},
 	{"/nodes/kubecon-1/taint", nil, "main h1, #taint, main .submit"},
-	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
-	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .deeds button, .deeds a"},
+	{"/", dialog("", "#pending-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
+	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .operations button, .operations a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("", "#fit"), "#editor h1, #editor .submit, #text, #until-full"},
 	{"/", dialog("", "#compare-with"), "#editor h1, #editor .submit, #text, #what-if"},
@@ -191,12 +191,12 @@ func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p.scheme("light")
 	p.configure(head + plugins + guestV2)
 	p.inTheCloud()
-	p.says(".waiting", "Too many pods")
-	p.onEveryScreen("the cluster", ".waiting .name, .waiting .why, .card .name, .card .place, .card dt, .card dd span, .card .pods a")
+	p.says(".pending", "Too many pods")
+	p.onEveryScreen("the cluster", ".pending .name, .pending .why, .card .name, .card .place, .card dt, .card dd span, .card .pods a")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
 	p.onEveryScreen("the list of pods", "tbody th, tbody .outcome, tbody .clip")
 	p.panel("tbody a") // one that waits
 	p.onEveryScreen("a pod that waits", "#verdict p, .matrix tbody th, .matrix .because")
 	p.do(chromedp.Navigate(server.URL() + "/nodes/" + fmt.Sprintf(cloudNode, 0)))
-	p.onEveryScreen("a node", "main h1, .deeds button, .facts dt, .facts .wide span, tbody th, tbody .outcome")
+	p.onEveryScreen("a node", "main h1, .operations button, .facts dt, .facts .wide span, tbody th, tbody .outcome")
 }

@@ -56,11 +56,11 @@ func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 		"metadata:\n  name: a\n  labels:\n    " + annotation,
 	} {
 		p.paste("#text", "apiVersion: v1\nkind: Pod\n"+wrong+"spec:\n  containers:\n  - name: web\n    image: web\n")
-		p.says("#preview", "no scheduler would see it")
+		p.says("#preview", "no scheduler reads it")
 		p.waitFor("the preview is not green", "document.querySelector('#preview').matches('.tone-failing')")
 	}
 	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata:\n  "+annotation+"  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n")
-	p.says("#preview", "no scheduler would see it")
+	p.says("#preview", "no scheduler reads it")
 	p.click("#editor .submit")
 	p.says("#problems", `an annotation belongs one level deeper, indented below a line "annotations:"`)
 	p.marked("4")
@@ -74,7 +74,7 @@ func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createPod("waits", "cncf-.*")
-	p.panel("#waiting-default-waits")
+	p.panel("#pending-default-waits")
 	p.click("#edit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
 	text := p.value("#text")
@@ -96,9 +96,9 @@ func TestPreemptionIsNotClaimedOfAPodThatMatchesNothing(t *testing.T) {
 			p.configure(head + plugins + config)
 			p.createNode("other")
 			p.createPod("nowhere", "cncf-.*")
-			p.panel("#waiting-default-nowhere")
-			p.says("#panel .attempt[open]", "When nothing fits: PostFilter")
-			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "makes room") {
+			p.panel("#pending-default-nowhere")
+			p.says("#panel .attempt[open]", "PostFilter if no node fits")
+			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "preempts") {
 				t.Errorf("the page says %s", said)
 			}
 		})
@@ -127,13 +127,13 @@ func TestPreemptionNamesTheNodeAndTheVictims(t *testing.T) {
 	p.panel("#on-default-high")
 	p.waitFor("both attempts are there", "document.querySelectorAll('#panel .attempt').length >= 2")
 	p.click("#panel .attempt:last-of-type summary")
-	p.says("#panel .attempt:last-of-type", "makes room on node small, now nominated: 1 pod pushed out: default/low")
+	p.says("#panel .attempt:last-of-type", "nominates node small and preempts 1 pod: default/low")
 	p.click("#panel .attempt:last-of-type a[href='/pods/default/low']")
-	p.says("#panel #verdict", "It was pushed out of node small")
-	p.says("#panel #verdict", "to make room for default/high")
-	p.says("#panel .attempt[open]", "Once a node is chosen: Reserve to Bind")
+	p.says("#panel #verdict", "Preempted on node small")
+	p.says("#panel #verdict", "by default/high")
+	p.says("#panel .attempt[open]", "Reserve to Bind on the chosen node")
 	p.says("#panel .attempt[open]", "DefaultBinder")
-	p.says("#panel .attempt[open]", "And later")
+	p.says("#panel .attempt[open]", "Preempted later")
 	p.click("#panel #verdict a")
 	p.says("#panel #panel-title", "high")
 }

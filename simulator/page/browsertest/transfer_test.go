@@ -84,7 +84,7 @@ func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t 
 			p.click("#objects-only")
 		}
 		p.click("#editor .submit")
-		p.says("#problems", "Imported 1 node and 1 pod. Not all is as it is in the file:")
+		p.says("#problems", "Imported 1 node and 1 pod. It differs from the file:")
 		p.says("#problems", "plugin EBSLimits is left out")
 		p.click("#editor [data-close]")
 		if objectsOnly {

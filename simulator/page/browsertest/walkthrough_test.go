@@ -82,15 +82,15 @@ func (p *tab) walk(by string) {
 		"document.getElementById('on-default-matches')?.closest('.card').querySelector('.name').innerText.startsWith('kubecon-')")
 
 	p.createPod("nowhere", "cncf-.*")
-	p.panel("#waiting-default-nowhere")
+	p.panel("#pending-default-nowhere")
 	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
-	p.says("#verdict", "matches 0 of the 3 nodes")
+	p.says("#verdict", "matches 0 of 3 nodes")
 	p.says("#panel .attempt[open]", by)
 	p.do(chromedp.KeyEvent("\x1b")) // Escape
 	p.closed("#panel")
 
 	p.createPod("broken", `kubecon-.*\`)
-	p.panel("#waiting-default-broken")
-	p.says("#verdict", "Its regex cannot be used")
+	p.panel("#pending-default-broken")
+	p.says("#verdict", "Invalid regex")
 	p.says("#verdict", "trailing backslash at end of expression")
 }

@@ -45,7 +45,7 @@ func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
 	p.click("#confirm-yes")
 	p.waitFor("it is gone", "!document.getElementById('delete-deployment-"+row+"')")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("main", "There are no pods yet")
+	p.says("main", "There are no pods.")
 }
 
 func TestWhatIsPastedIsListed(t *testing.T) {
@@ -73,7 +73,7 @@ spec: {replicas: 0, template: {metadata: {labels: {app: old}}, spec: {containers
 `)
 	p.submit()
 	for id, note := range map[string]string{
-		"poddisruptionbudget-default-two": "0 of 0 pods may go", "configmap-default-settings": "2 keys",
+		"poddisruptionbudget-default-two": "0 of 0 pods can be disrupted", "configmap-default-settings": "2 keys",
 		"service-default-front": "app=web", "replicationcontroller-default-old": "0 of 0 ready",
 	} {
 		p.do(chromedp.Navigate(server.URL() + "/objects")) // away from the notice
@@ -94,7 +94,7 @@ func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p.click("#confirm-yes")
 	p.waitFor("it is gone", "!document.getElementById('delete-job-default-"+name+"')")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("main", "There are no pods yet")
+	p.says("main", "There are no pods.")
 }
 
 // TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume: a class, a claim, and a pod
