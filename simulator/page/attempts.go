@@ -72,17 +72,6 @@ func (v *attemptView) rows(from, to int) (rows []row) {
 	return rows
 }
 
-// Causes are the groups of rejected nodes.
-func (v attemptView) Causes() []recorder.Group { return causesOf(v.Attempt) }
-
-// By is the plugin or extender that rejected the nodes of a group, or empty.
-func (v attemptView) By(g recorder.Group) string {
-	if g.Column < 0 {
-		return ""
-	}
-	return v.Columns[g.Column].Name
-}
-
 // verdicts are the plugins with the same verdict on the pod.
 type verdicts struct {
 	Point   string // empty where the heading says it
@@ -109,12 +98,6 @@ func verdictsAt(point string, plugins []recorder.PluginVerdict) (all []verdicts)
 	return all
 }
 
-// Before are the verdicts before any node.
-func (v attemptView) Before() []verdicts { return verdictsAt("", v.PreFilter) }
-
-// BeforeScores are the verdicts before the scores.
-func (v attemptView) BeforeScores() []verdicts { return reached("PreScore", v.PreScore) }
-
 // After are the verdicts once a node is chosen.
 func (v attemptView) After() []verdicts {
 	return slices.Concat(reached("Reserve", v.Reserve), reached("Permit", v.Permit), reached("PreBind", v.PreBind), reached("Bind", v.Bind))
@@ -127,19 +110,4 @@ func reached(point string, plugins []recorder.PluginVerdict) []verdicts {
 		return nil
 	}
 	return all
-}
-
-// Tone is the colour of the result.
-func (v attemptView) Tone() string {
-	return map[recorder.Result]string{
-		recorder.Scheduled: "fine", recorder.Failed: "failing", recorder.Pending: "quiet", recorder.Unschedulable: "pending",
-	}[v.Result]
-}
-
-// Event is the reason of the pod's event.
-func (v attemptView) Event() string {
-	if v.Result == recorder.Scheduled {
-		return "Scheduled"
-	}
-	return "FailedScheduling"
 }

@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -227,7 +226,7 @@ func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	if err != nil {
 		return err
 	}
-	diff, err := difference(before.Object, after.Object)
+	diff, err := difference(before, after)
 	if err != nil {
 		return fmt.Errorf("compare with the original: %w", err)
 	}
@@ -240,14 +239,14 @@ func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	return err
 }
 
-func difference(before, after map[string]any) ([]byte, error) {
-	old, err := json.Marshal(before)
+func difference(before, after typed.Document) ([]byte, error) {
+	old, err := before.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	now, err := json.Marshal(after)
+	edited, err := after.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	return jsonpatch.CreateMergePatch(old, now)
+	return jsonpatch.CreateMergePatch(old, edited)
 }

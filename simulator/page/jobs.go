@@ -158,10 +158,12 @@ func (j *job) Ended() bool {
 
 func (j *job) progress(done, of int) { j.report(progress{Done: done, Of: of}) }
 
-func (j *job) report(now progress) {
+func (j *job) report(now progress) { j.update(func(at *progress) { *at = now }) }
+
+func (j *job) update(change func(*progress)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.state = now
+	change(&j.state)
 }
 
 // Progress is that of the job now.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -90,6 +89,7 @@ func (p *page) drain(w http.ResponseWriter, r *http.Request) error {
 	return p.await(w, r, p.jobs.add(&job{Title: "Draining " + name, Drains: name}, p.evict))
 }
 
+// evict reports to the job what kubectl's library reports to it.
 func (p *page) evict(ctx context.Context, job *job) (outcome, error) {
 	if err := p.setCordon(ctx, job.Drains, true); err != nil {
 		return outcome{}, err
@@ -100,47 +100,30 @@ func (p *page) evict(ctx context.Context, job *job) (outcome, error) {
 		return outcome{}, utilerrors.NewAggregate(errs)
 	}
 	pods := leaving.Pods()
-	state := evictions{job: job, of: len(pods)}
-	helper.ErrOut, helper.OnPodDeletionOrEvictionFinished = &state, state.finished
+	job.progress(0, len(pods))
+	helper.ErrOut = refusals{job}
+	helper.OnPodDeletionOrEvictionFinished = func(_ *v1.Pod, _ bool, err error) {
+		if err == nil {
+			job.update(func(at *progress) { at.Done++ })
+		}
+	}
 	err := helper.DeleteOrEvictPods(pods)
+	all := report.Plural(len(pods), "pod")
 	if ctx.Err() != nil {
-		stopped := fmt.Sprintf("stopped after %d of %s; the node stays cordoned", state.done.Load(), report.Plural(state.of, "pod"))
-		return outcome{}, problems{{Message: strings.Join(append([]string{stopped}, state.refusal()...), "; ")}}
+		at := job.Progress()
+		stopped := fmt.Sprintf("stopped after %d of %s; the node stays cordoned", at.Done, all)
+		return outcome{}, problems{{Message: strings.Join(append([]string{stopped}, at.Phases...), "; ")}}
 	}
-	return outcome{Notice: fmt.Sprintf("Drained %s: %s evicted", job.Drains, report.Plural(state.of, "pod"))}, err
+	return outcome{Notice: fmt.Sprintf("Drained %s: %s evicted", job.Drains, all)}, err
 }
 
-// evictions reports to a job what kubectl's library reports.
-type evictions struct {
-	job     *job
-	of      int
-	done    atomic.Int64
-	refused atomic.Pointer[string] // the last refusal
-}
+// refusals take lines on refused evictions. The progress of the job shows the last one.
+type refusals struct{ job *job }
 
-func (e *evictions) finished(_ *v1.Pod, _ bool, err error) {
-	if err == nil {
-		e.done.Add(1)
-	}
-	e.report()
-}
-
-// Write takes a line on a refused eviction.
-func (e *evictions) Write(line []byte) (int, error) {
-	refused := strings.TrimSpace(string(line))
-	e.refused.Store(&refused)
-	e.report()
+func (r refusals) Write(line []byte) (int, error) {
+	r.job.update(func(at *progress) { at.Phases = []string{strings.TrimSpace(string(line))} })
 	return len(line), nil
 }
-
-func (e *evictions) refusal() (lines []string) {
-	if last := e.refused.Load(); last != nil {
-		lines = append(lines, *last)
-	}
-	return lines
-}
-
-func (e *evictions) report() { e.job.report(progress{int(e.done.Load()), e.of, e.refusal()}) }
 
 func (p *page) taintForm(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "taint", "Taint "+r.PathValue("name"), "", r.PathValue("name"))

@@ -93,9 +93,8 @@ func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 	goOn := make(chan error)
 	drain := func() *job {
 		return p.jobs.add(&job{Title: "Draining a", Drains: "a"}, func(_ context.Context, at *job) (outcome, error) {
-			e := evictions{job: at, of: 3}
-			e.finished(nil, true, nil)
-			_, _ = fmt.Fprintln(&e, "the budget forbids it")
+			at.progress(1, 3)
+			_, _ = fmt.Fprintln(refusals{at}, "the budget forbids it")
 			return outcome{Notice: "Drained a: 3 pods evicted"}, <-goOn
 		})
 	}

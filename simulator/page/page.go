@@ -81,9 +81,9 @@ func (p *page) routes() http.Handler {
 		"POST /fit":                                  p.fit,
 		"GET /fit/{id}":                              p.fitted,
 		"GET /export":                                p.export,
-		"GET /import":                                p.importForm,
+		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
-		"GET /reset":                                 p.resetForm,
+		"GET /reset":                                 p.form("reset", "Reset"),
 		"POST /reset":                                p.reset,
 		"GET /jobs/{id}":                             p.job,
 		"POST /jobs/{id}/cancel":                     p.cancelJob,
@@ -134,6 +134,11 @@ func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab str
 		view += "-live" // the part that changes
 	}
 	return fragment(w, r, view, data)
+}
+
+// form shows a view that needs no data.
+func (p *page) form(view, title string) handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return p.show(w, r, view, title, "", nil) }
 }
 
 // whole sends a view in the layout.

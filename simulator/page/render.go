@@ -37,6 +37,9 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
+	"causes":     causesOf,
+	"verdicts":   verdictsAt,
+	"reached":    reached,
 	"word":       func(v recorder.Verdict) string { return verdictWords[v] },
 }).ParseFS(templateFiles, "templates/*.html"))
 
@@ -75,8 +78,7 @@ func fragment(w http.ResponseWriter, r *http.Request, view string, data any) err
 		return err
 	}
 	if bytes.Contains(body, []byte(seenMark)) {
-		sum := sha256.Sum256(body)
-		mark := hex.EncodeToString(sum[:8])
+		mark := hashOf(body)
 		if r.Header.Get(seenHeader) == mark {
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusNoContent)
@@ -180,8 +182,12 @@ var assets embed.FS
 // asset is the address of an asset, which changes when the asset does.
 func asset(name string) (string, error) {
 	raw, err := assets.ReadFile("assets/" + name)
-	sum := sha256.Sum256(raw)
-	return "/assets/" + name + "?" + hex.EncodeToString(sum[:6]), err
+	return "/assets/" + name + "?" + hashOf(raw), err
+}
+
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
 }
 
 // immutable is for files whose address changes with their content (see asset).

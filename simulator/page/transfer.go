@@ -24,10 +24,6 @@ func (p *page) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *page) importForm(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "import", "Import", "", nil)
-}
-
 func (p *page) importFile(w http.ResponseWriter, r *http.Request) error {
 	objects, notices, err := snapshotOf(r)
 	if err != nil {
@@ -63,10 +59,6 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 		objects.SchedulerConfig = nil
 	}
 	return objects, notices, nil
-}
-
-func (p *page) resetForm(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "reset", "Reset", "", nil)
 }
 
 func (p *page) reset(w http.ResponseWriter, r *http.Request) error {
