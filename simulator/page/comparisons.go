@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
@@ -71,7 +71,7 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	text, pods := r.FormValue("text"), r.FormValue("pods")
 	if _, err := scheduler.Read([]byte(text)); err != nil {
-		return problems(typed.ConfigRefusal(text, err))
+		return problems(edited.ConfigProblems(text, err))
 	}
 	cluster, err := p.sim.Export(r.Context())
 	if err != nil {
@@ -123,7 +123,7 @@ func comparisonProblems(text string, err error) (all problems) {
 	}
 	for _, one := range sides {
 		if one.Side == "B" {
-			all = append(all, typed.ConfigRefusal(text, one.Err)...)
+			all = append(all, edited.ConfigProblems(text, one.Err)...)
 		} else {
 			all = append(all, problemsOf(one)...)
 		}

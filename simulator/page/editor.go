@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 )
 
 // editor is a form for an object.
@@ -104,7 +104,7 @@ func editable(k kind, o *unstructured.Unstructured) map[string]any {
 const author = "simulator-page"
 
 func (p *page) create(w http.ResponseWriter, r *http.Request) error {
-	docs, wrong := typed.Read(r.FormValue("text"))
+	docs, wrong := edited.Read(r.FormValue("text"))
 	if len(wrong) > 0 {
 		return problems(wrong)
 	}
@@ -115,7 +115,7 @@ func (p *page) create(w http.ResponseWriter, r *http.Request) error {
 	for _, d := range docs {
 		one, err := p.createOne(r.Context(), d.Unstructured)
 		if err != nil {
-			return problems(d.Refusal(err))
+			return problems(d.Problems(err))
 		}
 		created = append(created, strings.ToLower(one.GetKind())+" "+one.GetName())
 	}
@@ -155,7 +155,7 @@ const (
 	placeholder = "{n}"
 )
 
-func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.Document) error {
+func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []edited.Document) error {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	pattern := strings.TrimSpace(r.FormValue("pattern"))
 	switch {
@@ -174,8 +174,8 @@ func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.D
 		case errors.Is(err, context.Canceled):
 			return outcome{}, problems{{Message: fmt.Sprintf("stopped: created %d of %d", created, count)}}
 		case err != nil:
-			before := typed.Problem{Message: fmt.Sprintf("created %d of %d before that", created, count)}
-			return outcome{}, problems(append(d.Refusal(err), before))
+			before := edited.Problem{Message: fmt.Sprintf("created %d of %d before that", created, count)}
+			return outcome{}, problems(append(d.Problems(err), before))
 		}
 		return outcome{Notice: fmt.Sprintf("Created %d × %s", created, d.GetKind())}, nil
 	}))
@@ -205,23 +205,23 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 // update sends the difference between the text before the edit and the edited one: so it
 // keeps what others have changed meanwhile.
 func (p *page) update(w http.ResponseWriter, r *http.Request) error {
-	before, wrong := typed.Read(r.FormValue("original"))
-	after, more := typed.Read(r.FormValue("text"))
+	before, wrong := edited.Read(r.FormValue("original"))
+	after, more := edited.Read(r.FormValue("text"))
 	if wrong = append(wrong, more...); len(wrong) == 0 {
-		wrong = typed.Another(before, after)
+		wrong = edited.OtherObject(before, after)
 	}
 	if len(wrong) > 0 {
 		return problems(wrong)
 	}
 	if err := p.patch(r.Context(), before[0], after[0]); err != nil {
-		return problems(typed.EditRefusal(before[0], after[0], err))
+		return problems(edited.EditProblems(before[0], after[0], err))
 	}
 	return done(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName())
 }
 
 // patch applies the difference of two objects. From the second request the API server takes
 // the status, from the first one the rest.
-func (p *page) patch(ctx context.Context, before, after typed.Document) error {
+func (p *page) patch(ctx context.Context, before, after edited.Document) error {
 	resource, err := p.client.Of(after.Unstructured)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	return err
 }
 
-func difference(before, after typed.Document) ([]byte, error) {
+func difference(before, after edited.Document) ([]byte, error) {
 	old, err := before.MarshalJSON()
 	if err != nil {
 		return nil, err

@@ -11,14 +11,18 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// pendingPod is a pod whose last attempt is known, or nil.
+// pendingPod is a pod with a last attempt, or nil. One called web-0 is of the StatefulSet web.
 func pendingPod(namespace, name string, last *recorder.Attempt, patterns ...string) *podView {
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}}}
+	if workload, _, ok := strings.Cut(name, "-"); ok {
+		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: workload, Controller: ptr.To(true)}}
+	}
 	for i, pattern := range patterns {
 		pod.Annotations[[]string{regex.Annotation, regex.ExcludeAnnotation}[i]] = pattern
 	}
@@ -44,7 +48,7 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 		return &recorder.Attempt{Result: recorder.Unschedulable, Total: 2, PreFilter: []recorder.PluginVerdict{
 			{Plugin: "NodePorts", Verdict: recorder.Skipped},
 			{Plugin: "VolumeBinding", Verdict: recorder.Rejected, Reason: reason},
-		}}
+		}, Groups: rejected(map[string]int{reason: 2}).Groups}
 	}
 	for _, tt := range []struct {
 		name     string
@@ -62,9 +66,9 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 			[]string{"2: Insufficient cpu; taint, for example: 0/1000 nodes are available: 997 taint; 3 Insufficient cpu."},
 		},
 		{
-			"the pod itself is rejected by the same plugin",
+			"the pods of a workload themselves",
 			[]*recorder.Attempt{preFilter(`claim "data-web-9" not found`), preFilter(`claim "data-web-10" not found`)},
-			[]string{`2: VolumeBinding, for example: claim "data-web-9" not found`},
+			[]string{`2: VolumeBinding rejects pods of StatefulSet p, for example: claim "data-web-9" not found`},
 		},
 		{
 			"other reasons",

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
@@ -60,7 +60,7 @@ type outcome struct {
 }
 
 // problems are an error that a form shows beside its text.
-type problems []typed.Problem
+type problems []edited.Problem
 
 func (p problems) Error() string { return p[0].Message }
 

@@ -10,7 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
@@ -59,7 +59,7 @@ func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 
 // notApplied ends on the good news.
 func notApplied(text string, err error) problems {
-	return append(typed.ConfigRefusal(text, err), typed.Problem{Line: -1, Message: "The scheduler keeps the current configuration."})
+	return append(edited.ConfigProblems(text, err), edited.Problem{Line: -1, Message: "The scheduler keeps the current configuration."})
 }
 
 // configTitle names a configuration: as the ready-made one that it is, or else by its guests

@@ -72,7 +72,7 @@ func pendingState(pod *v1.Pod, last *recorder.Attempt, invalidRegex bool) podSta
 	condition := scheduledCondition(pod)
 	state := podState{Tone: "pending", Title: "Unschedulable", Reason: condition.Message, Cause: condition.Message}
 	if last != nil {
-		state.Reason, state.Cause = reasonOf(last)
+		state.Reason, state.Cause = reasonOf(last, metav1.GetControllerOf(pod))
 	}
 	switch {
 	case condition.Reason == v1.PodReasonSchedulingGated:
@@ -88,26 +88,26 @@ func pendingState(pod *v1.Pod, last *recorder.Attempt, invalidRegex bool) podSta
 	return state
 }
 
-// reasonOf is why an attempt has found no node. The cause is the reason without the numbers
-// of nodes; if a plugin has rejected the pod before any node, it is the plugin.
-func reasonOf(a *recorder.Attempt) (reason, cause string) {
-	if a.Result != recorder.Unschedulable || a.Node != "" || a.Fits != "" {
-		return a.Message, a.Message
-	}
-	for _, v := range a.PreFilter {
-		if v.Verdict == recorder.Rejected {
-			return v.Reason, v.Plugin
-		}
-	}
+// reasonOf is why an attempt has found no node. The cause is the reason without the numbers of
+// nodes. If a plugin has rejected the pod itself, for example for a missing claim, the reason may
+// name what only this pod has: the cause is then the plugin and the workload.
+func reasonOf(a *recorder.Attempt, workload *metav1.OwnerReference) (reason, cause string) {
 	nodes := map[string]int{} // by reason
 	for _, g := range causesOf(a) {
 		nodes[g.Reason] += g.Len()
 	}
-	if len(nodes) == 0 {
+	if a.Result != recorder.Unschedulable || a.Node != "" || a.Fits != "" || len(nodes) == 0 {
 		return a.Message, a.Message
 	}
 	causes := slices.Sorted(maps.Keys(nodes))
 	cause = strings.Join(causes, "; ")
+	i := slices.IndexFunc(a.PreFilter, func(v recorder.PluginVerdict) bool { return v.Verdict == recorder.Rejected })
+	if i >= 0 && workload != nil {
+		cause = a.PreFilter[i].Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
+	}
+	if i >= 0 {
+		return a.PreFilter[i].Reason, cause
+	}
 	slices.SortStableFunc(causes, func(a, b string) int { return nodes[b] - nodes[a] })
 	for i, one := range causes {
 		causes[i] = fmt.Sprintf("%d %s", nodes[one], one)

@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
@@ -89,7 +89,7 @@ func TestEveryManifestIsValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, problems := typed.Read(text); len(problems) > 0 {
+		if _, problems := edited.Read(text); len(problems) > 0 {
 			t.Errorf("%s: %v", k.Key(), problems)
 		}
 	}

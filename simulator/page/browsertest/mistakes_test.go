@@ -80,7 +80,7 @@ func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
 	text := p.value("#text")
 	p.paste("#text", strings.Replace(text, "restartPolicy: Always", "restartPolicy: Never", 1))
 	p.click("#editor .submit")
-	p.says("#problems", "delete the Pod and create it anew")
+	p.says("#problems", "delete and recreate the Pod")
 	p.waitFor("no Go is shown", "!document.querySelector('#problems').innerText.includes('core.PodSpec')")
 	p.waitFor("the line is marked", `(() => {
 		const bad = document.querySelectorAll('.gutter .bad');

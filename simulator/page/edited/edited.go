@@ -1,11 +1,9 @@
-// Package typed is about text that a person has typed: YAML with an object or
-// several in it, or a scheduler's configuration. It takes the text apart, and says
-// what is wrong with it and on which line, be it seen here or by the API server or
-// the scheduler that refuses it. It is no API.
+// Package edited reads the text of an editor: YAML of one or several objects, or a
+// scheduler's configuration. It finds problems and their lines: those that it sees itself, and
+// those in an error of the API server or of the scheduler. It is no API.
 //
-// It asks nobody and sends nothing: who applies the text does, and comes back with
-// the refusal.
-package typed
+// It sends nothing: the caller applies the text, and passes the error.
+package edited
 
 import (
 	"fmt"
@@ -21,16 +19,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// Problem is something wrong with a text. Its line is 0 where that is not known.
+// Problem is an error in a text. Its line is 0 if that is not known.
 type Problem = yamlcheck.Problem
 
-// Document is an object as it was typed.
+// Document is an object and its text.
 type Document struct {
 	*unstructured.Unstructured
 	yamlcheck.Text
 }
 
-// Read takes YAML apart into its objects. Those with a problem are left out.
+// Read decodes the objects of a YAML text. It skips those with a problem.
 func Read(text string) (docs []Document, problems []Problem) {
 	texts, _ := yamlcheck.Documents([]byte(text))
 	for _, one := range texts {
@@ -43,13 +41,12 @@ func Read(text string) (docs []Document, problems []Problem) {
 	}
 	problems = append(problems, syntax(text)...)
 	if len(docs) == 0 && len(problems) == 0 {
-		problems = []Problem{{Line: 1, Message: "there is nothing here to apply"}}
+		problems = []Problem{{Line: 1, Message: "the text has no objects"}}
 	}
 	return docs, problems
 }
 
-// decode reads the object, and finds what is wrong with it as far as that can be seen
-// without asking the API server: all of it, at its lines.
+// decode decodes the object, and returns all its problems that do not need the API server.
 func (d Document) decode() []Problem {
 	if wrong := d.Keys(); len(wrong) > 0 {
 		return wrong
@@ -59,15 +56,15 @@ func (d Document) decode() []Problem {
 		return d.problem("", "%s", err)
 	}
 	if json.Unmarshal(raw, &d.Object) != nil {
-		return d.problem("", "this is not an object: it has no fields")
+		return d.problem("", "not an object: it has no fields")
 	}
 	for _, field := range []string{"apiVersion", "kind"} {
 		switch value := d.Object[field].(type) {
 		case nil:
-			return d.problem(field, "required: it says what this is")
+			return d.problem(field, "required")
 		case string:
 		default:
-			return d.problem(field, "must be text: %v says nothing", value)
+			return d.problem(field, "must be a string, not %v", value)
 		}
 	}
 	object, err := scheme.Scheme.New(d.GroupVersionKind())
@@ -75,13 +72,13 @@ func (d Document) decode() []Problem {
 	case err != nil:
 		return d.unknownKind()
 	case d.GetKind() == "List":
-		return d.problem("kind", "no lists here: write the objects one after the other, with a line --- between them")
+		return d.problem("kind", "a List is not supported: separate the objects by a line ---")
 	}
 	return d.Check(object)
 }
 
-// unknownKind guesses what is meant by a kind that Kubernetes does not have. In a group
-// that is none of its own the API server may know it.
+// unknownKind suggests a kind for one that Kubernetes does not have. The API server may have
+// it if it is of another group.
 func (d Document) unknownKind() []Problem {
 	kind, versions := d.GroupVersionKind(), map[string]string{} // by kind
 	for known := range scheme.Scheme.AllKnownTypes() {
@@ -100,10 +97,10 @@ func (d Document) problem(field, format string, args ...any) []Problem {
 	return []Problem{{Line: d.Line(field), Field: field, Message: fmt.Sprintf(format, args...)}}
 }
 
-// mentioned finds the line of the first value that a message speaks of, or else of
-// the first field, or 0.
+// mentioned is the line of the first value in the text that a message contains, or else of the
+// first such field, or 0.
 func mentioned(message string, in yamlcheck.Text) (line int) {
-	const tooShort = 4 // letters: chance
+	const tooShort = 4 // letters: it may be in the message by chance
 	first := 2 * len(message)
 	var visit func(*yaml.Node, bool)
 	visit = func(n *yaml.Node, isField bool) {

@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"errors"
@@ -73,7 +73,7 @@ func TestTextsAreReadObjectByObject(t *testing.T) {
 }
 
 func TestAnErrorThatIsNotTheAPIServersIsShownAsItIs(t *testing.T) {
-	if got := (Document{}).Refusal(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
+	if got := (Document{}).Problems(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"os"
@@ -116,7 +116,7 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			if got := listed(ConfigRefusal(tt.text, err)); got != tt.want {
+			if got := listed(ConfigProblems(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -140,7 +140,7 @@ func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: config})
 			}
-			if got := listed(ConfigRefusal(tt.text, err)); got != tt.want {
+			if got := listed(ConfigProblems(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
