@@ -21,7 +21,7 @@ type jobs struct {
 
 	mu   sync.Mutex
 	last int
-	all  []*job // the oldest first
+	all  []*job // the newest first
 }
 
 // So many jobs that have ended are kept. A comparison takes memory, for each pod that
@@ -86,7 +86,7 @@ func (j *jobs) add(one *job, work work) *job {
 	defer j.mu.Unlock()
 	j.last++
 	one.ID, one.cancel, one.ended = j.last, cancel, make(chan struct{})
-	j.all = append(j.all, one)
+	j.all = slices.Insert(j.all, 0, one)
 	go func() {
 		defer cancel()
 		defer close(one.ended)
@@ -105,23 +105,26 @@ func (j *jobs) add(one *job, work work) *job {
 func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	type sort struct{ compares, hasResult bool }
-	kept := map[sort]int{}
-	for _, one := range slices.Backward(j.all) {
-		if one.Ended() {
-			of, most := sort{}, keptJobs
-			if one.comparison != nil {
-				of, most = sort{true, one.Result != nil}, keptComparisons
-			}
-			if kept[of]++; kept[of] > most {
-				continue
-			}
+	left := map[string]int{"": keptJobs, "comparison": keptComparisons, "failed comparison": keptComparisons}
+	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
+		if !one.Ended() {
+			return false
 		}
-		all = append(all, one)
+		left[one.sort()]--
+		return left[one.sort()] < 0
+	})
+	return slices.Clone(j.all)
+}
+
+// sort is what the number of kept jobs is limited for.
+func (j *job) sort() string {
+	switch {
+	case j.comparison == nil:
+		return ""
+	case j.Result == nil:
+		return "failed comparison"
 	}
-	j.all = slices.Clone(all)
-	slices.Reverse(j.all)
-	return all
+	return "comparison"
 }
 
 // get returns nil if the job is not kept.

@@ -77,34 +77,17 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.says("main", "There are no pods.")
 }
 
-func TestWhatTheAPIServerRefusesStandsBesideItsLine(t *testing.T) {
-	for _, wrong := range []struct{ name, yaml, says, line string }{
-		{
-			"a field that must not be missing",
-			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: web\n",
-			"Required value", "7",
-		},
-		{
-			"a field that does not exist",
-			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n    imagery: web\n",
-			"unknown field", "9",
-		},
-		{"a name that is none", "apiVersion: v1\nkind: Node\nmetadata:\n  name: Not_A_Name\n", "RFC 1123", "4"},
-		{"YAML that is none", "apiVersion: v1\nkind: Node\nmetadata:\n\tname: a\n", "cannot start any token", "4"},
-		{
-			"the second of two objects",
-			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fine\n---\nkind: Pod\n", "required", "6",
-		},
-	} {
-		t.Run(wrong.name, func(t *testing.T) {
-			p := open(t, "/")
-			p.form("pod")
-			p.paste("#text", wrong.yaml)
-			p.click("#editor .submit")
-			p.says("#problems", wrong.says)
-			p.says(".gutter .bad", wrong.line)
-		})
-	}
+func TestAProblemOfTheAPIServerIsShownAtItsLine(t *testing.T) {
+	p := open(t, "/")
+	p.form("pod")
+	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: Not_A_Name\n")
+	p.click("#editor .submit")
+	p.says("#problems", "RFC 1123")
+	p.marked("4")
+	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fine\n---\nkind: Pod\n")
+	p.click("#editor .submit")
+	p.says("#problems", "required")
+	p.marked("6")
 }
 
 func TestClosingAFormSendsNothing(t *testing.T) {

@@ -11,28 +11,6 @@ func (p *tab) marked(lines string) {
 	p.waitFor("the marked lines are "+lines, "[...document.querySelectorAll('.gutter .bad')].map((l) => l.innerText).join(' ') === "+quote(lines))
 }
 
-// outdented takes the first two spaces from each line.
-func outdented(text string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
-}
-
-func TestSnippetsAtTheWrongPlaceAreToldWhereTheyBelong(t *testing.T) {
-	p := open(t, "/")
-	p.click("#cog")
-	p.paste("#text", head+outdented(plugins)+outdented(guestV2))
-	p.click("#editor .submit")
-	p.says("#problems", `it belongs under "profiles:"`)
-	p.marked("5 9")
-	p.paste("#text", head+plugins+guestV2+extenders+extenders)
-	p.click("#editor .submit")
-	p.says("#problems", `"extenders" stands on line 13 already`)
-	p.marked("17")
-	p.paste("#text", head+plugins+strings.ReplaceAll(guestV2, "regex_v2", "nope"))
-	p.click("#editor .submit")
-	p.says("#problems", "404 Not Found")
-	p.marked("12")
-}
-
 func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	p := open(t, "/")
 	p.click("#cog")
@@ -88,8 +66,8 @@ func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
 	})()`)
 }
 
-// A pod that matches nothing pushes nobody out, whatever its plugins answer.
-func TestPreemptionIsNotClaimedOfAPodThatMatchesNothing(t *testing.T) {
+// A pod that matches nothing preempts no pods, whatever its plugins return.
+func TestAPodThatMatchesNothingPreemptsNoPods(t *testing.T) {
 	for name, config := range map[string]string{"v1": guestV1, "v2": guestV2} {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, "/")

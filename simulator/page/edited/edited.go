@@ -7,8 +7,6 @@ package edited
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,27 +68,11 @@ func (d Document) decode() []Problem {
 	object, err := scheme.Scheme.New(d.GroupVersionKind())
 	switch {
 	case err != nil:
-		return d.unknownKind()
+		return nil // the API server knows whether it has this kind
 	case d.GetKind() == "List":
 		return d.problem("kind", "a List is not supported: separate the objects by a line ---")
 	}
 	return d.Check(object)
-}
-
-// unknownKind suggests a kind for one that Kubernetes does not have. The API server may have
-// it if it is of another group.
-func (d Document) unknownKind() []Problem {
-	kind, versions := d.GroupVersionKind(), map[string]string{} // by kind
-	for known := range scheme.Scheme.AllKnownTypes() {
-		if known.Version == "v1" && !strings.HasSuffix(known.Kind, "List") {
-			versions[known.Kind] = known.GroupVersion().String()
-		}
-	}
-	meant := yamlcheck.Closest(kind.Kind, slices.Sorted(maps.Keys(versions)))
-	if meant == "" || !scheme.Scheme.IsGroupRegistered(kind.Group) {
-		return nil
-	}
-	return d.problem("kind", "there is no %s in %s: do you mean %s, of apiVersion %s?", kind.Kind, kind.GroupVersion(), meant, versions[meant])
 }
 
 func (d Document) problem(field, format string, args ...any) []Problem {

@@ -23,24 +23,6 @@ spec:
         cpu: lots
 `
 
-func TestAFieldLeadsToItsLine(t *testing.T) {
-	d := yamlcheck.Parse([]byte(strings.Repeat("\n", 10) + shortPod))
-	for path, want := range map[string]int{
-		"":              11,
-		"metadata.name": 14,
-		"metadata.annotations[scheduler.wasmkwokwizardry.io/regex]": 16,
-		"spec.containers[0]":                         19,
-		"spec.containers[0].name":                    19,
-		"spec.containers[0].image":                   19, // is missing: where it should be
-		"spec.containers[0].resources.requests[cpu]": 22,
-		"spec.nonsense.deep":                         17,
-	} {
-		if got := d.Line(path); got != want {
-			t.Errorf("%q is on line %d, want %d", path, got, want)
-		}
-	}
-}
-
 func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
 	text := yamlcheck.Parse([]byte("profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n"))
 	for message, want := range map[string]int{
