@@ -11,8 +11,8 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("only")
-	p.createPod("elsewhere", "kubecon-.*")
-	p.panel("#pending-default-elsewhere")
+	p.createPod("unmatched", "kubecon-.*")
+	p.panel("#pending-default-unmatched")
 	p.says("#verdict", `1 node(s) didn't match the pod's node name regex "kubecon-.*"`)
 	p.says("#verdict", "matches 0 of 1 node now")
 	p.says(".prefilter .is-Failed", "RegexScheduling")
@@ -27,7 +27,7 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 }
 
 // A regex says nothing of the nodes where nothing reads it.
-func TestARegexThatNothingReadsMatchesNothing(t *testing.T) {
+func TestARegexThatNoPluginReadsHasNoEffect(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)
 	p.createPod("waits", "kubecon-.*") // there are no nodes
@@ -39,7 +39,7 @@ func TestARegexThatNothingReadsMatchesNothing(t *testing.T) {
 	p.says("#verdict", "kubecon-.* has no effect: the scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex. Any node may run the pod.")
 }
 
-func TestPodsThatWaitForTheSameReasonShareALine(t *testing.T) {
+func TestPodsPendingForTheSameCauseShareALine(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
@@ -108,7 +108,7 @@ func TestClosingAFormSendsNothing(t *testing.T) {
 	p.says("#nodes-title", "1")
 }
 
-func TestManyAreMadeAndCanBeStopped(t *testing.T) {
+func TestManyObjectsAreCreatedAndTheJobCanBeStopped(t *testing.T) {
 	p := open(t, "/")
 	p.many("node", "few-{n}", "3", "")
 	p.says("#nodes-title", "3")
@@ -140,9 +140,9 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	p.says("main", "matches “zzz”")
 }
 
-// TestAChangeDuringARequestIsAskedForAfterIt: its event may be the last for long, and what it changed
-// may not be in the answer.
-func TestAChangeDuringARequestIsAskedForAfterIt(t *testing.T) {
+// TestAChangeDuringARequestCausesAnother: its event may be the last for long, and the response may
+// lack the change.
+func TestAChangeDuringARequestCausesAnother(t *testing.T) {
 	p := open(t, "/")
 	p.waitFor("no request", `document.querySelector(".htmx-request") === null`)
 	p.do(chromedp.Evaluate(`{

@@ -24,13 +24,13 @@ import (
 // clusters is how long a comparison may take.
 const clusters = 3 * time.Minute
 
-func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
+func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
-	p.createPod("picky", "nowhere")
-	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-picky')")
+	p.createPod("selective", "no-node")
+	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-selective')")
 	before := string(sim.SchedulerConfig())
 
 	p.click("#cog")
@@ -95,7 +95,7 @@ func TestAComparisonIsStopped(t *testing.T) {
 
 // A pod that runs though no scheduler would have put it there stands for a copy that
 // lacks what its pods need.
-func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
+func TestARunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -113,7 +113,7 @@ func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
 	p.says("main section:first-child li:first-child", "NodeAffinity")
 }
 
-func TestThatNothingWaitsIsSaidWithWhatToDo(t *testing.T) {
+func TestAComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -209,7 +209,7 @@ func (p *tab) onEveryScreen(what, see string) {
 	p.within(what+" at 390", func() { p.onAPhone(func() { p.readable(see) }) })
 }
 
-func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
+func TestComparisonsAreListedAndQueued(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")

@@ -25,7 +25,7 @@ func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
 	t.Logf("1,000 nodes: %.1f s", time.Since(began).Seconds())
 	began = time.Now()
 	p.many("pod", "member-{n}", "4950", "crowd-.*")
-	p.many("pod", "lost-{n}", "50", "nowhere-.*")
+	p.many("pod", "lost-{n}", "50", "no-node-.*")
 	p.long(8*time.Minute, func() {
 		p.says("#summary", "4950 running")
 		p.says(".pending", "1000 node(s) didn't match")
@@ -43,7 +43,7 @@ func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
 	p.timed("sort by pods", func() {
 		p.do(chromedp.Evaluate("const s = document.querySelector('#sort'); s.value = 'pods'; s.dispatchEvent(new Event('change', {bubbles: true}))", nil))
 	}, "location.search.includes('sort=pods')")
-	p.timed("why a pod waits", func() { p.click(".pending .name") }, "document.querySelector('#panel').open && document.querySelector('#verdict')?.innerText.includes('1000 node(s)')")
+	p.timed("why a pod is pending", func() { p.click(".pending .name") }, "document.querySelector('#panel').open && document.querySelector('#verdict')?.innerText.includes('1000 node(s)')")
 	p.timed("the next rows of its table", func() { p.click("#panel .attempt-body .pager a") }, "document.querySelector('.attempt-body .pager .numbers')?.innerText.startsWith('26–50')")
 	p.timed("close it", func() { p.click("#panel [data-close]") }, "!document.querySelector('#panel').open")
 	p.timed("a node", func() { p.click(".nodes .name") }, "document.querySelector('#panel').open && document.querySelector('#panel .facts')")

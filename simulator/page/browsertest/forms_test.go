@@ -33,7 +33,7 @@ func (p *tab) startLongJob() {
 	})
 }
 
-func TestAFormWhoseJobRunsTakesNoSecondOrder(t *testing.T) {
+func TestAFormIsNotSubmittedAgainWhileItsJobRuns(t *testing.T) {
 	p := open(t, "/")
 	p.startLongJob()
 	p.waitFor("the button is off", "document.querySelector('#editor .submit').disabled")
@@ -64,7 +64,7 @@ func TestAJobWhoseFormIsClosedIsShownAtTheEdge(t *testing.T) {
 	p.waitFor("it is gone", "!document.querySelector('#jobs').childElementCount")
 }
 
-func TestTypedTextIsNotThrownAwayWithoutAQuestion(t *testing.T) {
+func TestEditsAreNotDiscardedWithoutAQuestion(t *testing.T) {
 	p := open(t, "/")
 	const typed = "# mine\n"
 	for _, way := range []struct {
@@ -125,7 +125,7 @@ func TestAFormOnAPageOfItsOwnLeadsOn(t *testing.T) {
 	p.at("/objects")
 }
 
-func TestAFormSaysThatTheSimulatorDoesNotAnswer(t *testing.T) {
+func TestAFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
 	own := httptest.NewServer(handler)
 	defer own.Close()
 	p := openAt(t, own.URL)
@@ -166,7 +166,7 @@ func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
 	p.says("#preview", "No plugin of the scheduler “another”")
 }
 
-func TestThePreviewLeavesOutWhatIsExcluded(t *testing.T) {
+func TestThePreviewSkipsExcludedNodes(t *testing.T) {
 	const exclude = "    scheduler.wasmkwokwizardry.io/regex-exclude: "
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)

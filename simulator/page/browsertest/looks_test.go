@@ -42,10 +42,10 @@ var scenes = []scene{
 	{"/", menu("#more"), "#more-menu"},
 	{"/pods", nil, "#new, .list .outcome, .list .clip"},
 	{"/objects", nil, "#new, .shelf-head .button"},
-	{"/pods/default/nowhere", nil, "#verdict h2, #verdict p"},
+	{"/pods/default/unmatched", nil, "#verdict h2, #verdict p"},
 	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome, .operations button, .operations a"},
 	{"/nodes/kubecon-1/taint", nil, "main h1, #taint, main .submit"},
-	{"/", dialog("", "#pending-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
+	{"/", dialog("", "#pending-default-unmatched"), "#panel h1, #panel .close, #verdict p"},
 	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .operations button, .operations a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("", "#fit"), "#editor h1, #editor .submit, #text, #until-full"},
@@ -55,7 +55,7 @@ var scenes = []scene{
 	{"/", dialog("#more", "#reset"), "#editor h1, #reset-yes"},
 	{"/new/pod", nil, "main h1, main .submit"},
 	{"/scheduler", nil, "main h1"},
-	{"/nowhere", nil, "main h1"},
+	{"/no-such-page", nil, "main h1"},
 }
 
 // furnish puts something of everything into the cluster.
@@ -65,13 +65,13 @@ func (p *tab) furnish() {
 	p.createNode("kubecon-1")
 	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
 	p.createPod("matches", "kubecon-.*")
-	p.createPod("nowhere", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.createPod("unmatched", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
 	p.waitFor("the pod is on the node", "document.getElementById('on-default-matches')")
 }
 
 func (p *tab) enter(s scene) {
 	p.Helper()
-	p.quiet = s.path == "/nowhere" // 404 is an error to the browser
+	p.quiet = s.path == "/no-such-page" // 404 is an error to the browser
 	p.do(chromedp.Navigate(server.URL() + s.path))
 	if s.do != nil {
 		s.do(p)
@@ -117,7 +117,7 @@ func (p *tab) onAPhone(do func()) {
 	p.do(chromedp.EmulateViewport(1280, 800))
 }
 
-func TestABoxToTickStandsBesideItsLabel(t *testing.T) {
+func TestACheckboxIsBesideItsLabel(t *testing.T) {
 	p := open(t, "/import")
 	p.waitFor("it does", `(() => {
 		const label = document.querySelector("#objects-only").parentElement.getBoundingClientRect();
@@ -129,8 +129,8 @@ func TestABoxToTickStandsBesideItsLabel(t *testing.T) {
 func TestThePluginsOfAVerdictAreSeenOnAPhone(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
-	p.createPod("nowhere", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
-	p.do(chromedp.Navigate(server.URL() + "/pods/default/nowhere"))
+	p.createPod("unmatched", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.do(chromedp.Navigate(server.URL() + "/pods/default/unmatched"))
 	p.onAPhone(func() {
 		p.waitFor("at least three of them are", `[...document.querySelectorAll(".matrix .head")].filter((head) =>
 			head.getBoundingClientRect().right <= head.closest(".scroll").getBoundingClientRect().right).length >= 3`)
@@ -157,7 +157,7 @@ func TestTheHeadOfALargeCopyFits(t *testing.T) {
 	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
 		p.within(fmt.Sprint(width), func() {
 			p.do(chromedp.EmulateViewport(width, 800), chromedp.Evaluate(`
-				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // nobody draws it anew
+				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // no redraw replaces it
 				document.querySelector("#source")?.remove();
 				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
 				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
@@ -196,7 +196,7 @@ func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
 	p.onEveryScreen("the list of pods", "tbody th, tbody .outcome, tbody .clip")
 	p.panel("tbody a") // one that waits
-	p.onEveryScreen("a pod that waits", "#verdict p, .matrix tbody th, .matrix .because")
+	p.onEveryScreen("a pending pod", "#verdict p, .matrix tbody th, .matrix .because")
 	p.do(chromedp.Navigate(server.URL() + "/nodes/" + fmt.Sprintf(cloudNode, 0)))
 	p.onEveryScreen("a node", "main h1, .operations button, .facts dt, .facts .wide span, tbody th, tbody .outcome")
 }

@@ -48,7 +48,7 @@ func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 	p.waitFor("the pod is on the node", "document.getElementById('on-default-a')")
 }
 
-func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
+func TestARejectedEditMarksItsLine(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createPod("waits", "cncf-.*")
@@ -73,8 +73,8 @@ func TestAPodThatMatchesNothingPreemptsNoPods(t *testing.T) {
 			p := open(t, "/")
 			p.configure(head + plugins + config)
 			p.createNode("other")
-			p.createPod("nowhere", "cncf-.*")
-			p.panel("#pending-default-nowhere")
+			p.createPod("unmatched", "cncf-.*")
+			p.panel("#pending-default-unmatched")
 			p.says("#panel .attempt[open]", "PostFilter if no node fits")
 			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "preempts") {
 				t.Errorf("the page says %s", said)

@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
-func TestABadConfigurationIsShownAndTheOldOneGoesOn(t *testing.T) {
+func TestAnInvalidConfigurationIsReportedAndTheCurrentOneStays(t *testing.T) {
 	for _, bad := range []struct{ name, config, says string }{
 		{"only a comment", "# kind: KubeSchedulerConfiguration\n", "the configuration is empty"},
 		{"invalid YAML", "apiVersion: x\n kind: y\n", "mapping values are not allowed"},

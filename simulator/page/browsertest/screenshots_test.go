@@ -52,7 +52,7 @@ func TestScreenshots(t *testing.T) {
 	p.walk("WasmRegexScheduling")
 	p.shootAs("invalid-regex", 1280, 900, "light")
 	p.click("#panel [data-close]")
-	p.panel("#pending-default-nowhere")
+	p.panel("#pending-default-unmatched")
 	p.shoot("pending-pod", 960)
 	p.click("#panel [data-close]")
 	p.many("node", "cloudnative-{n}", "6", "")

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-func TestWhatIsExportedCanBeImportedAfterAReset(t *testing.T) {
+func TestAnExportIsImportedAfterAReset(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	p.createNode("kubecon-1")
@@ -56,11 +56,11 @@ func (p *tab) refuses(name, text, says string) {
 	p.says("#problems", says)
 }
 
-func TestAFileThatIsNoneIsRefused(t *testing.T) {
+func TestAFileThatIsNoExportIsRejected(t *testing.T) {
 	open(t, "/").refuses("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
 }
 
-func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
+func TestANameThatIsABooleanInYAMLIsExplained(t *testing.T) {
 	p := open(t, "/")
 	p.refuses("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
 		"nodes[0].metadata.name: is true or false to YAML, but must be text: put it in single quotes")
@@ -69,7 +69,7 @@ func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
 	}
 }
 
-func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t *testing.T) {
+func TestAnExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *testing.T) {
 	file, err := filepath.Abs("../../../snapshot/testdata/kube-scheduler-simulator.export.yml")
 	if err != nil {
 		t.Fatal(err)

@@ -81,8 +81,8 @@ func (p *tab) walk(by string) {
 	p.waitFor("the pod is on a node that its regex matches",
 		"document.getElementById('on-default-matches')?.closest('.card').querySelector('.name').innerText.startsWith('kubecon-')")
 
-	p.createPod("nowhere", "cncf-.*")
-	p.panel("#pending-default-nowhere")
+	p.createPod("unmatched", "cncf-.*")
+	p.panel("#pending-default-unmatched")
 	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
 	p.says("#verdict", "matches 0 of 3 nodes")
 	p.says("#panel .attempt[open]", by)

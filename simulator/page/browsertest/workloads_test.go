@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// make makes an object of the form for a kind as it comes, and returns its name.
+// make makes an object of the form for a kind unedited, and returns its name.
 func (p *tab) make(kind string) (name string) {
 	p.Helper()
 	p.form(kind)
@@ -48,7 +48,7 @@ func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
 	p.says("main", "There are no pods.")
 }
 
-func TestWhatIsPastedIsListed(t *testing.T) {
+func TestPastedObjectsAreListed(t *testing.T) {
 	p := open(t, "/objects")
 	p.form("pod")
 	p.paste("#text", `apiVersion: policy/v1
@@ -97,9 +97,9 @@ func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p.says("main", "There are no pods.")
 }
 
-// TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume: a class, a claim, and a pod
+// TestTheUneditedFormsCreateAPodWithAVolume: a class, a claim, and a pod
 // with the line that the claim's form shows.
-func TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume(t *testing.T) {
+func TestTheUneditedFormsCreateAPodWithAVolume(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.make("storageclass")

@@ -36,7 +36,7 @@ func outdented(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
 }
 
-func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
+func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 	const inProfile = `unknown field: it belongs under "profiles:", indented further`
 	const args = "profiles[0].pluginConfig[0].args"
 	replace := strings.ReplaceAll
@@ -123,8 +123,8 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 	}
 }
 
-// What is found only when the plugins are made is told at the line too.
-func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
+// An error of a plugin that starts is reported at its line, too.
+func TestErrorsOfPluginsHaveTheirLines(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{
 			"a value of its args", top + "  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n        type: Least\n",

@@ -23,7 +23,7 @@ spec:
         cpu: lots
 `
 
-func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
+func TestAMessageHasTheLineOfItsFirstValue(t *testing.T) {
 	text := yamlcheck.Parse([]byte("profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n"))
 	for message, want := range map[string]int{
 		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
@@ -54,7 +54,7 @@ func TestTextsAreReadObjectByObject(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatIsNotTheAPIServersIsShownAsItIs(t *testing.T) {
+func TestOtherErrorsAreShownUnchanged(t *testing.T) {
 	if got := (Document{}).Problems(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
 		t.Errorf("got %v", got)
 	}

@@ -37,7 +37,7 @@ spec:
 // with puts lines after one of those of the pod.
 func with(after, more string) string { return strings.Replace(pod, after, after+more, 1) }
 
-func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
+func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{
 			"the annotation right under metadata", with("name: a\n", "  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"),
@@ -94,7 +94,7 @@ func refused(kind string, errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
 }
 
-func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
+func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	spec := field.NewPath("spec")
 	for _, tt := range []struct {
@@ -105,9 +105,9 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 	}{
 		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | Pod a already exists: choose another name, or delete it first"},
 		{
-			"a namespace that there is not", with("name: a\n", "  namespace: nowhere\n"),
-			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "nowhere"),
-			"5 metadata.namespace | namespace nowhere does not exist: create it first, or use another one, such as default",
+			"a namespace that there is not", with("name: a\n", "  namespace: missing\n"),
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "missing"),
+			"5 metadata.namespace | namespace missing does not exist: create it first, or use another one, such as default",
 		},
 		{
 			"what an admission plugin is against", with("spec:\n", "  priorityClassName: nope\n"),
@@ -163,7 +163,7 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 	}
 }
 
-func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
+func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 	difference := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
 	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
 	before, _ := Read(pod)
