@@ -14,8 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
-// jobs are the work that people have started and that may take long: what runs, and what
-// has ended last. A browser that leaves does not stop it.
+// jobs are long work that people start: the running jobs, and the last ones that have ended. A
+// job goes on without its browser.
 type jobs struct {
 	ctx context.Context
 
@@ -24,8 +24,8 @@ type jobs struct {
 	all  []*job // the newest first
 }
 
-// So many jobs that have ended are kept. A comparison takes memory, for each pod that
-// differs and all verdicts on nodes; as many failed ones are kept beside the good ones.
+// The numbers of ended jobs that are kept. A comparison needs much memory: all verdicts on the
+// pods that differ. Failed comparisons have a limit of their own.
 const (
 	keptJobs        = 16
 	keptComparisons = 3
@@ -116,7 +116,7 @@ func (j *jobs) list() (all []*job) {
 	return slices.Clone(j.all)
 }
 
-// sort is what the number of kept jobs is limited for.
+// sort is the kind of job that has a limit of its own.
 func (j *job) sort() string {
 	switch {
 	case j.comparison == nil:

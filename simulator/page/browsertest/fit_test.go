@@ -62,7 +62,7 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p.do(chromedp.SetValue("#until-full", "yes", chromedp.ByQuery))
 	p.click("#editor .submit")
 	p.waitWithin(clusters, "how many fit is shown", "document.querySelector('h1').innerText === '4 more replicas would fit'")
-	p.says("main", "Then short: cpu, pods.")
+	p.says("main", "Limited by: cpu, pods.")
 	p.says("#fitted", "4 more fit")
 	p.onEveryScreen("how many fit", "h1, #fitted .name, main .because")
 	p.says("#summary", "5 running")
