@@ -70,11 +70,13 @@ func (u usage) Percent() int64 {
 }
 
 // Place is the node's zone and instance type, as far as its labels say.
-func (n *nodeView) Place() []string {
-	return slices.DeleteFunc([]string{
-		cmp.Or(n.Labels[v1.LabelTopologyZone], n.Labels[v1.LabelFailureDomainBetaZone]),
-		cmp.Or(n.Labels[v1.LabelInstanceTypeStable], n.Labels[v1.LabelInstanceType]),
-	}, func(text string) bool { return text == "" })
+func (n *nodeView) Place() (place []string) {
+	for _, label := range []string{v1.LabelTopologyZone, v1.LabelInstanceTypeStable} {
+		if value := n.Labels[label]; value != "" {
+			place = append(place, value)
+		}
+	}
+	return place
 }
 
 // State is "ready", "not ready" or "cordoned".

@@ -50,7 +50,7 @@ const maxText = 64 << 20
 
 func (p *page) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /assets/", immutable(http.FileServerFS(assets)))
+	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	for pattern, serve := range map[string]handler{
 		"GET /{$}":                     p.overview,
 		"GET /pods":                    p.podList,
@@ -72,7 +72,6 @@ func (p *page) routes() http.Handler {
 		"POST /scale/{kind}":                         ofKind(p.scale),
 		"GET /scheduler":                             p.schedulerForm,
 		"POST /scheduler":                            p.applyScheduler,
-		"GET /scheduler/ready-made":                  p.readyMade,
 		"GET /compare":                               p.comparisonList,
 		"POST /compare":                              p.compare,
 		"GET /compare/new":                           p.compareForm,

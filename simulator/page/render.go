@@ -24,7 +24,6 @@ import (
 var templateFiles embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"asset":      asset,
 	"clock":      func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"podURL":     podURL,
@@ -78,7 +77,8 @@ func fragment(w http.ResponseWriter, r *http.Request, view string, data any) err
 		return err
 	}
 	if bytes.Contains(body, []byte(seenMark)) {
-		mark := hashOf(body)
+		sum := sha256.Sum256(body)
+		mark := hex.EncodeToString(sum[:8])
 		if r.Header.Get(seenHeader) == mark {
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusNoContent)
@@ -178,24 +178,3 @@ func (p pager) link(number int) string {
 
 //go:embed assets
 var assets embed.FS
-
-// asset is the address of an asset, which changes when the asset does.
-func asset(name string) (string, error) {
-	raw, err := assets.ReadFile("assets/" + name)
-	return "/assets/" + name + "?" + hashOf(raw), err
-}
-
-func hashOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:8])
-}
-
-// immutable is for files whose address changes with their content (see asset).
-func immutable(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "" {
-			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		}
-		next.ServeHTTP(w, r)
-	})
-}

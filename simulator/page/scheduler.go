@@ -31,18 +31,6 @@ func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// readyMade is one of the ready-made configurations, for the editor.
-func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
-	for _, c := range simulator.Configurations {
-		if c.Variant == r.URL.Query().Get("plugin") {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = w.Write(c.YAML())
-			return nil
-		}
-	}
-	return notFound("There is no such configuration.")
-}
-
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
 	if _, err := scheduler.Read([]byte(text)); err != nil {
