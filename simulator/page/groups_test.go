@@ -29,7 +29,7 @@ func pendingPod(namespace, name string, last *recorder.Attempt, patterns ...stri
 	return &podView{pod, pendingState(pod, last, false)}
 }
 
-// rejected is an attempt in which so many nodes were rejected for each reason.
+// rejected is an attempt with a number of rejected nodes for each reason.
 func rejected(reasons map[string]int) *recorder.Attempt {
 	a := &recorder.Attempt{Result: recorder.Unschedulable}
 	for reason, nodes := range reasons {

@@ -19,7 +19,7 @@ func ended(t *testing.T, one *job) outcome {
 	return one.Outcome
 }
 
-// id is that of the job that was started so many jobs after one.
+// id is that of a later job.
 func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
 
 // running are the jobs that have not ended.

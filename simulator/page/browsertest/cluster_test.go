@@ -26,7 +26,6 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
 }
 
-// A regex says nothing of the nodes where nothing reads it.
 func TestARegexThatNoPluginReadsHasNoEffect(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)

@@ -21,7 +21,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// clusters is how long a comparison may take.
+// clusters is the limit of time for a comparison.
 const clusters = 3 * time.Minute
 
 func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
@@ -57,7 +57,7 @@ func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	}
 }
 
-// hangs is a configuration with an extender that answers nothing until it is let go on.
+// hangs is a configuration with an extender that does not respond before goOn.
 func hangs(t *testing.T) (config string, goOn func()) {
 	t.Helper()
 	release := make(chan struct{})
@@ -93,8 +93,7 @@ func TestAComparisonIsStopped(t *testing.T) {
 	p.discard()
 }
 
-// A pod that runs though no scheduler would have put it there stands for a copy that
-// lacks what its pods need.
+// A running pod that A cannot schedule indicates a copy that lacks what its pods need.
 func TestARunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
@@ -134,13 +133,13 @@ func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
 	p.discard()
 }
 
-// Names as clouds give them.
+// Names of a cloud.
 const (
 	cloudNode = "ip-10-0-28-%d.eu-west-1b.compute.internal"
 	cloudPod  = "checkout-frontend-7d9f8b6c5d-%s"
 )
 
-// inTheCloud makes nodes and pods, all of which want the first of the nodes.
+// inTheCloud creates nodes, and pods that select the first node.
 func (p *tab) inTheCloud() {
 	p.Helper()
 	core := sim.Client().CoreV1()
@@ -163,7 +162,7 @@ func (p *tab) inTheCloud() {
 	}
 }
 
-// saved opens the report of the comparison that is shown, as a file.
+// saved opens the saved report of the newest comparison.
 func (p *tab) saved() {
 	p.Helper()
 	var report string
@@ -202,7 +201,7 @@ func TestAComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > b, #pods .both dd > p")
 }
 
-// onEveryScreen reads something on a notebook's screen, and on a phone's.
+// onEveryScreen checks that a text is readable at 1280 and at 390 px.
 func (p *tab) onEveryScreen(what, see string) {
 	p.Helper()
 	p.within(what+" at 1280", func() { p.readable(see) })

@@ -10,8 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ceiling is what a click may take in a crowd on a busy machine. Tens of
-// milliseconds are usual.
+// ceiling is the limit of time for a click on a busy machine. Tens of milliseconds are usual.
 const ceiling = 5 * time.Second
 
 func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
@@ -50,7 +49,7 @@ func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
 	p.timed("all pods", func() { p.do(chromedp.Navigate(server.URL() + "/pods")) }, "document.querySelector('h1').innerText.includes('5000')")
 }
 
-// many makes many of a kind by its form.
+// many creates many objects by the form of their kind.
 func (p *tab) many(kind, pattern, count, regex string) {
 	p.Helper()
 	p.form(kind)
@@ -63,7 +62,7 @@ func (p *tab) many(kind, pattern, count, regex string) {
 	p.long(8*time.Minute, func() { p.closed("#editor") })
 }
 
-// long gives steps more time than usual.
+// long runs steps with another limit of time.
 func (p *tab) long(limit time.Duration, steps func()) {
 	before := patience
 	patience = limit
@@ -71,7 +70,7 @@ func (p *tab) long(limit time.Duration, steps func()) {
 	steps()
 }
 
-// timed measures how long it takes from a click until what it is for is seen.
+// timed measures the time from a click until its effect is visible.
 func (p *tab) timed(what string, click func(), seen string) {
 	p.Helper()
 	began := time.Now()
@@ -84,8 +83,7 @@ func (p *tab) timed(what string, click func(), seen string) {
 	}
 }
 
-// memory is the resident memory of this process, tests and all, if the system
-// tells.
+// memory is the resident memory of this process, with the tests.
 func memory(t *testing.T) string {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
-// startLongJob starts a job that lasts until it is stopped, at the latest when
-// the test ends.
+// startLongJob starts a job that runs until it is stopped or the test ends.
 func (p *tab) startLongJob() {
 	p.Helper()
 	p.form("node")

@@ -37,8 +37,7 @@ func TestAPanelIsInTheAddress(t *testing.T) {
 	p.waitFor("the list is there again", "document.querySelector('main .list') && location.pathname === '/pods'")
 }
 
-// The browser says that a dialog was closed with its next frame, which comes late
-// where nothing is drawn.
+// The browser fires the event "close" with its next frame, which is late if nothing is drawn.
 func TestADialogIsClosedBeforeTheBrowserSaysSo(t *testing.T) {
 	p := open(t, "/pods")
 	p.createPod("web", "")

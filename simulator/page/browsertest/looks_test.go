@@ -12,7 +12,7 @@ import (
 //go:embed testdata/looks.js
 var looks string
 
-// scene is something to look at, and how to get there from its path.
+// scene is a state of the page, and the steps from its path to there.
 type scene struct {
 	path string
 	do   func(*tab)
@@ -58,7 +58,7 @@ var scenes = []scene{
 	{"/no-such-page", nil, "main h1"},
 }
 
-// furnish puts something of everything into the cluster.
+// furnish creates nodes, a running and a pending pod.
 func (p *tab) furnish() {
 	p.Helper()
 	p.configure(head + plugins + guestV2)
@@ -78,7 +78,7 @@ func (p *tab) enter(s scene) {
 	}
 }
 
-// scheme chooses light or dark, and takes motion away.
+// scheme sets the colour scheme, light or dark, and reduces motion.
 func (p *tab) scheme(name string) {
 	p.Helper()
 	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
@@ -86,8 +86,7 @@ func (p *tab) scheme(name string) {
 	}))
 }
 
-// fits fails unless the page is as wide as the window, and so is what the
-// selectors mean.
+// fits fails if the page or a selected element is wider than the window.
 func (p *tab) fits(see string) {
 	p.Helper()
 	var wrong []string
@@ -97,8 +96,7 @@ func (p *tab) fits(see string) {
 	}
 }
 
-// readable fails unless what the selectors mean is on the screen as a whole, and
-// can be read.
+// readable fails if a selected text is not in the window, cut, or printed over another.
 func (p *tab) readable(see string) {
 	p.Helper()
 	p.fits(see)
@@ -109,7 +107,7 @@ func (p *tab) readable(see string) {
 	}
 }
 
-// onAPhone does something on a small screen.
+// onAPhone runs steps at 390 px.
 func (p *tab) onAPhone(do func()) {
 	p.Helper()
 	p.do(chromedp.EmulateViewport(390, 844))
@@ -151,7 +149,7 @@ func TestEverythingFitsOnAPhone(t *testing.T) {
 	})
 }
 
-// A copy of a cluster has the most to say in the page's head.
+// The head of a copy of a cluster has the longest texts.
 func TestTheHeadOfALargeCopyFits(t *testing.T) {
 	p := open(t, "/")
 	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
@@ -185,7 +183,6 @@ func TestTextHasContrast(t *testing.T) {
 	}
 }
 
-// Names as clouds give them, wherever they stand.
 func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p := open(t, "/")
 	p.scheme("light")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// marked waits until just these lines are marked.
+// marked waits until exactly these lines are marked.
 func (p *tab) marked(lines string) {
 	p.Helper()
 	p.waitFor("the marked lines are "+lines, "[...document.querySelectorAll('.gutter .bad')].map((l) => l.innerText).join(' ') === "+quote(lines))

@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// nodePanel opens what there is to know of a node.
+// nodePanel opens the panel of a node.
 func (p *tab) nodePanel(name string) {
 	p.Helper()
 	p.click("#node-" + name)
 	p.waitFor("the panel is open", "document.querySelector('#panel').open && !!document.querySelector('#panel #cordon')")
 }
 
-// fitsEverywhere fails unless what the selectors mean is on the screen, on a desk and on a phone.
+// fitsEverywhere is fits at 1280 and at 390 px.
 func (p *tab) fitsEverywhere(see string) {
 	p.Helper()
 	p.fits(see)
@@ -52,8 +52,7 @@ func TestANodeIsCordonedAndTaintedByButtons(t *testing.T) {
 	}
 }
 
-// full are workloads of two pods that must both run, of a pod on each node, and a pod of
-// nobody's.
+// full are a Deployment of two pods with a budget, a DaemonSet, and a pod without a controller.
 const full = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -75,7 +74,7 @@ metadata: {name: alone, labels: {app: alone}}
 spec: {containers: [{name: web, image: web}]}
 `
 
-// on is how many pods of an app run on a node.
+// on is the number of running pods of an app on a node.
 func (p *tab) on(node, app string) (running int) {
 	p.Helper()
 	pods, err := sim.Client().CoreV1().Pods("default").List(p.Context(), metav1.ListOptions{LabelSelector: "app=" + app})

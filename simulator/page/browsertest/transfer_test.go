@@ -42,8 +42,8 @@ func TestAnExportIsImportedAfterAReset(t *testing.T) {
 	p.says("#summary", "regex_v1.wasm")
 }
 
-// refuses imports a file, which is refused.
-func (p *tab) refuses(name, text, says string) {
+// rejects imports a file, which the page rejects.
+func (p *tab) rejects(name, text, says string) {
 	p.Helper()
 	file := filepath.Join(p.TempDir(), name)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -57,12 +57,12 @@ func (p *tab) refuses(name, text, says string) {
 }
 
 func TestAFileThatIsNoExportIsRejected(t *testing.T) {
-	open(t, "/").refuses("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
+	open(t, "/").rejects("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
 }
 
 func TestANameThatIsABooleanInYAMLIsExplained(t *testing.T) {
 	p := open(t, "/")
-	p.refuses("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
+	p.rejects("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
 		"nodes[0].metadata.name: is true or false to YAML, but must be text: put it in single quotes")
 	if said := p.text("#problems"); strings.Contains(said, "'false'") {
 		t.Errorf("the page says %s", said)

@@ -6,8 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The pieces that the documents tell people to put into the configuration, as
-// they stand there.
+// The snippets of the documentation for the configuration.
 const (
 	head = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -68,7 +67,7 @@ func (p *tab) configure(config string) {
 	p.says("#notices", "The scheduler runs with the new configuration")
 }
 
-// walk is the rest of the steps, and what is to be seen after each.
+// walk is the other steps, and their effects.
 func (p *tab) walk(by string) {
 	p.Helper()
 	p.createNode("")

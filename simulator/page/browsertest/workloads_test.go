@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// make makes an object of the form for a kind unedited, and returns its name.
+// make creates an object by the unedited form of a kind, and returns its name.
 func (p *tab) make(kind string) (name string) {
 	p.Helper()
 	p.form(kind)

@@ -34,7 +34,7 @@ spec:
     image: web
 `
 
-// with puts lines after one of those of the pod.
+// with inserts lines after one of the pod's.
 func with(after, more string) string { return strings.Replace(pod, after, after+more, 1) }
 
 func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
