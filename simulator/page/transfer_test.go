@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAFileThatCannotBeImportedIsToldOfInPlainWords(t *testing.T) {
+func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
 	const is = "f.json is not an exported file: "
 	for _, tt := range []struct{ name, content, want string }{
 		{"a picture", "\xff\xd8", is + "not YAML: invalid leading UTF-8 octet"},
@@ -35,7 +35,7 @@ func TestAFileThatCannotBeImportedIsToldOfInPlainWords(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsCompressedIsTaken(t *testing.T) {
+func TestACompressedFileIsImported(t *testing.T) {
 	var file bytes.Buffer
 	to := gzip.NewWriter(&file)
 	if _, err := to.Write([]byte("nodes:\n- metadata: {name: a}\n")); err != nil {
