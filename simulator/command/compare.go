@@ -205,7 +205,7 @@ const moreUneven = 1
 func failure(word, b string, r *compare.Result) (all []string) {
 	lost, moved := r.Lost(), 0
 	for _, run := range r.Runs {
-		moved = max(moved, run.Elsewhere)
+		moved = max(moved, run.Moved)
 	}
 	switch {
 	case word == "lost" && lost > 0:

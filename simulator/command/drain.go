@@ -276,8 +276,8 @@ func byWorkload(moves []engine.Move) [][]string {
 func byPod(moves []engine.Move) [][]string {
 	rows := [][]string{{"POD", "FROM", "TO", "REASON"}}
 	for _, move := range moves[:min(shown, len(moves))] {
-		if move.PushedOutBy != "" {
-			move.Reason = strings.TrimSuffix("preempted by "+move.PushedOutBy+"; "+move.Reason, "; ")
+		if move.PreemptedBy != "" {
+			move.Reason = strings.TrimSuffix("preempted by "+move.PreemptedBy+"; "+move.Reason, "; ")
 		}
 		rows = append(rows, []string{move.Pod, move.From, cmp.Or(engine.Place(move.To, move.Feasible), "-"), move.Reason})
 	}

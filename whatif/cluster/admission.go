@@ -129,7 +129,7 @@ func (c *Cluster) Replace(ctx context.Context, o Object) error {
 	return nil
 }
 
-// prepare does what becomes of an object before it is stored. Nodes and volumes come with
+// prepare does what an API server does to an object before it stores it. Nodes and volumes come with
 // a status, as those of a snapshot.
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)

@@ -1,7 +1,6 @@
 // Package cluster is the API of a cluster in memory: what kube-scheduler reads and writes
-// of one, without a server, a watch or a goroutine. A write has been told to every
-// informer when it returns, and so have the writes that follow from it: those that
-// controllers and kubelets would do. Writes can be undone.
+// of one, without a server, a watch or a goroutine. When a write returns, every informer has its event, and the writes
+// of controllers and kubelets that it triggers are done, too. Writes can be undone.
 //
 // What an API server does to an object is done by Kubernetes' own functions: defaults,
 // admission, validation. What is not served fails, and is noted in [Cluster.NotModelled].
@@ -116,7 +115,7 @@ func (c *Cluster) serve(example Object, namespaced bool) {
 }
 
 // NotModelled are the requests that were not served, by verb and kind, and what else
-// [Cluster.Unmodelled] was told of, sorted.
+// [Cluster.Unmodelled] has noted, sorted.
 func (c *Cluster) NotModelled() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +174,7 @@ func (c *Cluster) put(o Object) {
 func (c *Cluster) drop(o Object) { c.write(event{c.of(o), o, nil}) }
 
 // write changes the table, and has everybody know of it before it returns, unless it is
-// called by somebody who is just being told of another write: that one is told first.
+// called by a handler of another write's event: that event comes first.
 func (c *Cluster) write(e event) {
 	c.mu.Lock()
 	c.apply(e)
@@ -229,7 +228,7 @@ func (e event) tell() {
 }
 
 // Try opens a transaction. What is written until rollback is called is undone by it, the
-// last first, and told to everybody; commit keeps it. Transactions nest.
+// last first, with events for all handlers; commit keeps it. Transactions nest.
 func (c *Cluster) Try() (rollback, commit func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

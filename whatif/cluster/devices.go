@@ -20,7 +20,7 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 		}
 		template := Get[*resourcev1.ResourceClaimTemplate](c, pod.Namespace, *of.ResourceClaimTemplateName)
 		if template == nil {
-			continue // the pod waits for it
+			continue // the pod is pending until it is there
 		}
 		template = template.DeepCopy()
 		claim := &resourcev1.ResourceClaim{ObjectMeta: template.Spec.ObjectMeta, Spec: template.Spec.Spec}
@@ -59,7 +59,7 @@ func (c *Cluster) release(pod *v1.Pod) {
 		if len(claim.Status.ReservedFor) == 0 {
 			claim.Status.Allocation = nil
 		}
-		c.put(claim) // for which pods wait, also if it goes at once
+		c.put(claim) // pods may be pending for it, also if it goes at once
 		if owned(claim, pod) {
 			c.drop(claim)
 		}

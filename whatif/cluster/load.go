@@ -22,7 +22,7 @@ import (
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
-// being deleted, are left out. Pods that have a node are ready unless the file says
+// being deleted, are skipped. Pods that have a node are ready unless the file says
 // otherwise. Pods without a node come last, the oldest first, and then what is for pods
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {

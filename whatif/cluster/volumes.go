@@ -121,7 +121,7 @@ func (c *Cluster) bindVolume(claim *v1.PersistentVolumeClaim, volume *v1.Persist
 	c.put(volume)
 }
 
-// BindVolumes gives the claims of a pod that wait for it their volumes, as the scheduler
+// BindVolumes gives the claims that bind with the first pod their volumes, as the scheduler
 // and the drivers would between them once the pod has a node. Undo takes them away again.
 func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 	node := Get[*v1.Node](c, "", nodeName)
@@ -161,7 +161,7 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 	}
 }
 
-// waiting are copies of the claims of a pod that wait for its node, the smallest first, as
+// waiting are copies of a pod's claims that bind when it has its node, the smallest first, as
 // the scheduler takes them.
 func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
 	for i := range pod.Spec.Volumes {

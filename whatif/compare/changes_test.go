@@ -82,7 +82,7 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 	}{
 		"if what is new refuses a node":         {direct: true, attempt: recorder.Attempt{Columns: refused("New", 1)}},
 		"if it names the nodes":                 {direct: true, attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", LimitsNodes: true}}}},
-		"if it has the pod wait":                {direct: true, attempt: recorder.Attempt{Permit: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Waits}}}},
+		"if it holds the pod back":              {direct: true, attempt: recorder.Attempt{Permit: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Waits}}}},
 		"if it makes room":                      {direct: true, attempt: recorder.Attempt{Preemption: &recorder.Preemption{}}},
 		"if fewer nodes were looked at":         {direct: true, attempt: recorder.Attempt{Groups: []recorder.Group{{Verdict: recorder.NotRun}}}},
 		"if it decided for the pod before":      {direct: true, attempt: recorder.Attempt{Hint: &recorder.Hint{Pod: "default/other"}}, other: recorder.Attempt{Columns: refused("New", 1)}},

@@ -16,11 +16,11 @@ import (
 type Kind string
 
 const (
-	Elsewhere Kind = "elsewhere" // it has a node on both sides, and not the same
-	OnlyA     Kind = "onlyA"     // it has a node under A alone
-	OnlyB     Kind = "onlyB"     // it has a node under B alone
-	Nowhere   Kind = "nowhere"   // it has no node on either side
-	Unplaced  Kind = "unplaced"  // it runs in the file and has no node under A
+	Moved    Kind = "moved"    // it has a node on both sides, and not the same
+	OnlyA    Kind = "onlyA"    // it has a node under A alone
+	OnlyB    Kind = "onlyB"    // it has a node under B alone
+	Pending  Kind = "pending"  // it has no node on either side
+	Unplaced Kind = "unplaced" // it runs in the file and has no node under A
 )
 
 // Cause is what made the difference.
@@ -29,7 +29,7 @@ type Cause string
 const (
 	Verdict    Cause = "verdict"    // a plugin was for a node on one side and against it on the other
 	Score      Cause = "score"      // a node got a better total on one side
-	Preemption Cause = "preemption" // room was made on one side, or elsewhere
+	Preemption Cause = "preemption" // preemption on one side, or on other nodes
 	Order      Cause = "order"      // a node was not looked at on one side, as enough others were found
 	// Tie: chance alone. Both nodes were as good on both sides.
 	Tie     Cause = "tie"
@@ -59,13 +59,13 @@ type Difference struct {
 	turned map[string]int64 // who turned the choice, and by how much of the total
 }
 
-// verdicts are what came of a run: each pod is in one of the lists, or the same.
+// verdicts are the result of a run: each pod is in one of the lists, or the same.
 type verdicts struct {
 	a, b        *side.Result
 	same        int
 	differences []Difference // that are not ties
 	ties        []Difference
-	nowhere     []Difference
+	pending     []Difference
 	unplaced    []Difference
 
 	changes map[string]changes             // by profile
@@ -99,8 +99,8 @@ func judge(a, b *side.Result) *verdicts {
 		case d.Kind == "" && d.A.State != side.Gone:
 			v.same++
 		case d.Kind == "":
-		case d.Kind == Nowhere:
-			v.nowhere = append(v.nowhere, d)
+		case d.Kind == Pending:
+			v.pending = append(v.pending, d)
 		case d.Cause == Tie:
 			v.ties = append(v.ties, d)
 		default:
@@ -149,7 +149,7 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	case a.State == side.Gone && b.State == side.Gone:
 		return d
 	case a.Node == "" && b.Node == "":
-		d.Kind = Nowhere
+		d.Kind = Pending
 		d.Reason, d.Plugin = noNode(a)
 		return d
 	case a.Node == b.Node:
@@ -159,7 +159,7 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	case a.Node == "":
 		d.Kind = OnlyB
 	default:
-		d.Kind = Elsewhere
+		d.Kind = Moved
 	}
 	if v.explain(&d); d.Cause != Tie {
 		v.trace(&d)
@@ -181,12 +181,12 @@ func (v *verdicts) trace(d *Difference) {
 	}
 	before := v.before(d)
 	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
-		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "another version of Kubernetes"
-		d.Reason += "; the two sides are of other versions of Kubernetes"
+		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "Kubernetes version"
+		d.Reason += "; the two sides have different Kubernetes versions"
 		return
 	}
 	if d.Follows = true; len(before) > 0 && v.chance.IsSuperset(before) {
-		d.Cause, d.Reason = Tie, "other pods before it differ by chance"
+		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
 	}
 }
 
@@ -199,7 +199,7 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 	case d.Cause == Verdict && changed.verdicts.Has(d.Plugin), d.Cause == Score && changed.scores.Has(d.Plugin):
 		return d.Plugin, ""
 	case changed.scores.Has(first):
-		return first, first + " scores the two nodes otherwise"
+		return first, first + " scores the two nodes differently"
 	}
 	pods := []string{d.key(), d.A.PreemptedBy, d.B.PreemptedBy}
 	for i, result := range []*side.Result{v.a, v.b} {
@@ -212,7 +212,7 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 		}
 	}
 	if (d.A.State == side.NotAsked) != (d.B.State == side.NotAsked) {
-		return "profiles", "one of the two has no profile for it"
+		return "profiles", "only one side has a profile for it"
 	}
 	return "", ""
 }

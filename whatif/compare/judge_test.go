@@ -40,7 +40,7 @@ func TestWhatNobodyHasIsNotCounted(t *testing.T) {
 			side.KeyOf("default/deleted"): {State: side.Gone}, side.KeyOf("default/stays"): {State: side.Stayed, Node: "one"},
 		})
 	}
-	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
+	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -68,7 +68,7 @@ func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
 		if test.unplaced != (len(v.unplaced) == 1) {
 			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
 		}
-		if unplaced := len(v.unplaced); len(v.nowhere)+unplaced+v.same > 2 || len(v.differences) > 0 {
+		if unplaced := len(v.unplaced); len(v.pending)+unplaced+v.same > 2 || len(v.differences) > 0 {
 			t.Errorf("%s: it is counted twice: %+v", name, v)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // Prices are what nodes cost, by the value of one of their labels.
 type Prices struct {
-	Label    string             `json:"label,omitempty"`    // that of the instance type, unless told otherwise
+	Label    string             `json:"label,omitempty"`    // by default that of the instance type
 	Currency string             `json:"currency,omitempty"` // is written behind amounts
 	PerHour  map[string]float64 `json:"perHour"`            // by the label's value
 }
@@ -49,7 +49,7 @@ func (p *Prices) read(text []byte) error {
 	}
 	for _, value := range slices.Sorted(maps.Keys(p.PerHour)) {
 		if price := p.PerHour[value]; price < 0 {
-			return fmt.Errorf("perHour[%s]: %v is less than nothing: a price is 0 or more", value, price)
+			return fmt.Errorf("perHour[%s]: %v is negative: a price is 0 or more", value, price)
 		}
 	}
 	p.Label = cmp.Or(p.Label, v1.LabelInstanceTypeStable)

@@ -85,7 +85,7 @@ type Group struct {
 	Loads
 }
 
-// newGroups leaves out labels that no node has.
+// newGroups skips labels that no node has.
 func newGroups(nodes []NodeLoad, wanted *Wanted) []Group {
 	all := []Group{}
 	for _, label := range wanted.GroupBy {

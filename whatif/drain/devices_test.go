@@ -13,7 +13,7 @@ import (
 )
 
 // withDevices has three nodes with a device each and one without. Claims of two pods are in the
-// file, and that of the third is made from a template; a fourth pod waits for a device.
+// file, and that of the third is made from a template; a fourth pod is pending for lack of a device.
 func withDevices() string {
 	nodes, slices, claims, pods := nodeWith("none", "x", "9"), "", "", ""
 	for _, node := range []string{"a", "b", "d"} {

@@ -1,4 +1,4 @@
-// Package drain says what becomes of the pods of nodes that go, and which nodes can go: it
+// Package drain reports where the pods of drained nodes go, and which nodes can be drained: it
 // tries it in a copy of a cluster in memory, with the real scheduler.
 //
 // It is no API. The cluster that was copied is never written to, and which one that is its
@@ -36,7 +36,7 @@ type Options struct {
 	Progress engine.Progress // may be nil
 }
 
-// Result is what came of it.
+// Result is that of a drain.
 type Result struct {
 	Go     []string      `json:"go"`    // the nodes that go
 	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
@@ -57,7 +57,7 @@ func (r *Result) Lost() (lost int) {
 
 // Drain cordons nodes, and evicts their pods as kubectl drain --ignore-daemonsets does, or
 // else evicts the pods that are chosen. What a budget keeps is tried again, once others are
-// ready elsewhere. Of several runs, it returns that in which most pods are left without a node.
+// ready on other nodes. Of several runs, it returns that in which most pods are left without a node.
 func Drain(ctx context.Context, o Options) (*Result, error) {
 	return o.run("pods without a node", (*Result).Lost, func(e engine.Options, progress engine.Progress) (*Result, error) {
 		return o.once(ctx, e, progress, func(ctx context.Context, d *draining) error {
@@ -137,7 +137,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	return &d.Result, nil
 }
 
-// trial is what came of draining some nodes.
+// trial is the result of draining some nodes.
 type trial struct {
 	kept      map[string]string // why pods were not evicted
 	preempted map[types.NamespacedName]types.NamespacedName

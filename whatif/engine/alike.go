@@ -23,9 +23,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
-// alike remembers why pods were unschedulable: a pod that differs from one of them in its
-// name and those of its claims alone is so, too, as long as nothing was bound or preempted. Thousands of pods that
-// wait then cost little. It is for plugins of which it is known that names do not matter to
+// alike remembers why pods were unschedulable: a pod that differs from one of them only in its
+// name and the names of its claims is unschedulable, too, as long as nothing was bound or preempted. Then thousands of
+// pending pods cost little. It is for plugins of which it is known that names do not matter to
 // them: Kubernetes' own, and this project's. Signatures, by which kube-scheduler tells pods
 // that are alike, are of no use: with default constraints of PodTopologySpread, no pod has one.
 type alike struct {

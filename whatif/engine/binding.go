@@ -73,7 +73,7 @@ func (e *Engine) finishBindings() {
 	}
 }
 
-// permitted is true if no Permit plugin has a pod wait any more.
+// permitted is true if no Permit plugin holds the pod back any more.
 func permitted(b *binding) bool {
 	waiting := b.of.GetWaitingPod(b.pod.UID)
 	return waiting == nil || len(waiting.GetPendingPlugins()) == 0

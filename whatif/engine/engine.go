@@ -1,5 +1,5 @@
 // Package engine runs kube-scheduler over a cluster in memory, one attempt after the other:
-// when [Engine.Run] returns, every pod that can be scheduled is, and what became of the
+// when [Engine.Run] returns, every pod that can be scheduled is, and the outcome of the
 // others is known. Nothing waits for a time: the clock is the engine's, and moves when
 // nothing else can. The same cluster, configuration and seed give the same outcome.
 //
@@ -44,7 +44,7 @@ type Options struct {
 	Cluster   *snapshot.Snapshot        // what there is. It is used up
 	// Seed decides what kube-scheduler leaves to chance.
 	Seed uint64
-	// Recorder is told of every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
+	// Recorder gets every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
 	Recorder *recorder.Recorder
 	// PodGroups has those of the cluster and of what is created later be scheduled as one,
 	// where this minor of Kubernetes can. It stays so in this process. A cluster that has some does so, too.
@@ -176,7 +176,7 @@ func (e *Engine) wrap(o Options) {
 		sched.Profiles[name] = &profile{of, e}
 	}
 	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
-	if o.Recorder == nil { // which is told of each attempt
+	if o.Recorder == nil { // which gets each attempt
 		e.alike = newAlike(sched, e.Cluster)
 		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
 	}

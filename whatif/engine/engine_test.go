@@ -59,7 +59,7 @@ func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
 // ofEachMinor takes out what only some minors say.
 var ofEachMinor = strings.NewReplacer("no new claims to deallocate, ", "", "still not schedulable, ", "")
 
-// outcomes is what became of all pods, a line each.
+// outcomes are those of all pods, a line each.
 func outcomes(t testing.TB, e *Engine) string {
 	t.Helper()
 	if err := e.Run(t.Context()); err != nil {
@@ -155,7 +155,7 @@ nodes:
 	}
 }
 
-func made(t testing.TB, nodes, pods int, anew bool) *snapshot.Snapshot {
+func made(t testing.TB, nodes, pods int, pending bool) *snapshot.Snapshot {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "awk", "-f", "../../examples/cluster/cluster.awk", "-v", fmt.Sprint("nodes=", nodes), "-v", fmt.Sprint("pods=", pods)).Output()
 	if err != nil {
@@ -166,7 +166,7 @@ func made(t testing.TB, nodes, pods int, anew bool) *snapshot.Snapshot {
 		t.Fatal(err)
 	}
 	for i := range s.Pods {
-		if anew {
+		if pending {
 			s.Pods[i].Spec.NodeName, s.Pods[i].Status = "", v1.PodStatus{}
 		}
 	}
@@ -478,7 +478,7 @@ func BenchmarkAllPodsAnew(b *testing.B) {
 	}
 }
 
-// TestPodsAlikeFareAlike: what is remembered of one that waits is what another would be told.
+// TestPodsAlikeFareAlike: a pod gets the same message as the pending pod that is remembered.
 func TestPodsAlikeFareAlike(t *testing.T) {
 	cluster := "nodes:\n" + node("n1", "2") + node("m1", "2") + "pods:\n" + pod("z", "n1", "2", "")
 	for i := range 30 {

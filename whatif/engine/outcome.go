@@ -25,7 +25,7 @@ const (
 	NotAsked = "NotAsked"
 )
 
-// Outcome is what became of a pod.
+// Outcome is that of a pod.
 type Outcome struct {
 	Node     string
 	State    string
@@ -48,7 +48,7 @@ func (e *Engine) outcome(pod types.NamespacedName) *Outcome {
 	return o
 }
 
-// Outcome is what has become of a pod by now.
+// Outcome is that of a pod by now.
 func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	o := Outcome{State: NotAsked}
 	if known := e.outcomes[name]; known != nil {
@@ -80,7 +80,7 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	return o
 }
 
-// Forget forgets what is known of a pod: it is to be made anew.
+// Forget forgets what is known of a pod: it will be recreated.
 func (e *Engine) Forget(name types.NamespacedName) {
 	delete(e.outcomes, name)
 	delete(e.evicted, name)

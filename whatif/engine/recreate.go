@@ -33,7 +33,7 @@ func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	return nil
 }
 
-// Move is what became of a pod that lost its node, or was to leave it.
+// Move is the result for a pod that lost its node, or was to leave it.
 type Move struct {
 	Pod         string `json:"pod"`                // with its namespace
 	Workload    string `json:"workload,omitempty"` // what makes it, such as "Deployment web"; empty if nothing does
@@ -41,10 +41,10 @@ type Move struct {
 	To          string `json:"to,omitempty"`          // empty if there is no other node for it
 	Feasible    int    `json:"feasible,omitempty"`    // as in Outcome
 	Reason      string `json:"reason,omitempty"`      // why not
-	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
+	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that preempted it
 }
 
-// Move is what has become of a pod that had a node, and whose place by was given, if it is not empty.
+// Move is the result for a pod that had a node, and whose place by was given, if it is not empty.
 func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
 	o := e.Outcome(nameOf(was))
 	m := Move{Pod: nameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
@@ -52,7 +52,7 @@ func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
 		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
 	}
 	if by.Name != "" {
-		m.PushedOutBy = by.String()
+		m.PreemptedBy = by.String()
 	}
 	if m.To == "" {
 		m.Reason, m.Feasible = o.Reason(), 0
@@ -81,7 +81,7 @@ func (o Outcome) Reason() string {
 	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
-// Recreatable is true of a pod that something makes anew once it is gone.
+// Recreatable is true of a pod that a controller recreates.
 func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Residents are the pods that have a node, by name. Take them before a change, to see later

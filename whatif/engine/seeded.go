@@ -33,7 +33,7 @@ type seeded struct {
 	nodes []fwk.NodeInfo
 	first int                    // the place of the node that comes first
 	named bool                   // PreFilter has named the nodes
-	which *string                // if not nil, it is to be told which node is asked, and nothing else
+	which *string                // if not nil, it gets the name of the node that is asked, and nothing else
 	last  []fwk.NodePluginScores // what scored
 }
 
@@ -127,7 +127,7 @@ func (s *seeded) choose(suggested string) string {
 // Parallelizer makes nodes answer one after the other.
 func (p *profile) Parallelizer() fwk.Parallelizer { return p.engine.seeded }
 
-// RunPreFilterPlugins comes first after the scheduler's list of nodes is made anew.
+// RunPreFilterPlugins comes first after the scheduler has a new list of nodes.
 func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	p.engine.seeded.begin(p.Framework, pod)
 	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)

@@ -80,7 +80,7 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 // once tries it with one seed.
 func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress) (*Fitting, error) {
 	m := o.Manifests.clone()
-	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, LeftOut: m.leftOut, UntilFull: o.UntilFull}, progress: progress}
+	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull}, progress: progress}
 	if o.UntilFull {
 		m.preemptNobody()
 	}
@@ -256,7 +256,7 @@ func (f *fitting) fill(ctx context.Context) error {
 			return err
 		}
 		f.tell()
-		f.progress("adds replicas", f.Tried-f.Waiting, 0)
+		f.progress("adds replicas", f.Tried-f.Pending, 0)
 		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
 	}
 	for _, w := range f.workloads {

@@ -17,7 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
-// Outcome is what became of a pod on a side.
+// Outcome is that of a pod on a side.
 type Outcome struct {
 	Node        string `json:"node,omitempty"`        // where it is, or empty
 	State       string `json:"state"`                 // one of those below
@@ -47,13 +47,13 @@ const (
 	Refused       = "Refused" // it had a node in the file, and the API server did not take it again
 )
 
-// result is what came of the pods that a side has seen.
+// result has the outcomes of all pods that a side has seen.
 func (s *Side) result(took time.Duration) (*Result, error) {
 	s.see()
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		LeftOut: s.refused, NotModelled: s.NotModelled(), Took: took,
+		Rejected: s.refused, NotModelled: s.NotModelled(), Took: took,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
@@ -98,13 +98,29 @@ func (s *Side) outcome(name types.NamespacedName) Outcome {
 		return o
 	}
 	if one.last.PodGroup != nil { // whose victims are known after the attempts of its pods
-		one.preempted(s.records.Attempts(name.Namespace, name.Name))
+		s.refresh(name, one)
 	}
-	o.Attempts, o.Attempt, o.MadeRoom, o.Took = one.last.Number, &one.last, one.room, one.took
+	o.Attempts, o.Attempt, o.Took = one.attempts, &one.last, one.took
+	if len(one.rooms) > 0 {
+		o.MadeRoom = &one.rooms[0]
+	}
 	if is.State != Gone && is.State != Preempted {
 		o.Message = one.last.Message + one.last.PodGroup.Note()
 	}
 	return o
+}
+
+// refresh takes the preemptions from the attempts as the recorder has them now.
+func (s *Side) refresh(name types.NamespacedName, one *tried) {
+	var rooms []recorder.Attempt
+	for _, attempt := range slices.Backward(s.records.Attempts(name.Namespace, name.Name)) {
+		if attempt.Preemption != nil {
+			rooms = append(rooms, attempt)
+		}
+	}
+	if len(rooms) >= len(one.rooms) { // or else it has forgotten some
+		one.rooms = rooms
+	}
 }
 
 // of is a pod, also if it is not known otherwise.
@@ -120,10 +136,12 @@ func (r *Result) of(name types.NamespacedName) *Pod {
 // its PodGroup.
 func (r *Result) addVictims(name types.NamespacedName, one *tried) {
 	by := r.of(name)
-	for _, victim := range one.victims {
-		o := r.of(KeyOf(victim))
-		if by.Victims = append(by.Victims, o.Priority); o.State == Preempted {
-			o.PreemptedBy, o.Since = name.String(), cmp.Or(one.room, &one.last).ID
+	for _, room := range one.rooms {
+		for _, victim := range room.Preemption.Victims {
+			o := r.of(KeyOf(victim))
+			if by.Victims = append(by.Victims, o.Priority); o.State == Preempted {
+				o.PreemptedBy, o.Since = name.String(), one.rooms[0].ID
+			}
 		}
 	}
 	slices.Sort(by.Victims)

@@ -24,7 +24,7 @@ type Scenario struct {
 // Step is done in a cluster at rest: what it creates first, in the order of
 // the file, then what it updates, and then what it deletes.
 type Step struct {
-	Name   string           `json:"name,omitempty"`   // what the step is called where something is told of it
+	Name   string           `json:"name,omitempty"`   // the name of the step in messages
 	Create []map[string]any `json:"create,omitempty"` // whole objects
 	// Update are the fields of objects that are to be otherwise, as for kubectl
 	// apply.

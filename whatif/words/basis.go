@@ -12,11 +12,11 @@ type Basis struct {
 	Config      string   `json:"config,omitempty"` // the name of the configuration
 	Seed        uint64   `json:"seed"`             // of the run that is shown
 	Runs        []Run    `json:"runs,omitempty"`   // all of them, if there are several
-	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods that would wait"
+	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods that would stay pending"
 	NotModelled []string `json:"notModelled"`      // what the scheduler asked for and the copy does not have
 }
 
-// Run is a run with a seed, and the number by which runs are told apart.
+// Run is a run with a seed, and the number that distinguishes it.
 type Run struct {
 	Seed  uint64 `json:"seed"`
 	Count int    `json:"count"`
@@ -35,7 +35,7 @@ func (b *Basis) String() string {
 		tried(under, b.Runs[0].Seed, len(b.Runs)), b.often(), b.Seed, unmodelled(b.NotModelled))
 }
 
-// often says in how many runs there were how many, such as "pods that would wait: 0 in 2 runs, 3 in 1 run".
+// often says in how many runs there were how many, such as "pods that would stay pending: 0 in 2 runs, 3 in 1 run".
 func (b *Basis) often() string {
 	runs := map[int]int{}
 	for _, run := range b.Runs {
@@ -63,7 +63,7 @@ func tried(under string, first uint64, runs int) string {
 
 func unmodelled(asked []string) (text string) {
 	if len(asked) > 0 {
-		text = "Not modelled, and asked for: " + strings.Join(asked, ", ") + ". "
+		text = "Requested, and not modelled: " + strings.Join(asked, ", ") + ". "
 	}
 	return text + "Webhooks, quotas and autoscalers are not modelled."
 }

@@ -40,7 +40,7 @@ var functions = template.FuncMap{
 	"join": strings.Join, "upper": strings.ToUpper, "terms": func() string { return compare.Terms }, "tried": tried,
 }
 
-// workloads are those with pods that came out differently.
+// workloads are those with pods whose result differs.
 func workloads(r *compare.Result) []*compare.Workload {
 	return slices.DeleteFunc(slices.Clone(r.Workloads), func(w *compare.Workload) bool { return len(w.Kinds) == 0 })
 }
@@ -134,9 +134,9 @@ func Plural(n int, what string) string { return compare.Plural(n, what) }
 func scheduled(r *compare.Result) string {
 	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")
 	if r.Pods == side.All {
-		what += ", all anew"
+		what += ", all rescheduled from scratch"
 	} else {
-		what += ", those without a node"
+		what += ", those that are pending"
 	}
 	if r.Steps > 0 {
 		what += ", then " + Plural(r.Steps, "step")
@@ -171,7 +171,7 @@ func why(d compare.Difference) string {
 		reason = d.Plugin + ": " + reason
 	}
 	if d.Follows && d.Cause != compare.Tie {
-		reason += " (follows from other pods)"
+		reason += " (knock-on effect)"
 	}
 	return reason
 }
