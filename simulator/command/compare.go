@@ -18,6 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 type comparison struct {
@@ -180,7 +181,7 @@ func (c *comparison) judge(results []*compare.Result) error {
 	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
 		return fmt.Errorf("%s no node under A: %s; if A is what the cluster runs with, the copy lacks what they need, such as claims and volumes "+
 			"(simulator snapshot takes them along); --accept-unplaced goes by the other pods",
-			few(n, "runs in the cluster and has", "run in the cluster and have"), compare.Few(unplaced))
+			few(n, "runs in the cluster and has", "run in the cluster and have"), words.Few(unplaced))
 	}
 	var failed []string
 	for _, result := range results {

@@ -27,13 +27,13 @@ func (c *Cluster) recount(e event) {
 	switch o := e.object().(type) {
 	case *v1.Pod:
 		for _, budget := range c.budgetsOf(o) {
-			c.budgets[types.NamespacedName{Namespace: budget.Namespace, Name: budget.Name}] = true
+			c.budgets[NameOf(budget)] = true
 		}
 	case *v1.ResourceQuota:
 		c.Unmodelled("reject pods over v1 resourcequotas")
 	case *policyv1.PodDisruptionBudget:
 		if old, ok := e.old.(*policyv1.PodDisruptionBudget); e.new != nil && (!ok || old.Generation != o.Generation) {
-			c.budgets[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = true
+			c.budgets[NameOf(o)] = true
 		}
 	}
 }

@@ -37,6 +37,9 @@ import (
 // Object is an object of Kubernetes. One that was handed out or in is not changed any more.
 type Object = snapshot.Object
 
+// NameOf is the name of an object, with its namespace.
+func NameOf(o Object) types.NamespacedName { return cache.MetaObjectToName(o).AsNamespacedName() }
+
 // Cluster is a cluster in memory. Its methods, and requests to it, may come from several
 // goroutines; what a write leads to is done by the goroutine that writes.
 type Cluster struct {

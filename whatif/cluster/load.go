@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
@@ -84,7 +85,7 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 		case *v1.Namespace:
 		default:
 			if k.kind.Kind != "PriorityClass" || before.GetCreationTimestamp() != (metav1.Time{}) {
-				return fmt.Errorf("%s %s: there are two of this name", of.Title, name(o))
+				return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o).String())
 			}
 		}
 	}
@@ -96,7 +97,7 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	case *minor.PodGroup: // whose priority its class gives it
 		made, err := c.prepare(context.Background(), k, o)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", of.Title, name(o), err)
+			return fmt.Errorf("%s %s: %w", of.Title, cache.MetaObjectToName(o).String(), err)
 		}
 		c.put(made)
 		return nil
@@ -123,7 +124,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		made, err := c.prepare(context.Background(), c.of(pod), pod)
 		if err != nil {
 			if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-				return fmt.Errorf("pod %s: %w", name(pod), err)
+				return fmt.Errorf("pod %s: %w", cache.MetaObjectToName(pod).String(), err)
 			}
 			return err
 		}
@@ -141,7 +142,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		}
 	}
 	if pod.UID == "" {
-		pod.UID = types.UID("pod-" + name(pod))
+		pod.UID = types.UID("pod-" + cache.MetaObjectToName(pod).String())
 	}
 	c.adopt(pod)
 	c.put(pod)
@@ -172,11 +173,4 @@ func (c *Cluster) adopt(pod *v1.Pod) {
 			c.put(claim)
 		}
 	}
-}
-
-func name(o Object) string {
-	if o.GetNamespace() == "" {
-		return o.GetName()
-	}
-	return o.GetNamespace() + "/" + o.GetName()
 }

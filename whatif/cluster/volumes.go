@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
@@ -94,7 +95,7 @@ func freeOf(class string) string { return "free volumes of " + class }
 // or the smallest that will do.
 func (c *Cluster) match(claim *v1.PersistentVolumeClaim, node *v1.Node, taken map[string]*v1.PersistentVolume) *v1.PersistentVolume {
 	var all []*v1.PersistentVolume
-	for _, use := range []string{name(claim), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
+	for _, use := range []string{cache.MetaObjectToName(claim).String(), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
 		found, _ := c.of(&v1.PersistentVolume{}).informer.table.ByIndex(byUse, use) // which there is
 		for _, volume := range found {
 			all = append(all, volume.(*v1.PersistentVolume))

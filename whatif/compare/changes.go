@@ -12,6 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // withoutPoints drops the extension points of plugins: in another version of
@@ -121,5 +122,5 @@ func setting(a, b map[string]side.Settings, name string) string {
 		}
 		all = append(all, strings.TrimSpace(is))
 	}
-	return Few(all)
+	return words.Few(all)
 }

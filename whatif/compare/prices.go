@@ -7,13 +7,13 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Prices are what nodes cost, by the value of one of their labels.
@@ -62,7 +62,7 @@ func (p *Prices) Check(nodes []side.Node) error {
 		return nil
 	}
 	return fmt.Errorf("--prices: no node has a price: there are some for %s, and none of these is a node's label %s",
-		Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
+		words.Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
 }
 
 // Of is what a node costs an hour, if its price is known. Without prices, none is.
@@ -72,13 +72,4 @@ func (p *Prices) Of(node *side.Node) (perHour float64, known bool) {
 	}
 	perHour, known = p.PerHour[node.Labels[p.Label]]
 	return perHour, known
-}
-
-// Few names the first of many.
-func Few(names []string) string {
-	const few = 5
-	if more := len(names) - few; more > 0 {
-		names = append(slices.Clone(names[:few]), fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, ", ")
 }

@@ -214,16 +214,13 @@ func (r *Result) outcome() string {
 	}
 	switch {
 	case len(parts) > 0 && first.Follows > 0:
-		return strings.Join(parts, ", ") + " under B, with " + Plural(first.Follows, "knock-on effect")
+		return strings.Join(parts, ", ") + " under B, with " + words.Plural(first.Follows, "knock-on effect")
 	case first.Follows > 0:
-		return Plural(first.Follows, "knock-on effect") + " under B"
+		return words.Plural(first.Follows, "knock-on effect") + " under B"
 	case len(parts) > 0:
 		return strings.Join(parts, ", ") + " under B"
 	case first.Ties > 0:
-		return "No difference but " + Plural(first.Ties, "tie")
+		return "No difference but " + words.Plural(first.Ties, "tie")
 	}
 	return "No difference"
 }
-
-// Plural is a number of things.
-func Plural(n int, what string) string { return words.Plural(n, what) }

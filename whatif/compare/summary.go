@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Wanted is what a result says of nodes.
@@ -104,7 +105,7 @@ func (r *Result) lost() string {
 }
 
 func howMany(names []string) string {
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), Few(names)), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), words.Few(names)), ": ")
 }
 
 // caused is how many differences have which cause: what differs between the configurations,
@@ -124,5 +125,5 @@ func (r *Result) caused(follows bool) string {
 	for i, by := range causes {
 		causes[i] = fmt.Sprintf("%d by %s", counts[by], by)
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, Few(causes)), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, words.Few(causes)), ": ")
 }

@@ -187,10 +187,10 @@ func (e *Engine) wrap(o Options) {
 // of those that are gone, and of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(pod any) { delete(e.gone, nameOf(pod.(*v1.Pod))) },
+		AddFunc: func(pod any) { delete(e.gone, cluster.NameOf(pod.(*v1.Pod))) },
 		DeleteFunc: func(pod any) {
 			e.sure = 0
-			e.gone[nameOf(pod.(*v1.Pod))] = true
+			e.gone[cluster.NameOf(pod.(*v1.Pod))] = true
 		},
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -311,7 +311,7 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 	for _, pod := range pods {
 		if which(pod) {
 			any = true
-			e.Scheduler.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{nameOf(pod).String(): pod})
+			e.Scheduler.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
 		}
 	}
 	if any {
@@ -324,18 +324,14 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 var quiet = klog.New(nil)
 
 func sortPods(pods []*v1.Pod) {
-	slices.SortFunc(pods, func(a, b *v1.Pod) int { return strings.Compare(nameOf(a).String(), nameOf(b).String()) })
-}
-
-func nameOf(pod *v1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+	slices.SortFunc(pods, func(a, b *v1.Pod) int { return strings.Compare(cluster.NameOf(a).String(), cluster.NameOf(b).String()) })
 }
 
 // failureHandler takes note of why a pod was not scheduled.
 func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, of framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 		e.mu.Lock()
-		o := e.outcome(nameOf(pod.Pod))
+		o := e.outcome(cluster.NameOf(pod.Pod))
 		o.Attempts++
 		o.State, o.Message = Failed, status.Message()
 		if status.IsRejected() {
@@ -345,7 +341,7 @@ func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.Failu
 		e.mu.Unlock()
 		next(ctx, of, pod, status, nominating, start)
 		if e.OnAttempt != nil {
-			e.OnAttempt(nameOf(pod.Pod))
+			e.OnAttempt(cluster.NameOf(pod.Pod))
 		}
 	}
 }

@@ -70,7 +70,7 @@ func outcomes(t testing.TB, e *Engine) string {
 		names[name] = true
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
-		names[nameOf(pod)] = true
+		names[cluster.NameOf(pod)] = true
 	}
 	var lines []string
 	for name := range names {
@@ -212,7 +212,7 @@ func TestUndoneIsAsBefore(t *testing.T) {
 		}
 		for _, pod := range moved {
 			e.Delete(pod)
-			e.Forget(nameOf(pod))
+			e.Forget(cluster.NameOf(pod))
 			again := pod.DeepCopy()
 			again.Spec.NodeName, again.Status, again.UID, again.ResourceVersion = "", v1.PodStatus{}, "", ""
 			if _, err := e.Create(t.Context(), again); err != nil {
@@ -224,7 +224,7 @@ func TestUndoneIsAsBefore(t *testing.T) {
 		}
 		rollback()
 		for _, pod := range moved {
-			e.Forget(nameOf(pod))
+			e.Forget(cluster.NameOf(pod))
 		}
 		if after := outcomes(t, e); after != before {
 			t.Errorf("before\n%s\nafter\n%s", before, after)
@@ -412,7 +412,7 @@ func TestARecorderIsToldOfEveryAttempt(t *testing.T) {
 	outcomes(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		attempts := r.Attempts(pod.Namespace, pod.Name)
-		if len(attempts) == 0 || attempts[0].Total != 30 || string(attempts[0].Result) != e.Outcome(nameOf(pod)).State || attempts[0].Node != pod.Spec.NodeName {
+		if len(attempts) == 0 || attempts[0].Total != 30 || string(attempts[0].Result) != e.Outcome(cluster.NameOf(pod)).State || attempts[0].Node != pod.Spec.NodeName {
 			t.Fatalf("%s: %+v", pod.Name, attempts)
 		}
 	}

@@ -60,7 +60,7 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		o.State, o.Node, o.PreemptedBy = Preempted, "", by
 	case pod == nil:
 		o.State, o.Node = Gone, ""
-		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return nameOf(pod) == name }); at >= 0 {
+		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name }); at >= 0 {
 			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
 		}
 	case pod.Spec.NodeName != "":
@@ -117,8 +117,8 @@ func (r recorded) Eventf(regarding, related runtime.Object, _, reason, _, _ stri
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := types.NamespacedName{Namespace: by.GetNamespace(), Name: by.GetName()}
-	r.evicted[nameOf(victim)] = name
+	r.evicted[cluster.NameOf(victim)] = name
 	o := r.outcome(name)
-	o.Preempted = append(slices.Clone(o.Preempted), nameOf(victim))
+	o.Preempted = append(slices.Clone(o.Preempted), cluster.NameOf(victim))
 	r.progress++
 }

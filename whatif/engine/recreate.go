@@ -19,16 +19,16 @@ import (
 // has those before it ready, if it does. That an API server refuses a pod is its outcome.
 func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
-	e.Forget(nameOf(pod))
+	e.Forget(cluster.NameOf(pod))
 	if e.behind(pod) != "" {
 		e.ordered = append(e.ordered, pod)
 		return nil
 	}
 	_, err := e.Create(ctx, e.Recreated(pod))
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-		e.outcome(nameOf(pod)).Message = "it cannot be recreated: " + err.Error()
+		e.outcome(cluster.NameOf(pod)).Message = "it cannot be recreated: " + err.Error()
 	} else if err != nil {
-		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
+		return fmt.Errorf("recreate pod %s: %w", cluster.NameOf(pod), err)
 	}
 	return nil
 }
@@ -46,8 +46,8 @@ type Move struct {
 
 // Move is the result for a pod that had a node, and whose place by was given, if it is not empty.
 func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
-	o := e.Outcome(nameOf(was))
-	m := Move{Pod: nameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
+	o := e.Outcome(cluster.NameOf(was))
+	m := Move{Pod: cluster.NameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
 	if of := e.WorkloadOf(was); of.Kind != "" {
 		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
 	}
@@ -90,7 +90,7 @@ func (e *Engine) Residents() map[types.NamespacedName]*v1.Pod {
 	all := map[types.NamespacedName]*v1.Pod{}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Spec.NodeName != "" {
-			all[nameOf(pod)] = pod
+			all[cluster.NameOf(pod)] = pod
 		}
 	}
 	return all

@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
 // seeded makes the choices that kube-scheduler leaves to chance: at which node it
@@ -62,7 +63,7 @@ func (s *seeded) number(names ...string) int {
 }
 
 func (s *seeded) begin(of framework.Framework, pod *v1.Pod) {
-	s.pod, s.last = nameOf(pod).String(), nil
+	s.pod, s.last = cluster.NameOf(pod).String(), nil
 	list, err := of.SnapshotSharedLister().NodeInfos().List()
 	if err != nil || len(list) == 0 {
 		return // the scheduler will see it too
@@ -201,7 +202,7 @@ func (e *Engine) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 func (e *Engine) found(pod *v1.Pod, feasible int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.outcome(nameOf(pod)).Feasible = feasible; pod.Status.NominatedNodeName != "" {
-		e.outcome(nameOf(pod)).Feasible = 0
+	if e.outcome(cluster.NameOf(pod)).Feasible = feasible; pod.Status.NominatedNodeName != "" {
+		e.outcome(cluster.NameOf(pod)).Feasible = 0
 	}
 }

@@ -227,7 +227,7 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 		if err := f.CreateInOrder(ctx, pod); err != nil {
 			return fmt.Errorf("%s: %w", w, err)
 		}
-		w.pods = append(w.pods, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+		w.pods = append(w.pods, cluster.NameOf(pod))
 		made++
 	}
 	return nil

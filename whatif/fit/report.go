@@ -3,7 +3,6 @@ package fit
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -156,11 +155,7 @@ func (f *fitting) tell() {
 // Formats write it, with each pod's node if one asks for that.
 var Formats = map[string]func(w io.Writer, f *Fitting, nodes bool) error{
 	"table": written("fit.txt"), "markdown": written("fit.md"),
-	"json": func(w io.Writer, f *Fitting, _ bool) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(f)
-	},
+	"json": func(w io.Writer, f *Fitting, _ bool) error { return words.JSON(w, f) },
 }
 
 //go:embed fit.txt fit.md

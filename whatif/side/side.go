@@ -93,7 +93,7 @@ func (s *Side) plan() {
 	s.see()
 	ours := sets.New(s.options.Schedulers...)
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
-		is := s.pods[nameOf(pod)]
+		is := s.pods[cluster.NameOf(pod)]
 		if is.Today = pod.Spec.NodeName; Queued(pod, s.options.Pods, ours) {
 			s.queue = append(s.queue, pod)
 		} else {
@@ -111,10 +111,10 @@ func (s *Side) plan() {
 func (s *Side) see() {
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
 		now := s.newPod(pod)
-		if before := s.pods[nameOf(pod)]; before != nil {
+		if before := s.pods[cluster.NameOf(pod)]; before != nil {
 			now.Today, now.Stays = before.Today, before.Stays
 		}
-		s.pods[nameOf(pod)] = now
+		s.pods[cluster.NameOf(pod)] = now
 	}
 }
 
@@ -147,15 +147,15 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 func (s *Side) recreate(ctx context.Context) error {
 	for _, pod := range s.queue {
 		s.Delete(pod)
-		s.Forget(nameOf(pod))
+		s.Forget(cluster.NameOf(pod))
 	}
 	for i, pod := range s.queue {
 		s.queue[i] = nil // nobody else needs it any more
 		_, err := s.Create(ctx, s.Recreated(pod))
 		if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-			s.refused = append(s.refused, snapshot.Notice{About: "pod " + nameOf(pod).String(), Reason: err.Error()})
+			s.refused = append(s.refused, snapshot.Notice{About: "pod " + cluster.NameOf(pod).String(), Reason: err.Error()})
 		} else if err != nil {
-			return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
+			return fmt.Errorf("recreate pod %s: %w", cluster.NameOf(pod), err)
 		}
 	}
 	return nil
@@ -201,8 +201,4 @@ func (s *Side) slim(a recorder.Attempt) recorder.Attempt {
 	}
 	s.columns, s.scored = a.Columns, a.ScoreColumns
 	return a
-}
-
-func nameOf(pod *v1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 }

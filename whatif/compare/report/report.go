@@ -6,7 +6,6 @@ package report
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -120,16 +119,14 @@ var Formats = map[string]Format{"table": Table, "json": JSON, "html": HTML, "mar
 
 // JSON writes a result as it is, and several as a list.
 func JSON(w io.Writer, results ...*compare.Result) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
 	if len(results) == 1 {
-		return encoder.Encode(results[0])
+		return say.JSON(w, results[0])
 	}
-	return encoder.Encode(results)
+	return say.JSON(w, results)
 }
 
 // Plural counts things: 1 node, 2 nodes.
-func Plural(n int, what string) string { return compare.Plural(n, what) }
+func Plural(n int, what string) string { return say.Plural(n, what) }
 
 func scheduled(r *compare.Result) string {
 	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")
