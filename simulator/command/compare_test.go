@@ -215,10 +215,10 @@ func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
   spec: {schedulingGates: [{name: example.com/later}], containers: [{name: c, image: c}]}
 `)
 	for want, args := range map[string][]string{
-		"simulator: nothing to compare: every pod of the cluster has a node; --pods all schedules anew those that have a node\n": {
+		"simulator: nothing to compare: no pod of the cluster is pending; --pods all schedules anew those that have a node\n": {
 			"--cluster", healthy,
 		},
-		"simulator: nothing to compare: the scheduler was asked for no pod; pod default/gated: it has scheduling gates; --pods all": {
+		"simulator: nothing to compare: the scheduler tried no pod; pod default/gated: it has scheduling gates; --pods all": {
 			"--cluster", gated,
 		},
 	} {
@@ -240,7 +240,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods without a node any more +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
+		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods that lose their node +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
 		`(?m)^B1 +1 pod loses its node under B$`, `(?m)^B2 +No difference$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -253,7 +253,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "-o", "markdown")...)
-	if want := "|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods without a node any more |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
+	if want := "|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods that lose their node |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
 		t.Errorf("not %q:\n%s", want, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "--details")...)

@@ -45,16 +45,7 @@ func (c *Cluster) release(pod *v1.Pod) {
 			c.drop(claim)
 		}
 	}
-	for i := range pod.Spec.ResourceClaims {
-		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
-		if err != nil || name == nil {
-			continue
-		}
-		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
-		if claim == nil {
-			continue
-		}
-		claim = claim.DeepCopy()
+	for _, claim := range c.resourceClaims(pod) {
 		claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, reservedFor(pod))
 		if len(claim.Status.ReservedFor) == 0 {
 			claim.Status.Allocation = nil
@@ -66,22 +57,30 @@ func (c *Cluster) release(pod *v1.Pod) {
 	}
 }
 
+// resourceClaims are copies of the resource claims of a pod.
+func (c *Cluster) resourceClaims(pod *v1.Pod) (claims []*resourcev1.ResourceClaim) {
+	for i := range pod.Spec.ResourceClaims {
+		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
+		if err != nil || name == nil {
+			continue
+		}
+		if claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name); claim != nil {
+			claims = append(claims, claim.DeepCopy())
+		}
+	}
+	return claims
+}
+
 func reservedFor(pod *v1.Pod) func(resourcev1.ResourceClaimConsumerReference) bool {
 	return func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID }
 }
 
 // reserve has the claims of a pod that runs be its own, which a file may not say.
 func (c *Cluster) reserve(pod *v1.Pod) {
-	for i := range pod.Spec.ResourceClaims {
-		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
-		if err != nil || name == nil {
+	for _, claim := range c.resourceClaims(pod) {
+		if claim.Status.Allocation == nil || slices.ContainsFunc(claim.Status.ReservedFor, reservedFor(pod)) {
 			continue
 		}
-		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
-		if claim == nil || claim.Status.Allocation == nil || slices.ContainsFunc(claim.Status.ReservedFor, reservedFor(pod)) {
-			continue
-		}
-		claim = claim.DeepCopy()
 		claim.Status.ReservedFor = append(claim.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID})
 		c.put(claim)
 	}

@@ -54,7 +54,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	}
 	c.loading = false
 	c.bindAllAtOnce()
-	slices.SortStableFunc(pods, byAge)
+	slices.SortStableFunc(pods, runningFirst)
 	for _, pod := range pods {
 		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
 			return err
@@ -69,13 +69,22 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	return nil
 }
 
-// byAge is the order in which pods are queued: those with a node first, then the oldest.
-func byAge(a, b *v1.Pod) int {
+// runningFirst is the order in which pods are loaded: those with a node first, then the oldest.
+func runningFirst(a, b *v1.Pod) int {
 	if (a.Spec.NodeName == "") != (b.Spec.NodeName == "") {
 		return cmp.Compare(b.Spec.NodeName, a.Spec.NodeName) // one of which is empty
 	}
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	return ByAge(a, b)
+}
+
+// ByAge is the order in which pods are queued: the oldest first.
+func ByAge(a, b *v1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), ByName(a, b))
+}
+
+// ByName is an order by namespace and name.
+func ByName[T Object](a, b T) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 func (c *Cluster) load(of snapshot.Kind, o Object) error {

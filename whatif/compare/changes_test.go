@@ -10,6 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -109,7 +110,7 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
 	pod := side.KeyOf("default/pod")
 	a := resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
-	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: side.NotAsked, Message: "no profile is called mine"}})
+	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: engine.NotAsked, Message: "no profile is called mine"}})
 	if v := judge(a, b); len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
 	}

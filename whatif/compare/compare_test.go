@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -143,7 +144,7 @@ func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	for _, d := range r.Differences {
 		got[d.Name] = d
 	}
-	if d := got["there"]; d.Kind != OnlyA || d.Cause != Preemption || d.B.State != side.Preempted || d.B.PreemptedBy != "default/urgent" {
+	if d := got["there"]; d.Kind != OnlyA || d.Cause != Preemption || d.B.State != engine.Preempted || d.B.PreemptedBy != "default/urgent" {
 		t.Errorf("there: %+v", d)
 	}
 	if d := got["urgent"]; d.Kind != OnlyB || d.B.Node != "one" {

@@ -9,6 +9,7 @@ import (
 	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -96,7 +97,7 @@ func judge(a, b *side.Result) *verdicts {
 			d.Kind, d.Cause, d.Follows = Unplaced, "", false
 			d.Reason, d.Plugin = noNode(d.A)
 			v.unplaced = append(v.unplaced, d)
-		case d.Kind == "" && d.A.State != side.Gone:
+		case d.Kind == "" && d.A.State != engine.Gone:
 			v.same++
 		case d.Kind == "":
 		case d.Kind == Pending:
@@ -114,7 +115,7 @@ func judge(a, b *side.Result) *verdicts {
 // scenario has deleted it, or it had to make room for one that did not run.
 func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
 	o := v.a.Pod(name).Outcome
-	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == side.Gone {
+	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == engine.Gone {
 		return false
 	}
 	return o.PreemptedBy == "" || v.a.Pod(side.KeyOf(o.PreemptedBy)).Today != ""
@@ -146,7 +147,7 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	a, b := v.a.Pod(name).Outcome, v.b.Pod(name).Outcome
 	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
 	switch {
-	case a.State == side.Gone && b.State == side.Gone:
+	case a.State == engine.Gone && b.State == engine.Gone:
 		return d
 	case a.Node == "" && b.Node == "":
 		d.Kind = Pending
@@ -211,7 +212,7 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 			}
 		}
 	}
-	if (d.A.State == side.NotAsked) != (d.B.State == side.NotAsked) {
+	if (d.A.State == engine.NotAsked) != (d.B.State == engine.NotAsked) {
 		return "profiles", "only one side has a profile for it"
 	}
 	return "", ""

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -39,7 +40,7 @@ func sideWith(name string, svc ...string) *side.Result {
 		})
 	}
 	for _, owner := range []cluster.Workload{{Kind: "DaemonSet", Name: "agent"}, {Kind: cluster.OfStatic, Name: "b-2"}} {
-		r.Pods = append(r.Pods, &side.Pod{Namespace: "kube-system", Name: owner.Name, Owner: owner, Today: "b-2", Outcome: side.Outcome{Node: "b-2", State: side.Stayed}})
+		r.Pods = append(r.Pods, &side.Pod{Namespace: "kube-system", Name: owner.Name, Owner: owner, Today: "b-2", Outcome: side.Outcome{Node: "b-2", State: engine.Stayed}})
 	}
 	return r.Index()
 }
@@ -143,7 +144,7 @@ func TestPricesAreReadAndMistakesTold(t *testing.T) {
 	for text, want := range map[string]string{
 		"currency: USD\nperHour: {m5.large: 0.096}":                "",
 		"label: topology.kubernetes.io/zone\nperHour: {zone-b: 1}": "",
-		"perHour: {m5.large: -1}":                                  "--prices " + path + ": perHour[m5.large]: -1 is less than nothing",
+		"perHour: {m5.large: -1}":                                  "--prices " + path + ": perHour[m5.large]: -1 is negative",
 		"currency: USD":                                            "--prices " + path + ": no prices: write \"perHour:\"",
 		"":                                                         "--prices " + path + ": no prices",
 		"perhour: {m5.large: 1}":                                   "--prices " + path + `: line 1: perhour: unknown field: do you mean "perHour"?`,

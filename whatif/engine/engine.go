@@ -10,8 +10,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -322,10 +320,6 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 
 // quiet is a log for nobody: what a scheduler would log, the outcome tells.
 var quiet = klog.New(nil)
-
-func sortPods(pods []*v1.Pod) {
-	slices.SortFunc(pods, func(a, b *v1.Pod) int { return strings.Compare(cluster.NameOf(a).String(), cluster.NameOf(b).String()) })
-}
 
 // failureHandler takes note of why a pod was not scheduled.
 func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {

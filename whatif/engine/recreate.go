@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -20,11 +21,7 @@ import (
 func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
 	e.Forget(cluster.NameOf(pod))
-	if e.behind(pod) != "" {
-		e.ordered = append(e.ordered, pod)
-		return nil
-	}
-	_, err := e.Create(ctx, e.Recreated(pod))
+	err := e.CreateInOrder(ctx, e.Recreated(pod))
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
 		e.outcome(cluster.NameOf(pod)).Message = "it cannot be recreated: " + err.Error()
 	} else if err != nil {
@@ -115,7 +112,7 @@ func (e *Engine) Restore(ctx context.Context, residents map[types.NamespacedName
 		if len(gone) == 0 {
 			return by, nil
 		}
-		sortPods(gone)
+		slices.SortFunc(gone, cluster.ByName)
 		for _, pod := range gone {
 			if err := e.Recreate(ctx, pod); err != nil {
 				return nil, err

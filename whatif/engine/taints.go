@@ -7,6 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
 // taint takes note of a node whose taints have changed, if pods may have to go because of that.
@@ -49,7 +51,7 @@ func (e *Engine) evictTainted(ctx context.Context) error {
 		}
 	}
 	clear(e.tainted)
-	sortPods(gone)
+	slices.SortFunc(gone, cluster.ByName)
 	for _, pod := range gone {
 		if !Recreatable(pod) || e.WorkloadOf(pod).Kind == "DaemonSet" {
 			e.Delete(pod)

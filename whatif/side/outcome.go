@@ -35,17 +35,8 @@ type Outcome struct {
 	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
 }
 
-// States of a pod.
-const (
-	Scheduled     = engine.Scheduled
-	Unschedulable = engine.Unschedulable
-	Failed        = engine.Failed
-	Stayed        = engine.Stayed
-	Gone          = engine.Gone
-	Preempted     = engine.Preempted
-	NotAsked      = engine.NotAsked
-	Refused       = "Refused" // it had a node in the file, and the API server did not take it again
-)
+// Refused is a further state: the pod had a node in the file, and the API server rejects it now.
+const Refused = "Refused"
 
 // result has the outcomes of all pods that a side has seen.
 func (s *Side) result(took time.Duration) (*Result, error) {
@@ -90,7 +81,7 @@ func sortedNames[T any](of map[types.NamespacedName]T) []types.NamespacedName {
 func (s *Side) outcome(name types.NamespacedName) Outcome {
 	is := s.Outcome(name)
 	o := Outcome{Node: is.Node, State: is.State, Message: is.Message}
-	if is.State == Preempted {
+	if is.State == engine.Preempted {
 		o.PreemptedBy = is.PreemptedBy.String()
 	}
 	one := s.tried[name]
@@ -104,7 +95,7 @@ func (s *Side) outcome(name types.NamespacedName) Outcome {
 	if len(one.rooms) > 0 {
 		o.MadeRoom = &one.rooms[0]
 	}
-	if is.State != Gone && is.State != Preempted {
+	if is.State != engine.Gone && is.State != engine.Preempted {
 		o.Message = one.last.Message + one.last.PodGroup.Note()
 	}
 	return o
@@ -139,7 +130,7 @@ func (r *Result) addVictims(name types.NamespacedName, one *tried) {
 	for _, room := range one.rooms {
 		for _, victim := range room.Preemption.Victims {
 			o := r.of(KeyOf(victim))
-			if by.Victims = append(by.Victims, o.Priority); o.State == Preempted {
+			if by.Victims = append(by.Victims, o.Priority); o.State == engine.Preempted {
 				o.PreemptedBy, o.Since = name.String(), one.rooms[0].ID
 			}
 		}
@@ -152,7 +143,7 @@ func (r *Result) Pod(name types.NamespacedName) *Pod {
 	if pod := r.byName[name]; pod != nil {
 		return pod
 	}
-	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
+	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: engine.Gone}}
 }
 
 // Names are those of all pods.

@@ -6,7 +6,6 @@
 package side
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -101,10 +100,7 @@ func (s *Side) plan() {
 		}
 	}
 	s.queued = len(s.queue)
-	slices.SortStableFunc(s.queue, func(a, b *v1.Pod) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortStableFunc(s.queue, cluster.ByAge)
 }
 
 // see takes note of the pods as they are.

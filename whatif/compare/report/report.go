@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 	say "wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
@@ -61,7 +62,11 @@ func groups(r *compare.Result) (rows [][]string) {
 
 // tried is how a result came about, and what it does not have of a real cluster.
 func tried(r *compare.Result) string {
-	return say.Tried("", r.Runs[0].Seed, len(r.Runs), r.NotModelled)
+	basis := say.Basis{Seed: r.Runs[0].Seed, NotModelled: r.NotModelled}
+	for _, run := range r.Runs {
+		basis.Runs = append(basis.Runs, say.Run{Seed: run.Seed})
+	}
+	return basis.String()
 }
 
 func amount(resource string, of compare.Amount) string {
@@ -154,9 +159,9 @@ func where(o side.Outcome) string {
 	switch {
 	case o.Node != "":
 		return o.Node
-	case o.State == side.Preempted:
+	case o.State == engine.Preempted:
 		return "preempted"
-	case o.State == side.Gone:
+	case o.State == engine.Gone:
 		return "gone"
 	}
 	return "-"
