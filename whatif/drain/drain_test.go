@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,7 +180,7 @@ func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 
 func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	o := removing(t, unmodified, shrinking)
-	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(ctx context.Context, d *draining) error {
+	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
 		d.Spare = true
 		look := func() (all []string) {
 			for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
@@ -195,7 +194,7 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 		}
 		before := look()
 		for range 2 {
-			stuck, err := d.goes(ctx, []string{"a", "b", "c"})
+			stuck, err := d.goes(t.Context(), []string{"a", "b", "c"})
 			if err != nil || len(stuck) == 0 {
 				t.Errorf("%v %v", stuck, err)
 			}
