@@ -175,7 +175,7 @@ func (e *Engine) wrap(o Options) {
 	}
 	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
 	if o.Recorder == nil { // which gets each attempt
-		e.alike = newAlike(sched, e.Cluster)
+		e.alike = newAlike(sched)
 		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
 	}
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
