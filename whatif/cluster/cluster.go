@@ -152,12 +152,21 @@ func (k *kind) notFound(name string) error {
 
 // All are the objects of the kind of an example, in the order in which they were last written.
 func All[T Object](c *Cluster) []T {
-	all := c.kinds[reflect.TypeFor[T]()].informer.sorted()
-	typed := make([]T, len(all))
+	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
+}
+
+// in are the objects of a kind in a namespace, in no order.
+func in[T Object](c *Cluster, namespace string) []T {
+	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
+	return typed[T](all)
+}
+
+func typed[T Object](all []any) []T {
+	of := make([]T, len(all))
 	for i := range all {
-		typed[i] = all[i].(T)
+		of[i] = all[i].(T)
 	}
-	return typed
+	return of
 }
 
 // Get is the object of a name, or the zero value.
@@ -289,7 +298,8 @@ func (c *Cluster) writeBack(e event) {
 	c.recount(e)
 }
 
-// stamp fills in what an API server does of an object's metadata.
+// stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is
+// allocatable.
 func (c *Cluster) stamp(o Object) {
 	if o.GetName() == "" {
 		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
@@ -297,5 +307,8 @@ func (c *Cluster) stamp(o Object) {
 	o.SetManagedFields(nil)
 	if created := o.GetCreationTimestamp(); created.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(c.now()))
+	}
+	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
+		node.Status.Allocatable = node.Status.Capacity
 	}
 }

@@ -110,10 +110,6 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 		}
 		c.put(made)
 		return nil
-	case *v1.Node:
-		if o.Status.Allocatable == nil {
-			o.Status.Allocatable = o.Status.Capacity
-		}
 	case *v1.PersistentVolumeClaim:
 		if o.Status.Phase == v1.ClaimBound {
 			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")

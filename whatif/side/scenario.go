@@ -83,7 +83,13 @@ func (s *Step) do(ctx context.Context, in *cluster.Cluster) error {
 		objects []map[string]any
 		do      func(map[string]any) error
 	}{
-		{"create", s.Create, func(manifest map[string]any) error { return in.CreateFrom(ctx, manifest) }},
+		{"create", s.Create, func(manifest map[string]any) error {
+			o, err := in.Decode(manifest)
+			if err == nil {
+				_, err = in.Create(ctx, o)
+			}
+			return err
+		}},
 		{"update", s.Update, in.Apply},
 		{"delete", s.Delete, in.DeleteBy},
 	} {
