@@ -149,9 +149,10 @@ func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Res
 	}
 	progress := progressOf(cmd)
 	c.Progress = progress.say
+	pods := len(c.Cluster.Pods) // which Run uses up
 	results, err := compare.Run(cmd.Context(), c.Options)
 	progress.end()
-	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && len(c.Cluster.Pods) > 0 {
+	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && pods > 0 {
 		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
 	}
 	return results, err

@@ -82,6 +82,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 			return stopped
 		}
 		defer func() { <-p.turn }()
+		some := len(snapshot.Pods) > 0 // before Run uses them up
 		results, err := compare.Run(ctx, compare.Options{
 			A:      compare.Scheduler{Name: compared.A, Label: "the configuration that runs", Config: runs},
 			B:      []compare.Scheduler{{Name: compared.B, Label: "what is typed", Config: []byte(text)}},
@@ -90,7 +91,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		if ctx.Err() != nil {
 			return stopped
 		}
-		if errors.Is(err, compare.ErrNothing) && pods == side.Pending && len(snapshot.Pods) > 0 {
+		if errors.Is(err, compare.ErrNothing) && pods == side.Pending && some {
 			err = fmt.Errorf("%w; choose “every pod anew”, which schedules those, too", err)
 		}
 		if err != nil {
