@@ -18,6 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 type comparison struct {
@@ -148,9 +149,10 @@ func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Res
 	}
 	progress := progressOf(cmd)
 	c.Progress = progress.say
+	pods := len(c.Cluster.Pods) // which Run uses up
 	results, err := compare.Run(cmd.Context(), c.Options)
 	progress.end()
-	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && len(c.Cluster.Pods) > 0 {
+	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && pods > 0 {
 		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
 	}
 	return results, err
@@ -180,7 +182,7 @@ func (c *comparison) judge(results []*compare.Result) error {
 	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
 		return fmt.Errorf("%s no node under A: %s; if A is what the cluster runs with, the copy lacks what they need, such as claims and volumes "+
 			"(simulator snapshot takes them along); --accept-unplaced goes by the other pods",
-			few(n, "runs in the cluster and has", "run in the cluster and have"), compare.Few(unplaced))
+			few(n, "runs in the cluster and has", "run in the cluster and have"), words.Few(unplaced))
 	}
 	var failed []string
 	for _, result := range results {
@@ -205,7 +207,7 @@ const moreUneven = 1
 func failure(word, b string, r *compare.Result) (all []string) {
 	lost, moved := r.Lost(), 0
 	for _, run := range r.Runs {
-		moved = max(moved, run.Elsewhere)
+		moved = max(moved, run.Moved)
 	}
 	switch {
 	case word == "lost" && lost > 0:

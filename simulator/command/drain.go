@@ -121,7 +121,7 @@ func (r *removal) read(cmd *cobra.Command, named []string) (*whatIf, error) {
 	}
 	err = cmp.Or(choose(named), r.readPrices())
 	if bare := r.Bare(); err == nil && drains && !r.Force && len(bare) > 0 {
-		err = fmt.Errorf("no controller recreates these pods: %s; --force looks where they would go if one did", compare.Few(bare))
+		err = fmt.Errorf("no controller recreates these pods: %s; --force looks where they would go if one did", words.Few(bare))
 	}
 	if err != nil {
 		_ = tried.done()
@@ -155,7 +155,7 @@ func (r *removal) choose(named []string) error {
 		}
 	}
 	if gone := slices.DeleteFunc(named, func(name string) bool { return slices.Contains(r.Nodes, name) }); len(gone) > 0 {
-		return fmt.Errorf("the cluster has no node %s", compare.Few(gone))
+		return fmt.Errorf("the cluster has no node %s", words.Few(gone))
 	} else if len(r.Nodes) == 0 {
 		return fmt.Errorf("--selector %s: no node of the cluster has such labels", r.selector)
 	}
@@ -214,7 +214,7 @@ func (r *removal) write(cmd *cobra.Command, removed *drain.Result) error {
 		stay[one.Reason] = append(stay[one.Reason], fmt.Sprintf("%s (%s)", one.Node, one.Pod))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(stay)) {
-		fmt.Fprintf(out, "\n%s cannot go: %s\n   %s\n", words.Plural(len(stay[reason]), "node"), reason, compare.Few(stay[reason]))
+		fmt.Fprintf(out, "\n%s cannot go: %s\n   %s\n", words.Plural(len(stay[reason]), "node"), reason, words.Few(stay[reason]))
 	}
 	_, wrong := fmt.Fprintf(out, "\n%s\n", removed.Basis.String())
 	return cmp.Or(err, wrong)
@@ -276,8 +276,8 @@ func byWorkload(moves []engine.Move) [][]string {
 func byPod(moves []engine.Move) [][]string {
 	rows := [][]string{{"POD", "FROM", "TO", "REASON"}}
 	for _, move := range moves[:min(shown, len(moves))] {
-		if move.PushedOutBy != "" {
-			move.Reason = strings.TrimSuffix("preempted by "+move.PushedOutBy+"; "+move.Reason, "; ")
+		if move.PreemptedBy != "" {
+			move.Reason = strings.TrimSuffix("preempted by "+move.PreemptedBy+"; "+move.Reason, "; ")
 		}
 		rows = append(rows, []string{move.Pod, move.From, cmp.Or(engine.Place(move.To, move.Feasible), "-"), move.Reason})
 	}

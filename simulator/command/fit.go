@@ -28,9 +28,9 @@ func newFit(plugins frameworkruntime.Registry) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }
 	cmd.Long = cmd.Short + `.
 
-The exit status is 0 if all would fit, 1 if a pod would wait, also one that runs now and is
+The exit status is 0 if all would fit, 1 if a pod would stay pending, also one that runs now and is
 preempted, and 2 if nothing was tried. With --until-full it is 1 if no replica of a workload fits,
-with --grow-with if a pod would wait however many nodes are added.`
+with --grow-with if a pod would stay pending however many nodes are added.`
 	flags := cmd.Flags()
 	f.copyFlags.add(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; may be given more than once")
