@@ -55,9 +55,6 @@ type Config struct {
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
-	// NoWorkloads leaves out the controllers of Deployments and all else that makes
-	// pods.
-	NoWorkloads bool
 	// PodGroups has the pods of a PodGroup scheduled as one, which needs Kubernetes 1.37.
 	// It holds for the process.
 	PodGroups bool

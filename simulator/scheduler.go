@@ -17,7 +17,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 )
 
 // schedulers are the one that runs, and what all that follow it have in common.
@@ -50,23 +49,6 @@ func (s *schedulers) SchedulerConfig() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.config)
-}
-
-// CheckSchedulerConfig says what is wrong with a configuration, as far as that can be
-// told without a cluster. Guests are fetched and compiled for it. The plugins are those
-// of [Config].
-func CheckSchedulerConfig(ctx context.Context, config []byte, plugins frameworkruntime.Registry) (err error) {
-	controlplane.TakeLoggers()
-	s := &Simulator{}
-	defer func() { err = errors.Join(err, s.stopServers()) }()
-	if s.servers, err = startServers(0, true); err != nil {
-		return err
-	}
-	resolved, _, err := s.resolve(config)
-	if err != nil {
-		return err
-	}
-	return kubescheduler.Check(ctx, kubescheduler.Options{Config: resolved, Transport: s.transport, Plugins: plugins})
 }
 
 // ApplySchedulerConfig restarts the scheduler with another configuration, and

@@ -34,27 +34,14 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 // Controllers wait until all of it is there, so that none makes the pods of a
 // ReplicaSet that come after it, or takes a claim for lost before its volume.
 func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
-	return s.Importer().Import(ctx, in, progress)
-}
-
-// Importer imports in parts: what comes later may be owned by what came before.
-// Controllers wait for what is imported by its Import, and for no single pod.
-type Importer struct {
-	*snapshot.Importer
-	sim *Simulator
-}
-
-// Importer begins an import.
-func (s *Simulator) Importer() *Importer {
-	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.baseline.stays}, s}
-}
-
-// Import is as that of a Simulator.
-func (i *Importer) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
-		if err := i.sim.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
-			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
+		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
+			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" skips the configuration`, err)
 		}
 	}
-	return i.sim.paused(func() error { return i.Importer.Import(ctx, in, progress) })
+	return s.paused(func() error { return s.importer().Import(ctx, in, progress) })
+}
+
+func (s *Simulator) importer() *snapshot.Importer {
+	return &snapshot.Importer{Client: s.client, Stays: s.baseline.stays}
 }

@@ -178,7 +178,7 @@ func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	objects := load(t)
 	objects.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
 	err := sim.Import(t.Context(), objects, nil)
-	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" leaves the configuration out`) {
+	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" skips the configuration`) {
 		t.Errorf("got %v", err)
 	}
 	if left := names(t); len(left) > 0 {

@@ -64,22 +64,3 @@ func TestABudgetCountsThePodsOfADeployment(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-func TestWithoutControllersOfWorkloadsPodsAreThoseOfOthers(t *testing.T) {
-	c := startCluster(t, Config{NoWorkloads: true})
-	resume, err := c.Pause()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resume(); err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range workloads {
-		if _, runs := c.manager.identities.given["system:serviceaccount:kube-system:"+one.account]; runs {
-			t.Errorf("%s runs", one.account)
-		}
-	}
-	if _, runs := c.manager.identities.given["system:serviceaccount:kube-system:disruption-controller"]; !runs {
-		t.Error("budgets are not counted")
-	}
-}

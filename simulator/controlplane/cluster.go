@@ -38,10 +38,7 @@ type Config struct {
 	DataDir string
 	// Port is where the API is served on 127.0.0.1. Zero: any free port.
 	Port int
-	// NoWorkloads leaves out the controllers that make pods: there are those that
-	// are made by others, whatever owns them.
-	NoWorkloads bool
-	// Paused starts the cluster as it is after Pause, whose resume is then Resume.
+	// Paused starts the cluster as it is after Pause.
 	Paused bool
 	// Progress is called with each step of Start as it begins. It may be nil.
 	Progress func(step string)
@@ -117,7 +114,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	cfg.Progress("starting the controllers of workloads, volumes and deletion")
-	if c.manager, err = startManager(c, cfg); err != nil {
+	if c.manager, err = startManager(c, cfg.Paused); err != nil {
 		return err
 	}
 	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {
