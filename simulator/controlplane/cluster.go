@@ -53,8 +53,8 @@ type Cluster struct {
 	api   *apiServer
 	admin *rest.Config
 
-	manager   *manager
-	closeLogs func() error
+	manager  *manager
+	closeLog func() error
 
 	stop context.CancelFunc // asks for the end
 	done chan struct{}
@@ -84,7 +84,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	if c.closeLogs, err = openLogs(c.dir.path(LogFile)); err != nil {
+	if c.closeLog, err = openLog(c.dir.path(LogFile)); err != nil {
 		return err
 	}
 	cfg.Progress("making certificates in " + c.dir.root)
@@ -127,8 +127,8 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	return nil
 }
 
-// Log takes what others want to have in the log.
-func (c *Cluster) Log() io.Writer { return shared }
+// Log writes to the log.
+func (c *Cluster) Log() io.Writer { return logWriter{} }
 
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be
@@ -176,8 +176,8 @@ func (c *Cluster) shutdown() error {
 	if c.etcd != nil {
 		c.etcd.stop()
 	}
-	if c.closeLogs != nil {
-		errs = append(errs, c.closeLogs())
+	if c.closeLog != nil {
+		errs = append(errs, c.closeLog())
 	}
 	if c.dir != nil {
 		errs = append(errs, c.dir.close())
