@@ -45,7 +45,7 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			attempt(t, "p", recorder.Unschedulable)
 		}, outcome{message: `0/1 nodes are available: 1 node(s) didn't match the pod's node name regex "^cncf-[12]$". ` +
 			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`}},
-		{"a pod with nobody to push out", func(t *testing.T) {
+		{"a pod that can preempt nobody", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "first", "kubecon-", "", "1")
 			attempt(t, "first", recorder.Scheduled)
@@ -57,9 +57,9 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "other", "^secret-[12]$", "", "")
 			attempt(t, "other", recorder.Unschedulable)
-			addPodOf(t, "p", "^public-[12]$", "", "", "nowhere")
+			addPodOf(t, "p", "^public-[12]$", "", "", "missing")
 			attempt(t, "p", recorder.Unschedulable)
-		}, outcome{message: `0/1 nodes are available: persistentvolumeclaim "nowhere" not found. not found`}}, // DynamicResources' PostFilter without its PreFilter
+		}, outcome{message: `0/1 nodes are available: persistentvolumeclaim "missing" not found. not found`}}, // DynamicResources' PostFilter without its PreFilter
 		{"a nomination to a node that was cordoned since", func(t *testing.T) {
 			addRoom(t, "kubecon-1", "kubecon-2")
 			cordon(t, "kubecon-1")

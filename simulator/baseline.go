@@ -80,8 +80,8 @@ func (s *Simulator) remember(ctx context.Context) error {
 	return nil
 }
 
-// goBack makes what was there at the start, once everything else is gone. What is
-// refused was not there at the start either.
+// goBack recreates what was there at the start, once everything else is gone. What the
+// API server rejects was not there at the start either.
 func (s *Simulator) goBack(ctx context.Context) error {
 	for _, raw := range s.baseline.snapshots {
 		objects := &snapshot.Snapshot{}
@@ -137,8 +137,8 @@ func (s *Simulator) checkFinished(cfg Config) error {
 	return nil
 }
 
-// wasRefused is true of the error of an import that was done but for what the API
-// server refused.
+// wasRefused is true of the error of an import that is complete but for what the API
+// server rejected.
 func wasRefused(err error) bool {
 	var refused snapshot.NotImported
 	return errors.As(err, &refused)

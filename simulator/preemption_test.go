@@ -33,7 +33,7 @@ func addGreedyPod(t *testing.T, name, node, class string) {
 	}
 }
 
-func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
+func TestAPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
 	for _, variant := range []string{"native", "v1", "v2"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)
@@ -53,7 +53,7 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 					t.Log(postFilters("high"))
 				}
 			}()
-			eventually(t, "an attempt names node and victim", func() bool { // which is told of beside the next attempt
+			eventually(t, "an attempt names node and victim", func() bool { // which is reported beside the next attempt
 				return slices.ContainsFunc(sim.Recorder().Attempts("default", "high"), func(a recorder.Attempt) bool {
 					return a.Preemption != nil && a.Preemption.Node == "full" && slices.Equal(a.Preemption.Victims, []string{"default/low"})
 				})

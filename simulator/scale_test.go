@@ -34,7 +34,7 @@ func TestALargeCluster(t *testing.T) {
 			Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
 		})
 	}
-	patterns := []string{"kubecon-.*", "cncf-.*", "^kubecon-[0-9]+4$", "", "nowhere"}
+	patterns := []string{"kubecon-.*", "cncf-.*", "^kubecon-[0-9]+4$", "", "unmatched"}
 	for i := range pods {
 		objects.Pods = append(objects.Pods, v1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Namespace: "default", Annotations: map[string]string{regex.Annotation: patterns[i%5]}},

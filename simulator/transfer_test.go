@@ -40,7 +40,7 @@ func loadFile(t *testing.T, name string) *snapshot.Snapshot {
 	return read(t, string(file))
 }
 
-// read reads a file, whatever of it is left out.
+// read reads a file, whatever of it is skipped.
 func read(t *testing.T, file string) *snapshot.Snapshot {
 	t.Helper()
 	s, _, err := snapshot.Read(strings.NewReader(file))
@@ -198,7 +198,7 @@ func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
 	}
 }
 
-// A name that comes back at once, in every way in which a user of the page or
+// A name that comes back at once, whatever a user of the page or
 // the API lets it.
 func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 	use(t, "native")

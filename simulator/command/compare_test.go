@@ -278,7 +278,7 @@ limitRanges: # younger than the pod
 `)
 	args := []string{"--cluster", cluster, "--a", "none", "--b", "native", "--pods", "all"}
 	status, out, errOut := compareHere(t.Context(), args...)
-	const sentence = "2 pods run in the cluster and have no node under A: none/db, small/refused; "
+	const sentence = "2 pods run in the cluster and have no node under A: default/db, small/refused; "
 	if status != statusNone || !strings.Contains(errOut, "simulator: "+sentence) || !strings.Contains(errOut, "--accept-unplaced") {
 		t.Errorf("status %d: %s", status, errOut)
 	}

@@ -37,7 +37,7 @@ func here(ctx context.Context, args ...string) (status int, out, errOut string) 
 func TestTheExitStatusOfDrainReportsUnschedulablePods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t.Context(), "drain", "--selector", "pool=old", "--cluster", cluster)
-	const tried = "\nTried in memory under default, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n"
+	const tried = "\nTried in memory under none, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n"
 	const sum = "1 pod: 1 to another node, 0 unschedulable.\n\n"
 	if want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
 		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried; status != 0 || out != want {
@@ -67,7 +67,7 @@ func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
 	status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--prices", prices)
 	want := "^1 of 2 nodes can go. This took 3 trials, the emptiest node first; another order may find more.\nThey cost 0.50 EUR an hour.\n" +
-		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n   node-2 .default/(?:web|big)-1.\n\nTried in memory under default, with seed 1.*\n$"
+		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n   node-2 .default/(?:web|big)-1.\n\nTried in memory under none, with seed 1.*\n$"
 	found := regexp.MustCompile(want).FindStringSubmatch(out)
 	if status != 0 || found == nil {
 		t.Fatalf("status %d: %s %s", status, out, errOut)

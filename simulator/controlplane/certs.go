@@ -33,7 +33,7 @@ const (
 
 // authority is the cluster's certificate authority. It signs the API's serving
 // certificate and every client's; the key usages keep the two kinds apart. Only
-// it and the service-account key persist: leaves are signed anew at each start,
+// it and the service-account key persist: leaves are signed again at each start,
 // so a kept cluster never meets an expired one.
 type authority struct {
 	dir  string

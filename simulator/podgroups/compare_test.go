@@ -51,7 +51,7 @@ func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
 	}
 }
 
-// sideOf is what becomes of a cluster.
+// sideOf is the result of one side.
 func sideOf(t *testing.T, objects *snapshot.Snapshot, scenario side.Scenario) *side.Result {
 	t.Helper()
 	o, done, err := simulator.WhatIf([]byte(anyNode), nil)
