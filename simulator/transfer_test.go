@@ -16,15 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
-func atoi(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // load reads a file that kube-scheduler-simulator has exported.
 func load(t *testing.T) *snapshot.Snapshot {
 	t.Helper()

@@ -50,8 +50,8 @@ func TestWarningsAreFew(t *testing.T) {
 	(&warnings{now: time.Now}).say("to nobody")
 }
 
-// TestWhatTheKubeletsWarnOfIsSaid forbids what they do to a node.
-func TestWhatTheKubeletsWarnOfIsSaid(t *testing.T) {
+// TestWarningsOfTheKubeletsArePrinted forbids what they do to a node.
+func TestWarningsOfTheKubeletsArePrinted(t *testing.T) {
 	t.Cleanup(reset(t))
 	forbid(t, "forbidden")
 	listen()

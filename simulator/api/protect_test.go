@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestWhoMayAsk(t *testing.T) {
+func TestWhichRequestsAreAllowed(t *testing.T) {
 	type header map[string]string
 	for _, test := range []struct {
 		name   string
@@ -68,7 +68,7 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-func TestARefusedHostIsToldWhatToDo(t *testing.T) {
+func TestTheErrorForARejectedHostSaysWhatToDo(t *testing.T) {
 	for host, want := range map[string]string{
 		"evil.example:3000": `host "evil.example:3000" is not this simulator's: use localhost or laptop, or start the simulator with --listen=evil.example`,
 		"192.0.2.1":         `host "192.0.2.1" is not this simulator's: use localhost or laptop, or start the simulator with --listen=192.0.2.1`,
@@ -85,8 +85,8 @@ func TestARefusedHostIsToldWhatToDo(t *testing.T) {
 	}
 }
 
-// TestWhatListensForOthersAnswersToItsOwnName, and to no other.
-func TestWhatListensForOthersAnswersToItsOwnName(t *testing.T) {
+// TestAPublicServerAnswersToItsOwnName, and to no other.
+func TestAPublicServerAnswersToItsOwnName(t *testing.T) {
 	for listen, want := range map[string][]string{
 		"127.0.0.1": {"127.0.0.1"},
 		"::1":       {"::1"},

@@ -207,7 +207,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 // healthyCluster has a node for every pod.
 var healthyCluster = strings.ReplaceAll(comparedCluster, "spec: {", "spec: {nodeName: node-1, ")
 
-func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
+func TestWithoutAComparisonTheExitStatusIsTwo(t *testing.T) {
 	dir := t.TempDir()
 	healthy := writeFile(t, dir, "healthy.yaml", healthyCluster)
 	gated := writeFile(t, dir, "gated.yaml", healthyCluster+`
@@ -263,7 +263,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 }
 
 // A snapshot that lacks what pods need leaves them without a node under any configuration.
-func TestPodsThatRunAndHaveNoNodeUnderAAreAFaultOfTheCopy(t *testing.T) {
+func TestRunningPodsThatAreUnschedulableUnderAAreAMistakeOfTheCopy(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+`
 - metadata: {name: db, namespace: default}
   spec:
@@ -334,7 +334,7 @@ func loads(t *testing.T, dir, name string, on ...string) string {
 	return path
 }
 
-func TestWhatIsAFailureIsChosen(t *testing.T) {
+func TestFailOnChoosesWhatIsAFailure(t *testing.T) {
 	dir := t.TempDir()
 	even, packed, lost, other := loads(t, dir, "even", "one", "two"), loads(t, dir, "packed", "one", "one"), loads(t, dir, "lost", "one", ""), loads(t, dir, "other", "two", "one")
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {one: 1, two: 2}\n")

@@ -214,7 +214,7 @@ func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
 	session(t, with(), expect("RegexScheduling"))
 }
 
-func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
+func TestASavedConfigurationThatIsInvalidDoesNotPreventAStart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "scheduler-config.yaml")
 	for text, why := range map[string]string{
@@ -240,7 +240,7 @@ func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
 	}
 }
 
-func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {
+func TestAPublicAddressCausesAWarningAndWorksByTheMachinesName(t *testing.T) {
 	name, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +353,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 }
 
 // These once started a cluster, or exited as a comparison does that lost a pod's node.
-func TestWhatIsTypedWronglyStartsNothing(t *testing.T) {
+func TestUsageErrorsStartNothing(t *testing.T) {
 	for args, want := range map[string]struct {
 		status int
 		out    string

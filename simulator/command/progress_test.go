@@ -9,7 +9,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 )
 
-func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
+func TestProgressIsPrintedOncePerStep(t *testing.T) {
 	var out bytes.Buffer
 	p := newPrinter(&out)
 	for i := range 100 {

@@ -213,7 +213,7 @@ func (w *warned) HandleWarningHeader(_ int, _ string, text string) {
 	w.said = append(w.said, text)
 }
 
-func TestWebhooksAreNotCalledAndKeepNobodyFromAnything(t *testing.T) {
+func TestWebhooksAreNotCalledAndBlockNothing(t *testing.T) {
 	_, hook := realMachine(t)
 	config, warnings := sharedCluster.AdminConfig(), &warned{}
 	config.WarningHandler = warnings

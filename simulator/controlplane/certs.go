@@ -146,10 +146,6 @@ func (c *Cluster) WriteKubeconfig(file, user string, groups ...string) error {
 	if err != nil {
 		return err
 	}
-	return writeKubeconfig(file, cfg, user)
-}
-
-func writeKubeconfig(file string, cfg *rest.Config, user string) error {
 	const name = "regex-scheduling" // of the cluster and of the context
 	config := kubeconfig.CreateWithCerts(cfg.Host, name, user, cfg.CAData, cfg.KeyData, cfg.CertData)
 	config.Contexts = map[string]*api.Context{name: config.Contexts[config.CurrentContext]}

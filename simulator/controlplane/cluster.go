@@ -117,7 +117,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.manager, err = startManager(c, cfg.Paused); err != nil {
 		return err
 	}
-	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {
+	if err := c.WriteKubeconfig(c.Kubeconfig(), "kubernetes-admin", "system:masters"); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

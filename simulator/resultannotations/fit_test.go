@@ -18,7 +18,7 @@ func saying(length int) recorder.Attempt {
 	}}
 }
 
-func TestWhatDoesNotFitIsLeftOutAndNamed(t *testing.T) {
+func TestResultsThatDoNotFitAreOmittedAndNamed(t *testing.T) {
 	const all = validation.TotalAnnotationSizeLimitB
 	for _, tt := range []struct {
 		name     string
