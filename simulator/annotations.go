@@ -17,8 +17,8 @@ import (
 
 // Annotations are the keys under which the scheduler that runs, under the given
 // name, reads a pod's regex, and those of what to exclude. There is none if it has
-// no plugin that does. What a guest or an extender that is not ours reads nobody
-// knows; it is taken for one of ours.
+// no plugin that does. Guests and extenders of others are assumed to read the same
+// keys as ours.
 func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 	return annotations(s.SchedulerConfig(), scheduler)
 }

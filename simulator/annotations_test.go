@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
-	const own, elsewhere = regex.Annotation, "example.com/node-regex"
+	const own, other = regex.Annotation, "example.com/node-regex"
 	guest := func(profile, url, config string) string {
 		return "- schedulerName: " + profile + "\n  plugins: {multiPoint: {enabled: [{name: W}]}}\n" +
 			"  pluginConfig: [{name: W, args: {guestURL: " + url + ", guestConfig: '" + config + "'}}]\n"
@@ -22,12 +22,12 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 		{"no plugin of ours", "kind: KubeSchedulerConfiguration\n", v1.DefaultSchedulerName, nil},
 		{"a guest that is configured but not enabled", "profiles: [{pluginConfig: [{name: W, args: {guestURL: a}}]}]\n", v1.DefaultSchedulerName, nil},
 		{"a guest", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", ""), v1.DefaultSchedulerName, []string{own}},
-		{"a guest with a key", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"annotation": "`+elsewhere+`"}`), v1.DefaultSchedulerName, []string{elsewhere}},
-		{"v1 has no configuration", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v1.wasm", `{"annotation": "`+elsewhere+`"}`), v1.DefaultSchedulerName, []string{own}},
+		{"a guest with a key", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"annotation": "`+other+`"}`), v1.DefaultSchedulerName, []string{other}},
+		{"v1 has no configuration", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/regex_v1.wasm", `{"annotation": "`+other+`"}`), v1.DefaultSchedulerName, []string{own}},
 		{"a guest in another profile", "profiles:\n" + guest("other", "http://a/b.wasm", ""), v1.DefaultSchedulerName, nil},
 		{"a scheduler that does not run", "extenders: [{urlPrefix: a, filterVerb: filter}]\n", "other", nil},
-		{"the native plugin with a key", "profiles: [{plugins: {filter: {enabled: [{name: RegexScheduling}]}}, pluginConfig: [{name: RegexScheduling, args: {annotation: " + elsewhere + "}}]}]\n", v1.DefaultSchedulerName, []string{elsewhere}},
-		{"an extender beside it", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/b.wasm", `{"annotation": "`+elsewhere+`"}`) + "extenders: [{urlPrefix: a, filterVerb: filter}]\n", v1.DefaultSchedulerName, []string{elsewhere, own}},
+		{"the native plugin with a key", "profiles: [{plugins: {filter: {enabled: [{name: RegexScheduling}]}}, pluginConfig: [{name: RegexScheduling, args: {annotation: " + other + "}}]}]\n", v1.DefaultSchedulerName, []string{other}},
+		{"an extender beside it", "profiles:\n" + guest(v1.DefaultSchedulerName, "http://a/b.wasm", `{"annotation": "`+other+`"}`) + "extenders: [{urlPrefix: a, filterVerb: filter}]\n", v1.DefaultSchedulerName, []string{other, own}},
 		{"an extender that only scores", "extenders: [{urlPrefix: a, prioritizeVerb: p}]\n", v1.DefaultSchedulerName, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -36,8 +36,8 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 			}
 		})
 	}
-	excluding := guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"excludeAnnotation": "`+elsewhere+`"}`)
-	if keys, got := annotations([]byte("profiles:\n"+excluding), v1.DefaultSchedulerName); !slices.Equal(keys, []string{own}) || !slices.Equal(got, []string{elsewhere}) {
+	excluding := guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"excludeAnnotation": "`+other+`"}`)
+	if keys, got := annotations([]byte("profiles:\n"+excluding), v1.DefaultSchedulerName); !slices.Equal(keys, []string{own}) || !slices.Equal(got, []string{other}) {
 		t.Errorf("a key of what to exclude: got %v, %v", keys, got)
 	}
 	for _, c := range Configurations {

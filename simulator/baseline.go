@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,12 +38,6 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	}
 	if err = s.Import(ctx, in, progress); err != nil && !wasRefused(err) {
 		return err
-	}
-	if s.pause.starting {
-		s.pause.starting = false
-		if again := s.Resume(); again != nil {
-			return fmt.Errorf("start the controllers: %w", again)
-		}
 	}
 	s.baseline.snapshots = append(s.baseline.snapshots, raw)
 	s.baseline.source = in.Source
@@ -87,15 +80,15 @@ func (s *Simulator) remember(ctx context.Context) error {
 	return nil
 }
 
-// goBack makes what was there at the start, once everything else is gone. What is
-// refused was not there at the start either.
+// goBack recreates what was there at the start, once everything else is gone. What the
+// API server rejects was not there at the start either.
 func (s *Simulator) goBack(ctx context.Context) error {
 	for _, raw := range s.baseline.snapshots {
 		objects := &snapshot.Snapshot{}
 		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
-		if err := s.Importer().Importer.Import(ctx, objects, nil); err != nil && !wasRefused(err) {
+		if err := s.importer().Import(ctx, objects, nil); err != nil && !wasRefused(err) {
 			return err
 		}
 	}
@@ -104,66 +97,48 @@ func (s *Simulator) goBack(ctx context.Context) error {
 
 // paused does something while no controller changes an object. Those of namespaces
 // and of owned objects go on: see [controlplane.Cluster.Pause].
-func (s *Simulator) paused(do func() error) error {
-	resume, err := s.Pause()
-	if err != nil {
+//
+// A file in the data directory says so meanwhile: if it is there at a start, the
+// process ended before half of something was whole. What the API server refused does
+// not count; what failed stays unfinished until something is finished after it.
+func (s *Simulator) paused(do func() error) (err error) {
+	s.importing.Lock()
+	defer s.importing.Unlock()
+	if err := s.Pause(); err != nil {
 		return err
 	}
-	if err = s.pause.begin(); err == nil {
-		err = do()
-		err = errors.Join(err, s.pause.end(err))
+	defer func() {
+		if again := s.Resume(); again != nil {
+			err = errors.Join(err, fmt.Errorf("start the controllers again: %w", again))
+		}
+	}()
+	if s.unfinished == "" {
+		return do()
 	}
-	if again := resume(); again != nil {
-		err = errors.Join(err, fmt.Errorf("start the controllers again: %w", again))
+	if err := os.WriteFile(s.unfinished, nil, 0o600); err != nil {
+		return err
+	}
+	if err = do(); err == nil || wasRefused(err) {
+		err = errors.Join(err, os.Remove(s.unfinished))
 	}
 	return err
 }
 
-// pause has a file in the data directory while the controllers pause. If it is
-// there at a start, the process ended meanwhile, and half of something is there.
-type pause struct {
-	file     string // empty: nothing is kept
-	starting bool   // the controllers wait for ImportFirst
-
-	mu    sync.Mutex
-	count int // of those for whom the controllers pause
-}
-
-// start refuses to go on with the half of something, but to import it again.
-func (p *pause) start(cfg Config) error {
-	if p.starting = cfg.Importing; cfg.DataDir == "" {
+// checkFinished refuses to go on with the half of something, but to import it again.
+func (s *Simulator) checkFinished(cfg Config) error {
+	if cfg.DataDir == "" {
 		return nil
 	}
-	p.file = filepath.Join(cfg.DataDir, "unfinished")
-	if _, err := os.Stat(p.file); err == nil && !cfg.Importing {
-		return fmt.Errorf("data directory %s: an import or a reset of it was not finished, and controllers would go on with the half of it that is there: "+
-			"import the file again, with --from, or remove %s if the half will do", cfg.DataDir, p.file)
+	s.unfinished = filepath.Join(cfg.DataDir, "unfinished")
+	if _, err := os.Stat(s.unfinished); err == nil && !cfg.Importing {
+		return fmt.Errorf("data directory %s: an import or a reset was not finished, and controllers would act on the half that is there: "+
+			"import the file again with --from, or remove %s to keep that half", cfg.DataDir, s.unfinished)
 	}
 	return nil
 }
 
-func (p *pause) begin() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.count++; p.file == "" {
-		return nil
-	}
-	return os.WriteFile(p.file, nil, 0o600)
-}
-
-// end takes what was done for finished, also if the API server refused some of it. What
-// failed stays unfinished until something is finished after it.
-func (p *pause) end(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.count--; p.file == "" || p.count > 0 || err != nil && !wasRefused(err) {
-		return nil
-	}
-	return os.Remove(p.file)
-}
-
-// wasRefused is true of the error of an import that was done but for what the API
-// server refused.
+// wasRefused is true of the error of an import that is complete but for what the API
+// server rejected.
 func wasRefused(err error) bool {
 	var refused snapshot.NotImported
 	return errors.As(err, &refused)

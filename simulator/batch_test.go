@@ -20,10 +20,10 @@ profiles:
   pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]
 `
 
-// elsewhere leaves pods of the default scheduler alone.
-const elsewhere = `kind: KubeSchedulerConfiguration
+// otherScheduler leaves pods of the default scheduler alone.
+const otherScheduler = `kind: KubeSchedulerConfiguration
 apiVersion: kubescheduler.config.k8s.io/v1
-profiles: [{schedulerName: elsewhere}]
+profiles: [{schedulerName: other}]
 `
 
 // TestPodsThatAreAlikeAreBatched: each takes a node, so that the next one gets
@@ -65,7 +65,7 @@ func TestWithTheUsualDefaultsNoPodIsBatched(t *testing.T) {
 // takes them away again, and returns how many were hinted at their node.
 func placeAlike(t *testing.T, config, prefix string) (hinted int) {
 	t.Helper()
-	apply(t, elsewhere)
+	apply(t, otherScheduler)
 	names := []string{prefix + "a", prefix + "b", prefix + "c"}
 	for _, name := range names {
 		addPodOf(t, name, "kubecon-[123]", "", "1")

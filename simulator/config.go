@@ -39,8 +39,8 @@ type Config struct {
 	// DataDir keeps the cluster, and the configuration that was applied last.
 	// Empty: a temporary one, removed at the end.
 	DataDir string
-	// Importing announces ImportFirst: no controller acts before it is
-	// done, not even on what is in DataDir.
+	// Importing announces ImportFirst: controllers are paused until it is done, so
+	// that none acts on what is in DataDir before.
 	Importing bool
 	// Resume starts with the configuration that DataDir keeps, if there is one
 	// that can be used.
@@ -55,14 +55,11 @@ type Config struct {
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
-	// NoWorkloads leaves out the controllers of Deployments and all else that makes
-	// pods.
-	NoWorkloads bool
 	// PodGroups has the pods of a PodGroup scheduled as one, which needs Kubernetes 1.37.
 	// It holds for the process.
 	PodGroups bool
-	// ResultAnnotations writes on each scheduled pod what its attempts came to, in
-	// the annotations of kube-scheduler-simulator.
+	// ResultAnnotations writes the results of scheduling attempts to annotations of
+	// scheduled pods, as kube-scheduler-simulator does.
 	ResultAnnotations bool
 	// Progress is called with each step as it begins. It may be nil.
 	Progress func(step string)
@@ -73,8 +70,8 @@ type Config struct {
 	configName string // of SchedulerConfig, for people
 }
 
-// Check reports settings that cannot be together, and programs and files that are
-// not there.
+// Check reports settings that exclude each other, and programs and files that are
+// missing.
 func (c *Config) Check() error {
 	switch {
 	case c.PodGroups && minor.NoPodGroups != "":
@@ -106,14 +103,14 @@ const apiPort = 3131
 func (c *Config) AddFlags(flags *pflag.FlagSet) {
 	c.AddPluginFlag(flags)
 	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
-	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets", "what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+
-		" if you run something yourself (default "+OurKubelets+")")
-	flags.StringVar(&c.Kwok.Path, "kwok", "", "program of KWOK to run instead of our kubelets, such as bin/kwok of \"make kwok\"")
-	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file for KWOK's --config, with its Stages; may be given more than once")
+	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets",
+		"what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+" if you run your own (default "+OurKubelets+")")
+	flags.StringVar(&c.Kwok.Path, "kwok", "", "path of the KWOK program to run instead of the simulated kubelets, such as bin/kwok")
+	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file with Stages for the --config of KWOK; can be repeated")
 	flags.BoolVar(&c.ResultAnnotations, "result-annotations", false,
-		"write on each pod that is scheduled what its attempts came to, in the annotations of kube-scheduler-simulator")
+		"write the results of scheduling attempts to annotations of scheduled pods, as kube-scheduler-simulator does")
 	flags.BoolVar(&c.PodGroups, "pod-groups", false,
-		"serve PodGroups, and schedule their pods as one, on Kubernetes 1.37; a copy of a cluster that has some does so without being told")
+		"serve PodGroups, and schedule their pods as one; needs Kubernetes 1.37; implied by a copy of a cluster that has some")
 	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 }

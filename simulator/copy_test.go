@@ -68,7 +68,7 @@ pods:
   status: {phase: Succeeded}
 - metadata: {name: wrong, namespace: team}
   spec: {nodeName: with, containers: [{name: Not A Name, image: c}]}
-- metadata: {name: web, namespace: team, uid: pod-uid, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: rs-uid, controller: true}, {apiVersion: v1, kind: Elsewhere, name: e, uid: e}]}
+- metadata: {name: web, namespace: team, uid: pod-uid, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: rs-uid, controller: true}, {apiVersion: v1, kind: Absent, name: e, uid: e}]}
   spec:
     nodeName: with
     containers: [{name: c, image: c, resources: {claims: [{name: gpu}]}}]

@@ -24,8 +24,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// Every way in which an extender can fail keeps a pod waiting, with a reason
-// that says so, unless the scheduler may do without that extender.
+// However an extender fails, its pod stays pending with a reason that says so, unless
+// the extender is ignorable.
 func TestAnExtenderThatFails(t *testing.T) {
 	answer := func(handler http.HandlerFunc) string {
 		server := httptest.NewServer(handler)
@@ -69,9 +69,9 @@ func TestAnExtenderThatFails(t *testing.T) {
 	}
 }
 
-// A pod whose pattern is refused waits for another one, and is asked about no
-// more, also where the scheduler may do without the extender.
-func TestAPatternThatTheExtenderRefusesIsNotIgnored(t *testing.T) {
+// A pod whose pattern is rejected stays pending, and is not tried again until the
+// pattern changes, also where the extender is ignorable.
+func TestAPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
 	url := serveExtender(t, "{}")
 	var queue func() string
 	sim.prepare = func(s *scheduler.Scheduler) {

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -34,7 +33,7 @@ func addGreedyPod(t *testing.T, name, node, class string) {
 	}
 }
 
-func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
+func TestAPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
 	for _, variant := range []string{"native", "v1", "v2"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)
@@ -54,7 +53,7 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 					t.Log(postFilters("high"))
 				}
 			}()
-			eventually(t, "an attempt names node and victim", func() bool { // which is told of beside the next attempt
+			eventually(t, "an attempt names node and victim", func() bool { // which is reported beside the next attempt
 				return slices.ContainsFunc(sim.Recorder().Attempts("default", "high"), func(a recorder.Attempt) bool {
 					return a.Preemption != nil && a.Preemption.Node == "full" && slices.Equal(a.Preemption.Victims, []string{"default/low"})
 				})
@@ -65,26 +64,6 @@ func TestAPodThatPushesAnotherOutSaysWhichAndWhere(t *testing.T) {
 			}
 			if last := sim.Recorder().Attempts("default", "low")[0]; last.PushedOut == nil || last.PushedOut.By != "default/high" {
 				t.Errorf("the victim's attempt: got %+v", last)
-			}
-		})
-	}
-}
-
-// A pod that matches nothing gains nothing by pushing others out, however low
-// they are.
-func TestAPodThatMatchesNothingPushesNothingOut(t *testing.T) {
-	for _, variant := range []string{"native", "v1", "v2", "extender", "extender-names"} {
-		t.Run(variant, func(t *testing.T) {
-			use(t, variant)
-			addNodes(t, "node-1")
-			addGreedyPod(t, "low", "node-1", "")
-			attempt(t, "low", recorder.Scheduled)
-			addPod(t, "nowhere", "cncf-.*")
-			if a := attempt(t, "nowhere", recorder.Unschedulable); a.PostFilter == nil || a.Preemption != nil {
-				t.Errorf("got %s", postFilters("nowhere"))
-			}
-			if _, err := sim.Client().CoreV1().Pods("default").Get(context.Background(), "low", metav1.GetOptions{}); err != nil {
-				t.Error(err)
 			}
 		})
 	}

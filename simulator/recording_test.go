@@ -85,7 +85,7 @@ func addNodes(t *testing.T, names ...string) {
 	}
 }
 
-// makeNodes makes nodes, for pods that wait for them.
+// makeNodes makes nodes, for pending pods.
 func makeNodes(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -220,13 +220,13 @@ func TestRawScoresDifferFromNormalizedOnes(t *testing.T) {
 	t.Errorf("TaintToleration did not score: %+v", a.ScoreColumns)
 }
 
-func TestWhyAPodIsNowhere(t *testing.T) {
+func TestWhyAPodIsUnschedulable(t *testing.T) {
 	for variant, plugin := range map[string]string{"native": "RegexScheduling", "v1": "WasmRegexScheduling", "v2": "WasmRegexScheduling"} {
 		t.Run(variant+", with a single node", func(t *testing.T) {
 			use(t, variant)
 			addNodes(t, "node-1")
-			addPod(t, "nowhere", "cncf-.*")
-			a := attempt(t, "nowhere", recorder.Unschedulable)
+			addPod(t, "unmatched", "cncf-.*")
+			a := attempt(t, "unmatched", recorder.Unschedulable)
 			if !strings.HasPrefix(a.Message, "0/1 nodes are available") || a.Node != "" {
 				t.Errorf("got %+v", a)
 			}
@@ -258,7 +258,7 @@ func TestAnErrorIsRecordedAsOne(t *testing.T) {
 	}
 }
 
-func TestAPreFilterThatRefusesIsNamed(t *testing.T) {
+func TestAPreFilterThatRejectsIsNamed(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "node-1")
 	addPod(t, "invalid", "(")

@@ -59,11 +59,11 @@ var (
 
 // Reset goes back to how things were at the start. It deletes all resources that
 // a user has made, waits until they are gone, forgets the attempts, restores the
-// configuration that the simulator was started with, and makes anew what an
+// configuration that the simulator was started with, and recreates what an
 // export of that time would hold: what was in a kept cluster, and what
-// ImportFirst brought. Objects of other kinds that were in a kept cluster are left
-// as they are. Controllers wait until all that is done: they would make the pods of
-// a workload anew before its turn to be deleted comes.
+// ImportFirst imported. Objects of other kinds that were in a kept cluster stay
+// as they are. Controllers are paused meanwhile: they would recreate the pods of
+// a workload before the workload is deleted.
 func (s *Simulator) Reset(ctx context.Context) error {
 	var wrong error // with the configuration, which keeps no object from being made
 	err := s.paused(func() error {
@@ -168,7 +168,7 @@ func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.
 var withoutFinalizers = []byte(`{"metadata":{"finalizers":null}}`)
 
 // kinds are those of which users make objects, but for namespaces; pods come first.
-// Those of an API that a pod would serve are nowhere.
+// An API that a pod would serve has none.
 func (s *Simulator) kinds() (metadata.Interface, []schema.GroupVersionResource, error) {
 	lists, err := s.client.Discovery().ServerPreferredNamespacedResources()
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {

@@ -19,7 +19,7 @@ func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
 		"http://extender:8000/":      "http://127.0.0.1:1234/",
 		"http://extender:8000/lucky": "http://127.0.0.1:1234/lucky",
 		"http://extender":            "http://127.0.0.1:1234",
-		"http://elsewhere:8000/":     "http://elsewhere:8000/",
+		"http://other:8000/":         "http://other:8000/",
 		"http://extender.example/":   "http://extender.example/",
 	} {
 		resolved, typed, err := s.resolve([]byte("extenders:\n- urlPrefix: " + prefix + "\n  filterVerb: filter\n"))

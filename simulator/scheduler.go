@@ -17,7 +17,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 )
 
 // schedulers are the one that runs, and what all that follow it have in common.
@@ -45,34 +44,17 @@ func (s *schedulers) Plugins() frameworkruntime.Registry { return s.plugins }
 // Recorder keeps the scheduling attempts.
 func (s *schedulers) Recorder() *recorder.Recorder { return s.recorder }
 
-// SchedulerConfig is the configuration in use, as it was typed.
+// SchedulerConfig is the current configuration, as it was given.
 func (s *schedulers) SchedulerConfig() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.config)
 }
 
-// CheckSchedulerConfig says what is wrong with a configuration, as far as that can be
-// told without a cluster. Guests are fetched and compiled for it. The plugins are those
-// of [Config].
-func CheckSchedulerConfig(ctx context.Context, config []byte, plugins frameworkruntime.Registry) (err error) {
-	controlplane.TakeLoggers()
-	s := &Simulator{}
-	defer func() { err = errors.Join(err, s.stopServers()) }()
-	if s.servers, err = startServers(0, true); err != nil {
-		return err
-	}
-	resolved, _, err := s.resolve(config)
-	if err != nil {
-		return err
-	}
-	return kubescheduler.Check(ctx, kubescheduler.Options{Config: resolved, Transport: s.transport, Plugins: plugins})
-}
-
 // ApplySchedulerConfig restarts the scheduler with another configuration, and
-// returns once that one schedules. If the configuration is no good, the error
-// says why, and the scheduler that runs goes on: it is stopped only when the new
-// one, guests and all, is made.
+// returns once that one schedules. If the configuration is invalid, the error says
+// why, and the current scheduler goes on: it is stopped only when the new one and its
+// guests are ready.
 func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) error {
 	s.applying.Lock()
 	defer s.applying.Unlock()
@@ -83,7 +65,8 @@ func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) err
 	return nil
 }
 
-// apply does so without keeping the configuration. The caller has locked applying.
+// apply is ApplySchedulerConfig without saving the configuration. The caller has locked
+// applying.
 func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	if s.running.Err() != nil {
 		return context.Cause(s.running)
@@ -170,8 +153,8 @@ type savedConfig struct {
 }
 
 // firstScheduler starts the scheduler with the configuration that was saved, or
-// else with the given one. One that can be used no more is no reason not to
-// start: the page is where it is mended.
+// else with the given one. A saved one that is not valid any more does not keep the
+// simulator from starting: it can be fixed on the page.
 func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	// The scheduler has the rights that it has in any cluster.
 	s.kubeconfig = filepath.Join(s.DataDir(), "scheduler.kubeconfig")
@@ -193,7 +176,7 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	}
 	cfg.Progress("kube-scheduler with " + cfg.configName)
 	if cfg.Resume && err != nil {
-		s.warnings.say("the kept configuration %s cannot be used: %v; %s runs instead: mend the file or remove it, and start again, "+
+		s.warnings.say("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
 			"or apply another, which then takes its place", s.saved.path, err, cfg.configName)
 		return s.apply(ctx, cfg.SchedulerConfig)
 	}

@@ -54,13 +54,12 @@ func (s *servers) stopServers() error {
 	return errors.Join(errs...)
 }
 
-// errEmpty keeps an emptied editor or file from taking the plugin away unnoticed.
-var errEmpty = errors.New(`the configuration is empty; for kube-scheduler as it comes, with no plugin of ours, write "kind: KubeSchedulerConfiguration"`)
+// errEmpty: an empty editor or file must not remove the plugin unnoticed.
+var errEmpty = errors.New(`the configuration is empty; for an unmodified kube-scheduler, without a plugin of ours, write "kind: KubeSchedulerConfiguration"`)
 
-// resolve makes of a configuration as it was typed the one that is run: where it
-// names the extender of the simulator, that becomes its address, since
-// kube-scheduler's client for extenders takes no transport. typed gives the URL
-// of an extender as it was written.
+// resolve returns the configuration to run: where the given one names the extender
+// of the simulator, it has the address instead, since kube-scheduler's client for
+// extenders takes no transport. typed returns the URL of an extender as it was written.
 func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, typed func(string) string, err error) {
 	config, err = kubescheduler.Read(text)
 	switch {

@@ -8,7 +8,7 @@ import (
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-func TestEverySubscriberIsToldAndNobodyIsWaitedFor(t *testing.T) {
+func TestEverySubscriberIsNotifiedWithoutWaiting(t *testing.T) {
 	var s signal
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second := s.subscribe(ctx), s.subscribe(t.Context())

@@ -31,9 +31,11 @@ type Simulator struct {
 	caches
 	schedulers
 	baseline baseline
-	pause    pause
 	saved    savedConfig
 	warnings *warnings
+
+	importing  sync.Mutex // while objects are imported, or reset
+	unfinished string     // the file that is there meanwhile; empty: nothing is kept
 
 	cancel  context.CancelCauseFunc // ends all but the control plane and the servers
 	running context.Context         // done when any part has ended
@@ -70,7 +72,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if s.servers, err = startServers(cfg.WebPort, true); err != nil {
 		return err
 	}
-	if err := s.pause.start(cfg); err != nil {
+	if err := s.checkFinished(cfg); err != nil {
 		return err
 	}
 	if _, _, err := s.resolve(s.baseline.config); err != nil {
@@ -78,7 +80,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	}
 	cfg.Progress("web server of the guests on " + s.WebServer())
 	s.Cluster, err = controlplane.Start(ctx, controlplane.Config{
-		DataDir: cfg.DataDir, Port: cfg.APIPort, NoWorkloads: cfg.NoWorkloads, Paused: cfg.Importing, Progress: cfg.Progress,
+		DataDir: cfg.DataDir, Port: cfg.APIPort, Paused: cfg.Importing, Progress: cfg.Progress,
 	})
 	if err != nil {
 		return err

@@ -14,9 +14,9 @@ import (
 
 // A hostlist is a valid regex of other nodes than were meant. Whoever reads it, one event
 // of the pod says so, and the pod is scheduled as its regex says.
-func TestAHostlistIsWarnedOfInAnEvent(t *testing.T) {
+func TestAHostlistCausesAWarningEvent(t *testing.T) {
 	for _, variant := range Variants {
-		if variant == "default" {
+		if variant == "none" {
 			continue // it reads no pattern
 		}
 		t.Run(variant, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Export returns all resources, without what the cluster brings itself, and the
-// scheduler's configuration as it was typed, in JSON.
+// scheduler's configuration as it was given, in JSON.
 func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 	config, err := yaml.YAMLToJSON(s.SchedulerConfig())
 	if err != nil {
@@ -28,33 +28,21 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 // configuration, then the objects, as [snapshot.Importer] does. progress, which may be
 // nil, gets how many of how many objects are done, from several goroutines.
 //
-// A configuration that is no good stops it before anything is done. Objects that
-// the API server refuses do not stop it: the error is then a [snapshot.NotImported].
+// An invalid configuration stops it before anything is done. Objects that the API
+// server rejects do not stop it: the error is then a [snapshot.NotImported].
 //
-// Controllers wait until all of it is there, so that none makes the pods of a
-// ReplicaSet that come after it, or takes a claim for lost before its volume.
+// Controllers are paused until all objects are there. Otherwise one would create the
+// pods of a ReplicaSet that come later in the file, or set a claim to Lost before its
+// volume is there.
 func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
-	return s.Importer().Import(ctx, in, progress)
-}
-
-// Importer imports in parts: what comes later may be owned by what came before.
-// Controllers wait for what is imported by its Import, and for no single pod.
-type Importer struct {
-	*snapshot.Importer
-	sim *Simulator
-}
-
-// Importer begins an import.
-func (s *Simulator) Importer() *Importer {
-	return &Importer{&snapshot.Importer{Client: s.client, Stays: s.baseline.stays}, s}
-}
-
-// Import is as that of a Simulator.
-func (i *Importer) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
-		if err := i.sim.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
-			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" leaves the configuration out`, err)
+		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
+			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" skips the configuration`, err)
 		}
 	}
-	return i.sim.paused(func() error { return i.Importer.Import(ctx, in, progress) })
+	return s.paused(func() error { return s.importer().Import(ctx, in, progress) })
+}
+
+func (s *Simulator) importer() *snapshot.Importer {
+	return &snapshot.Importer{Client: s.client, Stays: s.baseline.stays}
 }

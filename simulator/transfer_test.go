@@ -16,15 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
-func atoi(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // load reads a file that kube-scheduler-simulator has exported.
 func load(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
@@ -40,7 +31,7 @@ func loadFile(t *testing.T, name string) *snapshot.Snapshot {
 	return read(t, string(file))
 }
 
-// read reads a file, whatever of it is left out.
+// read reads a file, whatever of it is skipped.
 func read(t *testing.T, file string) *snapshot.Snapshot {
 	t.Helper()
 	s, _, err := snapshot.Read(strings.NewReader(file))
@@ -178,7 +169,7 @@ func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	objects := load(t)
 	objects.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
 	err := sim.Import(t.Context(), objects, nil)
-	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" leaves the configuration out`) {
+	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" skips the configuration`) {
 		t.Errorf("got %v", err)
 	}
 	if left := names(t); len(left) > 0 {
@@ -198,7 +189,7 @@ func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
 	}
 }
 
-// A name that comes back at once, in every way in which a user of the page or
+// A name that comes back at once, whatever a user of the page or
 // the API lets it.
 func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 	use(t, "native")

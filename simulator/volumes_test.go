@@ -193,7 +193,7 @@ spec: {drivers: [{name: ebs.csi.aws.com, nodeID: x, topologyKeys: [topology.kube
 }
 
 // kubectl drain does the same: it cordons the node, and then evicts.
-func TestAStatefulSetsPodThatIsEvictedComesUpElsewhereInItsZone(t *testing.T) {
+func TestAnEvictedPodOfAStatefulSetMovesWithinItsZone(t *testing.T) {
 	use(t, "native")
 	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "a", "kubecon-3": "a", "other-1": "b", "other-2": "b"})
 	addStorageClass(t, "made", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")

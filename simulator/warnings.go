@@ -22,10 +22,10 @@ type warnings struct {
 
 	mu      sync.Mutex
 	since   time.Time
-	written int // since then, and those left out
+	written int // since then, and those omitted
 }
 
-// say writes a line, unless there were too many of late. That some are left out
+// say writes a line, unless there were too many of late. That some are omitted
 // is said at once, and how many with the next one.
 func (w *warnings) say(format string, args ...any) {
 	w.mu.Lock()
@@ -36,7 +36,7 @@ func (w *warnings) say(format string, args ...any) {
 	now := w.now()
 	if now.Sub(w.since) >= warningsWhile {
 		if more := w.written - warningsShown; more > 0 {
-			fmt.Fprintf(w.to, "warning: %d more warnings were left out\n", more)
+			fmt.Fprintf(w.to, "warning: %d more warnings were omitted\n", more)
 		}
 		w.since, w.written = now, 0
 	}
@@ -46,7 +46,7 @@ func (w *warnings) say(format string, args ...any) {
 		fmt.Fprintln(w.to, strings.Join(strings.Fields(text), " ")) // one line
 	}
 	if w.written == warningsShown+1 {
-		fmt.Fprintf(w.to, "warning: more warnings are left out for up to %s\n", warningsWhile)
+		fmt.Fprintf(w.to, "warning: more warnings are omitted for up to %s\n", warningsWhile)
 	}
 }
 

@@ -38,20 +38,20 @@ func TestWarningsAreFew(t *testing.T) {
 	for range 1000 {
 		w.say("node\n%s", "n")
 	}
-	want := strings.Repeat("warning: node n\n", 5) + "warning: more warnings are left out for up to 1m0s\n"
+	want := strings.Repeat("warning: node n\n", 5) + "warning: more warnings are omitted for up to 1m0s\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
 	now = now.Add(time.Minute)
 	w.say("again")
-	if want += "warning: 995 more warnings were left out\nwarning: again\n"; out.String() != want {
+	if want += "warning: 995 more warnings were omitted\nwarning: again\n"; out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
 	(&warnings{now: time.Now}).say("to nobody")
 }
 
-// TestWhatTheKubeletsWarnOfIsSaid forbids what they do to a node.
-func TestWhatTheKubeletsWarnOfIsSaid(t *testing.T) {
+// TestWarningsOfTheKubeletsArePrinted forbids what they do to a node.
+func TestWarningsOfTheKubeletsArePrinted(t *testing.T) {
 	t.Cleanup(reset(t))
 	forbid(t, "forbidden")
 	listen()

@@ -10,14 +10,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
-// WhatIf is that of a configuration with the plugins of this simulator.
+// WhatIf is the function WhatIf with the plugins of this simulator.
 func (s *Simulator) WhatIf(config []byte) (o engine.Options, done func() error, err error) {
 	return WhatIf(config, s.Plugins())
 }
 
-// WhatIf is what a what-if needs of a configuration as somebody has typed it: as in a
-// simulator, it may name the guests and the extender that this program has. Call done at the end.
-// The plugins are those of [Config].
+// WhatIf makes the options of a what-if from a configuration. As in a simulator, it may name the
+// guests and the extender of this program. Call done at the end. The plugins are those of [Config].
 func WhatIf(config []byte, plugins frameworkruntime.Registry) (o engine.Options, done func() error, err error) {
 	controlplane.TakeLoggers()
 	s := &Simulator{}

@@ -161,7 +161,7 @@ spec:
 }
 
 // TestAResetDeletesWorkloadsWhileTheyMakePods and leaves nothing that a controller
-// makes anew, whatever finalizers are on it.
+// recreates, whatever finalizers are on it.
 func TestAResetDeletesWorkloadsWhileTheyMakePods(t *testing.T) {
 	use(t, "native")
 	for range 3 {

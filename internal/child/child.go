@@ -10,7 +10,7 @@ import (
 )
 
 // Start starts a command that exec.CommandContext made. When its context is done it is
-// told to end, and killed if it has not within stopTime. It ends with this process, too,
+// sent SIGTERM, and killed if it has not within stopTime. It ends with this process, too,
 // on Linux even if that is killed. wait returns when it has ended, as cmd.Wait does.
 func Start(cmd *exec.Cmd, stopTime time.Duration) (wait func() error, err error) {
 	cmd.SysProcAttr = attributes()

@@ -1,5 +1,5 @@
 // Package cli is what the command lines of all programs have in common, beside what cobra
-// does: which build a program is, and what becomes of what was typed wrongly.
+// does: which build a program is, and how usage errors are reported.
 package cli
 
 import (

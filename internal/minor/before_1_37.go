@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// OwnPod is the resource of events of the very pod that waits. Here it has none of its
+// OwnPod is the resource of events of the pending pod itself. Here it has none of its
 // own, so that a hint must pass over the events of others.
 const OwnPod = fwk.Pod
 

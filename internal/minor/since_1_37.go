@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// OwnPod is the resource of events of the very pod that waits.
+// OwnPod is the resource of events of the pending pod itself.
 const OwnPod = fwk.TargetPod
 
 // Sorted is what a fwk.QueueSortPlugin compares, for plugins that tests make.

@@ -160,7 +160,7 @@ type Preview struct {
 	// has a meaning.
 	Annotations        []string `json:"annotations"`
 	ExcludeAnnotations []string `json:"excludeAnnotations"`
-	// Notes are what the pattern would mean elsewhere, a sentence each.
+	// Notes are what the pattern would mean as a glob or a hostlist, a sentence each.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -217,8 +217,8 @@ func bounded(w http.ResponseWriter, r *http.Request, limit int64) (io.Reader, er
 	return http.MaxBytesReader(w, r.Body, limit), nil
 }
 
-// compare schedules the pods that are there under the configuration in use and
-// under another. It ends when whoever asked is gone.
+// compare schedules the pods of the cluster under the current configuration and
+// under another. It ends when the client is gone.
 func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 	config, err := read(w, r, maxConfig)
 	if err != nil {
@@ -226,14 +226,14 @@ func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
 	}
 	pods := cmp.Or(r.URL.Query().Get("pods"), side.All)
 	if !slices.Contains(side.Modes, pods) {
-		return status{http.StatusBadRequest, fmt.Errorf("compare: pods is none of %s", strings.Join(side.Modes, ", "))}
+		return status{http.StatusBadRequest, fmt.Errorf("compare: pods: invalid value %q: use %s", pods, strings.Join(side.Modes, " or "))}
 	}
 	snapshot, err := h.sim.Export(r.Context())
 	if err != nil {
 		return err
 	}
 	results, err := compare.Run(r.Context(), compare.Options{
-		A:      compare.Scheduler{Name: "the configuration in use", Config: h.sim.SchedulerConfig()},
+		A:      compare.Scheduler{Name: "the current configuration", Config: h.sim.SchedulerConfig()},
 		B:      []compare.Scheduler{{Name: "the configuration in the request", Config: config}},
 		WhatIf: h.sim.WhatIf, Cluster: snapshot, Pods: pods, Seed: 1,
 	})

@@ -106,7 +106,7 @@ func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, 
 
 func oversized(r *http.Request) { r.ContentLength = 1 << 40 }
 
-func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://elsewhere.example") }
+func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://other.example") }
 
 const base = "/api/v1/"
 
@@ -123,7 +123,7 @@ func compressed(text string) string {
 const nodeAndPod = `{"nodes":[{"metadata":{"name":"kubecon-1"}}],"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}]}`
 
 var calls = []call{
-	{"the configuration in use", "GET", base + "schedulerconfiguration", "", 200, nil},
+	{"the current configuration", "GET", base + "schedulerconfiguration", "", 200, nil},
 	{"the same in YAML", "GET", base + "schedulerconfiguration", "", 200, func(r *http.Request) { r.Header.Set("Accept", "application/yaml") }},
 	{"another configuration, in YAML", "POST", base + "schedulerconfiguration", "profiles:\n- schedulerName: default-scheduler\n", 202, nil},
 	{"a configuration with an unknown plugin", "POST", base + "schedulerconfiguration", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},

@@ -36,7 +36,7 @@ func (l lines) next(t *testing.T) ([]byte, streamed) {
 	return line, e
 }
 
-func TestAStreamBeginsWhereItIsTold(t *testing.T) {
+func TestAStreamBeginsAtTheResourceVersionOfTheRequest(t *testing.T) {
 	server := httptest.NewServer(Handler(sim, nil))
 	defer server.Close()
 	client := server.Client()

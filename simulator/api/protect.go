@@ -14,7 +14,7 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Protect puts checks and headers before a handler, so that a web page elsewhere
+// Protect puts checks and headers before a handler, so that another web page
 // can't drive a simulator that runs here: a request must be addressed to this
 // machine by a name that nobody else can point at it, and must not be sent by a
 // page of another origin.
@@ -60,7 +60,7 @@ func notOurs(host string, hosts []string) string {
 
 // namesFor are the hosts that a server answers to that listens on host, on a
 // machine of that name. What others reach, they reach by that name; that it leads
-// here is for their resolver to say, and a page elsewhere cannot take it over.
+// here is for their resolver to say, and another page cannot take it over.
 func namesFor(host, machine string) []string {
 	if isLoopback(host) {
 		return []string{host}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestWhoMayAsk(t *testing.T) {
+func TestWhichRequestsAreAllowed(t *testing.T) {
 	type header map[string]string
 	for _, test := range []struct {
 		name   string
@@ -27,13 +27,13 @@ func TestWhoMayAsk(t *testing.T) {
 		{"a name that someone else owns, as in DNS rebinding", "GET evil.example:3000/", nil, nil, 403},
 		{"a name that begins like ours", "GET localhost.evil.example/", nil, nil, 403},
 		{"no name", "GET /", nil, nil, 403},
-		{"an address of the network, unless told", "GET 192.0.2.1:3000/", nil, nil, 403},
-		{"an address of the network, if told", "GET 192.0.2.1:3000/", nil, []string{"192.0.2.1"}, 200},
+		{"an address of the network, unless given", "GET 192.0.2.1:3000/", nil, nil, 403},
+		{"an address of the network, if given", "GET 192.0.2.1:3000/", nil, []string{"192.0.2.1"}, 200},
 		{"any address, if all are listened on", "GET 192.0.2.1:3000/", nil, []string{"0.0.0.0"}, 200},
-		{"any address, if the host is left out", "GET 192.0.2.1:3000/", nil, []string{""}, 200},
+		{"any address, without a host", "GET 192.0.2.1:3000/", nil, []string{""}, 200},
 		{"any name, even then", "GET evil.example:3000/", nil, []string{"0.0.0.0"}, 403},
-		{"a name in another case, if told", "GET Laptop.Example:3000/", nil, []string{"laptop.example"}, 200},
-		{"a name with the dot of DNS, if told", "GET laptop.example.:3000/", nil, []string{"laptop.example"}, 200},
+		{"a name in another case, if given", "GET Laptop.Example:3000/", nil, []string{"laptop.example"}, 200},
+		{"a name with the dot of DNS, if given", "GET laptop.example.:3000/", nil, []string{"laptop.example"}, 200},
 		{"a form of another site", "POST localhost:3000/api/v1/import", header{"Origin": "https://evil.example"}, nil, 403},
 		{"a script of another site that only reads", "GET localhost:3000/api/v1/export", header{"Origin": "https://evil.example"}, nil, 403},
 		{"a page at another port", "PUT localhost:3000/api/v1/reset", header{"Origin": "http://localhost:8080"}, nil, 403},
@@ -68,7 +68,7 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-func TestARefusedHostIsToldWhatToDo(t *testing.T) {
+func TestTheErrorForARejectedHostSaysWhatToDo(t *testing.T) {
 	for host, want := range map[string]string{
 		"evil.example:3000": `host "evil.example:3000" is not this simulator's: use localhost or laptop, or start the simulator with --listen=evil.example`,
 		"192.0.2.1":         `host "192.0.2.1" is not this simulator's: use localhost or laptop, or start the simulator with --listen=192.0.2.1`,
@@ -85,8 +85,8 @@ func TestARefusedHostIsToldWhatToDo(t *testing.T) {
 	}
 }
 
-// TestWhatListensForOthersAnswersToItsOwnName, and to no other.
-func TestWhatListensForOthersAnswersToItsOwnName(t *testing.T) {
+// TestAPublicServerAnswersToItsOwnName, and to no other.
+func TestAPublicServerAnswersToItsOwnName(t *testing.T) {
 	for listen, want := range map[string][]string{
 		"127.0.0.1": {"127.0.0.1"},
 		"::1":       {"::1"},

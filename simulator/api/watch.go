@@ -34,7 +34,7 @@ type event struct {
 }
 
 // watch streams changes, one JSON object on each line, until the client goes or
-// a watch fails; the client then begins anew.
+// a watch fails; the client then begins again.
 func (h handler) watch(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

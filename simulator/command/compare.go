@@ -34,8 +34,6 @@ type comparison struct {
 	acceptUnplaced bool
 }
 
-const compareName = "compare"
-
 // gcPercent takes a fifth of the memory of a comparison away, and adds a third to its CPU time:
 // two clusters with what was recorded of each attempt are large.
 const gcPercent = 50
@@ -43,55 +41,49 @@ const gcPercent = 50
 func newCompare(plugins frameworkruntime.Registry) *cobra.Command {
 	c := &comparison{}
 	c.WhatIf = func(config []byte) (engine.Options, func() error, error) { return simulator.WhatIf(config, plugins) }
-	cmd := newCommand(compareName+" {--cluster cluster.yaml | --kubeconfig FILE} --a a.yaml --b b.yaml | a.json b.json",
-		"Schedule the same pods under two configurations, and show which come out differently, and why", nil)
-	cmd.Args = cobra.MaximumNArgs(2)
-	cmd.RunE = func(cmd *cobra.Command, results []string) error {
+	cmd := whatIfCommand(&cobra.Command{
+		Use:   "compare {--cluster FILE | --kubeconfig FILE} --a FILE --b FILE | A.json B.json",
+		Short: "Compare where pods are scheduled under two configurations",
+		Long: `Schedule the pods of a copy of a cluster under two configurations, and show which pods differ, and why. With
+several --b, each is compared with A, in one table. With two files of "simulator side", it compares these.
+
+The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none (or as --fail-on
+says), and 2 if there is no result: also if no pod is to be scheduled, and if pods that run in the cluster
+have no node under A, unless --accept-unplaced is given.`,
+		Example: `  # Show what a new configuration changes for the pending pods
+  simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml
+
+  # Reschedule all pods from scratch, and show pods and nodes that differ
+  simulator compare --kubeconfig ~/.kube/config --a none --b v2 --pods all --details
+
+  # Write a comment for a pull request, and fail if a pod moves
+  simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml -o markdown --fail-on lost,moved`,
+		Args: cobra.MaximumNArgs(2),
+	}, func(cmd *cobra.Command, results []string) error {
 		if os.Getenv("GOGC") == "" {
 			debug.SetGCPercent(gcPercent)
 		}
 		return c.run(cmd, results)
-	}
-	cmd.Long = cmd.Short + `.
-
-With --b given more than once, each is compared with A, in one table. With two files that
-"simulator side" has written, it shows how these differ.
-
-The exit status is 0 if every pod that has a node under A has one under B, 1 if one has none (or
-what --fail-on says), and 2 if there was no comparison: if no pod was there to be scheduled, too,
-and if pods that run in the cluster have no node under A, unless --accept-unplaced is given.`
+	})
 	flags := cmd.Flags()
-	either := "a KubeSchedulerConfiguration, or one of " + strings.Join(simulator.Variants, ", ")
 	c.clusterFlags.add(flags)
-	flags.StringVar(&c.a, "a", "", "the configuration as it is: "+either)
-	flags.StringArrayVar(&c.b, "b", nil, "the configuration as it would be: "+either+"; may be given more than once")
-	sideFlags(flags, &c.Pods, &c.Seed)
-	flags.Lookup("seed").Usage = "of the first run; those after it count up from it"
-	flags.IntVar(&c.Runs, "runs", 1, "how often, with another seed each time, to see what chance does")
-	flags.BoolVar(&c.InTurn, "in-turn", false, "one side after the other, which takes half the memory")
-	flags.StringVar(&c.programA, "a-simulator", "", "the simulator that runs A, such as bin/simulator-1.37 (default: this one)")
-	flags.StringArrayVar(&c.programsB, "b-simulator", nil, "the simulator that runs B; of several, in their order")
-	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then: objects that are created, updated and deleted, in steps")
+	flags.StringVar(&c.a, "a", "", "current configuration: "+configHelp)
+	flags.StringArrayVar(&c.b, "b", nil, "changed configuration: "+configHelp+"; can be repeated")
+	sideFlags(flags, &c.Pods, &c.Seed, seedHelp+"; further runs count up from it")
+	flags.IntVar(&c.Runs, "runs", 1, runsHelp)
+	flags.BoolVar(&c.InTurn, "in-turn", false, "run one side after the other, which takes half the memory")
+	flags.StringVar(&c.programA, "a-simulator", "", "simulator that runs A, such as bin/simulator-1.37 (default: this one)")
+	flags.StringArrayVar(&c.programsB, "b-simulator", nil, "simulator that runs B; can be repeated, in the order of --b")
+	flags.StringVar(&c.scenario, "scenario", "", scenarioHelp)
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
-		"go by the other pods where some that run in the cluster have no node under A, and list those")
-	outputFlag(flags, &c.format, slices.Sorted(maps.Keys(report.Formats)), "table, json, markdown, or html: a page that is one file")
-	flags.BoolVar(&c.details, "details", false, "in the table: which pods and nodes differ, and why")
-	flags.StringArrayVar(&c.GroupBy, "group-by", nil, "a label of nodes by which they are counted; may be given more than once (default: that of the zone)")
-	flags.StringVar(&c.prices, "prices", "", "file with the prices of nodes, by instance type or by another label")
-	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: lost, moved, spread, cost, or none")
+		"compare the other pods if some that run in the cluster have no node under A, and list those")
+	outputFlag(flags, &c.format, slices.Sorted(maps.Keys(report.Formats))...)
+	flags.BoolVar(&c.details, "details", false, "in the table, also show which pods and nodes differ, and why")
+	flags.StringArrayVar(&c.GroupBy, "group-by", nil, "label of nodes by which they are counted; can be repeated (default: that of the zone)")
+	flags.StringVar(&c.prices, "prices", "", pricesHelp)
+	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: "+strings.Join(failures, ", "))
 	return cmd
 }
-
-// Exit statuses of compare.
-const (
-	statusLost = 1
-	statusNone = 2
-)
-
-// lostError is that pods have a node no more, say under B.
-type lostError string
-
-func (e lostError) Error() string { return string(e) }
 
 func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	write := report.Formats[c.format]
@@ -114,23 +106,23 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 // failures are the words of --fail-on.
 var failures = []string{"lost", "moved", "spread", "cost", "none"}
 
-// checkReport looks at the flags of what is told, before anything is started.
+// checkReport looks at the flags of the report, before anything is started.
 func (c *comparison) checkReport() (err error) {
 	for _, word := range c.failOn {
 		switch {
 		case !slices.Contains(failures, word):
-			return fmt.Errorf("--fail-on %q is none of %s", word, strings.Join(failures, ", "))
+			return fmt.Errorf("--fail-on: invalid value %q: use %s", word, strings.Join(failures, ", "))
 		case word == "none" && len(c.failOn) > 1:
-			return errors.New("--fail-on none stands alone: leave it out, or the others")
+			return errors.New("--fail-on none cannot be combined with other values")
 		case word == "cost" && c.prices == "":
 			return errors.New("--fail-on cost needs --prices")
 		}
 	}
 	if c.details && c.format != "table" {
-		return fmt.Errorf("--details is for the table: leave it out with -o %s", c.format)
+		return fmt.Errorf("--details is for -o table, not for -o %s", c.format)
 	}
 	if len(c.b) > 1 && c.format == "html" {
-		return errors.New("-o html is for one --b: run it once for each, or take -o table, markdown or json")
+		return errors.New("-o html is for one --b: run the command once for each, or use -o table, markdown or json")
 	}
 	if c.prices != "" {
 		c.Prices, err = compare.ReadPrices(c.prices)
@@ -148,24 +140,24 @@ func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Res
 		return nil, err
 	}
 	progress := progressOf(cmd)
-	c.Progress = progress.say
-	pods := len(c.Cluster.Pods) // which Run uses up
+	c.Progress = progress.show
+	pods := len(c.Cluster.Pods) // Run takes them out of it
 	results, err := compare.Run(cmd.Context(), c.Options)
 	progress.end()
 	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && pods > 0 {
-		return nil, fmt.Errorf("%w; --pods all schedules anew those that have a node", err)
+		return nil, fmt.Errorf("%w; --pods all reschedules those that have a node", err)
 	}
 	return results, err
 }
 
 func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Result, error) {
 	if len(files) != 2 {
-		return nil, fmt.Errorf("%s: two results are compared, and this is one: name that of B, too", files[0])
+		return nil, fmt.Errorf("%s: name two results: that of A and that of B", files[0])
 	}
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"output", "details", "accept-unplaced", "prices", "group-by", "fail-on"}, f.Name) {
-			wrong = fmt.Errorf("--%s is for sides that are run, and %s and %s were: leave it out", f.Name, files[0], files[1])
+			wrong = fmt.Errorf("--%s cannot be used with results: %s and %s are complete", f.Name, files[0], files[1])
 		}
 	})
 	if wrong != nil {
@@ -180,8 +172,8 @@ func (c *comparison) judge(results []*compare.Result) error {
 		unplaced = append(unplaced, pod.Namespace+"/"+pod.Name)
 	}
 	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
-		return fmt.Errorf("%s no node under A: %s; if A is what the cluster runs with, the copy lacks what they need, such as claims and volumes "+
-			"(simulator snapshot takes them along); --accept-unplaced goes by the other pods",
+		return fmt.Errorf("%s no node under A: %s; if A is the configuration of the cluster, the copy lacks what they need, such as claims and volumes "+
+			"(simulator snapshot saves them); --accept-unplaced compares the other pods",
 			few(n, "runs in the cluster and has", "run in the cluster and have"), words.Few(unplaced))
 	}
 	var failed []string
@@ -200,10 +192,10 @@ func (c *comparison) judge(results []*compare.Result) error {
 	return lostError(strings.Join(failed, "; "))
 }
 
-// moreUneven is by how many percent a standard deviation has to be larger under B.
-const moreUneven = 1
+// moreImbalance is by how many percent a standard deviation has to be larger under B.
+const moreImbalance = 1
 
-// failure says what of a result is what a word of --fail-on means.
+// failure says how a result fails by a word of --fail-on.
 func failure(word, b string, r *compare.Result) (all []string) {
 	lost, moved := r.Lost(), 0
 	for _, run := range r.Runs {
@@ -213,13 +205,13 @@ func failure(word, b string, r *compare.Result) (all []string) {
 	case word == "lost" && lost > 0:
 		return []string{few(lost, "has", "have") + " a node under A and none under " + b}
 	case word == "moved" && moved > 0:
-		return []string{few(moved, "has", "have") + " another node under " + b}
+		return []string{few(moved, "moves", "move") + " under " + b}
 	case word == "cost" && r.Load.B.UsedCost-r.Load.A.UsedCost > .005:
 		return []string{fmt.Sprintf("nodes that are used cost %.2f an hour under A and %.2f under %s", r.Load.A.UsedCost, r.Load.B.UsedCost, b)}
 	case word == "spread":
 		for _, one := range r.Load.Resources() {
-			if was, is := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; is > was+moreUneven {
-				all = append(all, fmt.Sprintf("%s is more uneven under %s: %.1f %% under A, %.1f %% under %s", one, b, was, is, b))
+			if was, is := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; is > was+moreImbalance {
+				all = append(all, fmt.Sprintf("imbalance of %s is larger under %s: %.1f %% under A, %.1f %% under %s", one, b, was, is, b))
 			}
 		}
 	}
@@ -241,9 +233,9 @@ func (c *comparison) read(cmd *cobra.Command) (err error) {
 	case len(c.b) == 0:
 		return errors.New("--b is missing; try simulator compare --help")
 	case len(c.programsB) > len(c.b):
-		return fmt.Errorf("--b-simulator is given %d times, and --b %d times", len(c.programsB), len(c.b))
+		return fmt.Errorf("there are %d --b-simulator for %d --b", len(c.programsB), len(c.b))
 	}
-	if err := c.clusterFlags.check(compareName); err != nil {
+	if err := c.clusterFlags.check(cmd); err != nil {
 		return err
 	}
 	var wrong []string

@@ -47,7 +47,7 @@ func compareHere(ctx context.Context, args ...string) (status int, out, errOut s
 	return status, stdout.String(), stderr.String()
 }
 
-func TestCompareTellsByItsExitStatus(t *testing.T) {
+func TestTheExitStatusOfCompareReportsLostPods(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
 	status, out, errOut := compareHere(t.Context(), "--cluster", cluster, "--a", "none", "--b", "v2", "-o", "json")
@@ -64,7 +64,7 @@ func TestCompareTellsByItsExitStatus(t *testing.T) {
 	}
 }
 
-func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
+func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
 	half := writeFile(t, dir, "half.yaml", comparedCluster[:strings.LastIndex(comparedCluster, "  spec")])
@@ -101,14 +101,14 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 		"--scenario " + steps + ": line 2: ":                                                 {"--a", "none", "--b", "v2", "--cluster", cluster, "--scenario", steps},
 		"delete[0]: an object needs apiVersion, kind and":                                    {"--a", "none", "--b", "v2", "--cluster", cluster, "--scenario", nameless},
 		"unknown flag: --c": {"--c"},
-		`--fail-on "worse" is none of lost, moved, spread, cost, none`:                      {"a.json", "b.json", "--fail-on", "lost,worse"},
-		"--fail-on none stands alone":                                                       {"a.json", "b.json", "--fail-on", "none", "--fail-on", "lost"},
+		`--fail-on: invalid value "worse": use lost, moved, spread, cost, none`:             {"a.json", "b.json", "--fail-on", "lost,worse"},
+		"--fail-on none cannot be combined":                                                 {"a.json", "b.json", "--fail-on", "none", "--fail-on", "lost"},
 		"--fail-on cost needs --prices":                                                     {"a.json", "b.json", "--fail-on", "cost"},
-		"--details is for the table: leave it out with -o markdown":                         {"a.json", "b.json", "--details", "-o", "markdown"},
+		"--details is for -o table, not for -o markdown":                                    {"a.json", "b.json", "--details", "-o", "markdown"},
 		"--prices " + steps + `: line 1: steps: unknown field`:                              {"a.json", "b.json", "--prices", steps},
 		"--prices: no node has a price: there are some for t3.nano, and none of these is a": {"--a", "none", "--b", "v2", "--cluster", cluster, "--prices", prices},
-		"-o html is for one --b: run it once for each":                                      {"--a", "none", "--b", "v2", "--b", "v1", "--cluster", cluster, "-o", "html"},
-		"--b-simulator is given 2 times, and --b 1 times":                                   {"--a", "none", "--b", "v2", "--cluster", cluster, "--b-simulator", "x", "--b-simulator", "y"},
+		"-o html is for one --b: run the command once for each":                             {"--a", "none", "--b", "v2", "--b", "v1", "--cluster", cluster, "-o", "html"},
+		"there are 2 --b-simulator for 1 --b":                                               {"--a", "none", "--b", "v2", "--cluster", cluster, "--b-simulator", "x", "--b-simulator", "y"},
 		"--group-by pool: no node has the label":                                            {"--a", "none", "--b", "v2", "--cluster", cluster, "--group-by", "pool"},
 	} {
 		status, out, errOut := compareHere(t.Context(), args...)
@@ -122,7 +122,7 @@ func TestCompareSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	}
 }
 
-func TestCompareEndsSoonWhenItIsTold(t *testing.T) {
+func TestCompareEndsSoonAfterASignal(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -207,7 +207,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 // healthyCluster has a node for every pod.
 var healthyCluster = strings.ReplaceAll(comparedCluster, "spec: {", "spec: {nodeName: node-1, ")
 
-func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
+func TestWithoutAComparisonTheExitStatusIsTwo(t *testing.T) {
 	dir := t.TempDir()
 	healthy := writeFile(t, dir, "healthy.yaml", healthyCluster)
 	gated := writeFile(t, dir, "gated.yaml", healthyCluster+`
@@ -215,7 +215,7 @@ func TestWhereNothingIsComparedTheStatusIsTwo(t *testing.T) {
   spec: {schedulingGates: [{name: example.com/later}], containers: [{name: c, image: c}]}
 `)
 	for want, args := range map[string][]string{
-		"simulator: nothing to compare: no pod of the cluster is pending; --pods all schedules anew those that have a node\n": {
+		"simulator: nothing to compare: every pod of the cluster has a node; --pods all reschedules those that have a node\n": {
 			"--cluster", healthy,
 		},
 		"simulator: nothing to compare: the scheduler tried no pod; pod default/gated: it has scheduling gates; --pods all": {
@@ -263,7 +263,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 }
 
 // A snapshot that lacks what pods need leaves them without a node under any configuration.
-func TestPodsThatRunAndHaveNoNodeUnderAAreAFaultOfTheCopy(t *testing.T) {
+func TestRunningPodsThatAreUnschedulableUnderAAreAMistakeOfTheCopy(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+`
 - metadata: {name: db, namespace: default}
   spec:
@@ -278,7 +278,7 @@ limitRanges: # younger than the pod
 `)
 	args := []string{"--cluster", cluster, "--a", "none", "--b", "native", "--pods", "all"}
 	status, out, errOut := compareHere(t.Context(), args...)
-	const sentence = "2 pods run in the cluster and have no node under A: none/db, small/refused; "
+	const sentence = "2 pods run in the cluster and have no node under A: default/db, small/refused; "
 	if status != statusNone || !strings.Contains(errOut, "simulator: "+sentence) || !strings.Contains(errOut, "--accept-unplaced") {
 		t.Errorf("status %d: %s", status, errOut)
 	}
@@ -334,7 +334,7 @@ func loads(t *testing.T, dir, name string, on ...string) string {
 	return path
 }
 
-func TestWhatIsAFailureIsChosen(t *testing.T) {
+func TestFailOnChoosesWhatIsAFailure(t *testing.T) {
 	dir := t.TempDir()
 	even, packed, lost, other := loads(t, dir, "even", "one", "two"), loads(t, dir, "packed", "one", "one"), loads(t, dir, "lost", "one", ""), loads(t, dir, "other", "two", "one")
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {one: 1, two: 2}\n")
@@ -344,15 +344,15 @@ func TestWhatIsAFailureIsChosen(t *testing.T) {
 		says     string
 	}{
 		{even, packed, "lost", 0, ""},
-		{even, packed, "moved", statusLost, "1 pod has another node under B"},
-		{even, packed, "spread", statusLost, "CPU is more uneven under B: 0.0 % under A, 25.0 % under B"},
+		{even, packed, "moved", statusLost, "1 pod moves under B"},
+		{even, packed, "spread", statusLost, "imbalance of CPU is larger under B: 0.0 % under A, 25.0 % under B"},
 		{packed, even, "spread", 0, ""},
 		{even, packed, "cost", 0, ""},
 		{packed, even, "cost", statusLost, "nodes that are used cost 1.00 an hour under A and 3.00 under B"},
 		{even, lost, "lost", statusLost, "1 pod has a node under A and none under B"},
 		{even, lost, "moved", 0, ""},
 		{even, lost, "none", 0, ""},
-		{even, other, "lost,moved", statusLost, "2 pods have another node under B"},
+		{even, other, "lost,moved", statusLost, "2 pods move under B"},
 		{even, other, "spread,cost", 0, ""},
 	} {
 		status, out, errOut := compareHere(t.Context(), test.a, test.b, "--fail-on", test.on, "--prices", prices, "-o", "markdown")

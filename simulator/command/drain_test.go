@@ -34,21 +34,21 @@ func here(ctx context.Context, args ...string) (status int, out, errOut string) 
 	return status, stdout.String(), stderr.String()
 }
 
-func TestADrainTellsByItsExitStatusWhetherEveryPodFoundANode(t *testing.T) {
+func TestTheExitStatusOfDrainReportsUnschedulablePods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t.Context(), "drain", "--selector", "pool=old", "--cluster", cluster)
 	const tried = "\nTried in memory under none, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n"
-	const sum = "1 pod: 1 to another node, 0 without a node.\n\n"
-	if want := sum + "WORKLOAD                 PODS   NO NODE   REASON\nReplicaSet default/web   1      0         \n\n" +
+	const sum = "1 pod: 1 to another node, 0 unschedulable.\n\n"
+	if want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
 		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried; status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "-l", "pool=old", "--cluster", cluster, "-o", "markdown")
-	if want := sum + "| WORKLOAD | PODS | NO NODE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried; status != 0 || out != want {
+	if want := sum + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried; status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
-	status, out, errOut = here(t.Context(), "drain", "--pods", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")), "--runs", "2")
-	if status != 0 || !regexp.MustCompile("(?s)^2 pods: [01] to another node, [12] back to the same, 0 without a node.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
+	status, out, errOut = here(t.Context(), "drain", "--pod-selector", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")), "--runs", "2")
+	if status != 0 || !regexp.MustCompile("(?s)^2 pods: [01] to another node, [12] back to the same, 0 unschedulable.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "node-2", "--cluster", cluster, "--config", "native", "-o", "json")
@@ -61,12 +61,12 @@ func TestADrainTellsByItsExitStatusWhetherEveryPodFoundANode(t *testing.T) {
 	}
 }
 
-func TestAShrinkSaysWhatCanGoAndWhatThatSaves(t *testing.T) {
+func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", drainable)
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
 	status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--prices", prices)
-	want := "^1 of 2 nodes can go. They were found in 3 trials, the emptiest first: in another order more might go.\nThey cost 0.50 EUR an hour.\n" +
+	want := "^1 of 2 nodes can go. This took 3 trials, the emptiest node first; another order may find more.\nThey cost 0.50 EUR an hour.\n" +
 		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n   node-2 .default/(?:web|big)-1.\n\nTried in memory under none, with seed 1.*\n$"
 	found := regexp.MustCompile(want).FindStringSubmatch(out)
 	if status != 0 || found == nil {
@@ -75,28 +75,28 @@ func TestAShrinkSaysWhatCanGoAndWhatThatSaves(t *testing.T) {
 	if status, out, errOut := here(t.Context(), strings.Fields(found[1])[1:]...); status != 0 || !strings.Contains(out, "node-1   node-2") {
 		t.Errorf("%s: status %d: %s %s", found[1], status, out, errOut)
 	}
-	if status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--selector", "type=large"); status != statusLost || !strings.HasPrefix(out, "0 of 1 nodes can go.") {
+	if status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--selector", "type=large"); status != statusLost || !strings.HasPrefix(out, "0 of 1 node can go.") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 }
 
-func TestWhatIsWrongWithADrainIsSaidInALineBeforeAnythingIsStarted(t *testing.T) {
+func TestDrainAndShrinkReportMistakesBeforeTheyStartAnything(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", drainable)
 	bare := writeFile(t, dir, "bare.yaml", drainable+"- {metadata: {name: bare, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}}\n")
 	configured := writeFile(t, dir, "configured.yaml", drainable+"schedulerConfig: {kind: KubeSchedulerConfiguration, apiVersion: kubescheduler.config.k8s.io/v1, parallelism: -1}\n")
 	prices := writeFile(t, dir, "prices.yaml", "label: type\nperHour: {huge: 2}\n")
 	for want, args := range map[string][]string{
-		"what is to go? Name nodes, or choose them by --selector, or choose pods by --pods: one of the three": {"drain", "--cluster", cluster},
-		"what is to go? Name nodes,":                                       {"drain", "node-1", "--selector", "a", "--cluster", cluster},
+		"choose what to drain: name nodes, or give --selector, or give --pod-selector": {"drain", "--cluster", cluster},
+		"choose what to drain: name ":                                      {"drain", "node-1", "--selector", "a", "--cluster", cluster},
 		"--cluster or --kubeconfig is missing; try simulator drain --help": {"drain", "node-1"},
 		"the cluster has no node node-3, node-4":                           {"drain", "node-3", "node-1", "node-4", "--cluster", cluster},
-		"--selector pool=new: no node of the cluster has such labels":      {"shrink", "--selector", "pool=new", "--cluster", cluster},
-		"--pods app=none: no pod that runs has such labels":                {"drain", "--pods", "app=none", "--cluster", cluster},
-		"--pods =: ":     {"drain", "--pods", "=", "--cluster", cluster},
-		"--selector =: ": {"shrink", "--selector", "=", "--cluster", cluster},
-		"no controller recreates these pods: default/bare; --force looks where they would go if one did":   {"drain", "node-1", "--cluster", bare},
-		"--config v3: there is no such file, and no such plugin variant":                                          {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
+		"--selector pool=new: no node matches":                             {"shrink", "--selector", "pool=new", "--cluster", cluster},
+		"--pod-selector app=none: no pod that has a node matches":          {"drain", "--pod-selector", "app=none", "--cluster", cluster},
+		"--pod-selector =: ":                                               {"drain", "--pod-selector", "=", "--cluster", cluster},
+		"--selector =: ":                                                   {"shrink", "--selector", "=", "--cluster", cluster},
+		"no controller recreates these pods: default/bare; --force shows where they would go if one did":   {"drain", "node-1", "--cluster", bare},
+		"--config v3: there is no such file, and no such plugin variant":                                   {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
 		"the configuration in the cluster's file: line 1: parallelism: ":                                   {"drain", "node-1", "--cluster", configured},
 		`invalid argument "yaml" for "-o, --output" flag: use json, markdown or table`:                     {"shrink", "--cluster", cluster, "-o", "yaml"},
 		"--prices: no node has a price: there are some for huge, and none of these is a node's label type": {"shrink", "--cluster", cluster, "--prices", prices},
@@ -117,12 +117,12 @@ func TestAPodWithoutAControllerIsForced(t *testing.T) {
 	}
 }
 
-func TestAShrinkEndsWhenItIsToldAndLeavesNothingBehind(t *testing.T) {
+func TestShrinkEndsAfterASignalAndLeavesNothingBehind(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
-	cancel(errors.New("told so"))
-	if status, out, errOut := here(ctx, "shrink", "--cluster", cluster); status != statusNone || out != "" || !strings.HasSuffix(errOut, "simulator: told so\n") {
+	cancel(errors.New("interrupted"))
+	if status, out, errOut := here(ctx, "shrink", "--cluster", cluster); status != statusNone || out != "" || !strings.HasSuffix(errOut, "simulator: interrupted\n") {
 		t.Errorf("it ended with %d: %s%s", status, out, errOut)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {

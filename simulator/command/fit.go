@@ -2,8 +2,6 @@ package command
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -12,43 +10,49 @@ import (
 )
 
 type fitCommand struct {
-	copyFlags
-	plugins          frameworkruntime.Registry
+	trial
 	files            []string
-	format, growWith string
+	growWith         string
 	untilFull, nodes bool
 }
 
-const fitName = "fit"
-
 func newFit(plugins frameworkruntime.Registry) *cobra.Command {
-	f := &fitCommand{plugins: plugins}
-	cmd := newCommand(fitName+" -f manifests/ {--cluster cluster.yaml | --kubeconfig FILE}",
-		"Schedule what manifests would make, in a copy of a cluster, and show what waits, and why", nil)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }
-	cmd.Long = cmd.Short + `.
+	f := &fitCommand{trial: trial{plugins: plugins}}
+	cmd := whatIfCommand(&cobra.Command{
+		Use:   "fit -f FILENAME {--cluster FILE | --kubeconfig FILE}",
+		Short: "Show where the pods of manifests would be scheduled",
+		Long: `Show where the pods of manifests would be scheduled in a copy of a cluster, which of them would stay
+pending, and why.
 
-The exit status is 0 if all would fit, 1 if a pod would stay pending, also one that runs now and is
-preempted, and 2 if nothing was tried. With --until-full it is 1 if no replica of a workload fits,
-with --grow-with if a pod would stay pending however many nodes are added.`
+The exit status is 0 if all pods fit, 1 if a pod would stay pending, also one that runs now and would be
+preempted, and 2 if there is no result. With --until-full it is 1 if no replica of a workload fits; with
+--grow-with, if pods would stay pending however many nodes are added.`,
+		Example: `  # Check whether the manifests of a directory fit a cluster
+  simulator fit -f manifests/ --kubeconfig ~/.kube/config
+
+  # Count how many more replicas fit
+  simulator fit -f web.yaml --cluster cluster.yaml --until-full
+
+  # Count how many more nodes the manifests need
+  simulator fit -f manifests/ --cluster cluster.yaml --grow-with node.yaml`,
+		Args: cobra.NoArgs,
+	}, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	flags := cmd.Flags()
-	f.copyFlags.add(flags)
-	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; may be given more than once")
+	f.add(flags)
+	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; can be repeated")
 	flags.BoolVar(&f.untilFull, "until-full", false,
-		fmt.Sprintf("say how many more replicas of each workload fit, added in turn, %d at most, without preempting anybody", fit.MostReplicas))
+		fmt.Sprintf("count how many more replicas of each workload fit, added in turn, at most %d, without preemption", fit.MostReplicas))
 	flags.StringVar(&f.growWith, "grow-with", "",
-		fmt.Sprintf("file with a Node: say how many more like it are needed until everything fits, %d at most", fit.MostNodes))
+		fmt.Sprintf("file with a Node: count how many more nodes like it are needed until everything fits, at most %d", fit.MostNodes))
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
-	outputFlag(flags, &f.format, slices.Sorted(maps.Keys(fit.Formats)), "table, markdown or json")
 	return cmd
 }
 
 func (f *fitCommand) run(cmd *cobra.Command) error {
-	write := fit.Formats[f.format]
 	if len(f.files) == 0 {
-		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", fitName)
+		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", cmd.Name())
 	}
-	if err := f.check(fitName); err != nil {
+	if err := f.check(cmd); err != nil {
 		return err
 	}
 	manifests, err := fit.Read(f.files, cmd.InOrStdin())
@@ -61,19 +65,16 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 			return fmt.Errorf("--grow-with %w", err)
 		}
 	}
-	tried, err := f.whatIf(cmd, f.plugins)
+	var fitting *fit.Fitting
+	err = f.try(cmd, func(with tried) (err error) {
+		o.Options, o.Name, o.Progress = with.Options, with.name, with.progress
+		fitting, err = fit.Fit(cmd.Context(), o)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer tried.done()
-	progress := progressOf(cmd)
-	o.Options, o.Name, o.Progress = tried.Options, tried.name(), progress.tells
-	fitting, err := fit.Fit(cmd.Context(), o)
-	progress.end()
-	if err != nil {
-		return tried.labelled(err)
-	}
-	if err := write(cmd.OutOrStdout(), fitting, f.nodes); err != nil {
+	if err := fit.Formats[f.format](cmd.OutOrStdout(), fitting, f.nodes); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	if !fitting.Fits() {

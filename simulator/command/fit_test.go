@@ -27,11 +27,11 @@ spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "4"}}}]}
 
 func fitHere(ctx context.Context, args ...string) (status int, out, errOut string) {
 	var stdout, stderr bytes.Buffer
-	status = run(ctx, append([]string{fitName}, args...), &stdout, &stderr)
+	status = run(ctx, append([]string{"fit"}, args...), &stdout, &stderr)
 	return status, stdout.String(), stderr.String()
 }
 
-func TestFitTellsByItsExitStatus(t *testing.T) {
+func TestTheExitStatusOfFitReportsPendingPods(t *testing.T) {
 	dir := t.TempDir()
 	cluster, both := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "both.yaml", fittedPods)
 	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
@@ -60,7 +60,7 @@ func TestFitTellsByItsExitStatus(t *testing.T) {
 }
 
 // The cluster's own configuration decides, unless one is named.
-func TestFitGoesByTheConfigurationOfTheFile(t *testing.T) {
+func TestFitUsesTheConfigurationOfTheFile(t *testing.T) {
 	const config = "\nschedulerConfig: {apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{schedulerName: another}]}\n"
 	dir := t.TempDir()
 	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster+config), writeFile(t, dir, "pods.yaml", fittedPods)
@@ -70,7 +70,7 @@ func TestFitGoesByTheConfigurationOfTheFile(t *testing.T) {
 	}
 }
 
-func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
+func TestFitReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
 	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "pods.yaml", fittedPods)
 	gone := filepath.Join(dir, "gone.yaml")
@@ -104,14 +104,14 @@ func TestFitSaysWhatIsWrongBeforeItStartsAnything(t *testing.T) {
 	}
 }
 
-func TestFitEndsWhenItIsToldAndLeavesNothingBehind(t *testing.T) {
+func TestFitEndsAfterASignalAndLeavesNothingBehind(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	dir := t.TempDir()
 	cluster, pods := writeFile(t, dir, "cluster.yaml", comparedCluster), writeFile(t, dir, "pods.yaml", fittedPods)
-	cancel(errors.New("told so"))
+	cancel(errors.New("interrupted"))
 	status, out, errOut := fitHere(ctx, "-f", pods, "--cluster", cluster)
-	if status != statusNone || out != "" || !strings.HasSuffix(errOut, "simulator: told so\n") {
+	if status != statusNone || out != "" || !strings.HasSuffix(errOut, "simulator: interrupted\n") {
 		t.Errorf("it ended with %d: %s%s", status, out, errOut)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {

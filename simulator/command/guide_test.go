@@ -62,10 +62,10 @@ func TestTheFirstChapterOnGuestsIsTrue(t *testing.T) {
 					}
 					return nil
 				})
-				_, told := get(t, base+"/api/v1/pods/default/db/attempts")
-				placed = strings.Contains(told, "node(s) had no disk of the kind nvme")
+				_, attempts := get(t, base+"/api/v1/pods/default/db/attempts")
+				placed = strings.Contains(attempts, "node(s) had no disk of the kind nvme")
 				if !placed {
-					t.Errorf("it does not tell what the guest said of slow: %s", told)
+					t.Errorf("the guest's reason for slow is missing: %s", attempts)
 				}
 			})
 		default:

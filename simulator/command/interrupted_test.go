@@ -55,7 +55,7 @@ func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T)
 	again := newOutput()
 	ctx, end := context.WithTimeout(t.Context(), 30*time.Second) // it would run for ever
 	defer end()
-	said := "simulator: data directory " + dir + ": an import or a reset of it was not finished, and controllers would go on with the half of it that is there: "
+	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
 	if code := run(ctx, args, again, again); code != 1 || !strings.Contains(again.String(), said) {
 		t.Errorf("without the file it ended with %d: %s", code, again)
 	}

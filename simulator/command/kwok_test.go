@@ -141,7 +141,7 @@ func TestWithoutKubeletsNothingBecomesReady(t *testing.T) {
 	}
 }
 
-func TestFlagsOfKwokThatCannotBeTogetherStopTheStart(t *testing.T) {
+func TestFlagsOfKwokThatExcludeEachOtherPreventAStart(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // Main is all that main of a simulator does. The options add plugins to those that it
@@ -43,28 +41,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	plugins, err := kubescheduler.Registry(options...)
 	if err != nil {
 		fmt.Fprintln(stderr, "simulator:", err)
-		return statusNone
+		return cli.StatusUsage
 	}
 	cmd := newSimulator(plugins)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	ran, err := cmd.ExecuteContextC(ctx)
-	if err == nil {
+	if err = cmd.ExecuteContext(ctx); err == nil {
 		return 0
 	}
 	fmt.Fprintln(stderr, "simulator:", err)
-	var lost lostError
 	var usage cli.UsageError
-	switch {
-	case errors.As(err, &usage):
+	var none noResultError
+	if errors.As(err, &usage) || errors.As(err, &none) {
 		return cli.StatusUsage
-	case !slices.Contains([]string{compareName, side.CommandName, fitName, drainName, shrinkName}, ran.Name()):
-		return 1
-	case errors.As(err, &lost):
-		return statusLost
 	}
-	return statusNone
+	return 1
 }
 
 // Ports that kube-scheduler-simulator has, too.
@@ -85,41 +77,46 @@ type options struct {
 	headless         bool
 }
 
-func newCommand(use, short string, run func(context.Context, *cobra.Command) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), cmd) },
-	}
-}
-
 func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 	o := &options{Config: simulator.Config{Plugins: plugins}}
-	cmd := newCommand("simulator", "A whole Kubernetes cluster in one process, with a web page, to see regex scheduling at work",
-		func(ctx context.Context, cmd *cobra.Command) error {
+	cmd := &cobra.Command{
+		Use:   "simulator",
+		Short: "Simulate a Kubernetes cluster in one process, with a web page",
+		Long: `Simulate a Kubernetes cluster in one process: etcd, kube-apiserver, controllers, fake kubelets and kube-scheduler
+with regex scheduling. The web page shows why each pod is where it is. Nothing runs in the pods.`,
+		Example: `  # Start an empty cluster; its page is http://localhost:3000
+  simulator
+
+  # Start with a copy of a cluster
+  simulator --from cluster.yaml.gz
+
+  # Compare two configurations of the scheduler, without starting a cluster
+  simulator compare --cluster cluster.yaml.gz --a before.yaml --b after.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Resume = !cmd.Flags().Changed("plugin") && !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
-			return serve(ctx, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		})
-	cmd.Example = `  simulator                                   # an empty cluster, its page at http://localhost:3000
-  simulator --from cluster.yaml.gz            # a copy of a cluster
-  simulator compare --cluster cluster.yaml.gz --a before.yaml --b after.yaml`
+			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
 	flags := cmd.Flags()
 	o.AddFlags(flags)
-	o.cluster.AddFlags(flags, "real cluster to start with a copy of; it is only read")
+	o.cluster.AddFlags(flags, "real cluster to copy at the start; it is only read")
 	portFlag(cmd, &o.port, "port of the page and its API; 0 is any free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
-		"address that the page and its API listen on; whoever reaches it may do anything with the cluster, since there is no password")
+		"address of the page and its API; there is no password: who reaches it can do everything with the cluster")
 	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --plugin")
-	flags.StringVar(&o.from, "from", "", "file with a cluster to start with: from \"simulator snapshot\", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml")
+	flags.StringVar(&o.from, "from", "",
+		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml`)
 	o.maxSize.add(flags)
-	flags.StringVar(&o.from, "import", "", "the same as --from")
-	flags.BoolVar(&o.objectsOnly, "objects-only", false, "leave out the scheduler's configuration that is in the file of --from")
+	flags.StringVar(&o.from, "import", "", "same as --from")
+	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")
 	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
 		newDrain(plugins), newShrink(plugins),
-		newAsk("reset", "Make the simulator that runs at --port again what it was at its start: its objects and its configuration",
+		newAsk("reset", "Reset a running simulator to the objects and the configuration that it started with",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
-		newAsk("stop", "Stop the simulator that runs at --port, and wait until it has stopped", stopRunning))
+		newAsk("stop", "Stop a running simulator, and wait until it has stopped", stopRunning))
 	cli.Complete(cmd)
 	return cmd
 }
@@ -130,19 +127,31 @@ func portFlag(cmd *cobra.Command, port *int, use string) {
 
 func newWalkthrough(plugins frameworkruntime.Registry) *cobra.Command {
 	cfg := simulator.Config{Plugins: plugins}
-	cmd := newCommand("walkthrough", "Start a cluster, do the steps by which the plugin is shown, and check what comes of them",
-		func(ctx context.Context, cmd *cobra.Command) error {
+	cmd := &cobra.Command{
+		Use:   "walkthrough",
+		Short: "Demonstrate regex scheduling step by step, and check each result",
+		Long: `Start a cluster, create nodes and pods with valid and invalid regexes, and check where each pod is scheduled or
+why it is pending.`,
+		Example: `  # Demonstrate the HTTP extender
+  simulator walkthrough --plugin extender`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg.Warnings = warnings{cmd.ErrOrStderr()}
-			return walk(ctx, cfg, cmd.OutOrStdout())
-		})
+			return walk(cmd.Context(), cfg, cmd.OutOrStdout())
+		},
+	}
 	cfg.AddPluginFlag(cmd.Flags())
 	return cmd
 }
 
-// newAsk makes a command that asks the simulator that runs at a port.
+// newAsk makes a command that sends a request to a running simulator.
 func newAsk(use, short string, ask func(context.Context, int) error) *cobra.Command {
 	var port int
-	cmd := newCommand(use, short, func(ctx context.Context, _ *cobra.Command) error { return ask(ctx, port) })
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		Example: "  simulator " + use + " --port 3001",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return ask(cmd.Context(), port) },
+	}
 	portFlag(cmd, &port, "port of its page")
 	return cmd
 }

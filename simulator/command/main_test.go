@@ -214,7 +214,7 @@ func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
 	session(t, with(), expect("RegexScheduling"))
 }
 
-func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
+func TestASavedConfigurationThatIsInvalidDoesNotPreventAStart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "scheduler-config.yaml")
 	for text, why := range map[string]string{
@@ -231,7 +231,7 @@ func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
 			}
 		})
 		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
-		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: mend the file or remove it") {
+		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: fix the file or remove it") {
 			t.Errorf("%q: it says %q in %s", text, line, out)
 		}
 		if left, err := os.ReadFile(file); err != nil || string(left) != text {
@@ -240,7 +240,7 @@ func TestAKeptConfigurationThatCannotBeUsedStopsNothing(t *testing.T) {
 	}
 }
 
-func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {
+func TestAPublicAddressCausesAWarningAndWorksByTheMachinesName(t *testing.T) {
 	name, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestListeningForOthersIsWarnedOfAndWorksByTheMachinesName(t *testing.T) {
 			}
 		}
 	})
-	if !strings.Contains(out, "simulator: warning: --listen 0.0.0.0: there is no password: whoever reaches this address can do everything") {
+	if !strings.Contains(out, "simulator: warning: --listen 0.0.0.0: there is no password: who reaches this address can do everything") {
 		t.Errorf("it does not warn: %s", out)
 	}
 }
@@ -353,7 +353,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 }
 
 // These once started a cluster, or exited as a comparison does that lost a pod's node.
-func TestWhatIsTypedWronglyStartsNothing(t *testing.T) {
+func TestUsageErrorsStartNothing(t *testing.T) {
 	for args, want := range map[string]struct {
 		status int
 		out    string
@@ -370,7 +370,7 @@ func TestWhatIsTypedWronglyStartsNothing(t *testing.T) {
 		"walkthrough --ap": {2, "unknown flag: --ap"},
 		"--plugin back":    {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
 		"--context prod":   {2, "there is none"},
-		"snapshot":         {2, "which cluster? Give the kubeconfig"},
+		"snapshot":         {2, "--kubeconfig is missing: give the kubeconfig"},
 
 		"--from a --kubeconfig b": {2, "--from and --kubeconfig: choose one of the two"},
 	} {

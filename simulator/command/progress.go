@@ -18,7 +18,7 @@ import (
 )
 
 func quietFlag(flags *pflag.FlagSet) {
-	flags.BoolP("quiet", "q", false, "do not show how far it is")
+	flags.BoolP("quiet", "q", false, "do not show progress")
 }
 
 // printer shows how far something is.
@@ -31,8 +31,8 @@ type printer struct {
 	window int // columns of the terminal; 0: it is none
 }
 
-// newPrinter shows on a terminal in one line, which is drawn anew, and else in a line for each
-// step, and again every few seconds.
+// newPrinter shows progress in one line of a terminal, which is drawn again and again, or else
+// in a line for each step, and again every few seconds.
 func newPrinter(to io.Writer) *printer {
 	p := &printer{to: to, began: time.Now(), sides: map[string]compare.Progress{}, shown: map[string]time.Time{}}
 	if file, ok := to.(*os.File); ok {
@@ -49,8 +49,8 @@ func progressOf(cmd *cobra.Command) *printer {
 	return newPrinter(cmd.ErrOrStderr())
 }
 
-// say shows it, unless the same step was shown just before.
-func (p *printer) say(now compare.Progress) {
+// show prints a line, unless the same step was shown just before.
+func (p *printer) show(now compare.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	again := 3 * time.Second
@@ -71,7 +71,7 @@ func (p *printer) say(now compare.Progress) {
 	fmt.Fprint(p.to, "\r\x1b[K", drawn(p.window, seconds, p.sides))
 }
 
-// end takes the line away, before something else is written.
+// end clears the line, before something else is written.
 func (p *printer) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +97,7 @@ func drawn(window int, seconds float64, sides map[string]compare.Progress) strin
 	return string(line[:min(len(line), window-1)])
 }
 
-// tells is told how far a command is that has no sides.
-func (p *printer) tells(step string, done, of int) {
-	p.say(compare.Progress{Step: step, Done: done, Of: of})
+// step shows a step of a command that has no sides.
+func (p *printer) step(step string, done, of int) {
+	p.show(compare.Progress{Step: step, Done: done, Of: of})
 }

@@ -41,7 +41,7 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 	}
 }
 
-func TestATerminalGetsOneLineThatIsDrawnAnew(t *testing.T) {
+func TestATerminalGetsOneLineThatIsDrawnAgain(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	tty, shown := terminal(t)
 	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "none", "--b", "none"}, io.Discard, tty)

@@ -9,13 +9,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 )
 
-func TestProgressIsToldAtEachStepAndNotMore(t *testing.T) {
+func TestProgressIsPrintedOncePerStep(t *testing.T) {
 	var out bytes.Buffer
 	p := newPrinter(&out)
 	for i := range 100 {
-		p.say(compare.Progress{Run: 1, Runs: 2, Side: "A", Step: "schedules", Done: i, Of: 100})
+		p.show(compare.Progress{Run: 1, Runs: 2, Side: "A", Step: "schedules", Done: i, Of: 100})
 	}
-	p.say(compare.Progress{Run: 2, Runs: 2, Side: "A", Step: "reads the cluster"})
+	p.show(compare.Progress{Run: 2, Runs: 2, Side: "A", Step: "reads the cluster"})
 	p.end()
 	if want := regexp.MustCompile(`(?s)^ +[\d.]+s  run 1 of 2, A: schedules, 0 of 100\n +[\d.]+s  run 2 of 2, A: reads the cluster\n$`); !want.MatchString(out.String()) {
 		t.Errorf("it tells %q", out.String())

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -66,7 +68,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	defer func() { err = errors.Join(err, servers.stop()) }()
 	o.Warnings = warnings{errOut}
 	if servers.page.Public() {
-		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: whoever reaches this address can do everything with the cluster, "+
+		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: who reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
 	}
 	o.Importing = objects != nil
@@ -86,7 +88,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	}
 }
 
-// open puts the page and the API in the place of the start-up steps.
+// open replaces the steps of the start with the page and the API.
 func open(ctx context.Context, o *options, s *simulator.Simulator, servers *servers, objects *snapshot.Snapshot, out io.Writer) error {
 	if objects != nil {
 		if err := o.importFirst(ctx, s, objects, progress(out, servers.starting), out); err != nil {
@@ -121,7 +123,7 @@ func progress(out io.Writer, starting *page.Starting) func(done, of int) {
 	}
 }
 
-// readFiles reads the files that flags name, before anything is started.
+// readFiles reads the files of flags, before anything is started.
 func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 	if o.confFile != "" {
 		config, err := os.ReadFile(o.confFile)
@@ -137,6 +139,39 @@ func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, cli.Usage(errors.New("--from and --kubeconfig: choose one of the two"))
 	}
 	return o.readFrom(ctx)
+}
+
+func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err error) {
+	if objects, o.notices, _, err = readSnapshot(ctx, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
+		return nil, err // which names it
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.from, err)
+	}
+	if o.objectsOnly {
+		objects.SchedulerConfig = nil
+	}
+	if objects.Source == nil {
+		objects.Source = &snapshot.Source{}
+	}
+	objects.Source.File = filepath.Base(o.from)
+	return objects, nil
+}
+
+// importFirst begins with a snapshot. It lists what cannot be imported, and goes on
+// with the rest.
+func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *snapshot.Snapshot, progress func(done, of int), out io.Writer) error {
+	err := s.ImportFirst(ctx, in, progress)
+	rejected := snapshot.NotImported(nil)
+	if err != nil && !errors.As(err, &rejected) {
+		if o.from != "" {
+			err = fmt.Errorf("%s: %w", o.from, err)
+		}
+		return err
+	}
+	fmt.Fprintf(out, "         this is %s\n", in.Source)
+	list(out, "not imported", rejected)
+	list(out, "note", o.notices)
+	return nil
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
@@ -197,7 +232,7 @@ func withFlag(err error, cfg simulator.Config) error {
 	return err
 }
 
-// warnings are written as everything that is wrong is.
+// warnings are written as errors are.
 type warnings struct{ to io.Writer }
 
 func (w warnings) Write(line []byte) (int, error) {

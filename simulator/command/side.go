@@ -3,9 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,47 +13,52 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // oneSide is the command that runs one side of a comparison, and writes a file.
 type oneSide struct {
 	side.Options
-	plugins                           frameworkruntime.Registry
-	cluster, config, scenario, output string
-	maxSize                           maxSize // of the file of cluster
+	clusterFlags                     // of which only the file is a flag
+	plugins                          frameworkruntime.Registry
+	config, scenario, output, called string
 }
 
 func newSide(plugins frameworkruntime.Registry) *cobra.Command {
 	c := &oneSide{plugins: plugins}
-	cmd := newCommand(side.CommandName+" --cluster cluster.yaml --config scheduler.yaml --to result.json.gz",
-		"Schedule pods under one configuration, and write what came of it, for compare",
-		func(ctx context.Context, cmd *cobra.Command) error { return c.run(ctx, cmd) })
+	cmd := whatIfCommand(&cobra.Command{
+		Use:   side.CommandName + " --cluster FILE --config FILE --to FILE",
+		Short: "Schedule pods under one configuration, and save the result for compare",
+		Long: `Schedule the pods of a cluster's copy under one configuration, and save the result. "simulator compare"
+compares two such files, also of simulators of different minors of Kubernetes.`,
+		Example: `  # Run one side each, and compare them
+  simulator side --cluster cluster.yaml --config before.yaml --to a.json
+  simulator-1.37 side --cluster cluster.yaml --config before.yaml --to b.json
+  simulator compare a.json b.json`,
+		Args: cobra.NoArgs,
+	}, func(cmd *cobra.Command, _ []string) error { return c.run(cmd) })
 	flags := cmd.Flags()
-	flags.StringVar(&c.cluster, "cluster", "", "file with the cluster: as exported, or from kubectl get")
-	c.maxSize.add(flags)
-	flags.StringVar(&c.config, "config", "", "a KubeSchedulerConfiguration, or one of "+strings.Join(simulator.Variants, ", "))
-	flags.StringVar(&c.scenario, "scenario", "", "file with what happens then")
-	flags.StringVar(&c.output, "to", "", "file to write, compressed if it ends in .gz")
-	flags.StringVar(&c.Name, "name", "", "what the configuration is called in the result (default: the value of --config)")
+	c.addFile(flags)
+	flags.StringVar(&c.config, "config", "", configHelp)
+	flags.StringVar(&c.scenario, "scenario", "", scenarioHelp)
+	flags.StringVar(&c.output, "to", "", "file to write, compressed if its name ends in .gz")
+	flags.StringVar(&c.called, "name", "", "name of the configuration in the result (default: the value of --config)")
 	flags.StringSliceVar(&c.Schedulers, "schedulers", nil,
-		"whose pods --pods all schedules anew; both sides need the same (default: those of the configuration)")
-	sideFlags(flags, &c.Options.Pods, &c.Seed)
-	quietFlag(flags)
+		"scheduler names whose pods --pods all schedules; both sides need the same (default: those of the configuration)")
+	sideFlags(flags, &c.Pods, &c.Seed, seedHelp)
 	return cmd
 }
 
 // sideFlags are those of how pods are scheduled.
-func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64) {
+func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64, seedUse string) {
 	*pods = side.Pending
 	flags.Var(cli.OneOf(pods, side.Modes...), "pods",
-		"which pods are scheduled: pending (those without a node), or all (every pod anew, in the order of creation)")
-	flags.Uint64Var(seed, "seed", 1, "by which is chosen what kube-scheduler leaves to chance")
+		"which pods are scheduled: pending (those without a node), or all (rescheduled from scratch, in the order of creation)")
+	flags.Uint64Var(seed, "seed", 1, seedUse)
 }
 
-func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
-	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.cluster}, {"--to", c.output}} {
+func (c *oneSide) run(cmd *cobra.Command) (err error) {
+	for _, flag := range []struct{ name, value string }{{"--config", c.config}, {"--cluster", c.file}, {"--to", c.output}} {
 		if flag.value == "" {
 			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
 		}
@@ -65,7 +68,7 @@ func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	progress := progressOf(cmd)
-	c.Text, c.Name, c.Progress = one.Config, cmp.Or(c.Name, c.config), progress.tells
+	c.Text, c.Name, c.Progress = one.Config, cmp.Or(c.called, c.config), progress.step
 	if len(c.Schedulers) == 0 {
 		c.Schedulers = side.Profiles(one.Config)
 	}
@@ -77,22 +80,22 @@ func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
 	if c.Scenario, c.Task["--scenario"], err = readScenario(c.scenario); err != nil {
 		return err
 	}
-	cluster, err := c.readCluster(ctx, cmd.ErrOrStderr())
+	cluster, notices, digest, err := readSnapshot(cmd.Context(), c.file, c.maxSize)
 	if err != nil {
-		return err
+		return fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
-	var done func() error
-	if c.Options.Options, done, err = simulator.WhatIf(one.Config, c.plugins); err != nil {
+	for _, notice := range notices {
+		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
+	}
+	c.Task["--cluster"] = digest
+	options, done, err := simulator.WhatIf(one.Config, c.plugins)
+	if err != nil {
 		return fmt.Errorf("%s: %w", one.Label, scheduler.WithLines(err))
 	}
 	defer func() { err = cmp.Or(err, done()) }()
-	c.Options.Options.Cluster, c.Seed = cluster, seed
-	s, err := side.New(ctx, c.Options)
-	if err != nil {
-		return fmt.Errorf("%s: %w", one.Label, scheduler.WithLines(err))
-	}
-	defer s.Close()
-	result, err := s.Run(ctx)
+	options.Cluster, options.Seed = cluster, seed
+	c.Options.Options = options
+	result, err := c.result(cmd.Context(), one.Label)
 	progress.end()
 	if err != nil {
 		return err
@@ -100,24 +103,11 @@ func (c *oneSide) run(ctx context.Context, cmd *cobra.Command) error {
 	return result.Write(c.output)
 }
 
-// readCluster takes the digest of the file, too.
-func (c *oneSide) readCluster(ctx context.Context, errOut io.Writer) (*snapshot.Snapshot, error) {
-	file, err := openFile(ctx, c.cluster)
+func (c *oneSide) result(ctx context.Context, label string) (*side.Result, error) {
+	s, err := side.New(ctx, c.Options)
 	if err != nil {
-		return nil, fmt.Errorf("--cluster: %w", err)
+		return nil, fmt.Errorf("%s: %w", label, scheduler.WithLines(err))
 	}
-	defer file.Close()
-	digest := sha256.New()
-	cluster, notices, err := snapshot.ReadWithin(ctx, io.TeeReader(file, digest), c.maxSize.Value())
-	if err == nil {
-		_, err = io.Copy(digest, file) // what comes after
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--cluster %s: %w", c.cluster, err)
-	}
-	for _, notice := range notices {
-		fmt.Fprintln(warnings{errOut}, "notice:", notice)
-	}
-	c.Task["--cluster"] = fmt.Sprintf("%x", digest.Sum(nil))
-	return cluster, nil
+	defer s.Close()
+	return s.Run(ctx)
 }

@@ -32,8 +32,8 @@ func TestResultsThatWereWrittenAreComparedLater(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		a + " and " + other + " cannot be compared, since more than the configuration differs: --seed": {a, other},
-		a + ": two results are compared, and this is one: name that of B, too":                         {a},
-		"--a is for sides that are run, and " + a + " and " + b + " were: leave it out":                {a, b, "--a", "v2"},
+		a + ": name two results: that of A and that of B":                                              {a},
+		"--a cannot be used with results: " + a + " and " + b + " are complete":                        {a, b, "--a", "v2"},
 		cluster + `: it is no result of "simulator side", or not all of one`:                           {a, cluster},
 		"open " + dir + "/none: no such file or directory":                                             {filepath.Join(dir, "none"), a},
 	} {
@@ -71,7 +71,7 @@ func TestTwoProgramsAreCompared(t *testing.T) {
 	}
 }
 
-func TestASideThatIsAskedWrongSaysSoAndWritesNothing(t *testing.T) {
+func TestSideReportsMistakesAndWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	cluster, empty := writeFile(t, dir, "cluster.yaml", comparedCluster), writeFile(t, dir, "empty.yaml", "")
 	file := filepath.Join(dir, "result.json")

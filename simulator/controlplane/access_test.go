@@ -51,7 +51,7 @@ func TestNothingInTheDataDirectoryIsForOthers(t *testing.T) {
 	}
 }
 
-func TestWithoutACertificateEverythingIsRefused(t *testing.T) {
+func TestWithoutACertificateEveryRequestIsUnauthorized(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(sharedCluster.AdminConfig().CAData)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}

@@ -95,8 +95,7 @@ func buildAPIServer(ctx context.Context, dir *dataDir, ca *authority, etcd strin
 	return prepared.Run, nil
 }
 
-// newConfig does what app.NewConfig does, and takes the network from all that is
-// built on it.
+// newConfig does what app.NewConfig does, without a network.
 func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 	served := controlplane.DefaultAPIResourceConfigSource()
 	// It asks a scheduler and a controller manager on this machine how they are.
@@ -106,7 +105,7 @@ func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	generic.EgressSelector = nowhere()
+	generic.EgressSelector = noNetwork()
 	explainSimulation(generic, informers.Core().V1())
 	kinds, services, plugins, err := app.CreateKubeAPIServerConfig(opts, generic, informers, storage)
 	if err != nil {

@@ -103,7 +103,7 @@ func makeReal(t *testing.T, client kubernetes.Interface, kubelet int32) {
 	}
 }
 
-func TestWhoeverAsksAPodANodeOrAServiceIsToldThatItIsSimulated(t *testing.T) {
+func TestRequestsToPodsNodesAndServicesAnswerThatTheyAreSimulated(t *testing.T) {
 	config := sharedCluster.AdminConfig()
 	client := clientOf(t, config)
 	kubelet, _ := realMachine(t)
@@ -213,7 +213,7 @@ func (w *warned) HandleWarningHeader(_ int, _ string, text string) {
 	w.said = append(w.said, text)
 }
 
-func TestWebhooksAreNotCalledAndKeepNobodyFromAnything(t *testing.T) {
+func TestWebhooksAreNotCalledAndBlockNothing(t *testing.T) {
 	_, hook := realMachine(t)
 	config, warnings := sharedCluster.AdminConfig(), &warned{}
 	config.WarningHandler = warnings
@@ -247,7 +247,7 @@ func TestWebhooksAreNotCalledAndKeepNobodyFromAnything(t *testing.T) {
 		}
 	})
 	if said := strings.Join(warnings.said, "\n"); strings.Count(said, "its webhooks are not called: ") != 2 {
-		t.Errorf("who makes webhooks is told %q", said)
+		t.Errorf("who makes webhooks gets the warnings %q", said)
 	}
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "admitted"}}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); { // they would be called some moments after they were made

@@ -33,7 +33,7 @@ const (
 
 // authority is the cluster's certificate authority. It signs the API's serving
 // certificate and every client's; the key usages keep the two kinds apart. Only
-// it and the service-account key persist: leaves are signed anew at each start,
+// it and the service-account key persist: leaves are signed again at each start,
 // so a kept cluster never meets an expired one.
 type authority struct {
 	dir  string
@@ -146,10 +146,6 @@ func (c *Cluster) WriteKubeconfig(file, user string, groups ...string) error {
 	if err != nil {
 		return err
 	}
-	return writeKubeconfig(file, cfg, user)
-}
-
-func writeKubeconfig(file string, cfg *rest.Config, user string) error {
 	const name = "regex-scheduling" // of the cluster and of the context
 	config := kubeconfig.CreateWithCerts(cfg.Host, name, user, cfg.CAData, cfg.KeyData, cfg.CertData)
 	config.Contexts = map[string]*api.Context{name: config.Contexts[config.CurrentContext]}

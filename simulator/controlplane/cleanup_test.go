@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -109,34 +108,6 @@ func TestAClaimCanBeDeleted(t *testing.T) {
 	}
 	if _, err := claims.Get(t.Context(), "data", metav1.GetOptions{}); gone(err) != nil {
 		t.Errorf("claim after its deletion: %v", err)
-	}
-}
-
-func TestPrioritiesAreThereAndWork(t *testing.T) {
-	t.Parallel()
-	client := clientOf(t, sharedCluster.AdminConfig())
-	classes := client.SchedulingV1().PriorityClasses()
-	if _, err := classes.Get(t.Context(), "system-node-critical", metav1.GetOptions{}); err != nil {
-		t.Error(err)
-	}
-	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}
-	if _, err := classes.Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually.Succeeds(t, "a pod takes its class's priority", func(ctx context.Context) error {
-		pod := podOn("", "urgent")
-		pod.Spec.PriorityClassName = "high"
-		made, err := client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
-		if err == nil && *made.Spec.Priority != 1000 {
-			t.Errorf("priority %d, want 1000", *made.Spec.Priority)
-		}
-		return err
-	})
-	if err := client.CoreV1().Pods("default").Delete(t.Context(), "urgent", atOnce); err != nil {
-		t.Error(err)
-	}
-	if err := classes.Delete(t.Context(), "high", metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -38,10 +38,7 @@ type Config struct {
 	DataDir string
 	// Port is where the API is served on 127.0.0.1. Zero: any free port.
 	Port int
-	// NoWorkloads leaves out the controllers that make pods: there are those that
-	// are made by others, whatever owns them.
-	NoWorkloads bool
-	// Paused starts the cluster as it is after Pause, whose resume is then Resume.
+	// Paused starts the cluster as it is after Pause.
 	Paused bool
 	// Progress is called with each step of Start as it begins. It may be nil.
 	Progress func(step string)
@@ -56,8 +53,8 @@ type Cluster struct {
 	api   *apiServer
 	admin *rest.Config
 
-	manager   *manager
-	closeLogs func() error
+	manager  *manager
+	closeLog func() error
 
 	stop context.CancelFunc // asks for the end
 	done chan struct{}
@@ -87,7 +84,7 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	if c.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	if c.closeLogs, err = openLogs(c.dir.path(LogFile)); err != nil {
+	if c.closeLog, err = openLog(c.dir.path(LogFile)); err != nil {
 		return err
 	}
 	cfg.Progress("making certificates in " + c.dir.root)
@@ -117,10 +114,10 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	cfg.Progress("starting the controllers of workloads, volumes and deletion")
-	if c.manager, err = startManager(c, cfg); err != nil {
+	if c.manager, err = startManager(c, cfg.Paused); err != nil {
 		return err
 	}
-	if err := writeKubeconfig(c.Kubeconfig(), c.admin, "kubernetes-admin"); err != nil {
+	if err := c.WriteKubeconfig(c.Kubeconfig(), "kubernetes-admin", "system:masters"); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -130,8 +127,8 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	return nil
 }
 
-// Log takes what others want to have in the log.
-func (c *Cluster) Log() io.Writer { return shared }
+// Log writes to the log.
+func (c *Cluster) Log() io.Writer { return logWriter{} }
 
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be
@@ -179,8 +176,8 @@ func (c *Cluster) shutdown() error {
 	if c.etcd != nil {
 		c.etcd.stop()
 	}
-	if c.closeLogs != nil {
-		errs = append(errs, c.closeLogs())
+	if c.closeLog != nil {
+		errs = append(errs, c.closeLog())
 	}
 	if c.dir != nil {
 		errs = append(errs, c.dir.close())

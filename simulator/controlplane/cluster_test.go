@@ -20,27 +20,6 @@ import (
 
 func oneGi() *resource.Quantity { return resource.NewQuantity(1<<30, resource.BinarySI) }
 
-func TestTwoClustersSideBySideAreTwoClusters(t *testing.T) {
-	other := startCluster(t, Config{})
-	if other.Host() == sharedCluster.Host() {
-		t.Fatalf("both serve on %s", other.Host())
-	}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "only-here"}}
-	mine := clientOf(t, other.AdminConfig()).CoreV1().Nodes()
-	if _, err := mine.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	shared := clientOf(t, sharedCluster.AdminConfig()).CoreV1().Nodes()
-	if _, err := shared.Get(t.Context(), "only-here", metav1.GetOptions{}); gone(err) != nil {
-		t.Errorf("the other cluster's node: %v", err)
-	}
-	stranger := sharedCluster.AdminConfig()
-	stranger.Host, stranger.CAData = other.Host(), other.AdminConfig().CAData
-	if _, err := clientOf(t, stranger).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err == nil {
-		t.Error("one cluster's admin may enter the other")
-	}
-}
-
 func TestAKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // too long for a socket
 	first, err := Start(t.Context(), Config{DataDir: dir})

@@ -47,10 +47,10 @@ func (r *controllers) batch() batchinformers.Interface { return r.shared.Batch()
 
 // startControllers runs controllers until stop. Their informers are shared, and
 // have the identity of kube-controller-manager itself.
-func startControllers(which []controller, as identities) (*controllers, error) {
+func (m *manager) startControllers(which []controller) (*controllers, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &controllers{started: make(chan struct{}), cancel: cancel}
-	if err := r.make(ctx, which, as); err != nil {
+	if err := m.make(ctx, which, r); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -63,18 +63,18 @@ func startControllers(which []controller, as identities) (*controllers, error) {
 	return r, nil
 }
 
-func (r *controllers) make(ctx context.Context, which []controller, as identities) error {
-	manager, err := as.get("system:kube-controller-manager")
+func (m *manager) make(ctx context.Context, which []controller, r *controllers) error {
+	own, err := m.identity("system:kube-controller-manager")
 	if err != nil {
 		return err
 	}
-	r.shared = informers.NewSharedInformerFactoryWithOptions(manager, 0, informers.WithTransform(reconcile.StripManagedFields))
-	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(manager.metadata, 0, metadatainformer.WithTransform(reconcile.StripManagedFields))
+	r.shared = informers.NewSharedInformerFactoryWithOptions(own, 0, informers.WithTransform(reconcile.StripManagedFields))
+	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(own.metadata, 0, metadatainformer.WithTransform(reconcile.StripManagedFields))
 	for _, one := range which {
 		// A certificate stands in for the token of the account, so that there need be no such object.
-		client, err := as.get(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
+		as, err := m.identity(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
 		if err == nil {
-			err = one.make(ctx, r, client)
+			err = one.make(ctx, r, as)
 		}
 		if err != nil {
 			return fmt.Errorf("controller %s: %w", one.account, err)
@@ -95,12 +95,16 @@ func (r *controllers) run(c any, err error) error {
 	case interface{ Run(context.Context, int) }:
 		r.loops = append(r.loops, func(ctx context.Context) { c.Run(ctx, workers) })
 	default:
-		return fmt.Errorf("%T has no Run that is known", c)
+		return fmt.Errorf("%T has no known Run method", c)
 	}
 	return nil
 }
 
+// stop may be called on nil.
 func (r *controllers) stop() {
+	if r == nil {
+		return
+	}
 	r.cancel()
 	r.shared.Shutdown()
 	r.metaShared.Shutdown()
@@ -113,19 +117,32 @@ type identity struct {
 	config   *rest.Config
 }
 
-// identities are those that were given out, so that controllers that run again
-// keep their connections.
-type identities struct {
-	cluster *Cluster
-	given   map[string]identity
+// manager starts and stops controllers: what kube-controller-manager is to a
+// cluster of machines.
+type manager struct {
+	cluster    *Cluster
+	identities map[string]identity // by user, so that controllers that start again keep their connections
+
+	mu      sync.Mutex
+	cleaner *controllers // those that always run
+	others  *controllers // nil while they are paused
+	stopped bool
 }
 
-// get makes the identity of a user, or returns the one there is.
-func (i identities) get(user string, groups ...string) (identity, error) {
-	if known, ok := i.given[user]; ok {
+func startManager(c *Cluster, paused bool) (m *manager, err error) {
+	m = &manager{cluster: c, identities: map[string]identity{}}
+	if m.cleaner, err = m.startControllers(cleaners); err != nil || paused {
+		return m, err
+	}
+	return m, m.resume()
+}
+
+// identity returns that of a user, and makes it the first time.
+func (m *manager) identity(user string, groups ...string) (identity, error) {
+	if known, ok := m.identities[user]; ok {
 		return known, nil
 	}
-	config, err := i.cluster.ClientConfig(user, groups...)
+	config, err := m.cluster.ClientConfig(user, groups...)
 	if err != nil {
 		return identity{}, err
 	}
@@ -134,33 +151,8 @@ func (i identities) get(user string, groups ...string) (identity, error) {
 	if err := errors.Join(err, metaErr); err != nil {
 		return identity{}, fmt.Errorf("client of %s: %w", user, err)
 	}
-	i.given[user] = identity{client, meta, config}
-	return i.given[user], nil
-}
-
-// manager starts and stops controllers: what kube-controller-manager is to a
-// cluster of machines.
-type manager struct {
-	identities identities
-	pausing    []controller // those that can
-
-	mu      sync.Mutex
-	cleaner *controllers // those that always run
-	others  *controllers // nil while they pause
-	pauses  int
-	stopped bool
-}
-
-func startManager(c *Cluster, cfg Config) (*manager, error) {
-	m := &manager{identities: identities{c, map[string]identity{}}, pausing: slices.Concat(keepers, volumes), pauses: 1}
-	if !cfg.NoWorkloads {
-		m.pausing = append(m.pausing, workloads...)
-	}
-	var err error
-	if m.cleaner, err = startControllers(cleaners, m.identities); err != nil || cfg.Paused {
-		return m, err
-	}
-	return m, m.resume()
+	m.identities[user] = identity{client, meta, config}
+	return m.identities[user], nil
 }
 
 // stop ends all controllers. It may be called on nil, and again.
@@ -170,14 +162,10 @@ func (m *manager) stop() {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped {
-		return
-	}
-	m.stopped = true
-	for _, running := range []*controllers{m.others, m.cleaner} {
-		if running != nil {
-			running.stop()
-		}
+	if !m.stopped {
+		m.stopped = true
+		m.others.stop()
+		m.cleaner.stop()
 	}
 }
 
@@ -186,32 +174,28 @@ var errStopped = errors.New("the control plane was stopped")
 // Pause stops the controllers that make and change objects, and returns when the
 // last of them has; the garbage collector and the end of namespaces go on. So many
 // objects can be made or deleted that belong together, such as a ReplicaSet and
-// its pods, without a controller acting on half of them. Call resume once, after
-// that: then controllers see the whole. Pauses may overlap; the last one to resume
-// starts the controllers.
-func (c *Cluster) Pause() (resume func() error, err error) {
+// its pods, without a controller acting on half of them. Resume starts them again:
+// then they see the whole.
+func (c *Cluster) Pause() error {
 	m := c.manager
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped {
-		return nil, errStopped
+		return errStopped
 	}
-	m.pauses++
-	if m.others != nil {
-		m.others.stop()
-		m.others = nil
-	}
-	return m.resume, nil
+	m.others.stop()
+	m.others = nil
+	return nil
 }
 
-// Resume ends the pause that a cluster was started with.
+// Resume ends a pause, also the one that a cluster was started with.
 func (c *Cluster) Resume() error { return c.manager.resume() }
 
 func (m *manager) resume() (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.pauses--; m.pauses == 0 && !m.stopped {
-		m.others, err = startControllers(m.pausing, m.identities)
+	if m.others == nil && !m.stopped {
+		m.others, err = m.startControllers(slices.Concat(keepers, volumes, workloads))
 	}
 	return err
 }

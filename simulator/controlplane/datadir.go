@@ -14,7 +14,7 @@ const (
 	// KubeconfigFile is the admin kubeconfig, mode 0600.
 	KubeconfigFile = "kubeconfig"
 	// LogFile holds the warnings and errors of etcd and of every Kubernetes component in
-	// the process: their logger is one, so clusters side by side have each other's, too.
+	// the process.
 	LogFile = "control-plane.log"
 )
 

@@ -11,7 +11,7 @@ import (
 
 // revisions are how many etcd keeps, of all objects together. Without a watch cache
 // an informer of a kind that does not change goes on from the revision that it last
-// knows, minutes later; if that is gone, it lists all anew and warns.
+// knows, minutes later; if that is gone, it lists all again and warns.
 const revisions = 10_000
 
 // etcdServer is an etcd of one member. It listens on a unix socket in a

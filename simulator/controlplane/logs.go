@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	_ "unsafe" // for go:linkname
 
 	"go.uber.org/zap"
@@ -15,32 +16,30 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// shared is where all loggers write. Most are one per process and can't tell
-// clusters apart, so the log of every cluster gets all.
-var shared = &logFiles{}
+// logFile is what all loggers write to: each is one for the process. It is nil at times,
+// since goroutines of Kubernetes outlive their server by moments.
+var logFile atomic.Pointer[os.File]
 
-// logFiles are those that are open: none at times, since goroutines of Kubernetes
-// outlive their server by moments.
-type logFiles struct{ open sync.Map }
+type logWriter struct{}
 
 // Write never fails: a full disk must not turn a log line into a crash.
-func (f *logFiles) Write(p []byte) (int, error) {
-	for file := range f.open.Range {
-		_, _ = file.(*os.File).Write(p)
+func (logWriter) Write(p []byte) (int, error) {
+	if file := logFile.Load(); file != nil {
+		_, _ = file.Write(p)
 	}
 	return len(p), nil
 }
 
-// openLogs has all that is logged written to a file, too, until done.
-func openLogs(path string) (done func() error, err error) {
+// openLog has all that is logged written to a file, until done.
+func openLog(path string) (done func() error, err error) {
 	TakeLoggers()
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("log file: %w", err)
 	}
-	shared.open.Store(file, nil)
+	logFile.Store(file)
 	return func() error {
-		shared.open.Delete(file)
+		logFile.CompareAndSwap(file, nil)
 		return file.Close()
 	}, nil
 }
@@ -49,7 +48,7 @@ func zapLogger(name string) *zap.Logger {
 	config := zap.NewProductionEncoderConfig()
 	config.EncodeTime = zapcore.ISO8601TimeEncoder
 	encoder := zapcore.NewConsoleEncoder(config)
-	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(shared), zap.WarnLevel)).Named(name)
+	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(logWriter{}), zap.WarnLevel)).Named(name)
 }
 
 // etcdClientLogger is kube-apiserver's logger for its etcd clients. It is made
@@ -61,12 +60,12 @@ var etcdClientLogger *zap.Logger
 // These two may only be set before their first use.
 func init() {
 	etcdClientLogger = zapLogger("etcd-client")
-	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, shared))
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, logWriter{}))
 }
 
 var takeKlog sync.Once
 
-// TakeLoggers turns klog from the console to the logs of the clusters that run,
+// TakeLoggers turns klog from the console to the log of the cluster that runs,
 // warnings and errors only, for the rest of the process: goroutines of a stopped
 // server may still log, and must not write over the terminal. Start does so too.
 func TakeLoggers() {
@@ -77,7 +76,7 @@ func TakeLoggers() {
 		_ = flags.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL", "-one_output"}) // or it panics
 		klog.SetOutputBySeverity("INFO", io.Discard)
 		for _, severity := range []string{"WARNING", "ERROR", "FATAL"} {
-			klog.SetOutputBySeverity(severity, shared)
+			klog.SetOutputBySeverity(severity, logWriter{})
 		}
 	})
 }

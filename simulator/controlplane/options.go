@@ -28,8 +28,8 @@ var missingControllers = []string{
 	// Adds finalizers to volumes and claims that the protection controllers
 	// would remove.
 	"StorageObjectInUseProtection",
-	// Call webhooks, whose servers run in pods or elsewhere. Most say that nothing
-	// is made without them.
+	// Call webhooks, whose servers do not run here. Most say that nothing is made
+	// without them.
 	"MutatingAdmissionWebhook",
 	"ValidatingAdmissionWebhook",
 }

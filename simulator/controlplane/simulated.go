@@ -22,9 +22,9 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// nowhere is the API server's network, but for etcd. In a copy of a real cluster the
-// addresses of nodes, pods, services and webhooks are those of real machines.
-func nowhere() *egressselector.EgressSelector {
+// noNetwork refuses all connections of the API server but those to etcd. In a copy of a real
+// cluster the addresses of nodes, pods, services and webhooks are those of real machines.
+func noNetwork() *egressselector.EgressSelector {
 	refuse := func(_ context.Context, _, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("%s is not called: the cluster is simulated, and nothing runs behind what its objects name", address)
 	}
@@ -35,7 +35,7 @@ func nowhere() *egressselector.EgressSelector {
 
 // explainSimulation answers, in front of an API server, whoever wants to talk to a pod,
 // a node or a service that it is simulated, and warns who makes webhooks. The network of
-// nowhere knows addresses only, and no names of pods.
+// noNetwork knows addresses only, and no names of pods.
 func explainSimulation(config *genericapiserver.Config, core coreinformers.Interface) {
 	build := config.BuildHandlerChainFunc
 	there := map[string]cache.Store{

@@ -27,9 +27,9 @@ func TestAPodSaysWhenAndHowItEnds(t *testing.T) {
 		{name: "one of nobody that says when", annotations: map[string]string{runsFor: "5m"}, ends: true, after: 5 * time.Minute},
 		{name: "one that fails", owners: ofJob, annotations: map[string]string{exitCode: "3"}, ends: true, code: 3},
 		{name: "an exit code alone ends nothing", annotations: map[string]string{exitCode: "3"}},
-		{name: "no time", annotations: map[string]string{runsFor: "soon"}, wrong: `"soon" is no time to run`},
-		{name: "a time before the start", annotations: map[string]string{runsFor: "-1s"}, wrong: `"-1s" is no time to run`},
-		{name: "no exit code", owners: ofJob, annotations: map[string]string{exitCode: "256"}, wrong: `"256" is no exit code`},
+		{name: "no time", annotations: map[string]string{runsFor: "soon"}, wrong: `"soon" is not a valid duration`},
+		{name: "a time before the start", annotations: map[string]string{runsFor: "-1s"}, wrong: `"-1s" is not a valid duration`},
+		{name: "no exit code", owners: ofJob, annotations: map[string]string{exitCode: "256"}, wrong: `"256" is not a valid exit code`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners, Annotations: test.annotations}}

@@ -153,13 +153,13 @@ func endingOf(pod *v1.Pod) (*ending, error) {
 	var err error
 	if says {
 		if e.after, err = time.ParseDuration(text); err != nil || e.after < 0 {
-			return nil, fmt.Errorf("annotation %s: %q is no time to run: write it as 90s or 5m", runsFor, text)
+			return nil, fmt.Errorf("annotation %s: %q is not a valid duration: write it as 90s or 5m", runsFor, text)
 		}
 	}
 	if text, ok := pod.Annotations[exitCode]; ok {
 		code, err := strconv.ParseUint(text, 10, 8)
 		if err != nil {
-			return nil, fmt.Errorf("annotation %s: %q is no exit code: write a number from 0 to 255", exitCode, text)
+			return nil, fmt.Errorf("annotation %s: %q is not a valid exit code: write a number from 0 to 255", exitCode, text)
 		}
 		e.code = int32(code)
 	}

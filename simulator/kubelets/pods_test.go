@@ -162,7 +162,7 @@ func TestAPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
 	t.Error("it was always gone before its node was there")
 }
 
-func TestWhoPutAFinalizerOnAPodDecidesWhenItGoes(t *testing.T) {
+func TestAPodWithAFinalizerStaysUntilTheFinalizerIsRemoved(t *testing.T) {
 	newNode(t, "kubecon-final")
 	createPod(t, "kubecon-final", "kept", func(pod *v1.Pod) { pod.Finalizers = []string{"example.com/keep"} })
 	podIn(t, v1.PodRunning, "kept")
@@ -244,7 +244,7 @@ func TestPodsKeepTheirAddressesOverARestart(t *testing.T) {
 	inParallel(pods, func(i int) { removePod(t, old(i)); removePod(t, young(i)) })
 }
 
-func TestWhatFailsIsSaidAndTriedAgain(t *testing.T) {
+func TestWhatFailsIsLoggedAndTriedAgain(t *testing.T) {
 	const pods = 20
 	logs.Take()
 	failing := rest.CopyConfig(admin)

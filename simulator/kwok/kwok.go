@@ -48,7 +48,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// args let the program manage every node and listen nowhere: it would serve logs
+// args let the program manage every node and not listen: it would serve logs
 // and metrics on all addresses of the machine.
 func (o Options) args(kubeconfig string) []string {
 	args := []string{
@@ -76,7 +76,7 @@ func Start(ctx context.Context, o Options, kubeconfig string, logs io.Writer, en
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = ends() // what came of it is in ProcessState
+		_ = ends() // ProcessState has the result
 		if ctx.Err() == nil {
 			ended(fmt.Errorf("kwok (%s) has ended: %v: %s", o.Path, cmd.ProcessState, last))
 		}

@@ -54,7 +54,7 @@ func isGone(t *testing.T, pid int) {
 	})
 }
 
-func TestItManagesAllNodesListensNowhereAndEndsWhenItIsStopped(t *testing.T) {
+func TestItManagesAllNodesDoesNotListenAndEndsWhenItIsStopped(t *testing.T) {
 	path := program(t, "exec sleep 600")
 	ctx, stop := context.WithCancel(t.Context())
 	wait, err := Start(ctx, Options{Path: path, Configs: []string{"a.yaml", "b.yaml"}}, "its.kubeconfig", io.Discard, func(err error) { t.Error(err) })
@@ -73,7 +73,7 @@ func TestItManagesAllNodesListensNowhereAndEndsWhenItIsStopped(t *testing.T) {
 	isGone(t, pid)
 }
 
-func TestAnEndOfItsOwnIsToldWithWhatItWroteLast(t *testing.T) {
+func TestAnUnexpectedEndIsReportedWithTheLastLine(t *testing.T) {
 	for script, want := range map[string]string{
 		`echo first; echo '{"level":"ERROR","msg":"Execute exit","err":"no stages found"}' >&2; exit 3`: "exit status 3: Execute exit: no stages found",
 		`echo; echo plainly; kill -9 $$`: "signal: killed: plainly",

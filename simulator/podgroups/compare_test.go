@@ -27,7 +27,7 @@ const (
   {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}]}}}}]}]}`
 )
 
-func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
+func TestALostGangIsReportedByItsName(t *testing.T) {
 	group, pods := gang(3, 3)
 	results, err := compare.Run(t.Context(), compare.Options{
 		A: compare.Scheduler{Name: "any", Config: []byte(anyNode)}, B: []compare.Scheduler{{Name: "one", Config: []byte(onlyOne)}}, Pods: side.Pending,
@@ -51,7 +51,7 @@ func TestAGangThatIsLostIsToldOfByItsName(t *testing.T) {
 	}
 }
 
-// sideOf is what becomes of a cluster.
+// sideOf is the result of one side.
 func sideOf(t *testing.T, objects *snapshot.Snapshot, scenario side.Scenario) *side.Result {
 	t.Helper()
 	o, done, err := simulator.WhatIf([]byte(anyNode), nil)
@@ -71,7 +71,7 @@ func sideOf(t *testing.T, objects *snapshot.Snapshot, scenario side.Scenario) *s
 	return result
 }
 
-func TestWhatAGangPreemptsIsToldOfOneOfItsPods(t *testing.T) {
+func TestVictimsOfAGangAreReportedForOneOfItsPods(t *testing.T) {
 	objects, group, pods := crowded()
 	for i := range objects.Pods {
 		objects.Pods[i].Spec.NodeName = fmt.Sprint("node-", i%2+1)

@@ -56,8 +56,8 @@ func gang(minCount, pods int) (group schedulingv1beta1.PodGroup, members []v1.Po
 	return group, members
 }
 
-// crowded has three pods on two nodes for two each, and a gang of three that may push them
-// out: two have to go.
+// crowded has three pods on two nodes for two each, and a gang of three that may preempt
+// them: two have to go.
 func crowded() (objects *snapshot.Snapshot, group schedulingv1beta1.PodGroup, members []v1.Pod) {
 	group, members = gang(3, 3)
 	group.Spec.PriorityClassName = "high"
@@ -113,7 +113,7 @@ func placed(t *testing.T, want int) map[string]string {
 	return nodes
 }
 
-// attemptsOf waits until each of so many pods of the gang has been told that it waits,
+// attemptsOf waits until so many pods of the gang have a result,
 // and returns their attempts in the first cycle.
 func attemptsOf(t *testing.T, pods int) (first []recorder.Attempt) {
 	t.Helper()
@@ -231,14 +231,14 @@ func TestAGangThatIsNotCompleteIsNotTried(t *testing.T) {
 	placed(t, 4)
 }
 
-// Preemption tries all pods of the gang, for each lot of pods that it might push out.
+// Preemption tries all pods of the gang, for each set of pods that it might preempt.
 func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 	objects, group, pods := crowded()
 	fill(t, objects)
 	placed(t, 3)
 	fill(t, &snapshot.Snapshot{PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods})
 	var nodes map[string]string
-	eventually.Succeeds(t, "the gang has pushed others out", func(context.Context) error {
+	eventually.Succeeds(t, "the gang has preempted others", func(context.Context) error {
 		nodes = places(t)
 		if nodes["train-1"] == "" || nodes["train-2"] == "" || nodes["train-3"] == "" {
 			return fmt.Errorf("these have a node: %v", nodes)
@@ -249,7 +249,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 		t.Errorf("%d of the others are left: %v", low, nodes)
 	}
 	var by string // the first that was tried
-	eventually.Succeeds(t, "it is known who pushed them out", func(context.Context) error {
+	eventually.Succeeds(t, "it is known who preempted them", func(context.Context) error {
 		by = ""
 		for i := range 3 {
 			name := fmt.Sprint("low-", i)
@@ -263,7 +263,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 	})
 	attempts := sim.Recorder().Attempts("default", strings.TrimPrefix(by, "default/"))
 	if len(attempts) == 0 {
-		t.Fatalf("pushed out by %q", by)
+		t.Fatalf("preempted by %q", by)
 	}
 	first := attempts[len(attempts)-1]
 	if own := shown(t, fmt.Sprintf("/pods/%s/attempts/%d", by, first.ID)); !strings.Contains(own, "makes room for its PodGroup: 2 pods pushed out:") {

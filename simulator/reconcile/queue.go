@@ -112,7 +112,7 @@ func WatchErrors(warnings *log.Logger) cache.WatchErrorHandlerWithContext {
 	}
 }
 
-// StripManagedFields is a transform of informers. It leaves out a third of each
+// StripManagedFields is a transform of informers. It omits a third of each
 // object, which nobody here reads and which need not be sent back.
 func StripManagedFields(object any) (any, error) {
 	if o, ok := object.(metav1.Object); ok {

@@ -18,7 +18,7 @@ func saying(length int) recorder.Attempt {
 	}}
 }
 
-func TestWhatDoesNotFitIsLeftOutAndNamed(t *testing.T) {
+func TestResultsThatDoNotFitAreOmittedAndNamed(t *testing.T) {
 	const all = validation.TotalAnnotationSizeLimitB
 	for _, tt := range []struct {
 		name     string
@@ -36,7 +36,7 @@ func TestWhatDoesNotFitIsLeftOutAndNamed(t *testing.T) {
 			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"own": strings.Repeat("x", tt.own), prefix + "filter-result": "of an import"}}}
 			annotations, left := fit(pod, tt.attempts)
 			if got := strings.Join(left, ", "); got != tt.left {
-				t.Errorf("left out: %q, want %q", got, tt.left)
+				t.Errorf("omitted: %q, want %q", got, tt.left)
 			}
 			if len(annotations) != len(names)+1 {
 				t.Errorf("%d annotations", len(annotations))

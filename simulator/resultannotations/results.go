@@ -1,9 +1,8 @@
-// Package resultannotations writes on each pod that was scheduled what its
-// attempts came to, in the annotations that kube-scheduler-simulator writes, for
-// programs that read those there.
+// Package resultannotations writes the results of scheduling attempts to annotations of
+// scheduled pods, as kube-scheduler-simulator does, for programs that read those.
 //
-// A pod that still waits gets none: to the scheduler that would be a change of the
-// pod, and a reason to try it again. It is no API.
+// A pending pod gets none: the scheduler would take the change for a reason to try the
+// pod again. It is no API.
 package resultannotations
 
 import (
@@ -57,8 +56,8 @@ func resultsOf(a *recorder.Attempt) map[string]string {
 }
 
 // verdicts are those of the plugins that were asked: success, or their message, which
-// is empty where the pod is none of a plugin's business. Where that is known without
-// asking it, the plugin is left out.
+// is empty where the plugin is not applicable to the pod. Where that is known without
+// asking it, the plugin is omitted.
 func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {
 	results := byPlugin{}
 	for _, v := range all {

@@ -166,8 +166,8 @@ func TestAPreFilterThatNamesNodes(t *testing.T) {
 	}
 }
 
-// TestAPodThatWaitsIsLeftAlone: to be written to would wake it.
-func TestAPodThatWaitsIsLeftAlone(t *testing.T) {
+// TestAPendingPodIsNotChanged: to be written to would wake it.
+func TestAPendingPodIsNotChanged(t *testing.T) {
 	begin(t, "kubecon-1")
 	addPod(t, "waiting", "^late$")
 	eventually.Succeeds(t, "the pod is tried", func(context.Context) error {

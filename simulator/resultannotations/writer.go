@@ -50,7 +50,7 @@ func (w *writer) write(ctx context.Context, name cache.ObjectName) error {
 	}
 	annotations, left := fit(pod, attempts)
 	if len(left) > 0 {
-		w.warnings.Printf("pod %s: %s left out: a pod may have %d KiB of annotations in all",
+		w.warnings.Printf("pod %s: %s omitted: a pod may have %d KiB of annotations in all",
 			name, strings.Join(left, ", "), validation.TotalAnnotationSizeLimitB>>10)
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "annotations": annotations}})
@@ -65,8 +65,8 @@ func (w *writer) write(ctx context.Context, name cache.ObjectName) error {
 	return err
 }
 
-// fit returns as many of the annotations as the pod has room for, and which have to
-// be left out: they are nil. The attempts come the newest first.
+// fit returns as many of the annotations as the pod has room for, and which are
+// omitted: they are nil. The attempts come the newest first.
 func fit(pod *v1.Pod, attempts []recorder.Attempt) (annotations map[string]any, left []string) {
 	room := validation.TotalAnnotationSizeLimitB
 	for key, value := range pod.Annotations {

@@ -1,5 +1,5 @@
 // Package walkthrough does, on a running cluster, the steps by which the plugin
-// is usually shown, and checks what comes of each: pods whose regex matches
+// is usually shown, and checks the result of each: pods whose regex matches
 // some nodes, none, or is invalid, and how the last two get scheduled after all.
 //
 // It is a client of the API server like any other, and does not know what is
@@ -36,16 +36,16 @@ const (
 	glance = 100 * time.Millisecond
 )
 
-// Run walks through, printing to out as it goes. variant is the way into the
-// scheduler that the cluster uses: v1 words some verdicts differently. The
-// error is what came out other than it should.
+// Run walks through, printing to out as it goes. variant is the plugin variant
+// of the cluster: v1 words some messages differently. The error says which result is
+// not as it should be.
 func Run(ctx context.Context, config *rest.Config, variant string, out io.Writer) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 	w := &walk{client.CoreV1().Nodes(), client.CoreV1().Pods(metav1.NamespaceDefault), out, pods(variant)}
-	for _, step := range []func(context.Context) error{w.createNodes, w.createPods, w.mend} {
+	for _, step := range []func(context.Context) error{w.createNodes, w.createPods, w.fix} {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		err := step(ctx)
 		cancel()
@@ -114,10 +114,10 @@ func (w *walk) createPods(ctx context.Context) error {
 	return w.check(ctx)
 }
 
-// mend gives the invalid pod a valid regex, and the pod that matches no node a
+// fix gives the invalid pod a valid regex, and the pod that matches no node a
 // node, and checks that both are scheduled.
-func (w *walk) mend(ctx context.Context) error {
-	w.say("\nThe invalid regex is mended, and a node cncf-1 added.")
+func (w *walk) fix(ctx context.Context) error {
+	w.say("\nThe invalid regex is fixed, and a node cncf-1 added.")
 	invalid, cncf := w.named("invalid"), w.named("cncf")
 	invalid.regex, invalid.want, cncf.want = ptr.To("kubecon-.*"), on("kubecon-[12]"), on(cncf1.Name)
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, *invalid.regex)
@@ -134,7 +134,7 @@ func (w *walk) named(name string) *pod {
 	return w.pods[slices.IndexFunc(w.pods, func(p *pod) bool { return p.name == name })]
 }
 
-// check waits until each pod is as it should be, and prints what became of all of them.
+// check waits until each pod is as it should be, and prints all of them.
 func (w *walk) check(ctx context.Context) error {
 	var wrong error
 	table := tabwriter.NewWriter(w.out, 0, 0, 3, ' ', 0)
@@ -163,7 +163,7 @@ func (w *walk) await(ctx context.Context, p *pod) error {
 	return nil
 }
 
-// outcome is where a pod is, or why it is nowhere, in the words of the table.
+// outcome is where a pod is, or why it is pending, in the words of the table.
 func outcome(p *v1.Pod) (verdict, node, reason string) {
 	if p == nil {
 		return "Unknown", "-", "-"

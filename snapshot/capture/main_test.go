@@ -47,7 +47,7 @@ func start(ctx context.Context) (err error) {
 	if real, err = controlplane.Start(ctx, controlplane.Config{}); err != nil {
 		return err
 	}
-	if _, err := real.Pause(); err != nil { // no controller adds to what the tests make
+	if err := real.Pause(); err != nil { // no controller adds to what the tests make
 		return err
 	}
 	if client, err = kubernetes.NewForConfig(real.AdminConfig()); err != nil {

@@ -12,7 +12,7 @@ import (
 // BuildGenericConfig is what all of an API server's own servers have in common.
 var BuildGenericConfig = apiserver.BuildGenericConfig
 
-// claimFeatures are what the controller of resource claims is told of feature gates.
+// claimFeatures are the feature gates that the controller of resource claims reads.
 func claimFeatures() resourceclaim.Features {
 	return resourceclaim.Features{
 		AdminAccess:     feature.DefaultFeatureGate.Enabled(features.DRAAdminAccess),

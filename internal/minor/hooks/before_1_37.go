@@ -20,21 +20,7 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(string, in
 	}
 }
 
-// SkipNext has a scheduler leave out pods that it takes from its queue.
-func SkipNext(sched *scheduler.Scheduler, skip func(*v1.Pod) bool) {
-	next := sched.NextPod
-	sched.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
-		for {
-			queued, err := next(logger)
-			if err != nil || queued == nil || !skip(queued.Pod) {
-				return queued, err
-			}
-			sched.SchedulingQueue.Done(queued.Pod.UID)
-		}
-	}
-}
-
-// OwnChange is the events of a change of a pod that waits itself, for tests.
+// OwnChange is the events of a change of the pending pod itself, for tests.
 func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // AroundNext calls before and after each time a scheduler takes a pod from its queue, or
-// a PodGroup: after gets namespace and name, and how many of its pods wait.
+// a PodGroup: after gets namespace and name, and how many of its pods are pending.
 func AroundNext(sched *scheduler.Scheduler, before func(), after func(group string, pods int)) {
 	next := sched.NextEntity
 	sched.NextEntity = func(logger klog.Logger) (entity framework.QueuedEntityInfo, err error) {
@@ -23,22 +23,7 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(group stri
 	}
 }
 
-// SkipNext has a scheduler leave out pods that it takes from its queue.
-func SkipNext(sched *scheduler.Scheduler, skip func(*v1.Pod) bool) {
-	next := sched.NextEntity
-	sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
-		for {
-			entity, err := next(logger)
-			queued, ok := entity.(*framework.QueuedPodInfo)
-			if err != nil || !ok || queued == nil || !skip(queued.Pod) {
-				return entity, err
-			}
-			sched.SchedulingQueue.Done(queued.Pod.UID)
-		}
-	}
-}
-
-// OwnChange is the events of a change of a pod that waits itself, for tests.
+// OwnChange is the events of a change of the pending pod itself, for tests.
 func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before, true)
 }

@@ -1,0 +1,210 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+)
+
+// Exit statuses of what-ifs.
+const (
+	statusLost = 1 // something lacks a node: a lostError
+	statusNone = 2 // there is no result
+)
+
+// lostError says what lacks a node, or what else a result has that is a failure.
+type lostError string
+
+func (e lostError) Error() string { return string(e) }
+
+// noResultError is any other error of a what-if.
+type noResultError struct{ error }
+
+func (e noResultError) Unwrap() error { return e.error }
+
+// whatIfCommand makes a command whose exit status tells a bad result from none.
+func whatIfCommand(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		var lost lostError
+		if err == nil || errors.As(err, &lost) {
+			return err
+		}
+		return noResultError{err}
+	}
+	return cmd
+}
+
+// clusterFlags are the flags of which cluster is copied.
+type clusterFlags struct {
+	file    string
+	maxSize maxSize
+	live    capture.Options
+}
+
+func (c *clusterFlags) add(flags *pflag.FlagSet) {
+	c.addFile(flags)
+	c.live.AddFlags(flags, "real cluster to read, instead of --cluster; it is only read")
+}
+
+func (c *clusterFlags) addFile(flags *pflag.FlagSet) {
+	flags.StringVar(&c.file, "cluster", "", `file with the cluster: from "simulator snapshot", an export, or from kubectl get -o yaml`)
+	c.maxSize.add(flags)
+	quietFlag(flags)
+}
+
+// check looks at the flags alone.
+func (c *clusterFlags) check(cmd *cobra.Command) error {
+	switch {
+	case c.file == "" && c.live.Kubeconfig == "":
+		return fmt.Errorf("--cluster or --kubeconfig is missing; try simulator %s --help", cmd.Name())
+	case c.file != "" && c.live.Kubeconfig != "":
+		return errors.New("--cluster and --kubeconfig: choose one of the two")
+	}
+	return c.live.Check()
+}
+
+// read reads the cluster, and prints what was skipped.
+func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
+	ctx := cmd.Context()
+	if c.file == "" {
+		cluster, err := readCluster(ctx, c.live, progressOf(cmd))
+		if err != nil {
+			return nil, fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
+		}
+		list(cmd.ErrOrStderr(), "note", cluster.Source.Notes)
+		return cluster, nil
+	}
+	cluster, notices, _, err := readSnapshot(ctx, c.file, c.maxSize)
+	for _, notice := range notices {
+		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx) // the file is not at fault
+	case err != nil:
+		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
+	}
+	return cluster, nil
+}
+
+// configHelp is how flags describe a configuration.
+var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant: " + strings.Join(simulator.Variants, ", ")
+
+// readScheduler reads the value of a flag: a plugin variant, or a file.
+func readScheduler(flag, value string) (compare.Scheduler, error) {
+	s := compare.Scheduler{Name: value, Label: flag + " " + value}
+	var err error
+	if simulator.IsVariant(value) {
+		s.Config, err = simulator.SchedulerConfig(value)
+		return s, err
+	}
+	if s.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
+		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s", flag, value, strings.Join(simulator.Variants, ", "))
+	} else if err != nil {
+		return s, fmt.Errorf("%s: %w", flag, err)
+	}
+	return s, nil
+}
+
+// readScenario reads the file of --scenario, if there is one, and its digest.
+func readScenario(path string) (s side.Scenario, digest string, err error) {
+	if path == "" {
+		return s, "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return s, "", fmt.Errorf("--scenario: %w", err)
+	}
+	scenario, err := side.ReadScenario(text)
+	if err != nil {
+		return s, "", fmt.Errorf("--scenario %s: %w", path, err)
+	}
+	return *scenario, fmt.Sprintf("%x", sha256.Sum256(text)), nil
+}
+
+const (
+	seedHelp     = "seed of the random choices that kube-scheduler makes"
+	runsHelp     = "number of runs, each with another seed, to see what chance does"
+	scenarioHelp = "file with objects to create, update and delete afterwards, in steps"
+	pricesHelp   = "file with the prices of nodes, by instance type or by another label"
+)
+
+// trial is what fit, drain and shrink have in common: they try something in a copy of a
+// cluster, under one configuration.
+type trial struct {
+	clusterFlags
+	plugins frameworkruntime.Registry
+	config  string
+	seed    uint64
+	runs    int
+	format  string
+}
+
+func (t *trial) add(flags *pflag.FlagSet) {
+	t.clusterFlags.add(flags)
+	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
+	flags.Uint64Var(&t.seed, "seed", 1, seedHelp+"; further runs count up from it")
+	flags.IntVar(&t.runs, "runs", 1, runsHelp)
+	outputFlag(flags, &t.format, "json", "markdown", "table")
+}
+
+func outputFlag(flags *pflag.FlagSet, format *string, formats ...string) {
+	*format = "table"
+	flags.VarP(cli.OneOf(format, formats...), "output", "o", "output format: "+strings.Join(formats, ", "))
+}
+
+// tried is what a trial does its work with. The configuration has a name, for reports.
+type tried struct {
+	engine.Options
+	name     string
+	progress engine.Progress
+}
+
+// try reads the cluster and the configuration, and does something with them.
+func (t *trial) try(cmd *cobra.Command, do func(with tried) error) error {
+	if err := t.check(cmd); err != nil {
+		return err
+	}
+	cluster, err := t.read(cmd)
+	if err != nil {
+		return err
+	}
+	const fromFile = "the configuration in the cluster's file"
+	scheduler := compare.Scheduler{Name: fromFile, Label: fromFile, Config: cluster.SchedulerConfig}
+	if t.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
+		if scheduler, err = readScheduler("--config", cmp.Or(t.config, "none")); err != nil {
+			return err
+		}
+	}
+	options, done, err := simulator.WhatIf(scheduler.Config, t.plugins)
+	if err != nil {
+		return fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
+	}
+	defer func() { _ = done() }()
+	options.Cluster, options.Seed = cluster, t.seed
+	progress := progressOf(cmd)
+	defer progress.end()
+	err = do(tried{options, scheduler.Name, progress.step})
+	if mistakes := (kubescheduler.Mistakes)(nil); errors.As(err, &mistakes) {
+		return fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
+	}
+	return err
+}
