@@ -1,5 +1,5 @@
 // Package scenarios reads the files of whatif/testdata/scenarios: a change to a cluster, and
-// what comes of it. One test makes the change in memory, another in a live cluster, by the
+// its outcome. One test makes the change in memory, another in a live cluster, by the
 // same requests to the API; both expect the same.
 //
 // A file is up to three YAML documents: the change and what is expected, the cluster, and
