@@ -96,7 +96,7 @@ func TestWhatIsWrongWithADrainIsSaidInALineBeforeAnythingIsStarted(t *testing.T)
 		"--pods =: ":     {"drain", "--pods", "=", "--cluster", cluster},
 		"--selector =: ": {"shrink", "--selector", "=", "--cluster", cluster},
 		"no controller recreates these pods: default/bare; --force looks where they would go if one did":   {"drain", "node-1", "--cluster", bare},
-		"--config v3: there is no such file, and no such plugin variant":                                          {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
+		"--config v3: there is no such file, and no such plugin variant":                                   {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
 		"the configuration in the cluster's file: line 1: parallelism: ":                                   {"drain", "node-1", "--cluster", configured},
 		`invalid argument "yaml" for "-o, --output" flag: use json, markdown or table`:                     {"shrink", "--cluster", cluster, "-o", "yaml"},
 		"--prices: no node has a price: there are some for huge, and none of these is a node's label type": {"shrink", "--cluster", cluster, "--prices", prices},
