@@ -80,8 +80,8 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	current := p.sim.SchedulerConfig()
 	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text, Began: time.Now()}
 	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, comparison: compared}
+	some := len(cluster.Pods) > 0 // Run takes the pods out of it
 	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
-		some := len(cluster.Pods) > 0 // before Run uses them up
 		results, err := compare.Run(ctx, compare.Options{
 			A:      compare.Scheduler{Name: compared.A, Label: "the current configuration", Config: current},
 			B:      []compare.Scheduler{{Name: compared.B, Label: "the edited configuration", Config: []byte(text)}},
