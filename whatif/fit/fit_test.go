@@ -146,7 +146,7 @@ func TestHowManyFitUntilItIsFull(t *testing.T) {
 			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
 				t.Errorf("%+v %+v", f, w)
 			}
-			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  Insufficient then: "+strings.Trim(tt.short, "[]")+". The next one would stay pending: 0/2 nodes are available: ")
+			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  Limited by: "+strings.Trim(tt.short, "[]")+". The next one would stay pending: 0/2 nodes are available: ")
 		})
 	}
 }

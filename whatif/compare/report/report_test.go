@@ -179,12 +179,12 @@ func TestJSONIsReadAgain(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for want, tally := range map[string]compare.Tally{
-		"No difference":            {Same: 3},
-		"No difference but 1 tie":  {Ties: 1},
-		"No difference but 2 ties": {Ties: 2, Pending: 5},
-		"2 pods move under B":      {Moved: 2},
+		"No difference":                                {Same: 3},
+		"No difference but 1 tie":                      {Ties: 1},
+		"No difference but 2 ties":                     {Ties: 2, Pending: 5},
+		"2 pods move under B":                          {Moved: 2},
 		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
-		"1 pod gains a node under B":                                {OnlyB: 1},
+		"1 pod gains a node under B":                   {OnlyB: 1},
 	} {
 		if got := (&compare.Result{Runs: []compare.Tally{tally}}).Verdict(); got != want {
 			t.Errorf("%+v is %q, want %q", tally, got, want)
