@@ -85,7 +85,7 @@ func TestAnExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *
 		}
 		p.click("#editor .submit")
 		p.says("#problems", "Imported 1 node and 1 pod. It differs from the file:")
-		p.says("#problems", "field secrets: skipped")
+		p.says("#problems", "field secrets skipped")
 		p.click("#editor [data-close]")
 		if objectsOnly {
 			p.says("#summary", "regex_v1.wasm")
