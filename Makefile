@@ -162,7 +162,7 @@ minors: # for release.sh
 ##@ Check
 
 .PHONY: check
-check: languages lint verify-guests test test-minors verify-upstream ## lint, verify-guests, test, test-minors and verify-upstream: what CI runs
+check: languages lint verify-guests test fuzz-briefly test-minors verify-upstream ## lint, verify-guests, test, fuzz, test-minors and verify-upstream: what CI runs
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
@@ -214,6 +214,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 		(cd "$${file%/*}" && go test -vet=off $(LDFLAGS) -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) .) || exit; \
 	done
 
+.PHONY: fuzz-briefly
+fuzz-briefly: # a number of runs, not a time: Go's fuzzer sometimes fails at a deadline
+	@$(MAKE) fuzz FUZZTIME=1000x
+
 .PHONY: vulncheck
 vulncheck: .tools/govulncheck.stamp ## known vulnerabilities in what our programs call, by the Go project's database
 	@tools/vulncheck.sh
@@ -257,10 +261,10 @@ endef
 bench: bin/bench.test bin/performance ## every plugin variant on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 10ms -rounds 60 -whole-rounds 9)
 
-# What the host and v2 are held to, and nothing else.
+# The targets of the host and v2, and nothing else.
 .PHONY: bench-targets
 bench-targets: BENCH = Cycle///plugin=(v1|v2|v2-asked|v2-asked-trusted|native)$$|Scheduler///plugin=(none|v2|native)$$
-bench-targets: bench ## what the host and v2 are held to, and nothing else
+bench-targets: bench ## the targets of the host and v2, and nothing else
 
 .PHONY: bench-naming
 bench-naming: BENCH = Naming

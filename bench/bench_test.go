@@ -27,7 +27,7 @@ var (
 
 func init() {
 	flag.Var(&nodes, "nodes", "sizes of the clusters, separated by commas")
-	klog.SetLogger(logr.Discard()) // what guests and schedulers say is not measured
+	klog.SetLogger(logr.Discard()) // logs of guests and schedulers are not measured
 }
 
 // numbers is a flag.
@@ -51,8 +51,8 @@ func (n *numbers) Set(list string) error {
 	return nil
 }
 
-// inTurns runs a sub-benchmark for each variant in each round, each round from
-// another variant on. Those that take long have a turn in every fourth.
+// inTurns runs a sub-benchmark for each variant in each round. Each round starts with
+// another variant. Slow variants have a turn in every fourth round.
 func inTurns(b *testing.B, rounds int, what string, variants []*variant, measure func(b *testing.B, d *variant)) {
 	tell := sync.OnceFunc(func() { fmt.Fprintf(os.Stderr, "%s/%s\n", b.Name(), what) }) // stdout is for the numbers
 	for round := range max(1, rounds) {

@@ -10,9 +10,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// BenchmarkCycle is what a pod's scheduling cycle costs in each variant, in time of
-// the processors (cpu-ns/op) and by the clock (ns/op). The nodes change as they do where
-// kubelets renew their status.
+// BenchmarkCycle measures a pod's scheduling cycle in each variant: CPU time (cpu-ns/op)
+// and wall time (ns/op). The nodes change as often as kubelets renew their status.
 func BenchmarkCycle(b *testing.B) {
 	variants := asked(b)
 	clusters := openAll(b, variants, nodes)
@@ -30,12 +29,12 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// asked are the variants that can be asked.
+// asked are the variants that have a session.
 func asked(tb testing.TB) []*variant {
 	return slices.DeleteFunc(allVariants(tb), func(d *variant) bool { return d.open == nil })
 }
 
-// open is a cluster to which variants are open.
+// open is a cluster with the sessions of its variants.
 type open struct {
 	*cluster
 	sessions map[*variant]session
@@ -57,8 +56,8 @@ func openAll(tb testing.TB, variants []*variant, sizes []int) (all []*open) {
 	return all
 }
 
-// podsOf are the pods that take turns in a case: no variant may count on seeing the
-// same pod twice in a row.
+// podsOf are the pods that take turns in a case, so that no variant gets the same pod twice
+// in a row.
 func podsOf(c *kase) (pods []*v1.Pod) {
 	for i := range 16 {
 		pods = append(pods, c.pod(i))
@@ -66,9 +65,8 @@ func podsOf(c *kase) (pods []*v1.Pod) {
 	return pods
 }
 
-// measure runs cycle after cycle. One that does not count comes first: it finds
-// the nodes in no cache, which a scheduler's other plugins would have brought
-// there. Its verdicts are checked.
+// measure runs cycle after cycle. The first does not count: the nodes are not in the CPU's
+// caches yet, where a scheduler's other plugins would have brought them. check runs on it.
 func (o *open) measure(b *testing.B, d *variant, c *kase, pods []*v1.Pod) {
 	wrong, err := o.check(d, c)
 	if err != nil && d.role == ours {
@@ -96,8 +94,8 @@ func (o *open) measure(b *testing.B, d *variant, c *kase, pods []*v1.Pod) {
 	}
 }
 
-// check walks one pod through a variant, and says on how many nodes it answers
-// another thing than regexp.
+// check runs one pod through a variant, and counts the nodes on which the result differs
+// from regexp's.
 func (o *open) check(d *variant, c *kase) (wrong int, err error) {
 	pod := c.pod(0)
 	got, err := o.sessions[d].Cycle(pod, nil)
@@ -119,7 +117,7 @@ func (o *open) check(d *variant, c *kase) (wrong int, err error) {
 	return wrong, err
 }
 
-// cpuTime is how long processors have worked for this process, in all threads.
+// cpuTime is the CPU time of this process, in all threads.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -69,8 +69,8 @@ func askExtender(c *cluster, url string, names bool, stop func() error) (session
 	return &overHTTP{cluster: c, client: client, close: stop}, err
 }
 
-// Cycle implements session. A pattern that is refused comes back as an error
-// which names the annotation: no node passes then.
+// Cycle implements session. For a rejected pattern the error names the annotation, and no
+// node passes.
 func (s *overHTTP) Cycle(pod *v1.Pod, feasible []string) ([]string, error) {
 	passed, _, _, err := s.client.Filter(pod, s.cluster.Nodes)
 	if err != nil && !strings.Contains(err.Error(), regex.Annotation) {
@@ -85,8 +85,8 @@ func (s *overHTTP) Cycle(pod *v1.Pod, feasible []string) ([]string, error) {
 // Close implements session.
 func (s *overHTTP) Close() error { return s.close() }
 
-// ofLeastServer is the least that a server can do: it reads a request, and writes
-// what the extender has answered to the first one of its kind.
+// ofLeastServer is the least that a server can do: it reads a request, and writes the
+// extender's response to the first one of its kind.
 func ofLeastServer(name string, names bool) *variant {
 	return &variant{name: name, role: floor, overHTTP: true, open: func(c *cluster) (session, error) {
 		e, err := startExtender()
@@ -131,7 +131,7 @@ func (s *leastServer) ask() ([]byte, error) {
 	return answer, errors.Join(err, response.Body.Close())
 }
 
-// leastSession has the server learn its answer anew with another pattern.
+// leastSession makes the server fetch another response for another pattern.
 type leastSession struct {
 	session
 	server  *leastServer

@@ -27,8 +27,8 @@ func ofGuest(name string, r role, wasm []byte) *variant {
 	return d
 }
 
-// askedAgain is a guest that is asked each time, as about a pod that is the first of
-// its kind, whatever the host remembers.
+// askedAgain is a guest that the host calls for each pod, as for the first of its kind,
+// although it remembers the answer.
 func askedAgain(name string, wasm []byte, timeout metav1.Duration) *variant {
 	return &variant{name: name, open: func(c *cluster) (session, error) {
 		return openGuest(c, wasm, wasmhost.Args{RecheckEvery: 1, CallTimeout: timeout})
@@ -42,7 +42,7 @@ type guest struct {
 	name string // the plugin's
 }
 
-// opened numbers the guests, so that each has metrics of its own.
+// opened numbers the guests: each has its own metrics.
 var opened atomic.Int64
 
 func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
@@ -97,7 +97,7 @@ func gauge(name, plugin string) (value float64) {
 	return value
 }
 
-// serveGuest lets a real scheduler have a guest.
+// serveGuest gives a guest to a real scheduler.
 func serveGuest(tb testing.TB, wasm []byte) service {
 	file := filepath.Join(tb.TempDir(), "guest.wasm")
 	if err := os.WriteFile(file, wasm, 0o600); err != nil {

@@ -16,12 +16,12 @@ import (
 // heartbeat is how often each kubelet renews the status of its node.
 const heartbeat = 10 * time.Second
 
-// cyclesPerSecond is how often nodes are renewed for in BenchmarkCycle: about what a whole
-// scheduler achieves.
+// cyclesPerSecond relates cycles to heartbeats in BenchmarkCycle. A whole scheduler
+// achieves about as many.
 const cyclesPerSecond = 300
 
-// renewals renew the nodes of a cluster as a scheduler sees it: there is another Node in
-// the same NodeInfo.
+// renewals renew the nodes of a cluster as the scheduler's cache does: another Node in the
+// same NodeInfo.
 type renewals struct {
 	spare []*framework.NodeInfo // one for each node
 	next  int
@@ -38,7 +38,7 @@ func (c *cluster) afterCycle() {
 }
 
 // renewAll is for a scheduler that has run for a while: all nodes have changed since it
-// saw them first.
+// started.
 func (c *cluster) renewAll() {
 	for i := range c.Nodes {
 		c.renew(i)
@@ -78,7 +78,7 @@ func TestRenewedNodesAreOthersInTheSamePlace(t *testing.T) {
 	}
 }
 
-// heartbeats renew the status of all nodes until stop is called, which says how many were
+// heartbeats renew the status of all nodes until stop is called, which returns the number
 // renewed in a second.
 func (c *wholeCluster) heartbeats(ctx context.Context) (stop func() float64) {
 	const kubelets = 8 // at a time

@@ -13,8 +13,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// BenchmarkHints is what the hints for one new node take, with the scheduler's queue locked,
-// for pending pods of as many patterns, none of which matches the node.
+// BenchmarkHints measures the queueing hints for one new node, which lock the scheduler's
+// queue. The pods are pending, each with a pattern of its own that does not match the node.
 func BenchmarkHints(b *testing.B) {
 	variants := slices.DeleteFunc(asked(b), func(d *variant) bool { return d.name != "v2" && d.name != "native" })
 	c := newCluster(100)
@@ -37,7 +37,7 @@ func BenchmarkHints(b *testing.B) {
 		if !ok {
 			b.Fatalf("variant %s has no hints", d.name)
 		}
-		for _, pod := range pods { // each was tried, and has found no node
+		for _, pod := range pods { // each is unschedulable
 			if _, err := in.Cycle(pod, nil); err != nil {
 				b.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func BenchmarkHints(b *testing.B) {
 	})
 }
 
-// wokenBy asks the hints for a new node, and counts the pods that are to be tried at once.
+// wokenBy calls the hints for a new node, and counts the pods that they requeue.
 func wokenBy(b *testing.B, events []fwk.ClusterEventWithHint, pods []*v1.Pod, node *v1.Node) (woken int) {
 	added := fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}
 	for _, event := range events {

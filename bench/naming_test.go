@@ -11,10 +11,9 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// BenchmarkNaming is which share of the nodes it is worth to name to the scheduler
-// in PreFilter, rather than to have it look at all nodes: the pods of a whole
-// scheduler may run on a share of them, which are named by one variant and not by the
-// other one. internal/naming has what came of it.
+// BenchmarkNaming finds the share of the nodes up to which it pays to name them to the
+// scheduler in PreFilter, rather than to filter all nodes. One variant names the nodes on
+// which pods may run, the other does not. internal/naming has the result.
 func BenchmarkNaming(b *testing.B) {
 	var all []turns
 	for _, share := range []float64{0.3, 0.5, 0.6, 0.7, 0.8, 0.9} {
@@ -42,8 +41,8 @@ type shareOf struct {
 // Name implements fwk.Plugin.
 func (*shareOf) Name() string { return shareName }
 
-// PreFilter implements fwk.PreFilterPlugin. The nodes are the same in each cycle,
-// and which pass is found out once, as the host and the native plugin do.
+// PreFilter implements fwk.PreFilterPlugin. It finds the nodes that pass once, as the host
+// and the native plugin do: they are the same in each cycle.
 func (s *shareOf) PreFilter(_ context.Context, _ fwk.CycleState, _ *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	if s.result == nil {
 		names := sets.New[string]()

@@ -52,7 +52,7 @@ func pluginSession(c *cluster, pl fwk.Plugin) *inScheduler {
 func (s *inScheduler) Cycle(pod *v1.Pod, feasible []string) ([]string, error) {
 	nodes, skip, err := s.begin(pod)
 	if skip {
-		return s.cluster.names, nil // nobody looks at a node
+		return s.cluster.names, nil // Filter does not run
 	}
 	for _, node := range nodes {
 		if s.filter.Filter(background, s.state, pod, node).IsSuccess() {
@@ -62,7 +62,7 @@ func (s *inScheduler) Cycle(pod *v1.Pod, feasible []string) ([]string, error) {
 	return feasible, err
 }
 
-// begin begins a cycle, and returns the nodes that PreFilter left over.
+// begin begins a cycle, and returns the nodes that Filter runs on.
 func (s *inScheduler) begin(pod *v1.Pod) (nodes []fwk.NodeInfo, skip bool, err error) {
 	s.state = framework.NewCycleState()
 	if s.prefilter == nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // pod is pod i of a case, about 8 KB in protobuf: two containers with their
-// environment, probes and volumes, and what kubectl and a mesh leave in the
-// annotations. It has no managed fields: the scheduler drops them.
+// environment, probes and volumes, and annotations of kubectl and a mesh. It has no managed
+// fields: the scheduler drops them.
 func (c *kase) pod(i int) *v1.Pod {
 	name := fmt.Sprintf("web-6c9f7d5b8-%05d", i)
 	pod := &v1.Pod{

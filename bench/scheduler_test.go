@@ -32,11 +32,10 @@ import (
 // limit ends the run of a variant that is too slow for all pods.
 const limit = 20 * time.Second
 
-// BenchmarkScheduler is what a whole scheduler achieves with each variant: a real
-// control plane with nodes that exist in the API only, pods that wait, and a real
-// kube-scheduler that is let loose on them. The nodes are made Ready and big, so
-// no kubelet, not even a fake one, takes a share of the machine. But their status is
-// renewed as often as kubelets do it.
+// BenchmarkScheduler measures a whole scheduler with each variant: a real control plane,
+// pending pods, and a real kube-scheduler. The nodes exist in the API only. They are large
+// and Ready without a kubelet, not even a fake one, which would take a share of the machine.
+// But their status is renewed as often as kubelets do it.
 func BenchmarkScheduler(b *testing.B) {
 	variants := slices.DeleteFunc(allVariants(b), func(d *variant) bool { return d.serve == nil })
 	few := slices.DeleteFunc(slices.Clone(variants), func(d *variant) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
@@ -46,16 +45,14 @@ func BenchmarkScheduler(b *testing.B) {
 	})
 }
 
-// turns are what variants do on a whole cluster, with pods that may depend on the
-// variant.
+// turns are the rounds on a whole cluster, with pods that may depend on the variant.
 type turns struct {
 	kase     string
 	variants []*variant
 	pods     func(*variant) []*v1.Pod
 }
 
-// inWholeClusters has variants take their turns on one control plane of each size
-// after another.
+// inWholeClusters runs the turns on control planes of each size, one after another.
 func inWholeClusters(b *testing.B, all []turns) {
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
@@ -76,14 +73,14 @@ func inWholeClusters(b *testing.B, all []turns) {
 	}
 }
 
-// mix are pods of ten kinds in turns, each of which matches some node. The variants
-// whose tries are counted have some more, which match none.
+// mix are pods of ten kinds in turn, each of which matches some node. The variants whose
+// attempts are counted have some unschedulable ones more.
 func mix(d *variant) (all []*v1.Pod) {
 	kinds := slices.DeleteFunc(slices.Clone(cases), func(c *kase) bool { return c.notInMix })
 	if d.name == "v2" || d.name == "native" {
-		nowhere := &kase{pattern: `^nothing-$`}
+		unschedulable := &kase{pattern: `^nothing-$`}
 		for i := range 20 {
-			pod := nowhere.pod(i)
+			pod := unschedulable.pod(i)
 			pod.Name = fmt.Sprintf("%s%d", rejected, i)
 			all = append(all, pod)
 		}
@@ -94,7 +91,7 @@ func mix(d *variant) (all []*v1.Pod) {
 // rejected begins the names of pods that match no node.
 const rejected = "rejected-"
 
-// podsLike are as many pods as are scheduled in a turn.
+// podsLike are the pods of a turn.
 func podsLike(kinds ...*kase) (all []*v1.Pod) {
 	for i := range *pods {
 		all = append(all, kinds[i%len(kinds)].pod(i))
@@ -138,10 +135,9 @@ func (c *wholeCluster) start() (err error) {
 	})
 }
 
-// schedule lets a scheduler loose on pods that are all there when it starts, and
-// takes the time from its first look at one to the last binding that the API
-// server tells of: by the clock, and of the processors in the whole process, where
-// the API server and etcd are, too.
+// schedule starts a scheduler on pending pods, and measures from its first attempt to the
+// last binding that a watch reports: wall time, and the CPU time of the whole process, which
+// includes the API server and etcd.
 func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	service := d.serve(b)
 	if err := c.createPods(all); err != nil {
@@ -198,7 +194,7 @@ func (c *wholeCluster) createPods(all []*v1.Pod) error {
 	})
 }
 
-// deletePods leaves no pod behind.
+// deletePods deletes all pods.
 func (c *wholeCluster) deletePods(b *testing.B, all []*v1.Pod) {
 	now := int64(0)
 	err := inParallel(len(all), func(i int) error {
@@ -211,7 +207,7 @@ func (c *wholeCluster) deletePods(b *testing.B, all []*v1.Pod) {
 	}
 }
 
-// insist tries again where the API server was too busy, until it is done.
+// insist retries while the API server is too busy.
 func insist(done func(error) bool, do func() error) error {
 	tried := false
 	return retry.OnError(retry.DefaultBackoff, apierrors.IsTimeout, func() error {
@@ -236,8 +232,8 @@ func inParallel(n int, do func(i int) error) error {
 	return nil
 }
 
-// watch tells what becomes of the pods from now on. It begins anew where the API
-// server closes it, as it does when the machine is too busy to read in time.
+// watch reports changes of the pods from now on. It starts again if the API server closes
+// it, as it does with a client that reads too slowly.
 func (c *wholeCluster) watch(ctx context.Context) (watch.Interface, error) {
 	all := c.client.CoreV1().Pods(metav1.NamespaceDefault)
 	now, err := all.List(ctx, metav1.ListOptions{Limit: 1})
@@ -275,7 +271,7 @@ type clock struct {
 	first time.Time
 	cpu   time.Duration // of the process, at first
 	took  []time.Duration
-	tries map[string]int // of the pods that match no node
+	tries map[string]int // attempts, by unschedulable pod
 }
 
 func (c *clock) attach(s *scheduler.Scheduler) error {

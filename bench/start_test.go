@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// BenchmarkStart is what it takes until a guest can serve its first pod: the host
-// compiles and instantiates it, and asks which events it waits for.
+// BenchmarkStart measures the start of a guest up to its first pod: the host compiles and
+// instantiates it, and asks for the events that it registers.
 func BenchmarkStart(b *testing.B) {
-	nowhere := newCluster(1)
+	one := newCluster(1)
 	withGuest := slices.DeleteFunc(asked(b), func(d *variant) bool { return d.wasm == nil })
 	inTurns(b, *rounds, "case=guest", withGuest, func(b *testing.B, d *variant) {
 		for b.Loop() {
-			s, err := d.open(nowhere)
+			s, err := d.open(one)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -21,20 +21,20 @@ type role int
 const (
 	ours    role = iota // decides by the policy
 	floor               // does less than any policy must
-	foreign             // a guest from elsewhere
+	foreign             // a guest of GUESTS
 )
 
-// variant is a way into the scheduler.
+// variant is a plugin variant, or a floor below one.
 type variant struct {
 	name string
 	role role
-	// open makes it ready to be asked, over and over, what kube-scheduler would
-	// ask about the nodes of a cluster. Nil: there is nothing to ask.
+	// open starts a session, which runs scheduling cycles on the nodes of a cluster. Nil: it
+	// has none.
 	open func(c *cluster) (session, error)
-	// overHTTP is true of one that is asked about all nodes at once, elsewhere.
+	// overHTTP is true of a server that gets all nodes in one request.
 	overHTTP bool
-	// serve makes it ready for a real scheduler, until the benchmark ends. Nil:
-	// the variant is not measured there.
+	// serve makes it ready for a real scheduler, until the benchmark ends. Nil: a whole
+	// scheduler is not measured with it.
 	serve func(tb testing.TB) service
 	wasm  []byte // of a guest
 }
@@ -54,13 +54,13 @@ type session interface {
 	Close() error
 }
 
-// service is a variant that stands open to a real scheduler.
+// service is what a real scheduler needs for a variant.
 type service struct {
 	config  string // a KubeSchedulerConfiguration
 	plugins frameworkruntime.Registry
 }
 
-// allVariants are ours, the floors, and the guests from elsewhere.
+// allVariants are ours, the floors, and foreign guests.
 func allVariants(tb testing.TB) []*variant {
 	v2 := read(tb, static.Files.ReadFile, "regex_v2.wasm")
 	all := []*variant{
@@ -100,13 +100,13 @@ func read(tb testing.TB, from func(string) ([]byte, error), file string) []byte 
 	return wasm
 }
 
-// nameOf makes a variant's name of a file's, one that a benchmark's name can hold.
+// nameOf makes the name of a variant from that of a file, for a benchmark's name.
 func nameOf(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".wasm")
 	return strings.NewReplacer(" ", "_", "/", "_", "=", "_", "\t", "_").Replace(name)
 }
 
-// configuration is of a scheduler that waits for nobody but the API server.
+// configuration is that of a scheduler without leader election.
 const configuration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 clientConnection: {qps: 100000, burst: 100000}

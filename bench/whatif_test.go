@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkWhatIf asks a simulator as a person would, each time in a process of its own, and has the
-// engine schedule all pods anew, to show which part of it is kube-scheduler's own.
+// BenchmarkWhatIf runs the simulator's commands, each in a process of its own, and in this process the
+// engine on all pods, which shows kube-scheduler's own share.
 func BenchmarkWhatIf(b *testing.B) {
 	for size := range strings.SplitSeq(*clusters, ",") {
 		b.Run("cluster="+strings.Replace(size, "/", "-nodes-", 1)+"-pods", func(b *testing.B) {
@@ -70,7 +70,7 @@ func writeCluster(b *testing.B, size string) string {
 	return file
 }
 
-// ask runs a command of the simulator, and returns what it printed. That pods lose their node is an answer, too.
+// ask runs a command of the simulator, and returns its output. Status 1, for pods that are unschedulable, is no error.
 func ask(b *testing.B, question string, args ...string) (printed string) {
 	b.Run(question, func(b *testing.B) {
 		for b.Loop() {
@@ -90,10 +90,10 @@ func ask(b *testing.B, question string, args ...string) (printed string) {
 	return printed
 }
 
-// kilobytes is how many there are in a megabyte.
+// kilobytes in a megabyte.
 const kilobytes = 1024
 
-// scheduleAll takes all pods from their nodes, and has kube-scheduler place them, without a record of why.
+// scheduleAll reschedules all pods from scratch, without a recorder.
 func scheduleAll(b *testing.B, file string) {
 	for b.Loop() {
 		e := pendingCluster(b, file)

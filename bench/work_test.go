@@ -17,11 +17,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// kase is what the pods of a measurement ask for.
+// kase is a kind of pods to measure.
 type kase struct {
 	name, pattern string
-	plain         bool // no annotation at all
-	fresh         bool // a pattern that no pod has had before, beside the other
+	plain         bool // no annotation
+	fresh         bool // also a pattern that no pod had before
 	notInMix      bool // no pods of a whole scheduler's mix
 	// variants are those whose cycles are measured. Nil: none.
 	variants func(*variant) bool
@@ -29,16 +29,16 @@ type kase struct {
 
 func allOfThem(*variant) bool { return true }
 
-// ofThePolicy leaves out the floors, which do not read a pattern.
+// ofThePolicy excludes the floors, which do not read a pattern.
 func ofThePolicy(d *variant) bool { return d.role != floor }
 
-// inProcess are those that are asked about one node after another.
+// inProcess excludes those over HTTP.
 func inProcess(d *variant) bool { return !d.overHTTP }
 
-// cases are what a user may write, and the two ways not to.
+// cases are patterns that users write, new ones, and none.
 var cases = []*kase{
 	{name: "prefix", pattern: `^kubecon-`, variants: allOfThem},
-	// Too many to be named to the scheduler: it asks about every node.
+	// Too many nodes match to name them to the scheduler: Filter runs on each.
 	{name: "most", pattern: `^(kubecon|gke|aks)-`, variants: inProcess, notInMix: true},
 	newPatterns,
 	{name: "suffix", pattern: `\.internal$`},
@@ -56,11 +56,10 @@ var cases = []*kase{
 // newPatterns all match the same quarter of the nodes.
 var newPatterns = &kase{name: "new", pattern: `^kubecon-`, fresh: true, variants: ofThePolicy, notInMix: true}
 
-// fresh numbers the patterns, so that no variant sees one twice.
+// fresh numbers the patterns, so that no variant gets one twice.
 var fresh atomic.Int64
 
-// again is a pod as it comes for its next cycle: the same one, or a new one with a
-// new pattern.
+// again is the pod of the next cycle: the same one, or one with a new pattern.
 func (c *kase) again(pod *v1.Pod) *v1.Pod {
 	if !c.fresh {
 		return pod

@@ -1,11 +1,8 @@
-// Package compat is the upstream host as referee: it runs the scenarios of
-// testdata/scenarios through the host of kube-scheduler-wasm-extension, unmodified,
-// in a module of its own, because that host ends at an older Kubernetes. The
-// transcripts beside the scenarios are what it answered; the tests of wasmhost
-// hold ours against them.
+// Package compat runs the scenarios of testdata/scenarios through the host of
+// kube-scheduler-wasm-extension, unmodified. It is a module of its own, because that host
+// needs an older Kubernetes. The transcripts beside the scenarios are its answers; the tests
+// of wasmhost compare ours with them.
 //
-// It runs them with wazero 1.12.0, as ours does, and not with the 1.7.2 that its own
-// go.mod asks for: a Go module has one version of another. What differs between the
-// two hosts is then not wazero's, and what differs between 1.7.2 and 1.12.0 is held
-// against nothing.
+// Both hosts run on wazero 1.12.0, although upstream's go.mod requires 1.7.2. So wazero is
+// not the cause of a difference between the hosts. Nothing compares wazero's versions.
 package compat

@@ -12,7 +12,7 @@ import (
 )
 
 // handle is the scheduler around the plugin: its nodes, in the scenario's order,
-// its waiting pods and its events. The plugin asks for nothing else.
+// its waiting pods and its events. The plugin uses nothing else.
 type handle struct {
 	framework.Handle
 	snapshot *cache.Snapshot

@@ -23,27 +23,6 @@ func TestEveryManifestPassesServerSideDryRun(t *testing.T) {
 	})
 }
 
-func TestTheDryRunRefusesWhatItShould(t *testing.T) {
-	for name, spoil := range map[string]func(*unstructured.Unstructured) error{
-		"a misspelt field": func(o *unstructured.Unstructured) error {
-			return unstructured.SetNestedField(o.Object, int64(2), "spec", "replica")
-		},
-		"a selector that does not fit": func(o *unstructured.Unstructured) error {
-			return unstructured.SetNestedField(o.Object, "other", "spec", "selector", "matchLabels", "app.kubernetes.io/name")
-		},
-	} {
-		for _, object := range mustRender(t, "extender/base") {
-			if object.GetKind() != "Deployment" {
-				continue
-			}
-			must(t, spoil(object))
-			if err := apply(t.Context(), object, metav1.DryRunAll); err == nil {
-				t.Errorf("%s was let through", name)
-			}
-		}
-	}
-}
-
 // podOf is the pod that the Deployment's controller would make.
 func podOf(d appsv1.Deployment) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy(), Spec: *d.Spec.Template.Spec.DeepCopy()}

@@ -129,8 +129,8 @@ func keep(t *testing.T, pattern string) {
 	}
 }
 
-// enforce applies a variant of the policy, and waits until it works, as effect
-// tells by what became of a pod with a bad pattern.
+// enforce applies a variant of the policy, and waits until effect accepts the result of
+// creating a pod with a bad pattern.
 func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
 	t.Helper()
 	for _, object := range mustRender(t, "policy/"+variant) {
@@ -242,16 +242,16 @@ func TestAStatusBringsNoBadPattern(t *testing.T) {
 }
 
 func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
-	var told warnings
+	var reported warnings
 	config := rest.CopyConfig(admin)
-	config.WarningHandler = &told
+	config.WarningHandler = &reported
 	c, err := dynamic.NewForConfig(config)
 	must(t, err)
-	enforce(t, "warn", c, func(err error) bool { return err == nil && told.take() != "" })
+	enforce(t, "warn", c, func(err error) bool { return err == nil && reported.take() != "" })
 	for i, k := range kinds {
 		for pattern, want := range judged(t) {
 			err := create(t.Context(), c, i, pattern)
-			if got := told.take(); err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
+			if got := reported.take(); err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
 				t.Errorf("%s, %s: got %v and the warning %q, want %q", k.kind, shown(pattern), err, got, want)
 			}
 		}

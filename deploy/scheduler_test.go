@@ -27,9 +27,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
-// runScheduler runs the scheduler of a folder with the rights and the
-// configuration that the folder gives it, until the test ends. What is elsewhere
-// in this process than it would be in a cluster, replace says.
+// runScheduler runs the scheduler of a folder with the rights and the configuration of the
+// folder, until the test ends. replace has the addresses of a cluster, each before the one
+// in this process.
 func runScheduler(t *testing.T, variant string, names map[string]string, replace ...string) {
 	t.Helper()
 	installScheduler(t, variant)

@@ -1,6 +1,6 @@
-// Package examples has a folder for each way to write a guest (docs/guests.md), one
-// for plugins that are compiled in, and one with a cluster to try things on. Its test does
-// what the READMEs of those say that have something to build.
+// Package examples has a folder for each way to write a guest (docs/guests.md), one for
+// compiled-in plugins, and one with a cluster for the simulator. Its tests run the commands of
+// the READMEs.
 package examples
 
 import (
@@ -14,7 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
-// asGuest has the test binary be bin/guest.
+// asGuest makes the test binary act as bin/guest.
 const asGuest = "TEST_AS_GUEST"
 
 func TestMain(m *testing.M) {
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestEachExampleDoesWhatItsREADMESays runs the commands of each README in a copy of
-// its folder: build it, and ask it about nodes.
+// its folder: build the guest, and run it on nodes.
 func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 	for folder, needs := range map[string]struct{ program, environment string }{
 		"go-filter": {"go", "REPO=" + absolute(t, "..")},
@@ -44,7 +44,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 			}
 			dir := t.TempDir()
 			must(t, os.CopyFS(dir, os.DirFS(folder)))
-			if folder == "go-pod" { // which is of our module
+			if folder == "go-pod" { // it has no module of its own
 				dir = absolute(t, folder)
 				t.Cleanup(func() { os.Remove(filepath.Join(dir, "pod.wasm")) })
 			}
@@ -55,7 +55,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 			for _, line := range lines(t, filepath.Join(dir, "README.md"), "> ") {
 				for part := range strings.SplitSeq(strings.TrimSpace(line), " · ") {
 					if !strings.Contains(said, part) {
-						t.Errorf("the README has the last command say %q: %s", part, said)
+						t.Errorf("by the README, the last command says %q: %s", part, said)
 					}
 				}
 			}
@@ -63,8 +63,8 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 	}
 }
 
-// lines are those of a README that begin so: its commands are indented, and what the last
-// one says is quoted.
+// lines are those of a README with a prefix: its commands are indented, and the output of
+// the last one is quoted.
 func lines(t *testing.T, readme, begin string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(readme)
@@ -97,7 +97,7 @@ func run(t *testing.T, dir, environment, line string) string {
 }
 
 // TestTheCommandsOnAClusterFindTheirFiles runs the README of cluster in one shell, with a
-// simulator that only looks whether the files are there that it is to read.
+// simulator that only checks that its input files exist.
 func TestTheCommandsOnAClusterFindTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "examples/cluster"), os.DirFS("cluster")))

@@ -12,23 +12,23 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
 )
 
-// The verbs: what kube-scheduler asks an extender to do. An answer to filter has
-// room for an error, which the scheduler shows with the pod; one to prioritize
-// has not: the scheduler logs a status and does without the scores.
+// The verbs of an extender. An answer to filter can have an error, which the scheduler
+// reports with the pod. For prioritize the scheduler logs the status, and goes on without
+// the scores.
 const (
 	filter     = "filter"
 	prioritize = "prioritize"
 )
 
-// call is one request of the scheduler on its way through the server.
+// call is one request of the scheduler.
 type call struct {
 	*Extender
 	verb  string
 	name  string // of the algorithm
 	began time.Time
 
-	request *wire.Request // nil until it was read
-	answer  *wire.Answer  // nil if there is none
+	request *wire.Request // nil until it is decoded
+	answer  *wire.Answer  // nil without one
 	outcome string
 }
 
@@ -39,17 +39,17 @@ func (e *Extender) verbHandler(verb, name string) http.Handler {
 		defer e.inFlight.Add(-1)
 		if refused := c.handle(w, r); refused != nil {
 			c.outcome = refused.outcome
-			e.Logger.Info("Refused", "verb", verb, "status", refused.status, "reason", refused.message)
+			e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
 			writeRefusal(w, refused)
 		}
 		c.count()
 	})
 }
 
-// past is a deadline that is over.
+// past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// handle answers, unless it refuses to.
+// handle answers the request, or returns why it does not.
 func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if c.lacksCertificate(r) {
 		return errNoCertificate
@@ -75,8 +75,8 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// ask reads the request out of its body and has it answered. limits.requests
-// counts those that do so, not who is slow to send, or to take the answer.
+// ask decodes the request and asks the algorithm. limits.requests counts the requests
+// here, not those whose clients are slow to send or to receive.
 func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	n := c.answering.Add(1)
 	defer c.answering.Add(-1)
@@ -96,13 +96,11 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	return nil
 }
 
-// large is more than the body of 30,000 names has, in bytes. A request of full nodes has
-// more than 150 of them.
+// large, in bytes, is more than the body of 30,000 names, or of 150 full nodes.
 const large = 1 << 20
 
-// read reads the request. That takes a processor and makes garbage, so more at a time
-// than there are processors would only take more memory. What is small waits for nothing
-// large.
+// read decodes the request. More at a time than there are CPUs would only take more
+// memory. Small requests do not wait for large ones.
 func (c *call) read(b *body.Body) (err error) {
 	reading := c.readingSmall
 	if len(b.Bytes()) > large {
@@ -114,7 +112,7 @@ func (c *call) read(b *body.Body) (err error) {
 	return err
 }
 
-// run asks the algorithm. Its panics end here.
+// run asks the algorithm, and recovers from its panics.
 func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -130,7 +128,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		c.outcome = outcomeOK
 		return nil
 	}
-	c.Logger.V(2).Info("An algorithm refuses", "verb", c.verb, "algorithm", c.name, "err", err)
+	c.Logger.V(2).Info("An algorithm failed", "verb", c.verb, "algorithm", c.name, "err", err)
 	if c.verb == prioritize {
 		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
 	}
@@ -166,7 +164,7 @@ func (c *call) decide(ctx context.Context) error {
 	return nil
 }
 
-// logNodes logs a line for each node, if somebody wants to see that.
+// logNodes logs a line for each node at verbosity 5.
 func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
 	log := c.Logger.V(5)
 	if !log.Enabled() {

@@ -1,36 +1,57 @@
 package extender
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// certificates hands out the current ones. New files that are no good are refused, and
-// the old ones stay. It is safe for concurrent use, but for load and watch.
+// certificates has the current certificates. It reads the files again for each handshake:
+// unlike notifications that works on every file system and for every way to change a file.
 type certificates struct {
-	current atomic.Pointer[tls.Config]
-	tried   contents // what was loaded last, good or not
+	files    config.TLS
+	reloaded func(expiry time.Time, err error) // called after the files have changed
+
+	mu      sync.Mutex
+	tried   contents // of the last load, valid or not
+	current *tls.Config
 }
 
-// load reads PEM files and, if they are good, makes them current. Connections
-// that are made before keep what they have.
-func (s *certificates) load(files config.TLS) (err error) {
-	if s.tried, err = readPEM(files); err != nil {
-		return err
+// get returns the current certificates, after load. It is a tls.Config's GetConfigForClient.
+func (s *certificates) get(*tls.ClientHelloInfo) (*tls.Config, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if changed, err := s.load(); changed {
+		s.reloaded(s.current.Certificates[0].Leaf.NotAfter, err)
 	}
-	pair, err := tls.X509KeyPair([]byte(s.tried[0]), []byte(s.tried[1]))
+	return s.current, nil
+}
+
+// load reads the files. If they have changed and are valid, they become current.
+func (s *certificates) load() (changed bool, err error) {
+	pem, err := readPEM(s.files)
+	changed = pem != s.tried
+	s.tried = pem
+	if changed && err == nil {
+		err = s.use(pem)
+	}
+	return changed, err
+}
+
+// use makes certificates current, if they are valid. It verifies a client certificate if
+// there is one; the server rejects requests without one.
+func (s *certificates) use(pem contents) error {
+	pair, err := tls.X509KeyPair([]byte(pem[0]), []byte(pem[1]))
 	if err != nil {
-		return fmt.Errorf("certificate %s with key %s: %w", files.CertFile, files.KeyFile, err)
+		return fmt.Errorf("certificate %s with key %s: %w", s.files.CertFile, s.files.KeyFile, err)
 	}
 	if end := pair.Leaf.NotAfter; time.Now().After(end) {
-		return fmt.Errorf("certificate %s: expired on %s", files.CertFile, end.UTC().Format(time.RFC3339))
+		return fmt.Errorf("certificate %s: expired on %s", s.files.CertFile, end.UTC().Format(time.RFC3339))
 	}
 	config := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
@@ -40,63 +61,28 @@ func (s *certificates) load(files config.TLS) (err error) {
 		// A resumed session would outlive a change of the authorities.
 		SessionTicketsDisabled: true,
 	}
-	if files.ClientCAFile != "" {
+	if s.files.ClientCAFile != "" {
 		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM([]byte(s.tried[2])) {
-			return fmt.Errorf("client authorities %s: there is no PEM certificate in it", files.ClientCAFile)
+		if !config.ClientCAs.AppendCertsFromPEM([]byte(pem[2])) {
+			return fmt.Errorf("client authorities %s: it has no PEM certificate", s.files.ClientCAFile)
 		}
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
-	s.current.Store(config)
+	s.current = config
 	return nil
 }
 
-// config is for a server, after load. It asks for the current ones at every handshake. A
-// client certificate is verified if there is one; whether there has to be is up to
-// the server, request by request.
-func (s *certificates) config() *tls.Config {
-	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			return s.current.Load(), nil
-		},
-	}
-}
-
-// notAfter is when the current certificate expires, or zero if there is none.
+// notAfter is when the current certificate expires, or zero without TLS.
 func (s *certificates) notAfter() time.Time {
-	if config := s.current.Load(); config != nil {
-		return config.Certificates[0].Leaf.NotAfter
+	if !s.files.Enabled() {
+		return time.Time{}
 	}
-	return time.Time{}
+	current, _ := s.get(nil) // no error
+	return current.Certificates[0].Leaf.NotAfter
 }
 
-// lookEvery is how often the files are looked at. It works for every file system
-// and however a file is changed, and reading a few kilobytes costs nothing.
-const lookEvery = time.Second
-
-// watch loads the files that were loaded before when they have changed, until ctx is
-// done, and tells loaded what came of it. They are left to settle for as long as it
-// takes to look again: certificate and key are rarely written in the same instant.
-func (s *certificates) watch(ctx context.Context, files config.TLS, loaded func(error)) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for last := s.tried; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		now, _ := readPEM(files) // an error reads as nothing, and load returns it
-		if now == last && now != s.tried {
-			loaded(s.load(files))
-		}
-		last = now
-	}
-}
-
-// contents are those of the certificate, its key, and the clients' authorities: all
-// empty where one could not be read.
+// contents are those of the certificate, its key, and the authorities of clients. All are
+// empty if one file cannot be read.
 type contents [3]string
 
 func readPEM(files config.TLS) (all contents, err error) {
@@ -105,8 +91,8 @@ func readPEM(files config.TLS) (all contents, err error) {
 			continue
 		}
 		info, err := os.Stat(path)
-		if err == nil && !info.Mode().IsRegular() { // a pipe or a device, which may never end
-			err = fmt.Errorf("%s: is no regular file", path)
+		if err == nil && !info.Mode().IsRegular() { // a pipe or a device may never end
+			err = fmt.Errorf("%s: is not a regular file", path)
 		}
 		var text []byte
 		if err == nil {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// connections are those that a server has. Go's Shutdown closes idle ones with a request
-// that has arrived but was not looked at yet, and drops what it reads on new ones. So the
-// drain comes to an end here first.
+// connections are those of a server. Go's Shutdown loses requests: it closes idle
+// connections on which a request has arrived and was not read yet, and drops what it reads
+// on new ones. So this type ends them before Shutdown is called.
 type connections struct {
 	net.Listener
 	mu     sync.Mutex
 	open   map[*connection]struct{}
-	ending bool // idle ones end
+	ending bool // connections end when they become idle
 }
 
 func (c *connections) Accept() (net.Conn, error) {
@@ -32,7 +32,7 @@ func (c *connections) Accept() (net.Conn, error) {
 	return made, nil
 }
 
-// state is a server's ConnState.
+// state is the server's ConnState.
 func (c *connections) state(of net.Conn, state http.ConnState) {
 	if secure, ok := of.(*tls.Conn); ok {
 		of = secure.NetConn()
@@ -49,8 +49,8 @@ func (c *connections) state(of net.Conn, state http.ConnState) {
 	}
 }
 
-// endIdle ends idle connections on which nothing has arrived, those that become idle later
-// too.
+// endIdle ends idle connections on which nothing has arrived, also those that become idle
+// later.
 func (c *connections) endIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,23 +62,23 @@ func (c *connections) endIdle() {
 	}
 }
 
-// none says whether nobody is connected, or waits to be accepted.
+// none reports whether there is no connection, accepted or not.
 func (c *connections) none() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open) == 0 && !backlog(c.Listener)
 }
 
-// connection is one on which a deadline loses nothing that has arrived before it. Go looks
-// at the deadline first: a process that got no processor for a while would cut off who
-// was in time.
+// connection is a connection on which a deadline loses nothing that has arrived before it.
+// Go's connections check the deadline first, so a process that gets no CPU for a while
+// would lose requests that arrived in time.
 type connection struct {
 	net.Conn
 	all   *connections
 	mu    sync.Mutex
-	quiet bool // nothing of the next request was read
-	idle  bool // a request was answered, and the next one is not known yet
-	ended bool // its deadline is over
+	quiet bool // nothing of the next request is read
+	idle  bool // between two requests
+	ended bool // its deadline has passed
 }
 
 // end ends an idle connection, unless a request has begun to arrive.
@@ -102,7 +102,7 @@ func (c *connection) Read(into []byte) (int, error) {
 		}
 	}
 	if n > 0 && c.ended {
-		_ = c.SetReadDeadline(time.Now().Add(headerTimeout)) // for what is left of the header
+		_ = c.SetReadDeadline(time.Now().Add(headerTimeout)) // for the rest of the header
 	}
 	c.quiet = n == 0
 	return n, err

@@ -1,15 +1,15 @@
-// Package extender is the scheduler extender as a whole: it takes a
-// configuration, makes the algorithms, and serves them until it is stopped.
-// cmd/extender runs it as a program; the simulator runs it in-process. It is no API.
+// Package extender is the scheduler extender: it makes the algorithms of a
+// configuration, and serves them over HTTP until it is stopped. cmd/extender runs it as
+// a program, the simulator in its own process. It is no API.
 //
-// It speaks HTTP itself: it receives requests within limits, has them answered by
-// the algorithms, isolates what goes wrong, and shuts down without losing a request.
-// Its packages: command (the command line), config (what can be set), wire (the
-// requests and answers), body (their memory), algorithm (what it can decide) and logging.
+// It bounds what requests can take, isolates panics of algorithms, and shuts down
+// without losing a request. Its packages: command (the command line), config (the
+// configuration), wire (requests and answers), body (their memory), algorithm and logging.
 package extender
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"runtime"
@@ -26,14 +26,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// Options are what an Extender is made of.
+// Options are those of New.
 type Options struct {
-	// Config must be complete: loaded, or completed by its Complete.
-	Config *config.Config
-	// Logger logs requests at verbosity 4, their nodes at 5.
-	Logger logr.Logger
-	// Version is shown to who asks.
-	Version string
+	Config  *config.Config // loaded, or completed by its Complete
+	Logger  logr.Logger    // logs requests at verbosity 4, their nodes at 5
+	Version string         // for the pages
 }
 
 // An Extender answers a scheduler. Make one with New.
@@ -43,27 +40,26 @@ type Extender struct {
 	certs   certificates
 
 	algorithms map[string]algorithm.Algorithm // those in use, by name
-	panicked   sync.Map                       // name to what, of those that work in the background
-	cancel     context.CancelFunc             // ends that work
+	panicked   sync.Map                       // by name: the panic of an algorithm in the background
+	cancel     context.CancelFunc             // ends the work in the background
 	working    sync.WaitGroup
 
 	bodies *body.Limits
-	// inFlight are all requests; those that have arrived and have no answer yet
-	// are answering.
+	// inFlight counts all requests, answering those that have arrived completely.
 	inFlight, answering atomic.Int64
-	// A place for each request that is read, by the size of its body.
+	// Semaphores of the requests that are decoded, by the size of the body.
 	readingSmall, readingLarge chan struct{}
 	draining                   atomic.Bool
-	unknownLog                 rate.Sometimes // about requests for what is not there
+	unknownLog                 rate.Sometimes // for requests to unknown paths
 
-	// after is time.After, but in tests.
+	// Tests change these two: time.After, and how long idle connections stay after
+	// the lull, 0.
 	after func(time.Duration) <-chan time.Time
-	// idle is how long idle connections are kept after the lull: 0, but in tests.
-	idle time.Duration
+	idle  time.Duration
 }
 
-// New makes an extender, with its algorithms at work. Who does not Serve must
-// Close.
+// New makes an extender, and starts the work of its algorithms in the background. Call
+// Serve or Close after it.
 func New(o Options) (*Extender, error) {
 	c := o.Config
 	e := &Extender{
@@ -81,7 +77,8 @@ func New(o Options) (*Extender, error) {
 		e.algorithms[name] = made
 	}
 	if c.TLS.Enabled() {
-		if err := e.certs.load(c.TLS); err != nil {
+		e.certs.files, e.certs.reloaded = c.TLS, e.reloaded
+		if _, err := e.certs.load(); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
@@ -96,7 +93,7 @@ func New(o Options) (*Extender, error) {
 	return e, nil
 }
 
-// work is that of an algorithm in the background. A panic ends it, and nothing else.
+// work runs an algorithm in the background. A panic ends that, and nothing else.
 func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worker) {
 	defer func() {
 		if what := recover(); what != nil {
@@ -107,14 +104,13 @@ func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worke
 	worker.Run(ctx)
 }
 
-// countPanic counts and logs a panic of an algorithm. It must be called while that
-// unwinds.
+// countPanic counts and logs a panic of an algorithm. Call it in the deferred function.
 func (e *Extender) countPanic(algorithm string, what any, message string, keysAndValues ...any) {
 	e.metrics.panics.WithLabelValues(algorithm).Inc()
 	e.Logger.Error(fmt.Errorf("panic: %v", what), message, append(keysAndValues, "algorithm", algorithm, "stack", string(debug.Stack()))...)
 }
 
-// health is that of all algorithms in use, by name.
+// health returns the health of the algorithms in use, by name.
 func (e *Extender) health() map[string]algorithm.Health {
 	all := make(map[string]algorithm.Health)
 	for name, one := range e.algorithms {
@@ -129,14 +125,13 @@ func (e *Extender) health() map[string]algorithm.Health {
 	return all
 }
 
-// Serve answers on l until ctx is done, then shuts down gracefully. l need not
-// be what the configuration says. Certificates that change are read again. The error
-// is nil if no request was lost.
+// Serve serves on l, whatever address the configuration has, until ctx is done, and then
+// shuts down gracefully. It reloads certificates that change. The error is nil if no
+// request was lost.
 func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	defer e.Close()
 	if e.Config.TLS.Enabled() {
-		go e.certs.watch(ctx, e.Config.TLS, e.reloaded)
-		return e.serve(ctx, l, e.certs.config())
+		return e.serve(ctx, l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: e.certs.get})
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
@@ -144,18 +139,18 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	return e.serve(ctx, l, nil)
 }
 
-// reloaded tells what became of certificates that have changed.
-func (e *Extender) reloaded(err error) {
+// reloaded reports the result of reloading certificates.
+func (e *Extender) reloaded(expiry time.Time, err error) {
 	if err != nil {
 		e.metrics.reloads.WithLabelValues("refused").Inc()
-		e.Logger.Error(err, "The new certificates are refused, the old ones go on")
+		e.Logger.Error(err, "The new certificates are invalid, the old ones stay in use")
 		return
 	}
 	e.metrics.reloads.WithLabelValues("success").Inc()
-	e.Logger.Info("New certificates are in use", "expiry", e.certs.notAfter().UTC().Format(time.RFC3339))
+	e.Logger.Info("New certificates are in use", "expiry", expiry.UTC().Format(time.RFC3339))
 }
 
-// Close ends the work of the algorithms in the background, and waits for that.
+// Close ends the work of the algorithms in the background, and waits for its end.
 func (e *Extender) Close() {
 	e.cancel()
 	e.working.Wait()

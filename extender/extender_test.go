@@ -13,10 +13,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
-// elsewhere is a listener on loopback that claims to be reached from anywhere.
-type elsewhere struct{ net.Listener }
+// reachable is a listener on loopback whose address is not loopback.
+type reachable struct{ net.Listener }
 
-func (elsewhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8000} }
+func (reachable) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8000} }
 
 func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
 	for _, outside := range []bool{false, true} {
@@ -26,7 +26,7 @@ func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
 		if outside {
-			l = elsewhere{l}
+			l = reachable{l}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -5,13 +5,14 @@ import (
 	"math"
 	"net"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// refuseConnections lets nobody connect to l any more. To close l would do that
-// too, but reset who has connected and is not accepted yet, with the request that
-// is on its way. So l is bound to a network interface that does not exist: the
-// kernel refuses who asks for a connection, and finishes those that have begun.
-// It needs Linux 5.7, or the capability NET_RAW.
+// refuseConnections refuses new connections to l. Closing l would also reset connections
+// that are not accepted yet, and lose their requests. So it binds l to a network interface
+// that does not exist: the kernel then refuses new connections, and completes those that
+// have begun. It needs Linux 5.7, or the capability NET_RAW.
 func refuseConnections(l net.Listener) error {
 	socket, ok := l.(syscall.Conn)
 	if !ok {
@@ -21,38 +22,29 @@ func refuseConnections(l net.Listener) error {
 	if err != nil {
 		return err
 	}
-	const bindToIfIndex = 62 // SO_BINDTOIFINDEX; package syscall does not have it
 	var bound error
 	err = raw.Control(func(fd uintptr) {
-		bound = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, bindToIfIndex, math.MaxInt32)
+		bound = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_BINDTOIFINDEX, math.MaxInt32)
 	})
 	return errors.Join(err, bound)
 }
 
-// backlog says whether somebody has connected to l and is not accepted yet.
+// backlog reports whether l has a connection that is not accepted yet.
 func backlog(l net.Listener) (some bool) {
 	control(l, func(fd int) {
-		look, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
-		if err != nil {
-			return
-		}
-		defer syscall.Close(look)
-		events := []syscall.EpollEvent{{Events: syscall.EPOLLIN}}
-		if syscall.EpollCtl(look, syscall.EPOLL_CTL_ADD, fd, &events[0]) == nil {
-			n, _ := syscall.EpollWait(look, events, 0)
-			some = n > 0
-		}
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		some = n > 0
 	})
 	return some
 }
 
-// arrived reads what has arrived, whatever the deadline.
+// arrived reads what has arrived, also after the deadline.
 func arrived(c net.Conn, into []byte) (n int) {
 	control(c, func(fd int) { n, _ = syscall.Read(fd, into) })
 	return max(n, 0)
 }
 
-// control does nothing where there is no descriptor, or not any more.
+// control calls do with the file descriptor, if there is one.
 func control(of any, do func(fd int)) {
 	if socket, ok := of.(syscall.Conn); ok {
 		if raw, err := socket.SyscallConn(); err == nil {

@@ -7,11 +7,11 @@ import (
 	"net"
 )
 
-// refuseConnections is for Linux, where it loses nobody.
+// refuseConnections works on Linux only.
 func refuseConnections(net.Listener) error { return errors.ErrUnsupported }
 
-// backlog is not known here.
+// backlog is unknown here.
 func backlog(net.Listener) bool { return false }
 
-// arrived reads nothing here: what has arrived after a deadline is lost.
+// arrived reads nothing here: what arrived before a deadline can be lost.
 func arrived(net.Conn, []byte) int { return 0 }

@@ -6,8 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are those of one extender, in a registry of their own. Every metric has
-// its name, labels and help here and nowhere else.
+// metrics are those of one extender, in their own registry.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -25,28 +24,28 @@ func newMetrics(e *Extender) *metrics {
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return register.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	m.requests = counters("extender_requests_total", "Requests of the scheduler that were answered or refused.", byRequest...)
+	m.requests = counters("extender_requests_total", "Requests of the scheduler that were answered or rejected.", byRequest...)
 	m.nodesIn = counters("extender_nodes_in_total", "Candidate nodes in requests.", byRequest...)
 	m.nodesOut = counters("extender_nodes_out_total", "Nodes that passed a filter, or got a score.", byRequest...)
-	m.panics = counters("extender_panics_total", "Panics of algorithms. Each cost one request, or ended the work in the background.", "algorithm")
-	m.reloads = counters("extender_certificate_reloads_total", "Times that changed certificates were read, by what became of it.", "result")
+	m.panics = counters("extender_panics_total", "Panics of algorithms. Each failed one request, or ended the work in the background.", "algorithm")
+	m.reloads = counters("extender_certificate_reloads_total", "Reloads of changed certificates, by result.", "result")
 	m.durations = register.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "extender_request_duration_seconds", Help: "From the end of a request's header to the end of its answer.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 	}, byRequest)
 	m.unknown = register.NewCounter(prometheus.CounterOpts{
-		Name: "extender_unknown_requests_total", Help: "Requests for what is neither a verb nor a page, as a mistyped filterVerb makes them.",
+		Name: "extender_unknown_requests_total", Help: "Requests to unknown paths, as from a scheduler with a mistyped filterVerb.",
 	})
 	return m
 }
 
-// collect tells how things are at the moment, the health of the algorithms included.
+// collect collects the current state, and the health of the algorithms.
 func (e *Extender) collect(collected chan<- prometheus.Metric) {
 	gauge := func(value float64, name, help string, labels prometheus.Labels) {
 		collected <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
 	}
 	gauge(float64(e.inFlight.Load()), "extender_requests_in_flight", "Requests that are arriving or being answered.", nil)
-	gauge(float64(e.bodies.Used()), "extender_buffered_bytes", "Memory taken by requests, of limits.buffers.", nil)
+	gauge(float64(e.bodies.Used()), "extender_buffered_bytes", "Memory of limits.buffers that requests have taken.", nil)
 	gauge(float64(max(0, e.certs.notAfter().Unix())), "extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", nil)
 	gauge(1, "extender_build_info", "1, with the version.", prometheus.Labels{"version": e.Version})
 	for algorithm, health := range e.health() {
@@ -54,10 +53,10 @@ func (e *Extender) collect(collected chan<- prometheus.Metric) {
 		if health.OK {
 			ok = 1
 		}
-		gauge(ok, "extender_algorithm_healthy", "1 if the algorithm works as configured, 0 if it makes do, as load does without new data.",
+		gauge(ok, "extender_algorithm_healthy", "1 if the algorithm works as configured, 0 if not, such as load without new data.",
 			prometheus.Labels{"algorithm": algorithm})
 		for name, value := range health.Gauges {
-			gauge(value, "extender_algorithm_status", "What an algorithm says of itself, as the age of its data.",
+			gauge(value, "extender_algorithm_status", "Values that an algorithm reports, such as the age of its data.",
 				prometheus.Labels{"algorithm": algorithm, "name": name})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler answers everything, whether through Serve or not.
+// Handler serves the verbs and the pages. Serve uses it.
 func (e *Extender) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for verb, name := range map[string]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
@@ -24,15 +24,15 @@ func (e *Extender) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", e.readyz)
 	mux.HandleFunc("/", e.refuse)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if e.draining.Load() { // so that nobody is left on a connection that Shutdown would cut
+		if e.draining.Load() { // so that clients leave the connections that Shutdown closes
 			w.Header().Set("Connection", "close")
 		}
 		mux.ServeHTTP(w, r)
 	})
 }
 
-// private pages need a client certificate if the verbs do. The probes do not:
-// a kubelet has none to show.
+// private pages need a client certificate if the verbs do. The probes do not: a kubelet has
+// none.
 func (e *Extender) private(page http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if e.lacksCertificate(r) {
@@ -59,8 +59,8 @@ func (e *Extender) versionPage(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// readyz is ready from the first request to the order to stop. It tells of
-// algorithms that are unwell, but these answer, so they do not make it unready.
+// readyz is ready until the extender is stopped. It reports unhealthy algorithms, but stays
+// ready: they still answer.
 func (e *Extender) readyz(w http.ResponseWriter, _ *http.Request) {
 	if e.draining.Load() {
 		writeText(w, http.StatusServiceUnavailable, "shutting down\n")

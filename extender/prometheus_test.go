@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,55 +19,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
-
-// TestLoadWithARealPrometheus lets Prometheus scrape a small exporter, and the
-// extender score by it; then Prometheus is killed and comes back.
-func TestLoadWithARealPrometheus(t *testing.T) {
-	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for node, load := range map[string]float64{"idle": 0, "half": 0.5, "busy": 1} {
-			fmt.Fprintf(w, "node_busy{node=%q} %v\n", node, load)
-		}
-	}))
-	defer exporter.Close()
-	address, startPrometheus := prometheusOf(t, exporter)
-	handler := newExtender(t, configure(t, fmt.Sprintf(`
-algorithm: load
-algorithms:
-  load:
-    config:
-      url: http://%s
-      query: node_busy
-      nodeLabel: node
-      threshold: 0.9
-      interval: 50ms
-      staleAfter: 3s
-`, address))).Handler()
-	scored := func() bool { return scores(t, handler) == "idle=10 half=5 busy=0 unknown=5" }
-	neutral := func() bool { return scores(t, handler) == "idle=5 half=5 busy=5 unknown=5" }
-	if !neutral() {
-		t.Errorf("before Prometheus runs: %s", scores(t, handler))
-	}
-	prometheus := startPrometheus()
-	eventually(t, "scores by load", scored)
-	eventually(t, "/readyz to say that load is well", func() bool {
-		return strings.Contains(get(handler, "/readyz").Body.String(), "[+] load: 3 nodes")
-	})
-	eventually(t, "the busy node to be filtered out", func() bool {
-		got := post(handler, "/filter", nodesRequest(t)).Body.String()
-		return strings.Contains(got, `"NodeNames":["idle","half","unknown"]`) &&
-			strings.Contains(got, `"FailedNodes":{"busy":"node(s) had a load above 0.9"}`)
-	})
-	prometheus()
-	eventually(t, "neutral scores after Prometheus was killed", neutral)
-	if page := get(handler, "/readyz"); page.Code != http.StatusOK || !strings.Contains(page.Body.String(), "[-] load: data is stale") {
-		t.Errorf("readyz: %d %s", page.Code, page.Body)
-	}
-	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_algorithm_healthy{algorithm="load"} 0`) {
-		t.Errorf("the metrics say that load is well")
-	}
-	startPrometheus()
-	eventually(t, "scores by load after Prometheus is back", scored)
-}
 
 // TestTheDefaultMeasureIsRightFromTheStart scores a node that began to count just
 // now: 10 % of its two processors are in use.
@@ -82,12 +32,11 @@ func TestTheDefaultMeasureIsRightFromTheStart(t *testing.T) {
 		}
 	}))
 	defer exporter.Close()
-	address, startPrometheus := prometheusOf(t, exporter)
+	address := startPrometheus(t, exporter)
 	handler := newExtender(t, configure(t, fmt.Sprintf(`
 algorithm: load
 algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, interval: 50ms}}}
 `, address))).Handler()
-	startPrometheus()
 	page := ""
 	eventually(t, "a value for the node", func() bool {
 		page = get(handler, "/readyz").Body.String()
@@ -101,15 +50,15 @@ algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, 
 	}
 }
 
-// prometheusOf is a Prometheus that scrapes an exporter: where it listens, and how to
-// start it. Start returns how to kill it.
-func prometheusOf(t *testing.T, exporter *httptest.Server) (address string, start func() (kill func())) {
+// startPrometheus starts a Prometheus that scrapes an exporter, and returns its address.
+func startPrometheus(t *testing.T, exporter *httptest.Server) (address string) {
 	t.Helper()
 	binary, err := exec.LookPath("prometheus")
 	if err != nil {
 		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
 	}
-	dir, address := t.TempDir(), freeAddress(t)
+	dir := t.TempDir()
+	address = freeAddress(t)
 	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
 scrape_configs:
 - job_name: exporter
@@ -118,19 +67,15 @@ scrape_configs:
   static_configs:
   - targets: [%q]
 `, exporter.Listener.Addr())), 0o600))
-	return address, func() (kill func()) {
-		t.Helper()
-		command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
-			"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
-		command.Stderr = os.Stderr
-		must(t, command.Start())
-		kill = sync.OnceFunc(func() {
-			_ = command.Process.Kill()
-			_ = command.Wait()
-		})
-		t.Cleanup(kill)
-		return kill
-	}
+	command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
+		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
+	command.Stderr = os.Stderr
+	must(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	return address
 }
 
 func freeAddress(t *testing.T) string {

@@ -12,7 +12,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 )
 
-// A refusal is why a request got no answer of an algorithm.
+// A refusal is why a request is rejected.
 type refusal struct {
 	status  int
 	outcome string // for the metrics
@@ -22,19 +22,18 @@ type refusal struct {
 // The outcomes of requests, as the metrics have them.
 const (
 	outcomeOK           = "ok"
-	outcomeError        = "error"        // the answer says why there is none
-	outcomeBad          = "bad_request"  // the request is no request
-	outcomeTooLarge     = "too_large"    // its body
+	outcomeError        = "error"        // the answer is an error of the algorithm
+	outcomeBad          = "bad_request"  // not a valid request
+	outcomeTooLarge     = "too_large"    // its body, or the memory that it takes
 	outcomeBusy         = "busy"         // too many requests, or too large together
 	outcomeTimeout      = "timeout"      // it took too long to arrive
 	outcomeUnauthorized = "unauthorized" // no client certificate
 	outcomeInternal     = "internal"     // the algorithm failed to prioritize
 	outcomePanic        = "panic"        // of the algorithm
-	outcomeLost         = "lost"         // the client went away
+	outcomeLost         = "lost"         // the client closed the connection
 )
 
-// writeRefusal answers with the message as JSON, under the same name as in an
-// ExtenderFilterResult.
+// writeRefusal answers with the message in the field of ExtenderFilterResult.
 func writeRefusal(w http.ResponseWriter, r *refusal) {
 	if r.status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
@@ -54,8 +53,8 @@ func write(w http.ResponseWriter, status int, contentType, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// refuse refuses a request for what is not there. It counts them, and logs one in a while:
-// a scheduler with a mistyped verb asks again and again.
+// refuse rejects a request to an unknown path or with a wrong method. It counts all and
+// logs some: a scheduler with a mistyped verb tries again and again.
 func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 	e.metrics.unknown.Inc()
 	e.unknownLog.Do(func() {
@@ -76,8 +75,8 @@ var errNoCertificate = &refusal{
 	"this needs a client certificate: set tlsConfig with certFile and keyFile for this extender in the scheduler's configuration",
 }
 
-// refusalOf says why a request could not be read. Where there is no better word
-// for it, the outcome is otherwise, and the message begins with prefix.
+// refusalOf returns why a request could not be read. For other errors the outcome is
+// otherwise, and the message begins with prefix.
 func refusalOf(err error, otherwise, prefix string) *refusal {
 	var tooLarge *body.TooLargeError
 	switch {
@@ -88,7 +87,7 @@ func refusalOf(err error, otherwise, prefix string) *refusal {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}
 	case errors.Is(err, context.Canceled):
-		return &refusal{http.StatusBadRequest, outcomeLost, "the client went away"}
+		return &refusal{http.StatusBadRequest, outcomeLost, "the client closed the connection"}
 	}
 	return &refusal{http.StatusBadRequest, otherwise, prefix + err.Error()}
 }

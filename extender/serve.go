@@ -14,26 +14,20 @@ import (
 )
 
 const (
-	// headerTimeout is how long the header of a request may take.
-	headerTimeout = 5 * time.Second
-	// writeTimeout is for algorithm and answer together.
-	writeTimeout = 30 * time.Second
-	// idleTimeout is how long a connection without a request is kept.
-	idleTimeout = 2 * time.Minute
-	// lull is how long there is between the last new connection and the end of idle
-	// ones. Connections that have begun are made meanwhile, and who keeps one busy
-	// sends once more on it, and is told that it closes. Later, a request that is sent
-	// as it is closed is lost.
-	lull = 250 * time.Millisecond
-	// drainTick is how often drain looks whether somebody is connected.
-	drainTick = 10 * time.Millisecond
+	headerTimeout = 5 * time.Second  // for the header of a request
+	writeTimeout  = 30 * time.Second // for algorithm and answer together
+	idleTimeout   = 2 * time.Minute  // for a connection between two requests
+	// lull is the time between the last new connection and the end of idle ones.
+	// Meanwhile connections that have begun are made, and a busy client sends another
+	// request, whose answer says that the connection closes.
+	lull      = 250 * time.Millisecond
+	drainTick = 10 * time.Millisecond // how often drain looks for connections
 )
 
-// serve answers on l until ctx is done and then shuts down: readiness is off
-// and requests are answered for timeouts.unready, then no new connections are
-// taken and those that there are get their answers. The error is nil if no
-// request was lost. l is closed in any case. Without certificates it is plain
-// HTTP.
+// serve serves on l, without certificates plain HTTP, until ctx is done, and then shuts
+// down: for timeouts.unready it is not ready and answers requests as before, then it
+// refuses new connections and answers the requests on the others. It closes l. The error
+// is nil if no request was lost.
 func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.Config) error {
 	times := e.Config.Timeouts
 	all := &connections{Listener: l, open: make(map[*connection]struct{})}
@@ -68,15 +62,15 @@ func (e *Extender) serve(ctx context.Context, l net.Listener, certificates *tls.
 	return e.drain(web, all)
 }
 
-// drain takes no new connections any more, answers those who are connected, then
-// closes everything.
+// drain refuses new connections, answers the requests on the others, and then closes
+// everything.
 func (e *Extender) drain(web *http.Server, all *connections) error {
 	limit := e.Config.Timeouts.Drain.Duration
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	e.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
 	if err := refuseConnections(all.Listener); err != nil {
-		e.Logger.Info("Shutting down: who has just connected may be cut off", "err", err)
+		e.Logger.Info("Shutting down: connections that are not accepted yet may be cut off", "err", err)
 		_ = all.Close()
 	}
 	wait(ctx, lull)

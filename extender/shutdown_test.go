@@ -95,9 +95,9 @@ func (l *load) client() {
 	}
 }
 
-// TestShutdownUnderLoadLosesNothing has requests in flight when the server is
-// told to stop, others that come while it is not ready any more, and some that
-// end only after connections are refused.
+// TestShutdownUnderLoadLosesNothing has requests in flight when the server is stopped,
+// others that come while it is not ready, and some that end only after connections are
+// refused.
 func TestShutdownUnderLoadLosesNothing(t *testing.T) {
 	h := &blocking{letGo: make(chan struct{})}
 	s := newServer(t, h)

@@ -9,18 +9,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// Running is an extender that serves in this process.
+// Running is an extender that Start started.
 type Running struct {
 	*Extender
-	// Address is where it serves: a host and a port.
-	Address string
-	// Stop shuts it down. The error is nil if no request was lost.
-	Stop func() error
+	Address string       // host and port
+	Stop    func() error // shuts it down; the error is nil if no request was lost
 }
 
-// Start serves on a free port of 127.0.0.1, wherever the configuration would
-// have it serve. Without a configuration the extender is as it is by default. It
-// stops without a time of not being ready, which nobody looks at here.
+// Start serves on a free port of 127.0.0.1, whatever address the configuration has. The
+// default configuration takes the place of a missing one. Stop does not wait for
+// timeouts.unready.
 func Start(o Options) (*Running, error) {
 	c := config.Default()
 	if o.Config != nil {

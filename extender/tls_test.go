@@ -60,19 +60,6 @@ func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Cer
 	return response, string(answer), err
 }
 
-func TestTLS(t *testing.T) {
-	s := startTLS(t, "")
-	if response, answer, err := s.do("/filter", s.authority); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("good: %v %s", err, answer)
-	}
-	if _, _, err := s.do("/filter", pki.New(t)); err == nil || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("a client that trusts others: %v", err)
-	}
-	if response, err := http.Get("http://" + s.Address + "/healthz"); err == nil && response.StatusCode == http.StatusOK {
-		t.Error("plain HTTP is answered")
-	}
-}
-
 func TestMutualTLS(t *testing.T) {
 	clients, others := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
@@ -100,16 +87,10 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreRenewed, the server's and the authority of its clients.
-func TestCertificatesAreRenewed(t *testing.T) {
+// The server's own certificate: TestCertificatesAreReadAgainWhenTheyChange of command.
+func TestTheAuthorityOfClientsIsRenewed(t *testing.T) {
 	clients, newClients := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
-	renewed := s.authority.Issue(t, s.certFile, s.keyFile, 2*time.Hour)
-	eventually(t, "the new certificate", func() bool {
-		response, _, err := s.do("/healthz", s.authority)
-		must(t, err)
-		return response.TLS.PeerCertificates[0].SerialNumber.Cmp(renewed.SerialNumber) == 0
-	})
 	must(t, os.Rename(newClients.File, clients.File))
 	eventually(t, "a client of the new authority to be let in", func() bool {
 		response, _, err := s.do("/filter", s.authority, newClients.Pair(t, time.Hour))

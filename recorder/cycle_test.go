@@ -172,3 +172,16 @@ func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 }
+
+func TestTheLatestAttemptIsOneThatHasEnded(t *testing.T) {
+	r, sched := New(nothing), newScheduler(1)
+	defer r.Attach(sched, asTyped)()
+	one(t.Context(), sched, newPod("p"))
+	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), hooks.Enqueue(newPod("p"))) // and no end
+	if a, ok := r.Latest("ns", "p"); !ok || a.Number != 1 || a.Result != Failed {
+		t.Errorf("got %+v, %v", a, ok)
+	}
+	if _, ok := r.Latest("ns", "other"); ok {
+		t.Error("a pod without attempts has one")
+	}
+}

@@ -73,6 +73,18 @@ func (r *Recorder) Attempts(namespace, name string) []Attempt {
 	return attempts
 }
 
+// Latest returns the newest attempt for a pod that has ended.
+func (r *Recorder) Latest(namespace, name string) (Attempt, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rec := range slices.Backward(r.pods[types.NamespacedName{Namespace: namespace, Name: name}]) {
+		if rec.Result != Pending {
+			return r.copy(rec), true
+		}
+	}
+	return Attempt{}, false
+}
+
 // Attempt returns one of a pod's attempts.
 func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 	for _, a := range r.Attempts(namespace, name) {

@@ -1,7 +1,7 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
 // command, [NewCommand], and as functions for a process that does more: [Read],
-// [Check] and [Run]. It is no API; for plugins of others there is Main of package command.
+// [Check] and [Run]. It is not an API; for plugins of others there is Main of package command.
 package scheduler
 
 import (

@@ -41,7 +41,7 @@ func read(t *testing.T, file string) *snapshot.Snapshot {
 	return s
 }
 
-func TestWhatIsLeftOfAnOldConfigurationCanBeUsed(t *testing.T) {
+func TestAFileOfKubeSchedulerSimulatorsPageLoads(t *testing.T) {
 	t.Cleanup(reset(t))
 	if err := sim.Import(t.Context(), loadFile(t, "kube-scheduler-simulator.export.yml"), nil); err != nil {
 		t.Error(err)

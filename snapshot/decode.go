@@ -76,7 +76,7 @@ func unmarshal(raw []byte, into any) error {
 		return nil
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
-		return fmt.Errorf("no JSON: line %d: %w", line, err)
+		return fmt.Errorf("not JSON: line %d: %w", line, err)
 	}
 	if problems := yamlcheck.Decode(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface()); len(problems) > 0 {
 		return problems[:1]
@@ -84,7 +84,7 @@ func unmarshal(raw []byte, into any) error {
 	return err
 }
 
-// isWhole refuses what was cut in two. YAML that ends early is YAML.
+// isWhole rejects what was cut in two. YAML that ends early is YAML.
 func (in *reading) isWhole() error {
 	if has, says := in.Objects(), in.Source; says != nil && has < says.Objects {
 		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
@@ -129,7 +129,7 @@ func (u unknown) notices() []Notice {
 		if len(objects) > 1 {
 			about += fmt.Sprintf(" and %d more", len(objects)-1)
 		}
-		all = append(all, Notice{About: about, Reason: field[1] + ": left out: the Kubernetes of this simulator has no such field"})
+		all = append(all, Notice{About: about, Reason: field[1] + ": skipped: the Kubernetes of this simulator has no such field"})
 	}
 	sortNotices(all)
 	return all

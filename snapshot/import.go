@@ -37,8 +37,8 @@ func (i *Importer) Pod(ctx context.Context, pod v1.Pod) error {
 	return one.left()
 }
 
-// NotImported are the objects that an import left out, since the API server
-// refused them. All others are there.
+// NotImported are the objects that an import skipped, since the API server
+// rejected them. All others are there.
 type NotImported []Notice
 
 func (n NotImported) Error() string {
@@ -51,7 +51,7 @@ func (n NotImported) Error() string {
 
 // Import makes the objects of a snapshot, and updates those that exist already.
 // progress, which may be nil, gets how many of how many are done, from several
-// goroutines. Objects that the API server refuses do not stop it: the error is then a
+// goroutines. Objects that the API server rejects do not stop it: the error is then a
 // [NotImported]. It may change the snapshot.
 //
 // References to owners follow these to the UIDs that they have here. Those to
@@ -96,16 +96,16 @@ type importing struct {
 	progress func(done, of int)
 	until    time.Time // when what was made before has settled
 
-	mu      sync.Mutex
-	refused NotImported
+	mu       sync.Mutex
+	rejected NotImported
 }
 
 func (i *importing) left() error {
-	if len(i.refused) == 0 {
+	if len(i.rejected) == 0 {
 		return nil
 	}
-	sortNotices(i.refused)
-	return i.refused
+	sortNotices(i.rejected)
+	return i.rejected
 }
 
 // Owned are the references to owners that are here, or have been imported.

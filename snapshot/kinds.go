@@ -27,7 +27,8 @@ import (
 )
 
 // Kinds are those of a Snapshot in the order in which they are made: each after
-// those that it refers to.
+// those that it refers to. No other kind is ever read from a cluster: no Secret, no
+// ConfigMap, no ServiceAccount, no Event and no custom resource.
 var Kinds = []Kind{
 	kindOf("namespace", &v1.Namespace{}),
 	kindOf("priority class", &schedulingv1.PriorityClass{}),

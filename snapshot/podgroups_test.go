@@ -30,13 +30,13 @@ pods:
 	}
 	want := "3 pods of PodGroup default/train are scheduled one by one: that needs Kubernetes 1.37"
 	if minor.PodGroupOf(&s.Pods[0]) == "" { // nothing is known of it
-		want = "pod default/a and 2 more: spec.schedulingGroup: left out: the Kubernetes of this simulator has no such field"
+		want = "pod default/a and 2 more: spec.schedulingGroup: skipped: the Kubernetes of this simulator has no such field"
 	}
 	_, notices, err = Read(strings.NewReader("apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: train, namespace: default}"))
-	if want := "PodGroup default/train: left out: that needs Kubernetes 1.37"; err != nil || len(notices) != 1 || notices[0].String() != want {
+	if want := "PodGroup default/train: skipped: that needs Kubernetes 1.37"; err != nil || len(notices) != 1 || notices[0].String() != want {
 		t.Errorf("a manifest is read with %v, %v, want %s", notices, err, want)
 	}
-	for _, line := range []string{want, "field podGroups: left out: that needs Kubernetes 1.37"} {
+	for _, line := range []string{want, "field podGroups: skipped: that needs Kubernetes 1.37"} {
 		if !slices.Contains(lines, line) {
 			t.Errorf("it is not said that %s: %q", line, lines)
 		}

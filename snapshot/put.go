@@ -20,7 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// put writes objects of a kind. What is refused does not stop it; the end of ctx
+// put writes objects of a kind. What the API server rejects does not stop it; the end of ctx
 // or of the API server does.
 func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func(Object) bool) error {
 	i.until = time.Now().Add(settle)
@@ -44,7 +44,7 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 				if kind.Kind == "PodGroup" && apierrors.IsNotFound(err) {
 					reason = "its pods are scheduled one by one: start the simulator with --pod-groups"
 				}
-				i.refused = append(i.refused, Notice{About: kind.Title + " " + qualified(obj), Reason: reason})
+				i.rejected = append(i.rejected, Notice{About: kind.Title + " " + qualified(obj), Reason: reason})
 				return nil
 			}
 			if err != nil {

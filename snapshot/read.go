@@ -23,7 +23,7 @@ import (
 
 // Read reads what an export, "simulator snapshot", kube-scheduler-simulator or
 // "kubectl get -o yaml" has written, in YAML or JSON, compressed by gzip or not. The
-// notices say what of it is left out, and why. Its errors speak of the file, and not of
+// notices say what of it is skipped, and why. Its errors speak of the file, and not of
 // Go; then nothing of it is of use.
 func Read(r io.Reader) (*Snapshot, []Notice, error) {
 	return (&reading{most: unbounded}).read(r)
@@ -101,7 +101,7 @@ var unbounded = bounds{bytes: math.MaxInt, inOnePiece: math.MaxInt, elements: ma
 type TooLarge struct{ error }
 
 func tooLarge(most, advice string) error {
-	return TooLarge{fmt.Errorf("more than %s are too much %s", most, advice)}
+	return TooLarge{fmt.Errorf("more than %s is too much %s", most, advice)}
 }
 
 // inBytes is a size in the unit that suits it.
@@ -137,14 +137,13 @@ func (in *reading) read(r io.Reader) (*Snapshot, []Notice, error) {
 	if err := in.isWhole(); err != nil {
 		return nil, nil, err
 	}
-	var left []Notice
-	if in.SchedulerConfig, left, err = withoutWhatIsGone(in.SchedulerConfig); err != nil {
-		return nil, nil, err
+	if string(in.SchedulerConfig) == "null" {
+		in.SchedulerConfig = nil
 	}
 	if in.Source != nil {
 		in.notices = append(in.notices, in.Source.Notes...)
 	}
-	in.notices = slices.Concat(in.notices, in.unknown.notices(), in.noticesOfMissing(), in.OneByOne(), left)
+	in.notices = slices.Concat(in.notices, in.unknown.notices(), in.noticesOfMissing(), in.OneByOne())
 	return &in.Snapshot, in.notices, nil
 }
 
@@ -155,7 +154,7 @@ func (in *reading) all(r io.Reader) ([]byte, error) {
 	if magic, _ := file.Peek(2); string(magic) == "\x1f\x8b" {
 		compressed, err := gzip.NewReader(file)
 		if err != nil {
-			return nil, fmt.Errorf("no gzip: %w", err)
+			return nil, fmt.Errorf("not gzip: %w", err)
 		}
 		r = compressed
 	}
@@ -183,7 +182,7 @@ func (in *reading) documents(raw []byte) ([][]byte, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+			return nil, fmt.Errorf("not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		}
 		if string(document) != "null" {
 			documents = append(documents, document)
@@ -205,7 +204,7 @@ func (in *reading) document(raw []byte) error {
 	}
 	var of map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &of); err != nil {
-		return cmp.Or(unmarshal(raw, &in.Snapshot), err) // which says what is no JSON, or no object
+		return cmp.Or(unmarshal(raw, &in.Snapshot), err) // which says what is not JSON, or not an object
 	}
 	var is header
 	if err := json.Unmarshal(raw, &is); err != nil {
@@ -248,10 +247,10 @@ func (in *reading) object(raw []byte, is header) error {
 	gvk := schema.FromAPIVersionAndKind(is.APIVersion, is.Kind)
 	notice := Notice{
 		About:  strings.TrimSpace(is.Kind + " " + qualified(&is.Metadata)),
-		Reason: "left out: " + is.APIVersion + " " + is.Kind + " is no kind that scheduling depends on",
+		Reason: "skipped: " + is.APIVersion + " " + is.Kind + " is not a kind that scheduling depends on",
 	}
 	if gvk.GroupKind() == (schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}) {
-		notice.Reason = "left out: " + minor.NoPodGroups
+		notice.Reason = "skipped: " + minor.NoPodGroups
 	}
 	for _, kind := range Kinds {
 		read := kind.Resource.GroupVersion()
@@ -264,7 +263,7 @@ func (in *reading) object(raw []byte, is header) error {
 			return nil
 		case read.Group == gvk.Group || gvk.Group == "extensions": // where many of them began
 			notice.About = kind.Title + " " + qualified(&is.Metadata)
-			notice.Reason = fmt.Sprintf("left out: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
+			notice.Reason = fmt.Sprintf("skipped: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
 		}
 	}
 	in.notices = append(in.notices, notice)
@@ -287,9 +286,9 @@ func (in *reading) export(of map[string]json.RawMessage) error {
 			return unmarshal(fmt.Appendf(nil, "{%q:%s}", name, of[name]), &in.Snapshot) // says what stands in place of the list
 		case kind >= 0: // below, one by one
 		case name == "podGroups":
-			in.notices = append(in.notices, Notice{"field podGroups", "left out: " + minor.NoPodGroups})
+			in.notices = append(in.notices, Notice{"field podGroups", "skipped: " + minor.NoPodGroups})
 		default:
-			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "left out: no export has it"})
+			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "skipped: an export has no such field"})
 			strange++
 		}
 		if err != nil {

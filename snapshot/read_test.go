@@ -53,7 +53,7 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 	}
 	s, notices := noticed(t, "kind: Node\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: ReplicaSet\napiVersion: apps/v1\nmetadata: {name: r}\n---\n"+
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
-	if want := "ConfigMap ns/m: left out: v1 ConfigMap is no kind that scheduling depends on"; len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
+	if want := "ConfigMap ns/m: skipped: v1 ConfigMap is not a kind that scheduling depends on"; len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
 		t.Errorf("got %d nodes, %s", len(s.Nodes), notices)
 	}
 }
@@ -66,14 +66,14 @@ func TestWhatIsNotKnownOfAnObjectIsLeftOutWithANotice(t *testing.T) {
 		}
 		return all
 	}
-	two := "pod default/a and 1 more: spec.containers[].images: left out: the Kubernetes of this simulator has no such field\n" +
-		"pod default/a and 1 more: spec.schedulername: left out: the Kubernetes of this simulator has no such field"
+	two := "pod default/a and 1 more: spec.containers[].images: skipped: the Kubernetes of this simulator has no such field\n" +
+		"pod default/a and 1 more: spec.schedulername: skipped: the Kubernetes of this simulator has no such field"
 	for name, tt := range map[string]struct{ file, want string }{
 		"a list":    {`{"apiVersion": "v1", "kind": "List", "items": [` + strings.Join(pods("a", "b"), ",") + `]}`, two},
 		"manifests": {strings.Join(pods("a", "b"), "\n---\n") + "\n---\n", two},
-		"an export": {`{"pods": [` + strings.Join(pods("a", "b"), ",") + `], "nodez": []}`, "field nodez: left out: no export has it\n" + two},
-		"one pod": {pods("a")[0], "pod default/a: spec.containers[].images: left out: the Kubernetes of this simulator has no such field\n" +
-			"pod default/a: spec.schedulername: left out: the Kubernetes of this simulator has no such field"},
+		"an export": {`{"pods": [` + strings.Join(pods("a", "b"), ",") + `], "nodez": []}`, "field nodez: skipped: an export has no such field\n" + two},
+		"one pod": {pods("a")[0], "pod default/a: spec.containers[].images: skipped: the Kubernetes of this simulator has no such field\n" +
+			"pod default/a: spec.schedulername: skipped: the Kubernetes of this simulator has no such field"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s, notices := noticed(t, "# a comment, which only YAML has\n"+tt.file); len(s.Pods) == 0 || notices != tt.want {
@@ -85,11 +85,11 @@ func TestWhatIsNotKnownOfAnObjectIsLeftOutWithANotice(t *testing.T) {
 
 func TestAKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
 	const budget = `{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`
-	if _, notices := noticed(t, budget); notices != "pod disruption budget team/b: left out: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
+	if _, notices := noticed(t, budget); notices != "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
 		t.Error(notices)
 	}
 	const other = `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`
-	if _, notices := noticed(t, other); notices != "Service s: left out: serving.example.com/v1 Service is no kind that scheduling depends on" {
+	if _, notices := noticed(t, other); notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
 		t.Error(notices)
 	}
 }
@@ -128,7 +128,7 @@ func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"nothing", " \n", "it is empty"},
 		{"something else", `{"colour": "red"}`, `it has none of the fields of an export, such as "nodes" and "pods", and no kind either`},
-		{"no YAML", "a: b: c", "no YAML: "},
+		{"no YAML", "a: b: c", "not YAML: "},
 		{"a list of kubectl that was cut", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: a}\n", "the kind is missing, with which a list of kubectl ends: the file is cut off"},
 		{"an export that was cut", "nodes:\n- metadata: {name: a}\npods:\n- metadata: {name: p}\n  spec:\n", "pod default/p has no spec.containers: perhaps the file is cut off"},
 		{"in the middle of metadata", "nodes:\n- metadata:\n", "node 1 has no metadata.name: perhaps the file is cut off"},
@@ -145,28 +145,7 @@ func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 	}
 }
 
-func TestPluginsThatAreGoneAreLeftOutWithANotice(t *testing.T) {
-	s, notices := noticed(t, string(exported(t, "kube-scheduler-simulator.export.yml")))
-	for _, want := range []string{
-		"scheduler configuration: plugin EBSLimits is left out: kube-scheduler has it no more; NodeVolumeLimits does its work",
-		"plugin GCEPDLimits is left out", "plugin AzureDiskLimits is left out", "plugin NodeResourcesLeastAllocated is left out",
-		"healthzBindAddress is left out", "metricsBindAddress is left out",
-	} {
-		if strings.Count(notices, want) != 1 {
-			t.Errorf("the notices say this not once: %s\n%s", want, notices)
-		}
-	}
-	for _, gone := range []string{"EBSLimits", "LeastAllocatedArgs", "BindAddress", "v1beta2"} {
-		if bytes.Contains(s.SchedulerConfig, []byte(gone)) {
-			t.Errorf("%s is still there: %s", gone, s.SchedulerConfig)
-		}
-	}
-	if !bytes.Contains(s.SchedulerConfig, []byte(`"NodeVolumeLimits"`)) || !bytes.Contains(s.SchedulerConfig, []byte(`"weight":1`)) {
-		t.Errorf("the rest is not: %s", s.SchedulerConfig)
-	}
-}
-
-func TestAConfigurationWithoutAnythingGoneStaysAsItIs(t *testing.T) {
+func TestASchedulerConfigurationStaysAsItIs(t *testing.T) {
 	const config = `{ "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",  "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Nope"}]}}}] }`
 	s, notices := noticed(t, `{"schedulerConfig": `+config+`}`)
 	if string(s.SchedulerConfig) != config || notices != "" {

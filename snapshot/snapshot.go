@@ -3,7 +3,7 @@
 // read, and their objects are made in another cluster, by what that one calls them.
 //
 // It knows objects and API servers, and no simulator: what becomes of the scheduler
-// and its configuration is for who imports. It is no API.
+// and its configuration is for who imports. It is not an API.
 package snapshot
 
 import (
@@ -79,7 +79,7 @@ type Snapshot struct {
 
 func init() {
 	if minor.NoPodGroups == "" {
-		Kinds = append(Kinds, kindOf("pod group", &minor.PodGroup{})) // still before the pods that wait
+		Kinds = append(Kinds, kindOf("pod group", &minor.PodGroup{})) // still before the pods without a node
 	}
 }
 

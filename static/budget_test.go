@@ -18,7 +18,7 @@ import (
 const wildPatterns = 3000
 
 // What the budget accepts neither traps a guest nor takes more memory or stack
-// than it may. Time is told, as a multiple of what a plain pattern takes in the
+// than it may. Time is logged, as a multiple of what a plain pattern takes in the
 // same run, but it fails nothing: the machine may be busy. What bounds it is
 // counted in work, and tested where the counters are: package regex.
 func TestNoPatternThatTheBudgetAcceptsHarmsAGuest(t *testing.T) {

@@ -9,26 +9,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func TestV2ReadsAnotherAnnotationIfConfigured(t *testing.T) {
-	nodes := cluster()
-	guest := load(t, v2File, `{"annotation": "example.com/node-regex"}`, nodes)
-	if _, status := guest.PreFilter(podWith("(")); status.Code() != fwk.Skip {
-		t.Errorf("the usual annotation: got %v, want Skip", status)
-	}
-	_, status := guest.PreFilter(annotated("example.com/node-regex", "("))
-	if want := `annotation example.com/node-regex: missing closing ): "("`; status.Message() != want {
-		t.Errorf("got %q, want %q", status.Message(), want)
-	}
-}
-
-func TestV2ReadsAnotherExclusionIfConfigured(t *testing.T) {
-	guest := load(t, v2File, `{"excludeAnnotation": "example.com/not"}`, cluster())
-	if _, status := guest.PreFilter(annotated(regex.ExcludeAnnotation, "(")); status.Code() != fwk.Skip {
-		t.Errorf("the usual annotation: got %v, want Skip", status)
-	}
-	_, status := guest.PreFilter(annotated("example.com/not", "("))
-	if want := `annotation example.com/not: missing closing ): "("`; status.Message() != want {
-		t.Errorf("got %q, want %q", status.Message(), want)
+func TestV2ReadsOtherAnnotationsIfConfigured(t *testing.T) {
+	for field, usual := range map[string]string{"annotation": regex.Annotation, "excludeAnnotation": regex.ExcludeAnnotation} {
+		guest := load(t, v2File, `{"`+field+`": "example.com/other"}`, cluster())
+		if _, status := guest.PreFilter(annotated(usual, "(")); status.Code() != fwk.Skip {
+			t.Errorf("%s: with the usual annotation: got %v, want Skip", field, status)
+		}
+		_, status := guest.PreFilter(annotated("example.com/other", "("))
+		if want := `annotation example.com/other: missing closing ): "("`; status.Message() != want {
+			t.Errorf("%s: got %q, want %q", field, status.Message(), want)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func TestV2AnswersPreFilter(t *testing.T) {
 		{"the empty pattern is accepted", podWith(""), verdict{}},
 		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), verdict{}},
 		{
-			"an invalid pattern makes the pod wait", podWith(`kubecon-.*\`),
+			"an invalid pattern keeps the pod pending", podWith(`kubecon-.*\`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
 		},
 		{
@@ -54,17 +54,17 @@ func TestV2AnswersPreFilter(t *testing.T) {
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `invalid nested repetition operator "**": "kubecon-**"`},
 		},
 		{
-			"an invalid exclusion makes the pod wait", excluding(podWith("kubecon"), "("),
+			"an invalid exclusion keeps the pod pending", excluding(podWith("kubecon"), "("),
 			verdict{fwk.UnschedulableAndUnresolvable, "annotation " + regex.ExcludeAnnotation + `: missing closing ): "("`},
 		},
 		{"an exclusion alone is accepted", excluding(podWithout(), "gpu"), verdict{}},
 		{
-			"too many states make the pod wait", podWith(`(a|b)*a(a|b){300}$`),
+			"too many states keep the pod pending", podWith(`(a|b)*a(a|b){300}$`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly to match against the nodes' names; ` +
 				`use fewer or smaller repeats, or anchor it with ^: "(a|b)*a(a|b){300}$"`},
 		},
 		{
-			"a costly pattern makes the pod wait", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`),
+			"a costly pattern keeps the pod pending", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`),
 			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly: with its repeats written out ` +
 				`it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`},
 		},

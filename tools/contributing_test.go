@@ -2,6 +2,7 @@ package tools
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -31,4 +32,20 @@ func TestTheCommandsForContributorsFindWhatTheyAreAbout(t *testing.T) {
 		t.Fatalf("only %q", commands)
 	}
 	c.must(t, onlyLooks+strings.Join(commands, ""))
+}
+
+func TestTheTableForContributorsHasEachModule(t *testing.T) {
+	page, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "go.mod", "**/go.mod").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file := range strings.FieldsSeq(string(modules)) {
+		if row := regexp.MustCompile("(?m)^\\|.*`" + regexp.QuoteMeta(filepath.Dir(file)) + "`.*\\| \\S"); !row.Match(page) {
+			t.Errorf("no row for %s", file)
+		}
+	}
 }

@@ -165,8 +165,8 @@ func TestWhatCannotBeWholeIsNoRelease(t *testing.T) {
 			want: "release: it would not be whole, so nothing is made: tools/kubernetes/1.37.mod: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
 		},
 		{
-			name: "what makes the bills of materials is refused", refused: "tools/sbom",
-			want: "release: it would not be whole, so nothing is made: tools/sbom/: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
+			name: "what makes the bills of materials is refused", refused: "tools",
+			want: "release: it would not be whole, so nothing is made: tools/: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
 		},
 		{
 			name: "the changelog has nothing", spoil: "echo '# Changelog' >CHANGELOG.md && git commit -qam empty",

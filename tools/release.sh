@@ -29,7 +29,7 @@ changed=$(git status --porcelain)
 if named=$(git rev-parse -q --verify "refs/tags/$tag^{commit}"); then
 	[ "$named" = "$(git rev-parse HEAD)" ] || die "the tag $tag is of another commit: git checkout $tag"
 fi
-refused=$(tools/served.sh . tools tools/sbom tools/kubernetes/*.mod 2>&1 >/dev/null) || die "$refused"
+refused=$(tools/served.sh . tools tools/kubernetes/*.mod 2>&1 >/dev/null) || die "$refused"
 [ -z "$refused" ] || die "it would not be whole, so nothing is made: ${refused//\*\*\* NOT CHECKED: /}"
 minors=$(make -s minors)
 
@@ -70,7 +70,7 @@ cp static/regex_v1.wasm static/regex_v2.wasm "$dist"
 (cd tools && go run ./krew "$tag" "$downloads" "$dist" ../LICENSE ../cmd/kubectl-regex/kubectl_complete-regex)
 make -s images REGISTRY="$registry" TAG="$tag" ARCH="amd64 arm64" IMAGE_FOLDER="$dist/images"
 
-(cd tools/sbom && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
+(cd tools && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
 for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
 	[ -f "$program" ] || continue # of all these platforms
 	bill=$dist/sbom/$(basename "$program").cdx.json

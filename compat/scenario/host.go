@@ -6,7 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Host is a plugin, made by the host that is asked.
+// Host is a plugin, made by the host under test.
 type Host interface {
 	// Ask calls one hook.
 	Ask(Question) Answer
@@ -37,15 +37,15 @@ type Answer struct {
 	Events    []Event
 }
 
-// Status is that of the framework. Trap is set where the guest did not come back,
-// which each host tells in words of its own.
+// Status is that of the framework. Trap is set if the guest trapped, which each host reports
+// in its own words.
 type Status struct {
 	Code   string
 	Reason string
 	Trap   bool
 }
 
-// Event is an event that wakes pods.
+// Event is an event that requeues pods.
 type Event struct {
 	Resource string
 	Actions  []string

@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Notes are what a guest does to the scheduler around it.
+// Notes are a guest's effects on the scheduler around it.
 type Notes struct {
 	mu    sync.Mutex
 	lines []string
@@ -54,8 +54,7 @@ func (n *Notes) listen() (stop func()) {
 	return klog.ClearLogger
 }
 
-// Quiet is a context whose logger is nobody's: what a host has to say itself
-// is not compared.
+// Quiet is a context without a logger: a host's own log is not compared.
 func Quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
 // sink notes the messages of guests, with their pairs.

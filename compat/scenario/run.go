@@ -78,7 +78,7 @@ func run(text *strings.Builder, root string, s Scenario, start Start) {
 	}
 }
 
-// ask tells of a panic, too: the scheduler would not survive it.
+// ask reports a panic too: the scheduler would not survive it.
 func ask(host Host, question Question, words func(Answer) string) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -112,7 +112,7 @@ func (s Scenario) questions(call Call) []Question {
 	return []Question{question}
 }
 
-// String says what is asked.
+// String names the call.
 func (q Question) String() string {
 	text := q.Hook
 	if q.Pod != nil {

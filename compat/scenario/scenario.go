@@ -1,10 +1,10 @@
-// Package scenario says what is asked of a guest and writes down what a host
-// answers, so that two hosts, each with a Kubernetes of its own, can be
-// compared: the upstream one in compat/, ours in wasmhost/. It is no API.
+// Package scenario calls a guest's hooks and writes the host's answers down, in order to
+// compare two hosts, each with its own Kubernetes: the upstream one in compat/, ours in
+// wasmhost/. It is no API.
 //
-// A scenario is data (testdata/scenarios), its transcript a text beside it. What
-// differs between versions of Kubernetes and not between hosts is not in it: the
-// numbers of events, and the bytes of objects, for which their names stand.
+// A scenario is data (testdata/scenarios), its transcript a text beside it. The transcript has
+// names instead of what depends on the version of Kubernetes: the numbers of events, and the
+// bytes of objects.
 package scenario
 
 import (
@@ -18,17 +18,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Scenario is one guest, and what is asked of it, in this order.
+// Scenario is one guest, and the calls of it, in this order.
 type Scenario struct {
 	About string `json:"about"`
 	// Guest is a file, by its path in the repository.
 	Guest string `json:"guest"`
 	Args  Args   `json:"args"`
-	// Waiting are pods that wait for their permit.
+	// Waiting are pods that Permit delays.
 	Waiting []string `json:"waiting"`
 	Calls   []Call   `json:"calls"`
 
-	// Cluster is what the scheduler has seen.
+	// Cluster is the scheduler's cache.
 	Cluster Cluster `json:"-"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// words says what was answered.
+// words is an answer as the transcript has it.
 func (s Scenario) words(call Call, answer Answer) string {
 	if answer.Missing {
 		return ": the plugin has no such hook"
@@ -106,7 +106,7 @@ func (s Scenario) object(err error, object any) string {
 	return "an object that is none of the cluster's"
 }
 
-// images leaves out what only some versions of Kubernetes say.
+// images omits what only some versions of Kubernetes have.
 func images(reason string) string {
 	var states map[string]struct {
 		Size     int64

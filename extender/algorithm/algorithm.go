@@ -1,8 +1,6 @@
-// Package algorithm says what an algorithm of the extender is. It is no API.
-//
-// It knows neither HTTP nor the wire format, and no algorithm in particular:
-// each has a folder of its own beside this file, and README.md is the checklist
-// for adding one.
+// Package algorithm defines what an algorithm of the extender is. It knows neither HTTP
+// nor the wire format. Each algorithm has its own folder beside this file, and README.md
+// is the checklist for adding one. It is no API.
 package algorithm
 
 import (
@@ -16,12 +14,12 @@ import (
 const (
 	MinScore = extenderv1.MinExtenderPriority
 	MaxScore = extenderv1.MaxExtenderPriority
-	// Neutral is what a node gets of which an algorithm knows nothing.
+	// Neutral is the score of a node about which an algorithm has no data.
 	Neutral = (MinScore + MaxScore) / 2
 )
 
-// Args is a request: a pod and the nodes that are left for it. It is good
-// until the call that got it returns; the strings in it are good forever.
+// Args is a request: a pod and its candidate nodes. It is valid until the call that got it
+// returns; its strings stay valid.
 type Args struct {
 	Pod Pod
 	// Names are the names of the candidate nodes, as the request orders them.
@@ -29,7 +27,7 @@ type Args struct {
 	Names []string
 }
 
-// Pod is what algorithms want to know of a pod.
+// Pod has the fields of a pod that algorithms read.
 type Pod struct {
 	Namespace, Name string
 	Annotations     map[string]string
@@ -38,43 +36,40 @@ type Pod struct {
 // String is namespace/name.
 func (p *Pod) String() string { return p.Namespace + "/" + p.Name }
 
-// An Algorithm says which nodes may run a pod, and how well. Its methods are
-// called concurrently. A panic costs the request that caused it, nothing more.
+// An Algorithm filters and scores nodes for a pod. Its methods are called concurrently. A
+// panic fails the request that caused it, and no other one.
 type Algorithm interface {
-	// Filter returns a failure for each node that may not run the pod and nil
-	// for each other, in the order of args.Names; or a nil slice if all may.
-	// Failures may be shared, the slice not. What is wrong with the pod is a
-	// failure of every node. An error is a fault of the algorithm: the scheduler
-	// tries again and again, or, if its configuration says that the extender is
-	// ignorable, decides without.
+	// Filter returns, in the order of args.Names, a failure for each node that is
+	// rejected and nil for each other one; or a nil slice if all nodes pass. Nodes may
+	// share a failure, requests may not share a slice. A mistake in the pod is a failure
+	// of every node. After an error the scheduler tries again, or, if the extender is
+	// ignorable in its configuration, goes on without it.
 	Filter(ctx context.Context, args *Args) ([]*Failure, error)
 
-	// Prioritize returns a score from MinScore to MaxScore for each node, in
-	// the order of args.Names. An error leaves the scheduler with the scores
-	// of others.
+	// Prioritize returns a score from MinScore to MaxScore for each node, in the order
+	// of args.Names. After an error the scheduler goes on without these scores.
 	Prioritize(ctx context.Context, args *Args) ([]int64, error)
 }
 
-// A Failure is why a node may not run a pod.
+// A Failure is why a node is rejected.
 type Failure struct {
-	// Reason is for people. Without the node's name in it, the scheduler adds
-	// equal reasons up.
+	// Reason is for people. It must not have the node's name in it: the scheduler
+	// counts equal reasons.
 	Reason string
 	// Unresolvable means that evicting other pods would not help.
 	Unresolvable bool
 }
 
-// A Worker is an Algorithm that works in the background. Requests never wait for
-// that.
+// A Worker is an Algorithm that works in the background. Requests never wait for it.
 type Worker interface {
 	// Run is called once, before the first request, and returns soon after ctx is
 	// done; requests may still come after that.
 	Run(ctx context.Context)
-	// Health may be bad. Requests are answered anyway.
+	// Health may be bad: requests are still answered.
 	Health() Health
 }
 
-// Health is how an algorithm is doing.
+// Health is the state of an algorithm.
 type Health struct {
 	OK bool
 	// Detail is a line for /readyz.

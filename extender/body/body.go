@@ -1,11 +1,10 @@
-// Package body reads the bodies of requests into memory, within limits: how
-// long one may be, and how much all requests may take together, with what is
-// built from their bodies.
+// Package body reads the bodies of requests into memory, within two limits: the length of
+// a body, and the memory of all requests together, with what is built from their bodies.
 //
-// Memory is given only for what has arrived, so that a client that announces
-// much and sends little holds little, and where it runs short those who take
-// the longest to send, or to take their answer, make room for others. The
-// package does not look at what it reads. It is no API.
+// A request gets memory only for what has arrived, so that a client that announces much and
+// sends little holds little. When memory runs short, the requests whose clients are the
+// slowest to send or to receive are cut off. The package does not look at what it reads.
+// It is no API.
 package body
 
 import (
@@ -22,14 +21,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// ErrBusy means that other requests take all the memory there is.
+// ErrBusy means that other requests have all the memory.
 var ErrBusy = errors.New("the requests in flight take all the memory of limits.buffers: try again later")
 
-// ErrShed means that the request has made room for others.
+// ErrShed means that the request was cut off to give its memory to others.
 var ErrShed = errors.New("the memory of limits.buffers was needed for others, and this request took the longest to arrive: try again later")
 
-// TooLargeError means that a body is longer than it may be, or, if Memory is set,
-// that a request would take more memory than there is for all of them.
+// TooLargeError means that a body is longer than Max or, if Memory is set, that the request
+// would take more memory than there is for all requests.
 type TooLargeError struct {
 	Max    int64
 	Memory bool
@@ -43,21 +42,18 @@ func (e *TooLargeError) Error() string {
 }
 
 const (
-	// overhead is about what a request takes in addition to its body: a connection's
-	// goroutine and buffers, and its header.
+	// overhead is about what a request takes besides its body: goroutine, buffers, header.
 	overhead = 16 << 10
-	// A body begins in a buffer of the smallest size and gets one that is so many
-	// times larger whenever it has filled the last, at the end one that fits.
+	// The first buffer of a body has the smallest size. Each next one is larger by this
+	// factor; the last one fits.
 	smallest = 4 << 10
 	growth   = 8
-	// patience is how long memory is waited for that somebody is about to give
-	// back.
+	// patience is how long Take waits for memory of requests that were cut off.
 	patience = time.Second
-	// grace is how long a request may take to arrive, and its answer to leave,
-	// before others come first.
+	// grace is how long a client may take to send or to receive before it can be cut off.
 	grace = time.Second
-	// tidyAfter is how long after the last large request its memory goes back to
-	// the system. The runtime alone would keep it for minutes.
+	// tidyAfter is how long after the last large request its memory goes back to the
+	// system. The Go runtime alone would keep it for minutes.
 	tidyAfter = 10 * time.Second
 	large     = 1 << 20 // 150 nodes, or 30,000 names
 )
@@ -70,11 +66,10 @@ type Limits struct {
 	tidy       *time.Timer
 
 	mu       sync.Mutex
-	awaiting map[*Body]struct{} // their clients, to send or to take the answer
+	awaiting map[*Body]struct{} // bodies whose clients send or receive
 }
 
-// NewLimits returns limits in bytes: for the longest body, and for all requests
-// together.
+// NewLimits returns limits in bytes: of a body, and of all requests together.
 func NewLimits(each, all int64) *Limits {
 	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
 	tidy.Stop()
@@ -91,14 +86,14 @@ type Body struct {
 	taken  atomic.Int64
 	bytes  []byte
 
-	// Under the limits' lock, while it is awaiting its client:
+	// Guarded by the limits' lock:
 	since time.Time
 	cut   func()
 	shed  bool
 }
 
-// Read reads all of source. announced is the length that the client gave, or -1. If
-// it takes long and others need the memory, cut is called to end it. The error is a
+// Read reads all of source. announced is the length in the header, or -1. cut must end the
+// reading: it is called if the client is slow and others need the memory. The error is a
 // *TooLargeError, ErrBusy, ErrShed or that of source.
 func (l *Limits) Read(source io.Reader, announced int64, cut func()) (*Body, error) {
 	b := &Body{limits: l}
@@ -140,8 +135,8 @@ func (b *Body) read(source io.Reader, announced int64) error {
 	}
 }
 
-// grow moves the body to a larger buffer, with room for one byte more than may
-// come, so that a body that is too large shows, and the end of others.
+// grow moves the body to a larger buffer. It has room for one byte more than allowed, to
+// find bodies that are too large, and the end of the others.
 func (b *Body) grow(announced int64) error {
 	length, most := int64(len(b.bytes)), b.limits.each+1
 	if announced >= length {
@@ -157,11 +152,11 @@ func (b *Body) grow(announced int64) error {
 	return nil
 }
 
-// Bytes are what has arrived.
+// Bytes returns what has arrived.
 func (b *Body) Bytes() []byte { return b.bytes }
 
-// Take takes memory for something that the request needs, until Release. The
-// error is ErrBusy or a *TooLargeError.
+// Take takes memory for the request until Release. The error is ErrBusy or a
+// *TooLargeError.
 func (b *Body) Take(n int64) error {
 	if b.taken.Load()+n > b.limits.size {
 		return &TooLargeError{Max: b.limits.size, Memory: true}
@@ -197,9 +192,9 @@ func (b *Body) Release() {
 	b.give(b.taken.Load())
 }
 
-// AwaitClient says that the request goes on as fast as its client: that the
-// body arrives, as in Read, or the answer leaves. If that takes long and others
-// need the memory, cut is called, once and from any goroutine, to end it.
+// AwaitClient begins a time in which the request waits for its client, to send as in Read
+// or to receive the answer. If the client is slow and others need the memory, cut is
+// called, once and from any goroutine.
 func (b *Body) AwaitClient(cut func()) {
 	l := b.limits
 	l.mu.Lock()
@@ -208,7 +203,7 @@ func (b *Body) AwaitClient(cut func()) {
 	l.awaiting[b] = struct{}{}
 }
 
-// Proceed says that AwaitClient is over, and reports whether it was cut.
+// Proceed ends that time, and reports whether cut was called.
 func (b *Body) Proceed() (wasCut bool) {
 	l := b.limits
 	l.mu.Lock()
@@ -217,8 +212,8 @@ func (b *Body) Proceed() (wasCut bool) {
 	return b.shed
 }
 
-// makeRoom cuts those off who take the longest, until there is room for n bytes
-// more for a request, and reports whether there will be. It cuts none in vain.
+// makeRoom cuts off the slowest clients until there is room for n bytes, and reports
+// whether there will be. If cutting off all slow ones is not enough, it cuts off none.
 func (l *Limits) makeRoom(want *Body, n int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

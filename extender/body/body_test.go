@@ -93,7 +93,7 @@ func begin(t *testing.T, l *body.Limits, announced int64, sent int) *slow {
 	return s
 }
 
-// end is what became of the request.
+// end waits for the result of the request.
 func (s *slow) end(t *testing.T) error {
 	t.Helper()
 	select {
@@ -162,7 +162,7 @@ func TestWhoIsSlowMakesRoom(t *testing.T) {
 		}
 	}
 	if err := first.end(t); !errors.Is(err, body.ErrShed) {
-		t.Errorf("the slowest is told %v", err)
+		t.Errorf("the slowest gets %v", err)
 	}
 	select {
 	case <-second.cut:

@@ -1,5 +1,4 @@
-// Package command is the command line of cmd/extender, around an
-// extender.Extender. It is no API.
+// Package command is the command line of cmd/extender. It is no API.
 package command
 
 import (
@@ -19,14 +18,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
-// Main runs the extender until ctx is done and returns the exit status: 0 after
-// a clean stop, 1 after a failure, 2 if the command line or the configuration is
-// at fault.
+// Main runs the extender until ctx is done and returns the exit status: 0 after a clean
+// stop, 1 after a failure, 2 for a mistake in the command line or the configuration.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd := &cobra.Command{
 		Use:   "extender",
 		Short: "A scheduler extender with pluggable algorithms",
-		Long:  "A scheduler extender with pluggable algorithms. Flags win over the file of --config. See docs/extender.md.",
+		Long:  "A scheduler extender with pluggable algorithms. Flags take precedence over the file of --config. See docs/extender.md.",
 		Example: `  extender --filter regex
   extender --config extender.yaml --print-config`,
 	}
@@ -75,12 +73,11 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (status
 	return 0
 }
 
-// unaccounted is what the runtime may have in memory in addition to what
-// limits.buffers counts: connections, compiled patterns, garbage. Where that gets scarce it
-// collects more often.
+// unaccounted is the memory besides limits.buffers up to which the runtime collects garbage
+// as usual: connections, compiled patterns, garbage.
 const unaccounted = 64 << 20
 
-// run serves where the configuration says.
+// run serves at the address in the configuration.
 func run(ctx context.Context, o extender.Options) error {
 	e, err := extender.New(o)
 	if err != nil {

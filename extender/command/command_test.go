@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
-const patience = time.Minute
+const patience = eventually.Patience
 
 // try runs the program to its end.
 func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
@@ -48,7 +49,7 @@ func TestMistakesEndTheProgram(t *testing.T) {
 		"unknown command \"serve\"":           {"serve"},
 		"verbosity: 11: must be from 0 to 10": {"-v=11"},
 		"no such file or directory":           {"--config=missing.yaml"},
-		"the file is empty":                   {"--config=/dev/null", "--print-config"},
+		"the file has no field":               {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port":    {"--listen=x"},
 	} {
 		if status, _, err := try(t, args...); status != 2 || !strings.Contains(err, want) {
@@ -128,10 +129,10 @@ func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
 		p.eventually("a line with "+want, func() bool { return strings.Contains(p.log.String(), want) })
 	}
 	must(t, os.WriteFile(p.file("tls.crt"), nil, 0o600))
-	p.eventually("a refusal", func() bool {
-		return strings.Contains(p.log.String(), "The new certificates are refused, the old ones go on")
-	})
 	metrics, serial := p.page()
+	if !strings.Contains(p.log.String(), "The new certificates are invalid, the old ones stay in use") {
+		t.Errorf("no line about it: %s", &p.log)
+	}
 	if serial != renewed.SerialNumber.String() {
 		t.Errorf("with a bad file: serial %s, want that of the last good one, %s", serial, renewed.SerialNumber)
 	}
@@ -142,13 +143,13 @@ func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 }
 
-// TestAFileThatNeverEndsDelaysNoStop: nobody writes into these, so that who reads
-// them waits for ever.
+// TestAFileThatNeverEndsDelaysNoStop: a read of these would wait for ever.
 func TestAFileThatNeverEndsDelaysNoStop(t *testing.T) {
 	p := start(t)
 	for _, name := range []string{"config.yaml", "tls.crt"} {
 		must(t, syscall.Mkfifo(p.file("fifo"), 0o600))
 		must(t, os.Rename(p.file("fifo"), p.file(name)))
 	}
-	p.eventually("a refusal", func() bool { return strings.Contains(p.log.String(), "tls.crt: is no regular file") })
+	p.page() // a handshake reads them
+	p.eventually("a line about it", func() bool { return strings.Contains(p.log.String(), "tls.crt: is not a regular file") })
 }

@@ -15,8 +15,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
-// Complete fills in what follows from the rest, and validates. It must be called on a
-// Config that was not loaded.
+// Complete sets the defaults that depend on other fields, and validates. Call it on a Config
+// that was not loaded.
 func (c *Config) Complete() error {
 	c.Filter = cmp.Or(c.Filter, c.Algorithm, "regex")
 	c.Prioritize = cmp.Or(c.Prioritize, c.Algorithm, "nop")
@@ -26,44 +26,44 @@ func (c *Config) Complete() error {
 	return errors.Join(problems...)
 }
 
-// InUse are the names of the algorithms that some verb uses, each once.
+// InUse returns the names of the algorithms of both verbs, each once.
 func (c *Config) InUse() []string {
 	names := []string{c.Filter, c.Prioritize}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// validate finds everything that is wrong. Each problem begins with its field.
+// validate returns all mistakes. Each begins with its field.
 func (c *Config) validate() (problems []error) {
-	refuse := func(wrong bool, format string, args ...any) {
+	reject := func(wrong bool, format string, args ...any) {
 		if wrong {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
 	for verb, name := range map[string]string{"filter": c.Filter, "prioritize": c.Prioritize} {
-		refuse(Make[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(Names(), ", "))
+		reject(Make[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(Names(), ", "))
 	}
 	a := c.Algorithms
 	for name, err := range map[string]error{"load": a.Load.Config.Validate(), "lucky": a.Lucky.Config.Validate(), "regex": a.Regex.Config.Validate()} {
-		refuse(err != nil, "algorithms.%s.config: %w", name, err)
+		reject(err != nil, "algorithms.%s.config: %w", name, err)
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
-	refuse(err != nil, "listen: %q: must be host:port", c.Listen)
-	refuse(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
-	refuse((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
-	refuse(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
+	reject(err != nil, "listen: %q: must be host:port", c.Listen)
+	reject(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
+	reject((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
+	reject(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
 
 	l, t := &c.Limits, &c.Timeouts
 	for name, size := range map[string]resource.Quantity{"body": l.Body, "buffers": l.Buffers, "header": l.Header} {
-		refuse(size.Value() < 4096 || size.Value() > math.MaxInt32 && name != "buffers", "limits.%s: %s: must be from 4Ki to 2Gi", name, &size)
+		reject(size.Value() < 4096 || size.Value() > math.MaxInt32 && name != "buffers", "limits.%s: %s: must be from 4Ki to 2Gi", name, &size)
 	}
-	refuse(l.Buffers.Cmp(l.Body) <= 0, "limits.buffers: %s: must be more than limits.body, or such a body has no room", &l.Buffers)
-	refuse(l.Requests < 1, "limits.requests: must be at least 1")
+	reject(l.Buffers.Cmp(l.Body) <= 0, "limits.buffers: %s: must be more than limits.body", &l.Buffers)
+	reject(l.Requests < 1, "limits.requests: must be at least 1")
 	for name, d := range map[string]time.Duration{"read": t.Read.Duration, "drain": t.Drain.Duration} {
-		refuse(d <= 0, "timeouts.%s: must be more than 0", name)
+		reject(d <= 0, "timeouts.%s: must be more than 0", name)
 	}
-	refuse(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
+	reject(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
 
-	refuse(c.Verbosity < 0 || c.Verbosity > 10, "verbosity: %d: must be from 0 to 10", c.Verbosity)
+	reject(c.Verbosity < 0 || c.Verbosity > 10, "verbosity: %d: must be from 0 to 10", c.Verbosity)
 	return problems
 }

@@ -1,6 +1,6 @@
-// Package config is the extender's configuration: one file, flags that win over it,
-// defaults under it, all of it decoded strictly and validated here. Each algorithm
-// has a type for its own part. It is no API.
+// Package config is the extender's configuration: defaults, a file, and flags, which take
+// precedence in this order. It decodes strictly and then validates. Each algorithm has a
+// type for its part. It is no API.
 package config
 
 import (
@@ -17,10 +17,9 @@ import (
 type Config struct {
 	Listen string `json:"listen"` // the address to serve on
 
-	// Algorithm names one algorithm for both verbs, if Filter and Prioritize
-	// do not say otherwise.
+	// Algorithm is the default of Filter and Prioritize.
 	Algorithm string `json:"algorithm,omitempty"`
-	// Filter and Prioritize name the algorithm of each verb.
+	// Filter and Prioritize are the algorithms of the verbs.
 	Filter     string     `json:"filter"`
 	Prioritize string     `json:"prioritize"`
 	Algorithms Algorithms `json:"algorithms"`
@@ -33,38 +32,38 @@ type Config struct {
 	LogFormat string `json:"logFormat"` // text or json
 }
 
-// TLS names the files to serve TLS with. They are read again when they change.
+// TLS names the files for TLS. Changed ones are reloaded at the next connection.
 type TLS struct {
 	CertFile string `json:"certFile,omitempty"`
 	KeyFile  string `json:"keyFile,omitempty"`
-	// ClientCAFile makes clients show a certificate of these authorities,
-	// except for /healthz and /readyz.
+	// ClientCAFile requires clients to have a certificate of these authorities, except
+	// for /healthz and /readyz.
 	ClientCAFile string `json:"clientCAFile,omitempty"`
 }
 
-// Enabled reports whether TLS is served at all.
+// Enabled reports whether TLS is on.
 func (t TLS) Enabled() bool { return t.CertFile != "" }
 
 // Limits bound what requests can take.
 type Limits struct {
 	Body     resource.Quantity `json:"body"`     // of one request
-	Buffers  resource.Quantity `json:"buffers"`  // memory for all requests: bodies, and what is made of them
-	Requests int               `json:"requests"` // that have arrived and have no answer yet
+	Buffers  resource.Quantity `json:"buffers"`  // memory for all requests: bodies, and what is built from them
+	Requests int               `json:"requests"` // that have arrived completely and have no answer yet
 	Header   resource.Quantity `json:"header"`   // of one request
 }
 
 // Timeouts bound how long things can take.
 type Timeouts struct {
 	Read metav1.Duration `json:"read"` // for all of a request to arrive
-	// Unready is how long requests are still answered after readiness is off,
-	// so that no new ones are sent when connections are refused.
+	// Unready is how long requests are still answered after readiness is off, so that
+	// a Service stops sending before connections are refused.
 	Unready metav1.Duration `json:"unready"`
-	// Drain is how long requests in flight are waited for after that.
+	// Drain is how long requests in flight may take after that.
 	Drain metav1.Duration `json:"drain"`
 }
 
-// Default is the configuration if nothing is set. Its limits suit
-// requests with 5,000 full nodes, 31 MB each.
+// Default is the default configuration. Its limits fit requests with 5,000 full nodes, 31 MB
+// each.
 func Default() *Config {
 	return &Config{
 		Listen: "127.0.0.1:8000",
@@ -84,5 +83,5 @@ func seconds(n int) metav1.Duration {
 	return metav1.Duration{Duration: time.Duration(n) * time.Second}
 }
 
-// YAML is the configuration as a file that would give the same.
+// YAML returns a file with this configuration.
 func (c *Config) YAML() ([]byte, error) { return yaml.Marshal(c) }

@@ -70,19 +70,6 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 	}
 }
 
-func TestAllMistakesAreReportedAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(path, []byte("logFormat: xml\nlisten: x\nlimits: {requests: 0}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := config.Load(path)
-	for _, field := range []string{"logFormat:", "listen:", "limits.requests:"} {
-		if err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("%s is missing in %v", field, err)
-		}
-	}
-}
-
 // TestWhatIsPrintedGivesTheSameAgain loads what each good file becomes.
 func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 	paths, err := filepath.Glob(files + "good/*.yaml")

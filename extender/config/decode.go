@@ -12,9 +12,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// errEmpty rejects a file without a field: more often it was emptied by accident, or
-// is being written, than it asks for the defaults.
-var errEmpty = errors.New("the file is empty but for comments and blanks: write {} for the defaults; --print-config shows every field")
+// errEmpty rejects a file without a field: in most cases it was emptied by accident, or is
+// being written.
+var errEmpty = errors.New("the file has no field: write {} for the defaults; --print-config shows every field")
 
 // decode rejects unknown and repeated fields, and a text without any. It returns all
 // mistakes with their lines.
@@ -39,8 +39,7 @@ func (c *Config) decode(data []byte) error {
 	return errors.Join(errs...)
 }
 
-// unread finds what the decoder ignores in a value: tags that are not YAML's
-// own, and nulls.
+// unread finds what the decoder ignores in a value: custom tags, and nulls.
 func unread(n *goyaml.Node, path string) (all yamlcheck.Problems) {
 	switch {
 	case n.Style&goyaml.TaggedStyle != 0 && !strings.HasPrefix(n.ShortTag(), "!!"):

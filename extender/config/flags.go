@@ -13,8 +13,8 @@ type Options struct {
 	Print bool
 }
 
-// Parse reads a command line, and the file that it names. The configuration is
-// complete and valid.
+// Parse reads a command line and its configuration file. The configuration is complete and
+// valid.
 func Parse(args []string) (*Config, Options, error) {
 	c, o := Default(), Options{}
 	if err := c.parseFlags(args, &o); err != nil {
@@ -29,7 +29,7 @@ func Parse(args []string) (*Config, Options, error) {
 	}
 	c = Default()
 	if err = c.decode(data); err == nil {
-		_ = c.parseFlags(args, &o) // it was good before
+		_ = c.parseFlags(args, &o) // no error: it was parsed before
 		err = c.Complete()
 	}
 	if err != nil {
@@ -38,19 +38,19 @@ func Parse(args []string) (*Config, Options, error) {
 	return c, o, nil
 }
 
-// Load is Parse for a file, or for none if its path is empty, and flags.
+// Load is Parse for a file and flags. The path may be empty.
 func Load(path string, flags ...string) (*Config, error) {
 	c, _, err := Parse(append([]string{"--config=" + path}, flags...))
 	return c, err
 }
 
-// Flags are those that Parse takes, for a help.
+// Flags are the flags of Parse, for the help.
 func Flags() *pflag.FlagSet {
 	set, _ := Default().flags(&Options{})
 	return set
 }
 
-// flags are those of c and o, and the one for the algorithm of both verbs.
+// flags returns the flags that set c and o, and the one for the algorithm of both verbs.
 func (c *Config) flags(o *Options) (set *pflag.FlagSet, both *string) {
 	set = pflag.NewFlagSet("extender", pflag.ContinueOnError)
 	set.StringVar(&o.File, "config", "", "configuration `file`")
@@ -59,15 +59,15 @@ func (c *Config) flags(o *Options) (set *pflag.FlagSet, both *string) {
 	both = set.String("algorithm", "", "`name` of the algorithm for both verbs")
 	set.StringVar(&c.Filter, "filter", c.Filter, "`name` of the algorithm that filters (default regex)")
 	set.StringVar(&c.Prioritize, "prioritize", c.Prioritize, "`name` of the algorithm that prioritizes (default nop)")
-	set.StringVar(&c.TLS.CertFile, "tls-cert-file", c.TLS.CertFile, "`file` with the certificate to serve TLS with")
+	set.StringVar(&c.TLS.CertFile, "tls-cert-file", c.TLS.CertFile, "`file` with the certificate for TLS")
 	set.StringVar(&c.TLS.KeyFile, "tls-private-key-file", c.TLS.KeyFile, "`file` with the key of the certificate")
-	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities of the certificates that clients must show")
+	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities that must have signed the certificates of clients")
 	set.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`format` of the log: text or json")
 	set.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`verbosity` of the log, from 0 to 10: 4 logs each request, 5 each node too")
 	return set, both
 }
 
-// parseFlags puts the flags that are given over c.
+// parseFlags sets c and o by the flags that are given.
 func (c *Config) parseFlags(args []string, o *Options) error {
 	set, both := c.flags(o)
 	if err := set.Parse(args); err != nil {

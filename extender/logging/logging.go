@@ -1,5 +1,5 @@
-// Package logging makes the extender's logger: lines as Kubernetes components write
-// them, as text or JSON. It is no API.
+// Package logging makes the extender's logger, in the formats of Kubernetes components. It
+// is no API.
 package logging
 
 import (

@@ -10,23 +10,22 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-// An Answer is ready to be sent. It shares memory with its request.
+// An Answer shares memory with its request.
 type Answer struct {
-	// Passed is how many nodes pass, or have a score.
+	// Passed is the number of nodes that pass, or have a score.
 	Passed int
 	write  func(*bufio.Writer)
 }
 
-// Send writes the answer to w, in writes that are not too small. It is never
-// in memory as a whole.
+// Send writes the answer to w in parts: it is never in memory as a whole.
 func (a *Answer) Send(w io.Writer) error {
 	gather := bufio.NewWriterSize(w, 16<<10) // which keeps the first error
 	a.write(gather)
 	return gather.Flush()
 }
 
-// Refusal is the answer to a filter request that says only why there is none.
-// kube-scheduler shows the message with the pod.
+// Refusal is an answer to a filter request with only an error, which kube-scheduler reports
+// with the pod.
 func Refusal(message string) *Answer {
 	return &Answer{write: func(w *bufio.Writer) {
 		_, _ = w.WriteString(`{"Nodes":null,"NodeNames":null,"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":`)
@@ -49,9 +48,8 @@ func (r *Request) Priorities(scores []int64) *Answer {
 	}}
 }
 
-// Filtered is the answer to a filter request: the nodes without a failure, in
-// the form and order in which they came, and the reasons for the others. No
-// failures at all stand for nil ones.
+// Filtered is the answer to a filter request: the nodes without a failure, in the form and
+// order of the request, and the reasons of the others. A nil slice means no failures.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	passes := func(i int) bool { return failures == nil || failures[i] == nil }
 	passed := 0
@@ -77,7 +75,7 @@ func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	}}
 }
 
-// writeNodes writes the NodeList as it came, less the nodes that failed.
+// writeNodes writes the NodeList as in the request, without the nodes that failed.
 func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
 	if all || r.items == (span{}) {
 		_, _ = w.Write(r.bytes(r.list))
@@ -88,8 +86,8 @@ func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
 	_, _ = w.Write(r.bytes(span{r.items.end, r.list.end}))
 }
 
-// writeFailed writes the map from node to reason of either kind. A name that
-// repeats is in it once, with the reason that came first.
+// writeFailed writes the map from node to reason of one kind of failures. A repeated name is
+// in it once, with its first reason.
 func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, unresolvable bool) {
 	seen := make(map[string]bool)
 	first := func(i int) bool {
@@ -106,7 +104,7 @@ func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, un
 	})
 }
 
-// writeList writes something for each node that is wanted, with commas between.
+// writeList calls write for each wanted node, with commas between.
 func (r *Request) writeList(w *bufio.Writer, brackets string, wanted func(i int) bool, write func(i int)) {
 	_ = w.WriteByte(brackets[0])
 	comma := ""

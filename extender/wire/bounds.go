@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Bounds of what the decoder keeps while it reads: the names on the way to where it
-// is, all of which its errors carry. In Kubernetes' objects names have some
-// hundreds of bytes, in some ten levels.
+// The decoder keeps the names of all members on the way to its place in the body, and its
+// errors carry them. So these are bounded. Names in Kubernetes' objects have some hundreds
+// of bytes, on some ten levels.
 const (
 	longestName = 4096 // bytes in the JSON, quotation marks included
 	deepest     = 100
 )
 
-// Why a body is refused though it may be JSON: no kube-scheduler sends such.
+// Why a body may be rejected although it is JSON: no kube-scheduler sends such.
 var (
 	ErrLongName = fmt.Errorf("the name of a member takes more than %d bytes", longestName)
 	ErrTooDeep  = fmt.Errorf("there are more than %d levels of lists and objects", deepest)
 )
 
-// checkBounds scans a body before it is decoded. It finds no other mistakes.
+// checkBounds checks names and depth before a body is decoded.
 func checkBounds(body []byte) error {
 	var isObject [deepest + 1]bool // by level
 	level, isName := 0, false      // isName: the next string is the name of a member

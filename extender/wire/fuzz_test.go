@@ -106,10 +106,11 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 	}
 	if r.Form != wire.Neither {
 		for which := range 4 {
-			var text bytes.Buffer
+			var text, priorities bytes.Buffer
 			_ = r.Filtered(failuresOf(len(r.Names), which)).Send(&text)
-			if !json.Valid(text.Bytes()) {
-				t.Errorf("the answer is not JSON: %q", &text)
+			_ = r.Priorities(make([]int64, len(r.Names))).Send(&priorities)
+			if !json.Valid(text.Bytes()) || !json.Valid(priorities.Bytes()) {
+				t.Errorf("an answer is not JSON: %q %q", &text, &priorities)
 			}
 		}
 	}

@@ -13,24 +13,23 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// What a request takes in addition to its body, in bytes, and rather more than less: for
-// a node's place here, in an algorithm and in an answer, or for another string or an
-// annotation; for a byte of a string and its copies; and for one of a string that has
-// to be decoded, and encoded again.
+// What a request takes besides its body, in bytes, estimated high: for a node in the request,
+// an algorithm and the answer, or for any other string; for a byte of a string and its
+// copies; and for a byte of a string that must be decoded and encoded again.
 const (
 	perNode        = 128
 	perByte        = 4
 	perByteDecoded = 12
 )
 
-// member is a member that counts: what it is, and where that lies. A second one of the
-// same name, in any case, is refused.
+// member is the value of a member, and its place in the body. It rejects a second member of
+// the same name, in any case.
 type member[T any] struct {
 	is T
-	at span // empty: it is not there
+	at span // empty without one
 }
 
-// The parts of an ExtenderArgs that are read.
+// The decoded parts of an ExtenderArgs.
 type (
 	extenderArgs struct {
 		Pod       member[*pod]
@@ -41,9 +40,9 @@ type (
 		Metadata member[metadata] `json:"metadata"`
 	}
 	metadata struct {
-		Namespace   member[string]                    `json:"namespace"`
-		Name        member[string]                    `json:"name"`
-		Annotations member[map[string]member[string]] `json:"annotations"`
+		Namespace   member[string]            `json:"namespace"`
+		Name        member[string]            `json:"name"`
+		Annotations member[map[string]string] `json:"annotations"`
 	}
 	nodeList struct {
 		Items member[[]node] `json:"items"`
@@ -64,20 +63,21 @@ func (m *member[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	return err
 }
 
-// decode reads what counts of a body. The decoder skips the rest token by token.
+// decode decodes these parts. The decoder skips the rest token by token.
 func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
-	var refused error // by take
+	var refused error // of take
 	account := func(bytes int64) error {
 		refused = take(bytes)
 		return refused
 	}
 	ofString := json.UnmarshalFromFunc(func(in *jsontext.Decoder, s *string) error { return readString(in, s, account) })
 	ofNode := json.UnmarshalFromFunc(func(in *jsontext.Decoder, n *node) error { return readNode(in, n, account) })
+	ofMap := json.UnmarshalFromFunc(func(in *jsontext.Decoder, m *map[string]string) error { return readMap(in, m, account) })
 	args := &extenderArgs{}
 	err := json.Unmarshal(body, args,
 		json.MatchCaseInsensitiveNames(true), jsonv1.MatchCaseSensitiveDelimiter(true),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
-		json.WithUnmarshalers(json.JoinUnmarshalers(ofString, ofNode)))
+		json.WithUnmarshalers(json.JoinUnmarshalers(ofString, ofNode, ofMap)))
 	if refused != nil {
 		return nil, refused
 	}
@@ -87,7 +87,7 @@ func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
 	return args, nil
 }
 
-// readNode reads a full node, after it has asked for its memory. Null is a node without a name.
+// readNode decodes a full node, and takes its memory before. Null is a node without a name.
 func readNode(in *jsontext.Decoder, into *node, take func(bytes int64) error) error {
 	if err := take(perNode); err != nil {
 		return err
@@ -102,7 +102,35 @@ func readNode(in *jsontext.Decoder, into *node, take func(bytes int64) error) er
 	return err
 }
 
-// readString reads a string, or null as the empty one, after it has asked for its memory.
+// readMap decodes annotations. The decoder's own way takes twice as long, and keeps the last
+// value of a repeated name.
+func readMap(in *jsontext.Decoder, into *map[string]string, take func(bytes int64) error) error {
+	token, err := in.ReadToken()
+	if err != nil || token.Kind() == 'n' {
+		return err
+	}
+	if token.Kind() != '{' {
+		return errors.New("want an object")
+	}
+	*into = make(map[string]string)
+	for in.PeekKind() != '}' {
+		var name, value string
+		if err := readString(in, &name, take); err != nil {
+			return err
+		}
+		if _, ok := (*into)[name]; ok {
+			return errTwice
+		}
+		if err := readString(in, &value, take); err != nil {
+			return err
+		}
+		(*into)[name] = value
+	}
+	_, err = in.ReadToken()
+	return err
+}
+
+// readString decodes a string, or null as the empty one, and takes its memory before.
 func readString(in *jsontext.Decoder, into *string, take func(bytes int64) error) error {
 	if kind := in.PeekKind(); kind != '"' && kind != 'n' && kind != 0 {
 		return errors.New("want a string")
@@ -139,7 +167,7 @@ func isPlain(s []byte) bool {
 	return true
 }
 
-// located says where in a body the mistake is.
+// located puts the place in the body before an error.
 func located(err error) error {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -155,10 +183,9 @@ func located(err error) error {
 	return err
 }
 
-var kinds = map[reflect.Kind]string{reflect.Struct: "an object", reflect.Map: "an object", reflect.Slice: "an array"}
+var kinds = map[reflect.Kind]string{reflect.Struct: "an object", reflect.Slice: "an array"}
 
-// place is a path as a message has it, Nodes.items.0.metadata.name, up to some
-// length: keys are as long as the sender likes.
+// place is a path for messages, such as Nodes.items.0.metadata.name, of a bounded length.
 func place(p jsontext.Pointer) string {
 	if p == "" {
 		return ""

@@ -1,11 +1,10 @@
-// Package wire reads what kube-scheduler sends to an extender and writes what
-// it wants back: the types of k8s.io/kube-scheduler/extender/v1 as JSON. It is no API.
+// Package wire decodes the requests of kube-scheduler to an extender and encodes the
+// answers: the types of k8s.io/kube-scheduler/extender/v1 in JSON. It is no API.
 //
-// It decodes only what algorithms ask for and passes nodes on byte for byte,
-// fields that it has never heard of included. Like encoding/json at the other
-// end it takes the names of members in any case; unlike it, it refuses a member
-// that is given twice, since the two ends might not pick the same one. It knows
-// nothing of HTTP, and asks for the memory that it takes.
+// It decodes only the fields that algorithms read, and returns nodes byte for byte, with
+// fields that it does not know. Like encoding/json in kube-scheduler it accepts the names of
+// members in any case. Unlike it, it rejects a member that is given twice: the two ends
+// might not take the same one. It knows nothing of HTTP, and accounts for its memory.
 package wire
 
 import (
@@ -18,7 +17,7 @@ import (
 type Form int
 
 const (
-	// Neither means that both lists are null: there is nothing to answer.
+	// Neither means that both lists are null.
 	Neither Form = iota
 	// Full nodes, from a scheduler with nodeCacheCapable: false.
 	Full
@@ -26,8 +25,7 @@ const (
 	Names
 )
 
-// A Request is an ExtenderArgs that was read by Read. It is good as long as the
-// body does not change.
+// A Request is a decoded ExtenderArgs. It is valid as long as the body does not change.
 type Request struct {
 	algorithm.Args
 	Form Form
@@ -38,20 +36,20 @@ type Request struct {
 	nodes []node
 }
 
-// span is where something lies in the body.
+// span is a part of the body.
 type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end] }
 
-// node is a full node: where it lies, and its name.
+// node is a full node: its place in the body, and its name.
 type node struct {
 	span
 	name string
 }
 
-// Read reads an ExtenderArgs. The error says where in the body the mistake is, or
-// is that of take, which is asked for the memory that the request takes, answer and
-// algorithms included, before it does. The Request keeps body.
+// Read decodes an ExtenderArgs. Before it uses memory, for the request, its answer and the
+// algorithms, it calls take. The error is that of take, or names the place in the body. The
+// Request keeps body.
 func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 	if err := checkBounds(body); err != nil {
 		return nil, err
@@ -76,9 +74,6 @@ func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 		r.Form, r.Names = Names, names
 	}
 	meta := pod.Metadata.is
-	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: make(map[string]string, len(meta.Annotations.is))}
-	for key, value := range meta.Annotations.is {
-		r.Pod.Annotations[key] = value.is
-	}
+	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: meta.Annotations.is}
 	return r, nil
 }

@@ -17,7 +17,7 @@ func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
 		t.Errorf("the second begins on line %d", line)
 	}
 	if all, err := Documents([]byte("a: 1\n---\n[\n")); err == nil || len(all) != 1 {
-		t.Errorf("before what is no YAML: got %v, %v", all, err)
+		t.Errorf("before what is not YAML: got %v, %v", all, err)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package yamlcheck finds the mistakes in YAML that a person has written, each with
-// its field and its line. It decodes as Kubernetes does, strictly. It is no API.
+// its field and its line. It decodes as Kubernetes does, strictly. It is not an API.
 //
 // It knows types, not meaning: the API server or the scheduler may still reject what
 // it finds no mistake in.

@@ -17,20 +17,20 @@ const (
 type attemptView struct {
 	*recorder.Attempt
 	Newest  bool
-	Filled  bool // whether the tables below have been worked out
-	Heads   []int
+	Filled  bool  // whether the fields below are set
+	Heads   []int // indices of Columns: those that rejected a node first, the skipped ones last
 	Rows    pageOf[row]
 	Ranking pageOf[recorder.NodeScore]
 }
 
+// row is a node in the table of verdicts.
 type row struct {
 	recorder.Group
 	Node string
 }
 
-// tables works out the tables, those pages of them that a query asks for. Heads are the
-// indices of Columns: those that failed a node first, those that were skipped last.
-func (v *attemptView) tables(query url.Values) {
+// fill makes the tables, with the pages of them that a query asks for.
+func (v *attemptView) fill(query url.Values) {
 	v.Filled = true
 	rank := func(column int) int {
 		switch c := v.Columns[column]; {
@@ -45,10 +45,11 @@ func (v *attemptView) tables(query url.Values) {
 		v.Heads = append(v.Heads, i)
 	}
 	slices.SortStableFunc(v.Heads, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
-	v.Rows = v.rows(query)
+	v.Rows.pager = v.pager(v.Total, query, "rows", rowsPerPage)
+	v.Rows.Items = v.rows(v.Rows.From, v.Rows.To)
 	scores := v.Scores()
-	p := v.pager(len(scores), query, "scores", scoresPerPage)
-	v.Ranking = pageOf[recorder.NodeScore]{p, scores[p.From:p.To]}
+	v.Ranking.pager = v.pager(len(scores), query, "scores", scoresPerPage)
+	v.Ranking.Items = scores[v.Ranking.From:v.Ranking.To]
 }
 
 func (v *attemptView) pager(all int, query url.Values, parameter string, size int) pager {
@@ -58,102 +59,55 @@ func (v *attemptView) pager(all int, query url.Values, parameter string, size in
 	return p
 }
 
-func (v *attemptView) rows(query url.Values) pageOf[row] {
-	shown := pageOf[row]{pager: v.pager(v.Total, query, "rows", rowsPerPage)}
-	first := 0 // of the group
+// rows are those of the nodes from one place to another, over all groups.
+func (v *attemptView) rows(from, to int) (rows []row) {
 	for _, g := range v.Groups {
-		if from, to := max(shown.From-first, 0), min(shown.To-first, g.Len()); from < to {
-			for _, node := range g.Nodes()[from:to] {
-				shown.Items = append(shown.Items, row{g, node})
+		if first, end := max(from, 0), min(to, g.Len()); first < end {
+			for _, node := range g.Nodes()[first:end] {
+				rows = append(rows, row{g, node})
 			}
 		}
-		first += g.Len()
+		from, to = from-g.Len(), to-g.Len()
 	}
-	return shown
+	return rows
 }
 
-// Causes are the groups of nodes that something is against, the largest first.
-func (v attemptView) Causes() []recorder.Group {
-	all := slices.DeleteFunc(slices.Clone(v.Groups), func(g recorder.Group) bool {
-		return g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun
-	})
-	slices.SortStableFunc(all, func(a, b recorder.Group) int { return cmp.Compare(b.Len(), a.Len()) })
-	return all
-}
-
-// By is what is against the nodes of a group, or empty.
-func (v attemptView) By(g recorder.Group) string {
-	if g.Column < 0 {
-		return ""
-	}
-	return v.Columns[g.Column].Name
-}
-
-// verdicts are the plugins that came to the same verdict on the pod itself.
+// verdicts are the plugins with the same verdict on the pod.
 type verdicts struct {
-	Point   string // empty where a headline says it
+	Point   string // empty where the heading says it
 	Verdict recorder.Verdict
-	Word    string
 	Plugins []recorder.PluginVerdict
 }
 
-// verdictWords are the verdicts on a pod, the bad news first.
-var verdictWords = []verdicts{
-	{Verdict: recorder.Errored, Word: "error"},
-	{Verdict: recorder.Rejected, Word: "failed"},
-	{Verdict: recorder.Waits, Word: "waits"},
-	{Verdict: recorder.Passed, Word: "passed"},
-	{Verdict: recorder.Skipped, Word: "skipped"},
-	{Verdict: recorder.NotRun, Word: "not asked"},
+// verdictWords are what the page calls a verdict.
+var verdictWords = map[recorder.Verdict]string{
+	recorder.Errored: "error", recorder.Rejected: "rejected", recorder.Waits: "wait",
+	recorder.Passed: "passed", recorder.Skipped: "skipped", recorder.NotRun: "not run",
 }
 
-// verdictsAt sorts the verdicts of the plugins at a point.
+// verdictsAt groups the plugins at an extension point by their verdict, failures first.
 func verdictsAt(point string, plugins []recorder.PluginVerdict) (all []verdicts) {
-	for _, one := range verdictWords {
-		one.Point = point
-		for _, plugin := range plugins {
-			if plugin.Verdict == one.Verdict {
-				one.Plugins = append(one.Plugins, plugin)
-			}
-		}
-		if len(one.Plugins) > 0 {
-			all = append(all, one)
+	for _, verdict := range []recorder.Verdict{
+		recorder.Errored, recorder.Rejected, recorder.Waits, recorder.Passed, recorder.Skipped, recorder.NotRun,
+	} {
+		same := slices.DeleteFunc(slices.Clone(plugins), func(v recorder.PluginVerdict) bool { return v.Verdict != verdict })
+		if len(same) > 0 {
+			all = append(all, verdicts{point, verdict, same})
 		}
 	}
 	return all
 }
 
-// Before is what the plugins said before any node was looked at.
-func (v attemptView) Before() []verdicts { return verdictsAt("", v.PreFilter) }
-
-// BeforeScores is what they said before the nodes were scored.
-func (v attemptView) BeforeScores() []verdicts { return asked("PreScore", v.PreScore) }
-
-// After is what they said once a node was chosen.
+// After are the verdicts once a node is chosen.
 func (v attemptView) After() []verdicts {
-	return slices.Concat(asked("Reserve", v.Reserve), asked("Permit", v.Permit), asked("PreBind", v.PreBind), asked("Bind", v.Bind))
+	return slices.Concat(reached("Reserve", v.Reserve), reached("Permit", v.Permit), reached("PreBind", v.PreBind), reached("Bind", v.Bind))
 }
 
-// asked is verdictsAt, without a point that the attempt did not come to.
-func asked(point string, plugins []recorder.PluginVerdict) []verdicts {
+// reached is verdictsAt, or nothing for a point that the attempt did not reach.
+func reached(point string, plugins []recorder.PluginVerdict) []verdicts {
 	all := verdictsAt(point, plugins)
 	if len(all) == 1 && all[0].Verdict == recorder.NotRun {
 		return nil
 	}
 	return all
-}
-
-// Tone is the colour of the result.
-func (v attemptView) Tone() string {
-	return map[recorder.Result]string{
-		recorder.Scheduled: "fine", recorder.Failed: "failing", recorder.Pending: "quiet", recorder.Unschedulable: "waiting",
-	}[v.Result]
-}
-
-// Event is the reason under which the scheduler told the pod of it.
-func (v attemptView) Event() string {
-	if v.Result == recorder.Scheduled {
-		return "Scheduled"
-	}
-	return "FailedScheduling"
 }

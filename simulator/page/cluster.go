@@ -13,33 +13,41 @@ import (
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	v1helper "k8s.io/kubernetes/pkg/apis/core/v1/helper"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
-// cluster sorts the simulator's caches by node. It does so anew only when something
+// cluster sorts the simulator's caches by node. It does so again only when something
 // has changed and somebody looks.
 type cluster struct {
-	sim     *simulator.Simulator
-	changes <-chan struct{}
+	sim      *simulator.Simulator
+	changes  <-chan struct{}
+	compiled *regex.Cache
 
 	mu   sync.Mutex
 	last *contents
 }
 
-// contents is what is in the cluster at one moment. It is shared: nobody changes it.
+func newCluster(sim *simulator.Simulator, changes <-chan struct{}) *cluster {
+	return &cluster{sim: sim, changes: changes, compiled: regex.NewCache(regex.Default, 4<<20)}
+}
+
+// contents is the cluster at one moment. It is shared: nobody changes it.
 type contents struct {
 	nodes   []*nodeView // by name
 	byName  map[string]*nodeView
-	pods    []*v1.Pod // the newest first
-	waiting []*v1.Pod // those of pods that are on no node and not done
+	pods    []*podView // the newest first
+	pending []*podView // of pods
 	running int
 }
 
 type nodeView struct {
 	*v1.Node
-	Pods        []*v1.Pod // by name
+	Pods        []*podView // by name
 	CPU, Memory usage
 	Extended    []extended // by name
 }
@@ -50,11 +58,10 @@ type extended struct {
 	usage
 }
 
-// usage is how much of a resource the pods of a node have asked for, in thousandths
-// of a CPU or in bytes.
+// usage is how much of a resource the pods of a node request, in millicores or bytes.
 type usage struct{ Used, Of int64 }
 
-// Percent is how much of it is taken.
+// Percent is the requested part of the resource.
 func (u usage) Percent() int64 {
 	if u.Of == 0 {
 		return 0
@@ -63,11 +70,24 @@ func (u usage) Percent() int64 {
 }
 
 // Place is the node's zone and instance type, as far as its labels say.
-func (n *nodeView) Place() []string {
-	return slices.DeleteFunc([]string{
-		cmp.Or(n.Labels[v1.LabelTopologyZone], n.Labels[v1.LabelFailureDomainBetaZone]),
-		cmp.Or(n.Labels[v1.LabelInstanceTypeStable], n.Labels[v1.LabelInstanceType]),
-	}, func(text string) bool { return text == "" })
+func (n *nodeView) Place() (place []string) {
+	for _, label := range []string{v1.LabelTopologyZone, v1.LabelInstanceTypeStable} {
+		if value := n.Labels[label]; value != "" {
+			place = append(place, value)
+		}
+	}
+	return place
+}
+
+// State is "ready", "not ready" or "cordoned".
+func (n *nodeView) State() string {
+	switch {
+	case !nodeutil.IsNodeReady(n.Node):
+		return "not ready"
+	case n.Spec.Unschedulable:
+		return "cordoned"
+	}
+	return "ready"
 }
 
 func (c *cluster) now() *contents {
@@ -79,31 +99,33 @@ func (c *cluster) now() *contents {
 	default:
 	}
 	if c.last == nil {
-		c.last = read(c.sim)
+		c.last = c.read()
 	}
 	return c.last
 }
 
 // read reads the caches, whose listers have no errors.
-func read(sim *simulator.Simulator) *contents {
-	core := sim.Informers().Core().V1()
+func (c *cluster) read() *contents {
+	core := c.sim.Informers().Core().V1()
 	nodes, _ := core.Nodes().Lister().List(labels.Everything())
 	pods, _ := core.Pods().Lister().List(labels.Everything())
-	c := &contents{pods: pods, byName: make(map[string]*nodeView, len(nodes))}
+	all := &contents{byName: make(map[string]*nodeView, len(nodes))}
 	for _, node := range nodes {
 		view := viewOf(node)
-		c.nodes = append(c.nodes, view)
-		c.byName[node.Name] = view
+		all.nodes = append(all.nodes, view)
+		all.byName[node.Name] = view
 	}
-	slices.SortFunc(c.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
-	slices.SortFunc(c.pods, newestFirst)
-	for _, pod := range c.pods {
-		c.place(pod)
+	policies := policies{read: c.sim.Annotations}
+	for _, pod := range pods {
+		all.add(&podView{pod, c.stateOf(pod, &policies)})
 	}
-	for _, n := range c.nodes {
-		slices.SortFunc(n.Pods, func(a, b *v1.Pod) int { return natural(a.Name, b.Name) })
+	slices.SortFunc(all.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
+	slices.SortFunc(all.pods, newestFirst)
+	slices.SortFunc(all.pending, newestFirst)
+	for _, n := range all.nodes {
+		slices.SortFunc(n.Pods, func(a, b *podView) int { return natural(a.Name, b.Name) })
 	}
-	return c
+	return all
 }
 
 // viewOf is a node without pods.
@@ -119,28 +141,36 @@ func viewOf(node *v1.Node) *nodeView {
 	return view
 }
 
-// place puts a pod on its node, or among those that wait for one.
-func (c *contents) place(pod *v1.Pod) {
+// add puts a pod on its node, or among the pending ones. A pod that has ended requests
+// nothing any more.
+func (c *contents) add(pod *podView) {
+	c.pods = append(c.pods, pod)
 	if pod.Status.Phase == v1.PodRunning {
 		c.running++
 	}
-	if waits(pod) {
-		c.waiting = append(c.waiting, pod)
+	if isPending(pod.Pod) {
+		c.pending = append(c.pending, pod)
 		return
 	}
-	if n := c.byName[pod.Spec.NodeName]; n != nil {
-		requested := resource.PodRequests(pod, resource.PodResourcesOptions{})
-		n.Pods = append(n.Pods, pod)
-		n.CPU.Used += requested.Cpu().MilliValue()
-		n.Memory.Used += requested.Memory().Value()
-		for i := range n.Extended {
-			n.Extended[i].Used += requested.Name(v1.ResourceName(n.Extended[i].Name), apiresource.DecimalSI).Value()
-		}
+	n := c.byName[pod.Spec.NodeName]
+	if n == nil {
+		return
+	}
+	n.Pods = append(n.Pods, pod)
+	if podutil.IsPodTerminal(pod.Pod) {
+		return
+	}
+	requested := resource.PodRequests(pod.Pod, resource.PodResourcesOptions{})
+	n.CPU.Used += requested.Cpu().MilliValue()
+	n.Memory.Used += requested.Memory().Value()
+	for i := range n.Extended {
+		n.Extended[i].Used += requested.Name(v1.ResourceName(n.Extended[i].Name), apiresource.DecimalSI).Value()
 	}
 }
 
-func newestFirst(a, b *v1.Pod) int {
-	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), natural(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+func newestFirst(a, b *podView) int {
+	newest := b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+	return cmp.Or(newest, natural(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 }
 
 // natural compares names so that node-9 comes before node-10.
@@ -164,6 +194,7 @@ func natural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
+// number is the number that a text begins with, or empty.
 func number(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
 const (
@@ -174,8 +205,8 @@ const (
 	heartbeat = 20 * time.Second
 )
 
-// events tells the browser, by server-sent events, each time that something has
-// changed. What has changed it finds out by asking for what it shows.
+// events reports each change to the browser, by server-sent events. The browser then asks
+// for what it shows.
 func (p *page) events(w http.ResponseWriter, r *http.Request) error {
 	const changed, stillHere = "event: cluster\ndata:\n\n", ": still here\n\n"
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -13,43 +13,45 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
-// comparison is the configuration that ran against one that was typed.
+// comparison is of the current configuration, A, and an edited one, B.
 type comparison struct {
-	A, B   string // what the configurations are called
+	A, B   string // their titles
 	Pods   string // one of side.Modes
-	Typed  string // B
+	Edited string // the text of B
 	Began  time.Time
-	Result *compare.Result // set before the job is finished, if that ends well
+	Result *compare.Result // nil until the comparison has ended well
 }
 
-// URL is where the page shows a comparison.
+// URL is the address of a comparison's report.
 func (j *job) URL() string { return "/compare/" + strconv.Itoa(j.ID) }
 
-// Verdict says in a line what came of a comparison.
+// Verdict is the result of a comparison in a line.
 func (j *job) Verdict() string { return j.Result.Verdict() }
 
 const comparisonsTab = "comparisons"
 
 func (p *page) comparisonList(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "comparisons", "Comparisons", comparisonsTab, map[string]any{"All": p.jobs.comparisons()})
+	return p.show(w, r, "comparisons", "Comparisons", comparisonsTab, p.jobs.comparisons())
 }
 
-// running are the jobs under way that a tab does not show itself.
+// running are the jobs that have not ended and that a tab does not show itself.
 func (p *page) running(tab string) []*job {
-	return slices.DeleteFunc(p.jobs.list(), func(one *job) bool { return one.Ended() || tab == comparisonsTab && one.comparison != nil })
+	return slices.DeleteFunc(p.jobs.list(), func(one *job) bool {
+		return one.Ended() || tab == comparisonsTab && one.comparison != nil
+	})
 }
 
-// compared shows the report of a comparison, which is a page of its own.
+// compared shows the report of a comparison, which is a document of its own.
 func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 	one := p.jobs.comparison(r.PathValue("id"))
 	if one == nil {
-		return notThere(fmt.Sprintf("This comparison is not kept any more: only the last %d are.", keptComparisons))
+		return notFound(fmt.Sprintf("This comparison is no longer kept: the page keeps the last %d.", keptComparisons))
 	}
 	if !one.Ended() || one.Result == nil {
 		http.Redirect(w, r, "/compare", http.StatusSeeOther)
@@ -64,76 +66,72 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// compare schedules the pods that are there under the configuration that runs and
-// under what was typed, in clusters of their own.
+// compare schedules the pods of the cluster with the current and with the edited
+// configuration, each in a copy of the cluster.
 func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	text, pods := r.FormValue("text"), r.FormValue("pods")
 	if _, err := scheduler.Read([]byte(text)); err != nil {
-		return finish(w, r, "", typed.ConfigRefusal(text, err))
+		return problems(edited.ConfigProblems(text, err))
 	}
-	snapshot, err := p.sim.Export(r.Context())
+	cluster, err := p.sim.Export(r.Context())
 	if err != nil {
-		return finish(w, r, "", because(err))
+		return problemsOf(err)
 	}
-	runs := p.sim.SchedulerConfig()
-	compared := &comparison{A: configTitle(runs), B: configTitle([]byte(text)), Pods: pods, Typed: text, Began: time.Now()}
-	return p.await(w, r, p.jobs.add(&job{Title: "Comparing " + compared.A + " with " + compared.B, comparison: compared}, func(ctx context.Context, job *job) outcome {
-		if !p.inTurn(ctx, job) {
-			return stopped
-		}
-		defer func() { <-p.turn }()
+	current := p.sim.SchedulerConfig()
+	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text, Began: time.Now()}
+	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, comparison: compared}
+	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		results, err := compare.Run(ctx, compare.Options{
-			A:      compare.Scheduler{Name: compared.A, Label: "the configuration that runs", Config: runs},
-			B:      []compare.Scheduler{{Name: compared.B, Label: "what is typed", Config: []byte(text)}},
-			WhatIf: p.sim.WhatIf, Cluster: snapshot, Pods: pods, Seed: 1, Progress: phases(job),
+			A:      compare.Scheduler{Name: compared.A, Label: "the current configuration", Config: current},
+			B:      []compare.Scheduler{{Name: compared.B, Label: "the edited configuration", Config: []byte(text)}},
+			WhatIf: p.sim.WhatIf, Cluster: cluster, Pods: pods, Seed: 1, Progress: phases(job),
 		})
-		if ctx.Err() != nil {
-			return stopped
-		}
-		if errors.Is(err, compare.ErrNothing) && pods == side.Pending && len(snapshot.Pods) > 0 {
-			err = fmt.Errorf("%w; choose “every pod anew”, which schedules those, too", err)
-		}
-		if err != nil {
-			return outcome{Problems: comparisonProblems(text, err)}
+		switch {
+		case ctx.Err() != nil:
+			return outcome{}, ctx.Err()
+		case errors.Is(err, compare.ErrNothing) && pods == side.Pending && len(cluster.Pods) > 0:
+			return outcome{}, fmt.Errorf("%w; choose “all pods, rescheduled from scratch”", err)
+		case err != nil:
+			return outcome{}, comparisonProblems(text, err)
 		}
 		compared.Result = results[0]
-		return outcome{Notice: job.Verdict(), Link: job.URL()}
+		return outcome{Notice: job.Verdict(), Link: job.URL()}, nil
 	}))
 }
 
-// inTurn waits for the turn of a job that runs clusters. It returns false if that is
-// stopped before.
-func (p *page) inTurn(ctx context.Context, job *job) bool {
-	job.tell(progress{Phases: []string{"waits until the comparison before it has ended"}})
-	select {
-	case p.turn <- struct{}{}:
-		job.tell(progress{})
-		return true
-	case <-ctx.Done():
-		return false
-	}
+// whatIf starts a job that runs copies of the cluster. One runs at a time: two need twice
+// the memory, and do not end sooner.
+func (p *page) whatIf(one *job, work work) *job {
+	return p.jobs.add(one, func(ctx context.Context, job *job) (outcome, error) {
+		job.report(progress{Phases: []string{"queued: the comparison before it has not ended"}})
+		select {
+		case p.turn <- struct{}{}:
+		case <-ctx.Done():
+			return outcome{}, ctx.Err()
+		}
+		defer func() { <-p.turn }()
+		job.report(progress{})
+		return work(ctx, job)
+	})
 }
 
-var stopped = outcome{Problems: []typed.Problem{{Message: "stopped"}}}
-
-// comparisonProblems are at the lines of what is typed if they are about that.
-func comparisonProblems(text string, err error) (all []typed.Problem) {
+// comparisonProblems are at the lines of the edited configuration if they are about it.
+func comparisonProblems(text string, err error) (all problems) {
 	var sides compare.SideErrors
 	if !errors.As(err, &sides) {
-		return because(err)
+		return problemsOf(err)
 	}
 	for _, one := range sides {
 		if one.Side == "B" {
-			all = append(all, typed.ConfigRefusal(text, one.Err)...)
+			all = append(all, edited.ConfigProblems(text, one.Err)...)
 		} else {
-			all = append(all, because(one)...)
+			all = append(all, problemsOf(one)...)
 		}
 	}
 	return all
 }
 
-// phases tells a job what each side is at, and adds up how far they are with what
-// takes the longest.
+// phases reports the step of each side to a job, and the sum of what they have scheduled.
 func phases(job *job) func(compare.Progress) {
 	var mu sync.Mutex
 	sides := map[string]compare.Progress{}
@@ -149,6 +147,6 @@ func phases(job *job) func(compare.Progress) {
 				all.Done, all.Of = all.Done+one.Done, all.Of+one.Of
 			}
 		}
-		job.tell(all)
+		job.report(all)
 	}
 }

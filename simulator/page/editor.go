@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,21 +21,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 )
 
+// editor is a form for an object.
 type editor struct {
 	Title, Hint string
-	Action      string // where the form is sent to
-	Submit      string // what its button says
-	After       string // where to go once it is done, if it is a page of its own
+	Action      string // the address that the form is sent to
+	Submit      string // the label of its button
+	After       string // the page after it, if it is a page of its own
 	Kind        kind
 	Text        string
-	Original    string // what an edit started from: only the difference is sent
-	// Many offers to make more than one.
-	Many bool
-	// Annotations are the keys that the scheduler reads of a pod, Excluding those of
-	// what to exclude.
+	Original    string // the text before an edit: only the difference is sent
+	Many        bool   // whether it can create several
+	// Annotations are the keys that the pod's scheduler reads, Excluding those of the nodes to exclude.
 	Annotations, Excluding []string
 }
 
@@ -56,15 +54,16 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error 
 	in, name := p.named(r, k)
 	found, err := in.Get(r.Context(), name, metav1.GetOptions{})
 	if err != nil {
-		return notThere(err.Error())
+		return notFound(err.Error())
 	}
 	text, err := yaml.Marshal(editable(k, found))
 	if err != nil {
 		return err
 	}
-	keys, excluding := p.sim.Annotations(schedulerOf(found))
+	scheduler, _, _ := unstructured.NestedString(found.Object, "spec", "schedulerName")
+	keys, excluding := p.sim.Annotations(cmp.Or(scheduler, v1.DefaultSchedulerName))
 	return p.show(w, r, "editor", "Edit "+name, "", editor{
-		Title: "Edit " + k.Title + " " + name, Hint: "Only what you change is sent.",
+		Title: "Edit " + k.Title + " " + name, Hint: "Only your changes are sent.",
 		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: string(text), Original: string(text),
 		Annotations: keys, Excluding: excluding,
 	})
@@ -87,43 +86,40 @@ func (k kind) home(o *unstructured.Unstructured) string {
 	return k.list()
 }
 
-func schedulerOf(pod *unstructured.Unstructured) string {
-	name, _, _ := unstructured.NestedString(pod.Object, "spec", "schedulerName")
-	return cmp.Or(name, v1.DefaultSchedulerName)
-}
-
-// editable is an object without what only the cluster writes.
+// editable is an object without the fields that only the cluster writes.
 func editable(k kind, o *unstructured.Unstructured) map[string]any {
 	for _, field := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink"} {
 		unstructured.RemoveNestedField(o.Object, "metadata", field)
 	}
 	status, _, _ := unstructured.NestedMap(o.Object, "status")
 	delete(o.Object, "status")
-	if k.Title == "Node" { // its size is for people to choose
+	if k.Title == "Node" { // people choose its capacity
 		maps.DeleteFunc(status, func(field string, _ any) bool { return field != "capacity" && field != "allocatable" })
 		o.Object["status"] = status
 	}
 	return o.Object
 }
 
-// author is the field manager under which people change things here.
+// author is the field manager of what people change here.
 const author = "simulator-page"
 
 func (p *page) create(w http.ResponseWriter, r *http.Request) error {
-	docs, problems := typed.Read(r.FormValue("text"))
-	if count := r.FormValue("count"); len(problems) == 0 && count != "" && count != "1" {
+	docs, wrong := edited.Read(r.FormValue("text"))
+	if len(wrong) > 0 {
+		return problems(wrong)
+	}
+	if count := r.FormValue("count"); count != "" && count != "1" {
 		return p.createMany(w, r, docs)
 	}
-	var made []string
-	for i := 0; i < len(docs) && len(problems) == 0; i++ {
-		one, err := p.createOne(r.Context(), docs[i].Unstructured)
+	var created []string
+	for _, d := range docs {
+		one, err := p.createOne(r.Context(), d.Unstructured)
 		if err != nil {
-			problems = docs[i].Refusal(err)
-			break
+			return problems(d.Problems(err))
 		}
-		made = append(made, strings.ToLower(one.GetKind())+" "+one.GetName())
+		created = append(created, strings.ToLower(one.GetKind())+" "+one.GetName())
 	}
-	return finish(w, r, "Created "+strings.Join(made, ", "), problems)
+	return done(w, r, "Created "+strings.Join(created, ", "))
 }
 
 func (p *page) createOne(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -135,8 +131,8 @@ func (p *page) createOne(ctx context.Context, o *unstructured.Unstructured) (*un
 	return resource.Create(ctx, o, metav1.CreateOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict})
 }
 
-// complete gives a new node a name, if it leaves that open, and the label with
-// it that the kubelet of a real one would set.
+// complete gives a new node its generated name, and the label with its name that a real
+// kubelet would set.
 func complete(o *unstructured.Unstructured) {
 	if o.GetKind() != "Node" {
 		return
@@ -153,43 +149,43 @@ func complete(o *unstructured.Unstructured) {
 }
 
 const (
-	maxMany     = 10_000 // as many as one form makes
-	parallelism = 16     // how many of them are made at a time
+	maxMany     = 10_000 // objects that one form creates
+	parallelism = 16     // requests at a time
 	// placeholder stands in a name pattern for the number.
 	placeholder = "{n}"
 )
 
-func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []typed.Document) error {
+func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []edited.Document) error {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	pattern := strings.TrimSpace(r.FormValue("pattern"))
 	switch {
 	case err != nil || count < 1 || count > maxMany:
-		return finish(w, r, "", because(fmt.Errorf("how many: a number from 1 to %d", maxMany)))
+		return problemsOf(fmt.Errorf("the count must be a number from 1 to %d", maxMany))
 	case len(docs) != 1:
-		return finish(w, r, "", because(fmt.Errorf("many can be made of one object only, and here are %d", len(docs))))
+		return problemsOf(fmt.Errorf("a count above 1 needs exactly one object; the text has %d", len(docs)))
 	case strings.Count(pattern, placeholder) != 1:
-		return finish(w, r, "", because(errors.New("the name pattern must contain "+placeholder+" once, for the number")))
+		return problemsOf(errors.New("the name pattern must contain " + placeholder + " once, for the number"))
 	}
 	d := docs[0]
 	title := fmt.Sprintf("Creating %d × %s", count, d.GetKind())
-	return p.await(w, r, p.jobs.start(title, func(ctx context.Context, job *job) outcome {
-		made, err := p.repeat(ctx, d.Unstructured, pattern, count, job.progress)
-		came := outcome{Notice: fmt.Sprintf("Created %d × %s", made, d.GetKind())}
+	return p.await(w, r, p.jobs.start(title, func(ctx context.Context, job *job) (outcome, error) {
+		created, err := p.repeat(ctx, d.Unstructured, pattern, count, job.progress)
 		switch {
 		case errors.Is(err, context.Canceled):
-			came.Problems = because(fmt.Errorf("stopped: %d of %d were made", made, count))
+			return outcome{}, problems{{Message: fmt.Sprintf("stopped: created %d of %d", created, count)}}
 		case err != nil:
-			came.Problems = append(d.Refusal(err), typed.Problem{Message: fmt.Sprintf("%d of %d were made before that", made, count)})
+			before := edited.Problem{Message: fmt.Sprintf("created %d of %d before that", created, count)}
+			return outcome{}, problems(append(d.Problems(err), before))
 		}
-		return came
+		return outcome{Notice: fmt.Sprintf("Created %d × %s", created, d.GetKind())}, nil
 	}))
 }
 
-// repeat makes copies of an object, numbered from 1, until one cannot be made.
+// repeat creates copies of an object, numbered from 1, until one fails.
 func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern string, count int, progress func(done, of int)) (int, error) {
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(parallelism)
-	var made atomic.Int64
+	var created atomic.Int64
 	for n := 1; n <= count && running.Err() == nil; n++ {
 		one := o.DeepCopy()
 		one.SetName(strings.Replace(pattern, placeholder, strconv.Itoa(n), 1))
@@ -197,40 +193,40 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 		group.Go(func() error {
 			_, err := p.createOne(running, one)
 			if err == nil {
-				progress(int(made.Add(1)), count)
+				progress(int(created.Add(1)), count)
 			}
 			return err
 		})
 	}
 	err := cmp.Or(group.Wait(), context.Cause(ctx))
-	return int(made.Load()), err
+	return int(created.Load()), err
 }
 
-// update sends the difference between what the form started from and what was
-// typed, so that whatever else has changed meanwhile stays as it is.
+// update sends the difference between the text before the edit and the edited one: so it
+// keeps what others have changed meanwhile.
 func (p *page) update(w http.ResponseWriter, r *http.Request) error {
-	before, problems := typed.Read(r.FormValue("original"))
-	after, more := typed.Read(r.FormValue("text"))
-	if problems = append(problems, more...); len(problems) == 0 {
-		problems = typed.Another(before, after)
+	before, wrong := edited.Read(r.FormValue("original"))
+	after, more := edited.Read(r.FormValue("text"))
+	if wrong = append(wrong, more...); len(wrong) == 0 {
+		wrong = edited.OtherObject(before, after)
 	}
-	if len(problems) > 0 {
-		return finish(w, r, "", problems)
+	if len(wrong) > 0 {
+		return problems(wrong)
 	}
 	if err := p.patch(r.Context(), before[0], after[0]); err != nil {
-		return finish(w, r, "", typed.EditRefusal(before[0], after[0], err))
+		return problems(edited.EditProblems(before[0], after[0], err))
 	}
-	return finish(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName(), nil)
+	return done(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName())
 }
 
-// patch applies the difference of two objects. The API server takes from it what is of
-// the status there, and what is not here.
-func (p *page) patch(ctx context.Context, before, after typed.Document) error {
+// patch applies the difference of two objects. From the second request the API server takes
+// the status, from the first one the rest.
+func (p *page) patch(ctx context.Context, before, after edited.Document) error {
 	resource, err := p.client.Of(after.Unstructured)
 	if err != nil {
 		return err
 	}
-	diff, err := difference(before.Object, after.Object)
+	diff, err := difference(before, after)
 	if err != nil {
 		return fmt.Errorf("compare with the original: %w", err)
 	}
@@ -243,14 +239,14 @@ func (p *page) patch(ctx context.Context, before, after typed.Document) error {
 	return err
 }
 
-func difference(before, after map[string]any) ([]byte, error) {
-	old, err := json.Marshal(before)
+func difference(before, after edited.Document) ([]byte, error) {
+	old, err := before.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	now, err := json.Marshal(after)
+	edited, err := after.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	return jsonpatch.CreateMergePatch(old, now)
+	return jsonpatch.CreateMergePatch(old, edited)
 }

@@ -1,11 +1,15 @@
 package page
 
-import "testing"
+import (
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
+)
 
 func TestOnlyTheDifferenceIsSent(t *testing.T) {
-	before := map[string]any{"metadata": map[string]any{"name": "a", "labels": map[string]any{"x": "1"}}, "status": map[string]any{"a": "1"}}
-	after := map[string]any{"metadata": map[string]any{"name": "a"}, "status": map[string]any{"a": "2"}}
-	if got, err := difference(before, after); err != nil || string(got) != `{"metadata":{"labels":null},"status":{"a":"2"}}` {
+	before, _ := edited.Read("{apiVersion: v1, kind: Node, metadata: {name: a, labels: {x: '1'}}, status: {phase: Pending}}")
+	after, _ := edited.Read("{apiVersion: v1, kind: Node, metadata: {name: a}, status: {phase: Running}}")
+	if got, err := difference(before[0], after[0]); err != nil || string(got) != `{"metadata":{"labels":null},"status":{"phase":"Running"}}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }

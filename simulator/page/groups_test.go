@@ -11,122 +11,162 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func waitingPod(namespace, name, pattern, message string) *v1.Pod {
-	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	pod.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable, Message: message}}
-	if pattern != "" {
-		pod.Annotations = map[string]string{regex.Annotation: pattern}
+// pendingPod is a pod with a last attempt, or nil. One called web-0 is of the StatefulSet web.
+func pendingPod(namespace, name string, last *recorder.Attempt, patterns ...string) *podView {
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}}}
+	if workload, _, ok := strings.Cut(name, "-"); ok {
+		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: workload, Controller: ptr.To(true)}}
 	}
-	return pod
+	for i, pattern := range patterns {
+		pod.Annotations[[]string{regex.Annotation, regex.ExcludeAnnotation}[i]] = pattern
+	}
+	return &podView{pod, pendingState(pod, last, false)}
 }
 
-func TestPodsThatWaitForTheSameReasonAreOneGroup(t *testing.T) {
-	const full, picky = "0/2 nodes are available: 2 Too many pods.", "0/2 nodes are available: 2 node(s) didn't match."
-	waiting := []*v1.Pod{waitingPod("a", "first", "x", picky)}
-	for i := range 300 {
-		waiting = append(waiting, waitingPod("default", fmt.Sprint("web-", i), "", full+fmt.Sprintf(" preemption: %d", i)))
-	}
-	waiting = append(waiting, waitingPod("b", "last", "y", picky))
-	var got []string
-	for _, g := range groupsOf(waiting) {
-		got = append(got, fmt.Sprintf("%d %s %s %q %v", len(g.Pods), g.Pods[0].Name, g.Reason, g.Namespace, g.Regex == nil))
-	}
-	want := []string{"2 first " + picky + ` "" true`, "300 web-0 " + full + ` "default" true`}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	for _, pod := range waiting[1:301] {
-		if reason := storyOf(pod).Reason; !podHas(pod, strings.ToLower(reason)) {
-			t.Fatalf("the list of a group's pods lacks %s", pod.Name)
+// rejected is an attempt with a number of rejected nodes for each reason.
+func rejected(reasons map[string]int) *recorder.Attempt {
+	a := &recorder.Attempt{Result: recorder.Unschedulable}
+	for reason, nodes := range reasons {
+		g := recorder.Group{Verdict: recorder.Rejected, Reason: reason}
+		for place := range nodes {
+			g.Places = append(g.Places, int32(2*place))
 		}
+		a.Groups = append(a.Groups, g)
+		a.Total += nodes
 	}
+	return a
 }
 
-// The line of a group that reads "excluding a b" would have said the opposite.
-func TestBothPatternsOfAGroupStandInTheirOrder(t *testing.T) {
-	pod := func(name, exclude string) *v1.Pod {
-		pod := waitingPod("default", name, "^one-", "0/2 nodes are available: 2 node(s) didn't match.")
-		pod.Annotations[regex.ExcludeAnnotation] = exclude
-		return pod
+func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
+	preFilter := func(reason string) *recorder.Attempt {
+		return &recorder.Attempt{Result: recorder.Unschedulable, Total: 2, PreFilter: []recorder.PluginVerdict{
+			{Plugin: "NodePorts", Verdict: recorder.Skipped},
+			{Plugin: "VolumeBinding", Verdict: recorder.Rejected, Reason: reason},
+		}, Groups: rejected(map[string]int{reason: 2}).Groups}
 	}
-	const both = `<code class="regex">^one-</code> excluding <code class="regex">%s</code>`
-	for _, test := range []struct {
-		pods []*v1.Pod
-		want []string
-	}{
-		{[]*v1.Pod{pod("a", "2$"), pod("b", "2$")}, []string{fmt.Sprintf(both, "2$")}},
-		{[]*v1.Pod{pod("a", "2$"), pod("b", "3$")}, []string{fmt.Sprintf(both, "2$"), fmt.Sprintf(both, "3$")}},
-	} {
-		var out strings.Builder
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		if err := templates.ExecuteTemplate(&out, "overview-live", map[string]any{
-			"AllPods": 2, "AllNodes": 0, "AllWaiting": 2, "Self": "/", "Filter": "", "Nodes": cut([]*nodeView{}, r, "page", 1), "Waiting": cut(groupsOf(test.pods), r, "waiting", 9),
-		}); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range test.want {
-			if strings.Count(out.String(), want) != 1 {
-				t.Errorf("not %q once in %s", want, &out)
-			}
-		}
-	}
-}
-
-func TestNumbersInWhichTheReasonsOfAGroupDifferAreLeftOut(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		messages []string
-		want     []string // pods and reason of each group
+		attempts []*recorder.Attempt
+		want     []string // pods, reason and cause of each group
 	}{
 		{
-			"how many nodes are short of what",
-			[]string{
-				"0/1000 nodes are available: 3 Insufficient cpu, 997 node(s) had untolerated taint(s).",
-				"0/1000 nodes are available: 12 node(s) had untolerated taint(s), 988 Insufficient cpu.",
-				"0/1000 nodes are available: 1 Insufficient cpu, 999 node(s) had untolerated taint(s). preemption: 0/1000 nodes",
+			"the same reason",
+			[]*recorder.Attempt{rejected(map[string]int{"z": 1, "a": 2}), rejected(map[string]int{"z": 1, "a": 2})},
+			[]string{"2: 0/3 nodes are available: 2 a; 1 z."},
+		},
+		{
+			"other numbers of nodes",
+			[]*recorder.Attempt{rejected(map[string]int{"Insufficient cpu": 3, "taint": 997}), rejected(map[string]int{"taint": 12, "Insufficient cpu": 988})},
+			[]string{"2: Insufficient cpu; taint, for example: 0/1000 nodes are available: 997 taint; 3 Insufficient cpu."},
+		},
+		{
+			"the pods of a workload themselves",
+			[]*recorder.Attempt{preFilter(`claim "data-web-9" not found`), preFilter(`claim "data-web-10" not found`)},
+			[]string{`2: VolumeBinding rejects pods of StatefulSet p, for example: claim "data-web-9" not found`},
+		},
+		{
+			"other reasons",
+			[]*recorder.Attempt{
+				rejected(map[string]int{"Insufficient cpu": 2}),
+				rejected(map[string]int{"Insufficient memory": 2}),
+				rejected(map[string]int{"Insufficient cpu": 1, "Insufficient memory": 1}),
 			},
-			[]string{"3 0/1000 nodes are available: … Insufficient cpu, … node(s) had untolerated taint(s)."},
+			[]string{
+				"1: 0/2 nodes are available: 2 Insufficient cpu.",
+				"1: 0/2 nodes are available: 2 Insufficient memory.",
+				"1: 0/2 nodes are available: 1 Insufficient cpu; 1 Insufficient memory.",
+			},
 		},
 		{
-			"a claim of each",
-			[]string{`persistentvolumeclaim "data-web-9" not found`, `persistentvolumeclaim "data-web-10" not found`},
-			[]string{`2 persistentvolumeclaim "data-web-…" not found`},
+			"no attempt yet",
+			[]*recorder.Attempt{nil, nil},
+			[]string{`2: The pod names the scheduler "", which has not tried it.`},
 		},
 		{
-			"reasons that differ in words",
-			[]string{"0/2 nodes are available: 2 Insufficient cpu.", "0/2 nodes are available: 2 Insufficient memory.", "0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory."},
-			[]string{"1 0/2 nodes are available: 2 Insufficient cpu.", "1 0/2 nodes are available: 2 Insufficient memory.", "1 0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory."},
-		},
-		{
-			"the same message is left as it is",
-			[]string{"0/3 nodes are available: 1 z, 2 a.", "0/3 nodes are available: 1 z, 2 a."},
-			[]string{"2 0/3 nodes are available: 1 z, 2 a."},
+			"a rejection after the nodes",
+			[]*recorder.Attempt{{Result: recorder.Unschedulable, Node: "n", Message: "Permit: no"}},
+			[]string{"1: Permit: no"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var waiting []*v1.Pod
-			for i, message := range tt.messages {
-				waiting = append(waiting, waitingPod("default", fmt.Sprint("p-", i), "", message))
+			var pending []*podView
+			for i, last := range tt.attempts {
+				pending = append(pending, pendingPod("default", fmt.Sprint("p-", i), last))
 			}
 			var got []string
-			for _, g := range groupsOf(waiting) {
-				got = append(got, fmt.Sprint(len(g.Pods), " ", g.Reason))
+			for _, g := range groupsOf(pending) {
+				text := g.Reason
+				if g.Differ {
+					text = g.Cause + ", for example: " + g.Reason
+				}
+				got = append(got, fmt.Sprintf("%d: %s", len(g.Pods), text))
 				list, err := url.Parse(g.URL())
 				if err != nil {
 					t.Fatal(err)
 				}
-				listed := keep(toolbar{Filter: list.Query().Get("filter")}, waiting, podHas)
-				if !slices.Equal(listed, g.Pods) {
-					t.Errorf("%s: its list has %d pods", g.Reason, len(listed))
+				if listed := keep(toolbar{Filter: list.Query().Get("filter")}, pending); !slices.Equal(listed, g.Pods) {
+					t.Errorf("%s: its list has %d pods", text, len(listed))
 				}
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestAGroupHasTheNamespaceAndTheRegexesThatAllItsPodsHave(t *testing.T) {
+	last := rejected(map[string]int{"node(s) didn't match": 2})
+	const both = `<code class="regex">^one-</code> excluding <code class="regex">%s</code>`
+	for _, test := range []struct {
+		name string
+		pods []*podView
+		want []string // each once
+	}{
+		{"the same", []*podView{pendingPod("a", "p", last, "^one-", "2$"), pendingPod("a", "q", last, "^one-", "2$")}, []string{fmt.Sprintf(both, "2$"), "in a<"}},
+		{"others", []*podView{pendingPod("a", "p", last, "^one-", "2$"), pendingPod("b", "q", last, "^one-", "3$")}, []string{fmt.Sprintf(both, "2$"), fmt.Sprintf(both, "3$"), "in a<", "in b<"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			body, err := execute("overview-live", map[string]any{
+				"AllPods": 2, "AllNodes": 0, "AllPending": 2, "Self": "/", "Tools": toolbar{},
+				"Nodes": cut([]*nodeView{}, r, "page", 1), "Pending": cut(groupsOf(test.pods), r, "pending", 9),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range test.want {
+				if strings.Count(string(body), want) != 1 {
+					t.Errorf("not %q once in %s", want, body)
+				}
+			}
+		})
+	}
+}
+
+func TestThePendingStateOfAPodNamesItsCause(t *testing.T) {
+	gated := &v1.Pod{}
+	gated.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Reason: v1.PodReasonSchedulingGated, Message: "gated"}}
+	fails := &recorder.Attempt{Result: recorder.Failed, Message: "timeout"}
+	for _, tt := range []struct {
+		pod     *v1.Pod
+		last    *recorder.Attempt
+		invalid bool
+		want    podState
+	}{
+		{gated, nil, true, podState{"quiet", "Scheduling gated", "gated", "gated"}},
+		{&v1.Pod{}, fails, false, podState{"failing", "Scheduler error", "timeout", "timeout"}},
+		{&v1.Pod{}, fails, true, podState{"failing", "Invalid regex", "timeout", "timeout"}},
+		{&v1.Pod{}, rejected(map[string]int{"a": 1}), false, podState{"pending", "Unschedulable", "0/1 nodes are available: 1 a.", "a"}},
+	} {
+		if got := pendingState(tt.pod, tt.last, tt.invalid); got != tt.want {
+			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
 	}
 }

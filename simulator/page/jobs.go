@@ -2,30 +2,30 @@ package page
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
-// jobs are the work that a person has started and that takes its time: what is under
-// way, and the last that was. A browser that leaves does not stop it.
+// jobs are long work that people start: the running jobs, and the last ones that have ended. A
+// job goes on without its browser.
 type jobs struct {
 	ctx context.Context
 
 	mu   sync.Mutex
 	last int
-	all  []*job // the oldest first
+	all  []*job // the newest first
 }
 
-// Of those that have ended so many can be asked about. A comparison takes memory: it has
-// every pod that differs, with what was said of every node. Of those that came to nothing
-// as many are kept.
+// The numbers of ended jobs that are kept. A comparison needs much memory: all verdicts on the
+// pods that differ. Failed comparisons have a limit of their own.
 const (
 	keptJobs        = 16
 	keptComparisons = 3
@@ -36,74 +36,98 @@ type job struct {
 	Title       string
 	Drains      string       // the node that it drains, if it does
 	*comparison              // nil for any other work
-	Fitting     *fit.Fitting // set before the job is finished, if it tried manifests
+	Fitting     *fit.Fitting // the result of a fit, set before the job has ended
 
-	cancel   context.CancelFunc
-	finished chan struct{}
-	Outcome  outcome // set before finished is closed
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	Outcome outcome // set before ended is closed
 
 	mu    sync.Mutex
 	state progress
 }
 
-// progress is how far a job is. Of is 0 if nobody knows; Phases are what it is at.
+// progress of a job. Of is 0 if it is not known; Phases are its current steps.
 type progress struct {
 	Done, Of int
 	Phases   []string
 }
 
 type outcome struct {
-	Notice   string // in a line, what was done
-	Problems []typed.Problem
+	Notice   string // what was done, in a line
+	Problems problems
 	Remarks  []snapshot.Notice // on what was done
-	Link     string            // where that is shown, if not where it was started
+	Link     string            // the page of the result, if there is one
 }
 
-// start begins work, which ends early with the page, and tells its job how far it is.
-func (j *jobs) start(title string, work func(context.Context, *job) outcome) *job {
-	return j.add(&job{Title: title}, work)
+// problems are an error that a form shows beside its text.
+type problems []edited.Problem
+
+func (p problems) Error() string { return p[0].Message }
+
+// problemsOf are the problems of an error.
+func problemsOf(err error) problems {
+	var all problems
+	if err != nil && !errors.As(err, &all) {
+		all = problems{{Message: err.Error()}}
+	}
+	return all
 }
 
-func (j *jobs) add(one *job, work func(context.Context, *job) outcome) *job {
+// work does a job. It ends early if its context does.
+type work func(context.Context, *job) (outcome, error)
+
+func (j *jobs) start(title string, work work) *job { return j.add(&job{Title: title}, work) }
+
+// add starts a job. The error of one that was stopped is "stopped", unless the work
+// returns problems of its own.
+func (j *jobs) add(one *job, work work) *job {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
-	one.ID, one.cancel, one.finished = j.last, cancel, make(chan struct{})
-	j.all = append(j.all, one)
+	one.ID, one.cancel, one.ended = j.last, cancel, make(chan struct{})
+	j.all = slices.Insert(j.all, 0, one)
 	go func() {
 		defer cancel()
-		defer close(one.finished)
-		one.Outcome = work(ctx, one)
+		defer close(one.ended)
+		var err error
+		one.Outcome, err = work(ctx, one)
+		var own problems
+		if ctx.Err() != nil && err != nil && !errors.As(err, &own) {
+			err = errors.New("stopped")
+		}
+		one.Outcome.Problems = problemsOf(err)
 	}()
 	return one
 }
 
-// list are the jobs that are known, the newest first. It forgets those that have ended
-// before the last few.
+// list returns the jobs, the newest first, and forgets old ones that have ended.
 func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	type sort struct{ compares, isGood bool }
-	kept := map[sort]int{}
-	for _, one := range slices.Backward(j.all) {
-		if one.Ended() {
-			of, most := sort{}, keptJobs
-			if one.comparison != nil {
-				of, most = sort{true, one.Result != nil}, keptComparisons
-			}
-			if kept[of]++; kept[of] > most {
-				continue
-			}
+	left := map[string]int{"": keptJobs, "comparison": keptComparisons, "failed comparison": keptComparisons}
+	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
+		if !one.Ended() {
+			return false
 		}
-		all = append(all, one)
-	}
-	j.all = slices.Clone(all)
-	slices.Reverse(j.all)
-	return all
+		left[one.sort()]--
+		return left[one.sort()] < 0
+	})
+	return slices.Clone(j.all)
 }
 
-// get returns nil if nothing is known of the job any more.
+// sort is the kind of job that has a limit of its own.
+func (j *job) sort() string {
+	switch {
+	case j.comparison == nil:
+		return ""
+	case j.Result == nil:
+		return "failed comparison"
+	}
+	return "comparison"
+}
+
+// get returns nil if the job is not kept.
 func (j *jobs) get(id string) *job {
 	for _, one := range j.list() {
 		if strconv.Itoa(one.ID) == id {
@@ -117,7 +141,7 @@ func (j *jobs) comparisons() []*job {
 	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.comparison == nil })
 }
 
-// comparison returns nil if the job is none, too.
+// comparison returns nil if the job is no comparison, too.
 func (j *jobs) comparison(id string) *job {
 	if one := j.get(id); one != nil && one.comparison != nil {
 		return one
@@ -125,92 +149,87 @@ func (j *jobs) comparison(id string) *job {
 	return nil
 }
 
-// Ended reports whether the job is finished.
+// Ended reports whether the job has ended.
 func (j *job) Ended() bool {
 	select {
-	case <-j.finished:
+	case <-j.ended:
 		return true
 	default:
 		return false
 	}
 }
 
-func (j *job) progress(done, of int) { j.tell(progress{Done: done, Of: of}) }
+func (j *job) progress(done, of int) { j.report(progress{Done: done, Of: of}) }
 
-func (j *job) tell(now progress) {
+func (j *job) report(now progress) { j.update(func(at *progress) { *at = now }) }
+
+func (j *job) update(change func(*progress)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.state = now
+	change(&j.state)
 }
 
-// Progress is how far the job is.
+// Progress is that of the job now.
 func (j *job) Progress() progress {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.state
 }
 
-// soon is how long a request waits for what it started, so that most answers
-// are the result itself and no progress has to be shown.
+// soon is how long a request waits for its job, so that most responses have the outcome and
+// no progress.
 const soon = 400 * time.Millisecond
 
 func (p *page) job(w http.ResponseWriter, r *http.Request) error {
 	one := p.jobs.get(r.PathValue("id"))
 	if one == nil {
-		return fragment(w, r, "problems", []typed.Problem{{Message: "nothing is known of this work any more"}})
+		return problems{{Message: "this job is no longer kept"}}
 	}
 	return p.await(w, r, one)
 }
 
 func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) error {
 	if one := p.jobs.get(r.PathValue("id")); one != nil {
-		one.cancel() // what came of it is said where its progress is shown
+		one.cancel() // its progress then shows the outcome
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// await answers with what came of a job if that is known soon, and with its
-// progress, which asks again by itself, if not. The query "aside" asks for what
-// stands at the edge of the page, when the form is closed.
+// await sends the outcome of a job if it ends soon, and else its progress, which asks again
+// by itself. The query "aside" is for the edge of the page, where jobs are whose form is closed.
 func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
-	view := "job"
-	if r.URL.Query().Has("aside") {
-		view = "aside"
-	}
+	aside := r.URL.Query().Has("aside")
 	select {
-	case <-one.finished:
+	case <-one.ended:
 	case <-time.After(soon):
-		return fragment(w, r, view, one)
+		if aside {
+			return fragment(w, r, "aside", one)
+		}
+		return fragment(w, r, "job", one)
 	case <-r.Context().Done():
 		return nil
 	}
-	switch came := one.Outcome; {
-	case came.Link != "" && view == "job":
-		w.Header().Set("HX-Redirect", came.Link)
+	switch end := one.Outcome; {
+	case aside && len(end.Problems) == 0 && len(end.Remarks) == 0 && end.Link == "" && one.Drains == "":
+		notify(w, end.Notice, true)
 		return nil
-	case came.Link != "":
-		return fragment(w, r, "aside-link", came)
-	case len(came.Remarks) > 0 && len(came.Problems) == 0:
-		return fragment(w, r, view+"-remarks", came)
-	case view == "job":
-		return finish(w, r, came.Notice, came.Problems)
-	case len(came.Problems) > 0:
-		return fragment(w, r, "aside-problems", one)
-	case one.Drains != "":
-		return fragment(w, r, "aside-done", came)
+	case aside:
+		return fragment(w, r, "aside-ended", one)
+	case len(end.Problems) > 0:
+		return end.Problems
+	case end.Link != "":
+		w.Header().Set("HX-Redirect", end.Link)
+		return nil
+	case len(end.Remarks) > 0:
+		return fragment(w, r, "job-remarks", end)
 	default:
-		notify(w, came.Notice, true)
-		return nil
+		return done(w, r, end.Notice)
 	}
 }
 
-func because(err error) []typed.Problem { return []typed.Problem{{Message: err.Error()}} }
-
-// finish answers a form: its problems, which stand next to the text, or the end of it.
-func finish(w http.ResponseWriter, r *http.Request, notice string, problems []typed.Problem) error {
-	if len(problems) == 0 {
-		notify(w, notice, true)
-	}
-	return fragment(w, r, "problems", problems)
+// done closes a form and shows a notice.
+func done(w http.ResponseWriter, r *http.Request, notice string) error {
+	notify(w, notice, true)
+	return fragment(w, r, "problems", problems(nil))
 }

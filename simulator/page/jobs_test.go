@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// ended waits for the end of a job, and returns what came of it.
+// ended waits for the end of a job, and returns its outcome.
 func ended(t *testing.T, one *job) outcome {
 	t.Helper()
 	select {
-	case <-one.finished:
+	case <-one.ended:
 	case <-time.After(time.Minute):
 		t.Fatalf("%q is at %d of %d", one.Title, one.Progress().Done, one.Progress().Of)
 	}
 	return one.Outcome
 }
 
-// id is that of the job that was started so many after one.
+// id is that of a later job.
 func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
 
 // running are the jobs that have not ended.
 func (j *jobs) running() []*job { return slices.DeleteFunc(j.list(), (*job).Ended) }
 
-func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
+func TestAJobHasProgressAndAnOutcome(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	halfway, goOn := make(chan struct{}), make(chan struct{})
-	one := all.start("Counting", func(_ context.Context, at *job) outcome {
-		at.tell(progress{1, 2, []string{"one", "two"}})
+	one := all.start("Counting", func(_ context.Context, at *job) (outcome, error) {
+		at.report(progress{1, 2, []string{"one", "two"}})
 		close(halfway)
 		<-goOn
-		return outcome{Notice: "counted"}
+		return outcome{Notice: "counted"}, nil
 	})
 	<-halfway
 	if !slices.Equal(one.Progress().Phases, []string{"one", "two"}) {
@@ -50,15 +50,15 @@ func TestAJobSaysHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	}
 }
 
-func TestOnlyTheJobThatIsCancelledEnds(t *testing.T) {
+func TestOnlyTheCancelledJobEnds(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
-	wait := func(ctx context.Context, _ *job) outcome {
+	wait := func(ctx context.Context, _ *job) (outcome, error) {
 		<-ctx.Done()
-		return outcome{Notice: "stopped"}
+		return outcome{}, ctx.Err()
 	}
 	first, second := all.start("first", wait), all.start("second", wait)
 	first.cancel()
-	if came := ended(t, first); came.Notice != "stopped" {
+	if came := ended(t, first); len(came.Problems) != 1 || came.Problems[0].Message != "stopped" {
 		t.Errorf("got %+v", came)
 	}
 	if running := all.running(); len(running) != 1 || running[0] != second {
@@ -66,14 +66,14 @@ func TestOnlyTheJobThatIsCancelledEnds(t *testing.T) {
 	}
 }
 
-func TestAJobUnderWayIsNotForgottenHoweverManyCome(t *testing.T) {
+func TestARunningJobIsKeptHoweverManyFollow(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
-	first := all.start("first", func(ctx context.Context, _ *job) outcome {
+	first := all.start("first", func(ctx context.Context, _ *job) (outcome, error) {
 		<-ctx.Done()
-		return outcome{}
+		return outcome{}, nil
 	})
 	for range 2 * keptJobs {
-		ended(t, all.start("another", func(context.Context, *job) outcome { return outcome{} }))
+		ended(t, all.start("another", func(context.Context, *job) (outcome, error) { return outcome{}, nil }))
 	}
 	if all.get(id(first, 0)) != first || len(all.running()) != 1 {
 		t.Errorf("the first is kept as %v; running %v", all.get(id(first, 0)), all.running())

@@ -2,13 +2,11 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -25,22 +23,25 @@ func (p *page) node(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	n := p.cluster.now().byName[name]
 	if n == nil {
-		return notThere("Node " + name + " does not exist (any more).")
+		return notFound("Node " + name + " does not exist.")
 	}
 	return p.show(w, r, "node", name, "cluster", map[string]any{
 		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage), "Drain": p.drainOf(n),
 	})
 }
 
-// Bare is how many pods of the node nothing makes anew once they are evicted.
-func (n *nodeView) Bare() int {
-	return len(slices.DeleteFunc(slices.Clone(n.Pods), func(pod *v1.Pod) bool {
-		return metav1.GetControllerOf(pod) != nil || pod.Annotations[v1.MirrorPodAnnotationKey] != ""
-	}))
+// Bare is how many pods of the node have no controller, which would recreate them.
+func (n *nodeView) Bare() (bare int) {
+	for _, pod := range n.Pods {
+		if metav1.GetControllerOf(pod) == nil && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
+			bare++
+		}
+	}
+	return bare
 }
 
-// drainOf is what is known of the last time that a node was drained. Once it takes
-// pods again, that is of no interest.
+// drainOf is the last drain of a node, or nil: also if it has ended and the node is not
+// cordoned any more.
 func (p *page) drainOf(n *nodeView) *job {
 	all := p.jobs.list()
 	i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == n.Name })
@@ -50,8 +51,8 @@ func (p *page) drainOf(n *nodeView) *job {
 	return all[i]
 }
 
-// asKubectl does with nodes what kubectl does. As with its --force, pods go that
-// nothing makes anew: the page asks before.
+// asKubectl is kubectl's own code for cordon and drain. With Force it also deletes pods that
+// have no controller: the page asks first.
 func (p *page) asKubectl(ctx context.Context) *drain.Helper {
 	return &drain.Helper{
 		Ctx: ctx, Client: p.sim.Client(), Out: io.Discard, ErrOut: io.Discard,
@@ -68,118 +69,85 @@ func (p *page) setCordon(ctx context.Context, name string, to bool) error {
 	return drain.RunCordonOrUncordon(p.asKubectl(ctx), node, to)
 }
 
-// cordon keeps new pods from a node, or with the query "off" does so no longer.
+// cordon cordons a node, or uncordons it with the query "off".
 func (p *page) cordon(w http.ResponseWriter, r *http.Request) error {
 	name, off, done := r.PathValue("name"), r.URL.Query().Has("off"), "Cordoned "
 	if off {
 		done = "Uncordoned "
 	}
-	return tell(w, done+name, p.setCordon(r.Context(), name, !off))
+	return answer(w, done+name, false, p.setCordon(r.Context(), name, !off))
 }
 
-// tell makes the browser show what was done, or what went wrong, and leave open what
-// is open.
-func tell(w http.ResponseWriter, done string, err error) error {
-	if err != nil {
-		done = err.Error()
-	}
-	notify(w, done, false)
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// drain cordons a node and evicts its pods, until budgets have let all of them go or
-// somebody stops it.
+// drain cordons a node and evicts its pods. It retries until the budgets allow all
+// evictions, or somebody stops it.
 func (p *page) drain(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	all := p.jobs.list()
 	if i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == name && !one.Ended() }); i >= 0 {
 		return p.await(w, r, all[i])
 	}
-	return p.await(w, r, p.jobs.add(&job{Title: "Draining " + name, Drains: name}, func(ctx context.Context, at *job) outcome {
-		return p.evict(ctx, at, name)
-	}))
+	return p.await(w, r, p.jobs.add(&job{Title: "Draining " + name, Drains: name}, p.evict))
 }
 
-func (p *page) evict(ctx context.Context, at *job, name string) outcome {
-	if err := p.setCordon(ctx, name, true); err != nil {
-		return outcome{Problems: because(err)}
+// evict reports to the job what kubectl's library reports to it.
+func (p *page) evict(ctx context.Context, job *job) (outcome, error) {
+	if err := p.setCordon(ctx, job.Drains, true); err != nil {
+		return outcome{}, err
 	}
 	helper := p.asKubectl(ctx)
-	leaving, errs := helper.GetPodsForDeletion(name)
+	leaving, errs := helper.GetPodsForDeletion(job.Drains)
 	if len(errs) > 0 {
-		return outcome{Problems: because(utilerrors.NewAggregate(errs))}
+		return outcome{}, utilerrors.NewAggregate(errs)
 	}
 	pods := leaving.Pods()
-	state := evicting{job: at, of: len(pods)}
-	helper.ErrOut, helper.OnPodDeletionOrEvictionFinished = &state, state.finished
+	job.progress(0, len(pods))
+	helper.ErrOut = refusals{job}
+	helper.OnPodDeletionOrEvictionFinished = func(_ *v1.Pod, _ bool, err error) {
+		if err == nil {
+			job.update(func(at *progress) { at.Done++ })
+		}
+	}
 	err := helper.DeleteOrEvictPods(pods)
+	all := report.Plural(len(pods), "pod")
 	if ctx.Err() != nil {
-		stopped := fmt.Sprintf("stopped after %d of %s; the node stays cordoned", state.done.Load(), report.Plural(state.of, "pod"))
-		return outcome{Problems: because(errors.New(strings.Join(append([]string{stopped}, state.refused()...), "; ")))}
+		at := job.Progress()
+		stopped := fmt.Sprintf("stopped after %d of %s; the node stays cordoned", at.Done, all)
+		return outcome{}, problems{{Message: strings.Join(append([]string{stopped}, at.Phases...), "; ")}}
 	}
-	if err != nil {
-		return outcome{Problems: because(err)}
-	}
-	return outcome{Notice: fmt.Sprintf("Drained %s: %s evicted", name, report.Plural(state.of, "pod"))}
+	return outcome{Notice: fmt.Sprintf("Drained %s: %s evicted", job.Drains, all)}, err
 }
 
-// evicting tells a job how far an eviction is, of which kubectl's library tells it.
-type evicting struct {
-	job  *job
-	of   int
-	done atomic.Int64
-	last atomic.Pointer[string] // what was refused last
-}
+// refusals take lines on refused evictions. The progress of the job shows the last one.
+type refusals struct{ job *job }
 
-func (e *evicting) finished(_ *v1.Pod, _ bool, err error) {
-	if err == nil {
-		e.done.Add(1)
-	}
-	e.tell()
-}
-
-// Write takes a line on a pod that may not be evicted yet.
-func (e *evicting) Write(line []byte) (int, error) {
-	refused := strings.TrimSpace(string(line))
-	e.last.Store(&refused)
-	e.tell()
+func (r refusals) Write(line []byte) (int, error) {
+	r.job.update(func(at *progress) { at.Phases = []string{strings.TrimSpace(string(line))} })
 	return len(line), nil
-}
-
-func (e *evicting) refused() (lines []string) {
-	if last := e.last.Load(); last != nil {
-		lines = append(lines, *last)
-	}
-	return lines
-}
-
-func (e *evicting) tell() {
-	e.job.tell(progress{Done: int(e.done.Load()), Of: e.of, Phases: e.refused()})
 }
 
 func (p *page) taintForm(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "taint", "Taint "+r.PathValue("name"), "", r.PathValue("name"))
 }
 
-// taint does as kubectl taint with what a form, or else the query, says.
+// taint adds or removes a taint, in kubectl's notation: of the form, or of a button's query.
 func (p *page) taint(w http.ResponseWriter, r *http.Request) error {
 	name, spec := r.PathValue("name"), strings.TrimSpace(r.FormValue("taint"))
-	done := fmt.Sprintf("Node %s: taint %s", name, spec)
+	notice := fmt.Sprintf("Node %s: taint %s", name, spec)
 	err := p.setTaint(r.Context(), name, spec)
 	switch {
 	case r.URL.Query().Has("taint"):
-		return tell(w, done, err)
+		return answer(w, notice, false, err)
 	case err != nil:
-		return finish(w, r, "", because(err))
+		return problemsOf(err)
 	}
-	return finish(w, r, done, nil)
+	return done(w, r, notice)
 }
 
 func (p *page) setTaint(ctx context.Context, name, spec string) error {
 	add, remove, err := taints.ParseTaints([]string{spec})
 	if err != nil {
-		return fmt.Errorf("%w: write key=value:NoSchedule or key:NoSchedule, and - behind it to take it away; or PreferNoSchedule, or NoExecute", err)
+		return fmt.Errorf("%w: write key=value:NoSchedule or key:NoSchedule, or the same with a - at the end to remove the taint; "+
+			"other effects are PreferNoSchedule and NoExecute", err)
 	}
 	nodes := p.sim.Client().CoreV1().Nodes()
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {

@@ -27,7 +27,7 @@ func gpuNode(name, zone string) *nodeView {
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "trains-on-" + name, Namespace: "default"}}
 	pod.Spec.NodeName = name
 	pod.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Requests: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("2")}}}}
-	(&contents{byName: map[string]*nodeView{name: n}}).place(pod)
+	(&contents{byName: map[string]*nodeView{name: n}}).add(&podView{Pod: pod})
 	return n
 }
 
@@ -43,8 +43,8 @@ func textOf(t *testing.T, view string, data any) string {
 
 func TestANodeShowsItsZoneItsInstanceTypeAndItsExtendedResources(t *testing.T) {
 	n := gpuNode("a", "eu-1b")
-	card := textOf(t, "overview-live", map[string]any{"AllNodes": 1, "Waiting": pageOf[*group]{}, "Nodes": pageOf[*nodeView]{pager{All: 1}, []*nodeView{n}}})
-	sheet := textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*v1.Pod]{}, "Drain": (*job)(nil)})
+	card := textOf(t, "overview-live", map[string]any{"AllNodes": 1, "Pending": pageOf[*group]{}, "Tools": toolbar{}, "Nodes": pageOf[*nodeView]{pager{All: 1}, []*nodeView{n}}})
+	sheet := textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*podView]{}, "Drain": (*job)(nil)})
 	for _, want := range []struct{ in, text string }{
 		{card, "eu-1b · p5.48xlarge CPU"},
 		{card, "nvidia.com/gpu 2/8"},
@@ -60,7 +60,7 @@ func TestANodeShowsItsZoneItsInstanceTypeAndItsExtendedResources(t *testing.T) {
 	}
 }
 
-func TestNodesAreFoundAndSortedByWhatPeopleKnowOfThem(t *testing.T) {
+func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 	cordoned := gpuNode("b", "eu-1a")
 	cordoned.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue}}
 	cordoned.Spec.Unschedulable = true
@@ -68,7 +68,7 @@ func TestNodesAreFoundAndSortedByWhatPeopleKnowOfThem(t *testing.T) {
 	for filter, want := range map[string]string{
 		"": "b c a", "EU-1A": "b c", "48xlarge": "b c a", "/gpu": "b c a", "cordoned": "b", "trains-on-c": "c", "eu-1c": "",
 	} {
-		kept := keep(toolbar{Filter: filter}, nodes, (*nodeView).has)
+		kept := keep(toolbar{Filter: filter}, nodes)
 		sortNodes(kept, "zone")
 		var names []string
 		for _, n := range kept {
@@ -80,27 +80,26 @@ func TestNodesAreFoundAndSortedByWhatPeopleKnowOfThem(t *testing.T) {
 	}
 }
 
-func TestADrainIsToldOfUntilTheNodeTakesPodsAgain(t *testing.T) {
+func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 	p := &page{jobs: &jobs{ctx: t.Context()}}
 	n := gpuNode("a", "eu-1b")
 	n.Spec.Unschedulable = true
 	said := func() string {
-		return textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*v1.Pod]{}, "Drain": p.drainOf(n)})
+		return textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*podView]{}, "Drain": p.drainOf(n)})
 	}
 	if one := p.drainOf(n); one != nil {
-		t.Fatalf("%q is known of", one.Title)
+		t.Fatalf("there is %q", one.Title)
 	}
-	goOn := make(chan outcome)
+	goOn := make(chan error)
 	drain := func() *job {
-		return p.jobs.add(&job{Title: "Draining a", Drains: "a"}, func(_ context.Context, at *job) outcome {
-			e := evicting{job: at, of: 3}
-			e.finished(nil, true, nil)
-			_, _ = fmt.Fprintln(&e, "the budget forbids it")
-			return <-goOn
+		return p.jobs.add(&job{Title: "Draining a", Drains: "a"}, func(_ context.Context, at *job) (outcome, error) {
+			at.progress(1, 3)
+			_, _ = fmt.Fprintln(refusals{at}, "the budget forbids it")
+			return outcome{Notice: "Drained a: 3 pods evicted"}, <-goOn
 		})
 	}
 	one := drain()
-	goOn <- outcome{Problems: because(errors.New("stopped after 1 of 3 pods"))}
+	goOn <- errors.New("stopped after 1 of 3 pods")
 	ended(t, one)
 	if got := one.Progress(); got.Done != 1 || got.Of != 3 || !slices.Equal(got.Phases, []string{"the budget forbids it"}) {
 		t.Errorf("it was at %+v", got)
@@ -112,7 +111,7 @@ func TestADrainIsToldOfUntilTheNodeTakesPodsAgain(t *testing.T) {
 	if p.drainOf(n) != two {
 		t.Error("the new one is not the last")
 	}
-	goOn <- outcome{Notice: "Drained a: 3 pods evicted"}
+	goOn <- nil
 	ended(t, two)
 	if got := said(); !strings.Contains(got, "Drained a: 3 pods evicted Close") || !strings.Contains(got, "Uncordon") {
 		t.Errorf("it says %s", got)

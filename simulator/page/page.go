@@ -1,10 +1,10 @@
-// Package page is the simulator's web page: the cluster at a glance, forms for
-// its objects, the scheduler's configuration, and why a pod is where it is.
+// Package page is the simulator's web page: the cluster at a glance, forms for its
+// objects, the scheduler's configuration, and why a pod is on its node or pending.
 //
-// Everything is rendered here, on the server; the browser gets HTML, one style
-// sheet, htmx and a little script of our own, and nothing from anywhere else. The
-// page decides nothing: it shows and drives a simulator. Who may ask for it, and what
-// a browser may load with it, package api says. It is no API.
+// The server renders everything; the browser gets HTML, stylesheets, htmx and a little script
+// of our own, and nothing from anywhere else. The page decides nothing: it shows and drives
+// a simulator. Package api says who may ask for it, and what a browser may load with it. It
+// is no API.
 package page
 
 import (
@@ -23,12 +23,11 @@ type page struct {
 	sim     *simulator.Simulator
 	cluster *cluster
 	jobs    *jobs
-	turn    chan struct{} // holds a value while a comparison runs: two at once need twice the memory, and would not end sooner
+	turn    chan struct{} // holds a value while a job runs copies of the cluster
 	client  *objects.Client
 }
 
-// New makes the handler of the page. Background work that people start in it
-// ends with ctx.
+// New makes the handler of the page. Jobs that people start in it end with ctx.
 func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 	client, err := objects.New(sim.AdminConfig())
 	if err != nil {
@@ -36,7 +35,7 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 	}
 	p := &page{
 		sim:     sim,
-		cluster: &cluster{sim: sim, changes: sim.Changes(ctx)},
+		cluster: newCluster(sim, sim.Changes(ctx)),
 		jobs:    &jobs{ctx: ctx},
 		turn:    make(chan struct{}, 1),
 		client:  client,
@@ -51,7 +50,7 @@ const maxText = 64 << 20
 
 func (p *page) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /assets/", immutable(http.FileServerFS(assets)))
+	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	for pattern, serve := range map[string]handler{
 		"GET /{$}":                     p.overview,
 		"GET /pods":                    p.podList,
@@ -73,7 +72,6 @@ func (p *page) routes() http.Handler {
 		"POST /scale/{kind}":                         ofKind(p.scale),
 		"GET /scheduler":                             p.schedulerForm,
 		"POST /scheduler":                            p.applyScheduler,
-		"GET /scheduler/ready-made":                  p.readyMade,
 		"GET /compare":                               p.comparisonList,
 		"POST /compare":                              p.compare,
 		"GET /compare/new":                           p.compareForm,
@@ -82,13 +80,13 @@ func (p *page) routes() http.Handler {
 		"POST /fit":                                  p.fit,
 		"GET /fit/{id}":                              p.fitted,
 		"GET /export":                                p.export,
-		"GET /import":                                p.importForm,
+		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
-		"GET /reset":                                 p.resetForm,
+		"GET /reset":                                 p.form("reset", "Reset"),
 		"POST /reset":                                p.reset,
 		"GET /jobs/{id}":                             p.job,
 		"POST /jobs/{id}/cancel":                     p.cancelJob,
-		"/":                                          func(http.ResponseWriter, *http.Request) error { return notThere("There is no such page here.") },
+		"/":                                          func(http.ResponseWriter, *http.Request) error { return notFound("There is no such page.") },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxText)
@@ -100,20 +98,24 @@ func (p *page) routes() http.Handler {
 	return mux
 }
 
-// notThere says what is not there (any more).
-type notThere string
+// notFound is an error that says what does not exist.
+type notFound string
 
-func (n notThere) Error() string { return string(n) }
+func (n notFound) Error() string { return string(n) }
 
+// fail sends an error: beside the form that it is about, or as a page.
 func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var missing notThere
+	var missing notFound
+	var wrong problems
 	switch {
 	case r.Context().Err() != nil:
 		return // nobody waits for it
+	case errors.As(err, &wrong):
+		err = fragment(w, r, "problems", wrong)
 	case errors.As(err, &missing) && isFragment(r):
-		err = fragment(w, r, "gone", missing)
+		err = fragment(w, r, "not-found", missing)
 	case errors.As(err, &missing):
-		err = p.whole(w, http.StatusNotFound, "Not found", "", "gone", missing)
+		err = p.whole(w, http.StatusNotFound, "Not found", "", "not-found", missing)
 	}
 	if err != nil {
 		slog.Error("page", "path", r.URL.Path, "error", err)
@@ -121,27 +123,32 @@ func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// show renders a view: by itself where htmx asks for it, and as a page of its own
-// where a person's browser does.
+// show renders a view: by itself for htmx, and as a page of its own for a person's browser.
 func (p *page) show(w http.ResponseWriter, r *http.Request, view, title, tab string, data any) error {
 	w.Header().Set("Vary", "HX-Request")
 	if !isFragment(r) {
 		return p.whole(w, http.StatusOK, title, tab, view, data)
 	}
 	if templates.Lookup(view+"-live") != nil {
-		view += "-live" // the part of it that changes
+		view += "-live" // the part that changes
 	}
 	return fragment(w, r, view, data)
 }
 
-// whole sends a view with what stands around it.
+// form shows a view that needs no data.
+func (p *page) form(view, title string) handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return p.show(w, r, view, title, "", nil) }
+}
+
+// whole sends a view in the layout.
 func (p *page) whole(w http.ResponseWriter, status int, title, tab, view string, data any) error {
 	body, err := execute(view, data)
 	if err != nil {
 		return err
 	}
 	layout, err := execute("layout", map[string]any{
-		"Title": title, "Tab": tab, "Body": template.HTML(body), "Summary": p.summaryData(), "Jobs": p.running(tab), "Comparisons": len(p.jobs.comparisons()),
+		"Title": title, "Tab": tab, "Body": template.HTML(body), "Summary": p.summaryData(),
+		"Jobs": p.running(tab), "Comparisons": len(p.jobs.comparisons()),
 	})
 	if err != nil {
 		return err

@@ -18,15 +18,15 @@ func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
 		}
 		return string(body)
 	}
-	if got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was looked at") || !strings.Contains(got, "<b>default/first</b>") {
+	if got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was evaluated") || !strings.Contains(got, "<b>default/first</b>") {
 		t.Errorf("got %s", got)
 	}
-	if got := shown(nil); strings.Contains(got, "was looked at") {
+	if got := shown(nil); strings.Contains(got, "was evaluated") {
 		t.Errorf("without a hint: %s", got)
 	}
 }
 
-func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
+func TestPreemptionIsReportedOnlyIfANodeIsNominated(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		postFilter recorder.PluginVerdict
@@ -34,16 +34,16 @@ func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
 		want       string
 	}{
 		{
-			"a plugin that has nothing to say",
+			"a plugin without a reason",
 			recorder.PluginVerdict{Verdict: recorder.Passed},
 			nil,
-			"no node was nominated, and no pod pushed out",
+			"no node nominated, no pod preempted",
 		},
 		{
-			"nobody has anything to say",
+			"no plugin with a reason",
 			recorder.PluginVerdict{Plugin: "A", Verdict: recorder.Rejected},
 			nil,
-			"A no node was nominated, and no pod pushed out",
+			"A no node nominated, no pod preempted",
 		},
 		{
 			"a reason",
@@ -55,19 +55,19 @@ func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
 			"one victim",
 			recorder.PluginVerdict{Verdict: recorder.Passed},
 			&recorder.Preemption{Node: "n", Victims: []string{"default/low"}},
-			"Preemption makes room on node n, now nominated: 1 pod pushed out: default/low",
+			"Preemption nominates node n and preempts 1 pod: default/low",
 		},
 		{
 			"victims",
 			recorder.PluginVerdict{Plugin: "DefaultPreemption", Verdict: recorder.Passed},
 			&recorder.Preemption{Node: "n", Victims: []string{"default/low", "other/lower"}},
-			"DefaultPreemption makes room on node n, now nominated: 2 pods pushed out: default/low, other/lower",
+			"DefaultPreemption nominates node n and preempts 2 pods: default/low, other/lower",
 		},
 		{
-			"a nomination of somebody else's",
+			"a nomination without victims",
 			recorder.PluginVerdict{Verdict: recorder.Passed},
 			&recorder.Preemption{Node: "n"},
-			"Preemption nominates node n; no pod is known to have been pushed out",
+			"Preemption nominates node n; no preempted pod is known",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestPreemptionIsClaimedOnlyWhereANodeWasNominated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, after, _ := strings.Cut(string(body), `PostFilter</h3><p class="event">`)
+			_, after, _ := strings.Cut(string(body), `PostFilter <small>if no node fits</small></h3><p class="event">`)
 			line, _, _ := strings.Cut(after, "</p>")
 			if got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, ""); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)

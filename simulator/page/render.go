@@ -16,8 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	v1 "k8s.io/api/core/v1"
-
+	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
@@ -25,23 +24,22 @@ import (
 var templateFiles embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"asset":      asset,
 	"clock":      func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"stamp":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"podURL":     podURL,
-	"podCalled":  podCalled,
+	"urlOfPod":   urlOfPod,
 	"nodeURL":    nodeURL,
-	"story":      storyOf,
-	"regexOf":    regexOf,
-	"excludeOf":  excludeOf,
-	"ownerOf":    ownerOf,
-	"first":      func(most int, pods []*v1.Pod) []*v1.Pod { return pods[:min(most, len(pods))] },
-	"more":       func(most int, pods []*v1.Pod) int { return max(0, len(pods)-most) },
+	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
+	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
 	"plural":     report.Plural,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
+	"causes":     causesOf,
+	"verdicts":   verdictsAt,
+	"reached":    reached,
+	"word":       func(v recorder.Verdict) string { return verdictWords[v] },
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
@@ -50,8 +48,8 @@ func podURL(namespace, name string) string {
 	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
 }
 
-// podCalled is the address of a pod that is named namespace/name.
-func podCalled(name string) string {
+// urlOfPod is the address of a pod, of its namespace/name.
+func urlOfPod(name string) string {
 	namespace, name, _ := strings.Cut(name, "/")
 	return podURL(namespace, name)
 }
@@ -67,12 +65,12 @@ func execute(view string, data any) ([]byte, error) {
 func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 
 const (
-	seenHeader = "X-Seen"            // how the browser says which rendering of a view it shows
-	seenMark   = "mark-of-this-view" // where a view has its own mark
+	seenHeader = "X-Seen"            // the mark of the rendering that the browser shows
+	seenMark   = "mark-of-this-view" // stands in a view for its mark
 )
 
-// fragment sends a view by itself. Where the view has a mark, and the browser shows the
-// same already, it sends nothing, and so nothing on the screen is touched.
+// fragment sends a view by itself. If the view has a mark, and the browser shows that
+// rendering already, it sends nothing, and so nothing on the screen changes.
 func fragment(w http.ResponseWriter, r *http.Request, view string, data any) error {
 	body, err := execute(view, data)
 	if err != nil {
@@ -99,11 +97,11 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// notify makes the browser show a line for a moment and, with done, close the
-// dialog that asked.
-func notify(w http.ResponseWriter, line string, done bool) {
+// notify makes the browser show a line for a moment and, with closes, close the dialog that
+// sent the request.
+func notify(w http.ResponseWriter, line string, closes bool) {
 	event := map[string]any{"notice": line}
-	if done {
+	if closes {
 		event["done"] = ""
 	}
 	raw, _ := json.Marshal(event)
@@ -118,11 +116,12 @@ func notify(w http.ResponseWriter, line string, done bool) {
 	w.Header().Set("HX-Trigger", header.String())
 }
 
-func answer(w http.ResponseWriter, line string, err error) error {
+// answer answers a button with a notice of what was done, or of the error.
+func answer(w http.ResponseWriter, line string, closes bool, err error) error {
 	if err != nil {
 		line = err.Error()
 	}
-	notify(w, line, err == nil)
+	notify(w, line, closes && err == nil)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -132,23 +131,19 @@ type pageOf[T any] struct {
 	Items []T
 }
 
-// pager leads from a page of a list to the others. From and To are the places of its
-// items.
+// pager links a page of a list to the others. From and To are the indices of its items.
 type pager struct {
 	Number, Last, From, To, All int
-	// ID begins those of the links to other pages.
-	ID string
-	// In is what another page takes the place of: the nearest of this class around
-	// the links.
-	In   string
-	Main bool // the address bar follows
+	ID                          string // begins the IDs of the links
+	In                          string // another page replaces the nearest element of this class
+	Main                        bool   // whether the address bar follows
 
 	path      string
 	query     url.Values
 	parameter string
 }
 
-// newPager is for the page that a parameter of the query asks for.
+// newPager is for the page that is in a parameter of the query.
 func newPager(all int, path string, query url.Values, parameter string, size int) pager {
 	last := max(1, (all+size-1)/size)
 	number, _ := strconv.Atoi(query.Get(parameter))
@@ -165,7 +160,7 @@ func cut[T any](all []T, r *http.Request, parameter string, size int) pageOf[T] 
 	return pageOf[T]{p, all[p.From:p.To]}
 }
 
-// First is the number of the first item on the page, from 1.
+// First is the number of the page's first item, from 1.
 func (p pager) First() int { return p.From + 1 }
 
 // Previous and Next are addresses of other pages, or empty.
@@ -183,20 +178,3 @@ func (p pager) link(number int) string {
 
 //go:embed assets
 var assets embed.FS
-
-// asset is the address of an asset, which changes when the asset does.
-func asset(name string) (string, error) {
-	raw, err := assets.ReadFile("assets/" + name)
-	sum := sha256.Sum256(raw)
-	return "/assets/" + name + "?" + hex.EncodeToString(sum[:6]), err
-}
-
-// immutable is for files whose address changes with their content (see asset).
-func immutable(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "" {
-			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		}
-		next.ServeHTTP(w, r)
-	})
-}

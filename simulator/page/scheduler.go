@@ -10,7 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
@@ -24,59 +24,42 @@ func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
 func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
 	if from := p.jobs.comparison(r.URL.Query().Get("from")); from != nil {
-		text = from.Typed
+		text = from.Edited
 	}
 	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
 		"Text": text, "ReadyMade": simulator.Configurations, "Compare": true,
 	})
 }
 
-// readyMade is one of the ready-made configurations, for the editor.
-func (p *page) readyMade(w http.ResponseWriter, r *http.Request) error {
-	for _, c := range simulator.Configurations {
-		if c.Variant == r.URL.Query().Get("plugin") {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = w.Write(c.YAML())
-			return nil
-		}
-	}
-	return notThere("There is no such configuration.")
-}
-
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
 	if _, err := scheduler.Read([]byte(text)); err != nil {
-		return finish(w, r, "", stillRuns(typed.ConfigRefusal(text, err)))
+		return notApplied(text, err)
 	}
-	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) outcome {
+	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) (outcome, error) {
 		began := time.Now()
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
-			return outcome{Problems: stillRuns(typed.ConfigRefusal(text, err))}
+			return outcome{}, notApplied(text, err)
 		}
-		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}
+		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}, nil
 	}))
 }
 
-// stillRuns ends a list of problems on the good news.
-func stillRuns(problems []typed.Problem) []typed.Problem {
-	return append(problems, typed.Problem{Line: -1, Message: "The scheduler goes on with the configuration that it had."})
+// notApplied ends on the good news.
+func notApplied(text string, err error) problems {
+	return append(edited.ConfigProblems(text, err), edited.Problem{Line: -1, Message: "The scheduler keeps the current configuration."})
 }
 
-// configTitle says in a few words what a configuration puts to use.
+// configTitle names a configuration: as the ready-made one that it is, or else by its guests
+// and extenders.
 func configTitle(config []byte) string {
 	for _, c := range simulator.Configurations {
 		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
 			return c.Title
 		}
 	}
-	return ownTitle(config)
-}
-
-// ownTitle names what a configuration that is none of the ready-made ones is
-// about: its guests and extenders.
-func ownTitle(text []byte) string {
 	var parts []string
-	if config, err := scheduler.Read(text); err == nil {
+	if config, err := scheduler.Read(config); err == nil {
 		for _, profile := range config.Profiles {
 			for _, plugin := range profile.PluginConfig {
 				if guest, _, ok := plugin.Guest(); ok {

@@ -2,46 +2,38 @@ package page
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Starting is what there is to see until the simulator runs: the steps of its
-// start. It reloads itself, and so turns into the page once that is served.
+// Starting is a page with the steps of the simulator's start. It reloads itself, and so turns
+// into the page once that is served.
 type Starting struct {
 	began time.Time
 
 	mu    sync.Mutex
-	steps []startStep
+	steps []string
 }
 
-type startStep struct {
-	Name  string
-	After time.Duration
-}
-
-// NewStarting begins to count the time.
+// NewStarting starts the clock of the page.
 func NewStarting() *Starting { return &Starting{began: time.Now()} }
 
-// Say says which step has just begun.
+// Say begins a step.
 func (s *Starting) Say(step string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.steps = append(s.steps, startStep{step, time.Since(s.began)})
+	s.steps = append(s.steps, step)
 }
 
 func (s *Starting) view() map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	view := map[string]any{"Elapsed": time.Since(s.began)}
-	if last := len(s.steps) - 1; last >= 0 {
-		view["Done"], view["Now"] = append([]startStep(nil), s.steps[:last]...), s.steps[last]
-	}
-	return view
+	return map[string]any{"Elapsed": time.Since(s.began), "Steps": slices.Clone(s.steps), "Last": len(s.steps) - 1}
 }
 
-// ServeHTTP answers every address with the state of the start.
+// ServeHTTP sends the steps for every address but that of an asset; the API gets an error.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		http.FileServerFS(assets).ServeHTTP(w, r)

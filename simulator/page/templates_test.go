@@ -11,12 +11,12 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page/typed"
+	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 )
 
-// What the Content-Security-Policy forbids would silently not work.
+// The Content-Security-Policy forbids these, so they would silently fail.
 func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<style|\sstyle=|<script>|\son[a-z]+=|javascript:|hx-on`)
 	files, err := fs.Glob(templateFiles, "templates/*.html")
@@ -34,8 +34,8 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 	}
 }
 
-// A region that scrolls is reached by a key only if it says so.
-func TestWhatScrollsIsReachedByAKey(t *testing.T) {
+// The keyboard reaches a scrolling region only with a tabindex.
+func TestScrollingRegionsHaveTheKeyboardFocus(t *testing.T) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		t.Fatal(err)
@@ -83,13 +83,13 @@ func TestEveryKindHasAManifest(t *testing.T) {
 	}
 }
 
-func TestEveryManifestOfOursIsWithoutMistakes(t *testing.T) {
+func TestEveryManifestIsValid(t *testing.T) {
 	for _, k := range kinds {
 		text, err := k.manifest()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, problems := typed.Read(text); len(problems) > 0 {
+		if _, problems := edited.Read(text); len(problems) > 0 {
 			t.Errorf("%s: %v", k.Key(), problems)
 		}
 	}

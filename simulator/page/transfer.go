@@ -24,25 +24,21 @@ func (p *page) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *page) importForm(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "import", "Import", "", nil)
-}
-
 func (p *page) importFile(w http.ResponseWriter, r *http.Request) error {
 	objects, notices, err := snapshotOf(r)
 	if err != nil {
-		return finish(w, r, "", because(err))
+		return problemsOf(err)
 	}
-	return p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, job *job) outcome {
+	return p.await(w, r, p.jobs.start("Importing", func(ctx context.Context, job *job) (outcome, error) {
 		err := p.sim.Import(ctx, objects, job.progress)
 		refused := snapshot.NotImported(nil)
 		if err != nil && !errors.As(err, &refused) {
-			return outcome{Problems: because(err)}
+			return outcome{}, err
 		}
 		return outcome{
 			Notice:  fmt.Sprintf("Imported %s and %s", report.Plural(len(objects.Nodes), "node"), report.Plural(len(objects.Pods), "pod")),
 			Remarks: slices.Concat(refused, notices),
-		}
+		}, nil
 	}))
 }
 
@@ -52,7 +48,7 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 		return nil, nil, errors.New("choose a file first")
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("the file did not arrive: %w", err)
+		return nil, nil, fmt.Errorf("upload of the file: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	objects, notices, err := snapshot.ReadSent(file)
@@ -65,15 +61,8 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 	return objects, notices, nil
 }
 
-func (p *page) resetForm(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "reset", "Reset", "", nil)
-}
-
 func (p *page) reset(w http.ResponseWriter, r *http.Request) error {
-	return p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) outcome {
-		if err := p.sim.Reset(ctx); err != nil {
-			return outcome{Problems: because(err)}
-		}
-		return outcome{Notice: "Everything is as it was at the start"}
+	return p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (outcome, error) {
+		return outcome{Notice: "The cluster is in the state of the start"}, p.sim.Reset(ctx)
 	}))
 }

@@ -5,9 +5,9 @@
 // one everywhere: in names, in the values of labels, in selectors and affinity, in
 // images and in regexes. Digits and what stands between words stay, so names keep
 // their shape, and two names are equal afterwards if they were before. The words
-// are drawn anew for each snapshot and written down nowhere.
+// are drawn for each snapshot, and not kept.
 //
-// What a regex matches is compared before and after, node by node. It is no API.
+// What a regex matches is compared before and after, node by node. It is not an API.
 package anonymize
 
 import (

@@ -97,8 +97,8 @@ func (p *patterns) translate(pattern string) string {
 	return done
 }
 
-// matches are the indices of the nodes that a pattern matches, unless it is refused.
-func (p *patterns) matches(pattern string, nodes []string) (matches []int, refused bool) {
+// matches are the indices of the nodes that a pattern matches, unless it is rejected.
+func (p *patterns) matches(pattern string, nodes []string) (matches []int, rejected bool) {
 	selector, err := regex.Default.Compile(pattern)
 	if err != nil {
 		return nil, true

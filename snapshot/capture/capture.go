@@ -1,7 +1,7 @@
 // Package capture takes a snapshot of a real cluster: what scheduling depends on,
 // and nothing else. It only reads: its client refuses to send anything but a GET.
 //
-// How names are replaced is in package anonymize. It is no API.
+// How names are replaced is in package anonymize. It is not an API.
 package capture
 
 import (
@@ -105,7 +105,7 @@ func (o Options) config() (*rest.Config, string, error) {
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	} else if err != nil {
-		return nil, "", fmt.Errorf("%s is no kubeconfig: %w", o.Kubeconfig, err)
+		return nil, "", fmt.Errorf("%s is not a kubeconfig: %w", o.Kubeconfig, err)
 	}
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
 		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
@@ -210,7 +210,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet, use string) {
 	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation to keep, since a plugin reads it; may be given more than once")
 }
 
-// Check refuses flags about a cluster where none is given.
+// Check rejects flags about a cluster where none is given.
 func (o *Options) Check() error {
 	if o.Kubeconfig == "" && (o.Context != "" || o.NodeSelector != "" || len(o.Annotations) > 0) {
 		return errors.New("--context, --only-nodes and --annotation are about the cluster of --kubeconfig, and there is none")

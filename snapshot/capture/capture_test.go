@@ -133,7 +133,7 @@ func TestABadKubeconfigIsOneLine(t *testing.T) {
 		want string
 	}{
 		{"no file", Options{Kubeconfig: "no/such"}, "kubeconfig: open no/such: no such file or directory"},
-		{"no kubeconfig", Options{Kubeconfig: broken}, broken + " is no kubeconfig: "},
+		{"no kubeconfig", Options{Kubeconfig: broken}, broken + " is not a kubeconfig: "},
 		{"an empty file", Options{Kubeconfig: empty}, "there are no contexts in it"},
 		{"no such context", Options{Kubeconfig: reader, Context: "prod"}, "there is no context prod in it: it has regex-scheduling"},
 		{"no selector", Options{Kubeconfig: reader, NodeSelector: "a in b"}, `node selector "a in b": `},

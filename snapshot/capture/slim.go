@@ -255,7 +255,7 @@ func withoutIdleOwners(s *snapshot.Snapshot) {
 
 // onlyTheirPods keeps controllers from making up for the pods of other nodes: sets
 // of replicas are as large as the pods that are here, and deployments and stateful
-// sets, which would not be content with that, are left out.
+// sets, which would not accept that, are skipped.
 func onlyTheirPods(s *snapshot.Snapshot) {
 	pods := map[types.UID]int32{}
 	for i := range s.Pods {
@@ -273,7 +273,7 @@ func onlyTheirPods(s *snapshot.Snapshot) {
 	if len(s.Deployments)+len(s.StatefulSets) > 0 {
 		s.Deployments, s.StatefulSets = nil, nil
 		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{
-			About: "deployments, statefulsets", Reason: "left out, since they would make the pods anew that are on other nodes",
+			About: "deployments, statefulsets", Reason: "skipped, since they would recreate the pods that are on other nodes",
 		})
 	}
 }

@@ -89,15 +89,3 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		}
 	}
 }
-
-func TestATakenPortIsAnError(t *testing.T) {
-	server, _, err := Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	if again, _, err := Start(server.Addr); err == nil {
-		_ = again.Close()
-		t.Error("two servers on one port")
-	}
-}

@@ -65,7 +65,7 @@
       (then (return (call $wait (local.get $limit)))))
     (unreachable))
 
-  ;; The size of a waiting pod is not told: what follows it is still 255.
+  ;; The size of a waiting pod is unknown: what follows it is still 255.
   (func $wait (param $limit i32) (result i32)
     (local $end i32)
     (memory.fill (i32.const 65536) (i32.const 255) (local.get $limit))

@@ -1,4 +1,4 @@
-;; A guest whose pods wait for one of two things: a node whose name begins with
+;; A guest whose pods stay pending for one of two things: a node whose name begins with
 ;; "k", or "letg" somewhere in the pod. It registers for exactly these events,
 ;; with the numbers that Kubernetes 1.32 gives them.
 (module $patient

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"testing/fstest"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -33,12 +34,12 @@ func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	if err := writeDockerManifest(filepath.Join(dir, "manifest.json"), images[0], ref); err != nil {
 		return err
 	}
-	entries, err := read(dir)
+	files, err := read(dir)
 	if err != nil {
 		return err
 	}
 	var archive bytes.Buffer
-	if err := writeTar(&archive, entries); err != nil {
+	if err := writeTar(&archive, files); err != nil {
 		return err
 	}
 	if err := os.WriteFile(out+".new", archive.Bytes(), 0o644); err != nil {
@@ -94,20 +95,16 @@ func writeDockerManifest(file string, img v1.Image, ref name.Tag) error {
 
 func blob(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
 
-// read returns what is in a folder, sorted by name.
-func read(dir string) (entries []entry, err error) {
-	files := os.DirFS(dir)
-	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == "." {
+// read returns what is in a folder, without its times and rights.
+func read(dir string) (fstest.MapFS, error) {
+	from, files := os.DirFS(dir), fstest.MapFS{}
+	err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
 		}
-		if d.IsDir() {
-			entries = append(entries, entry{name: path + "/", mode: 0o755})
-			return nil
-		}
-		data, err := fs.ReadFile(files, path)
-		entries = append(entries, entry{name: path, mode: 0o644, data: data})
+		data, err := fs.ReadFile(from, path)
+		files[path] = file(0o644, data)
 		return err
 	})
-	return entries, err
+	return files, err
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"testing/fstest"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -29,11 +30,11 @@ func build(binary string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := layer(baseEntries()...)
+	below, err := layer(base())
 	if err != nil {
 		return nil, err
 	}
-	top, err := layer(entry{name: name, mode: 0o755, data: data})
+	top, err := layer(fstest.MapFS{name: file(0o755, data)})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func build(binary string) (v1.Image, error) {
 		return nil, err
 	}
 	return mutate.Append(img,
-		mutate.Addendum{Layer: base, History: history("certificates, a user and /tmp")},
+		mutate.Addendum{Layer: below, History: history("certificates, a user and /tmp")},
 		mutate.Addendum{Layer: top, History: history("the binary")})
 }
 

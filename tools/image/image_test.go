@@ -221,11 +221,11 @@ func TestTheImageHoldsNothingElse(t *testing.T) {
 
 func TestTheAuthoritiesAreCertificates(t *testing.T) {
 	var authorities int
-	for _, e := range baseEntries() {
-		if !strings.HasSuffix(e.name, ".crt") {
+	for name, file := range base() {
+		if !strings.HasSuffix(name, ".crt") {
 			continue
 		}
-		for block, rest := pem.Decode(e.data); block != nil; block, rest = pem.Decode(rest) {
+		for block, rest := pem.Decode(file.Data); block != nil; block, rest = pem.Decode(rest) {
 			cert, err := x509.ParseCertificate(block.Bytes)
 			if err != nil {
 				t.Error(err)

@@ -45,8 +45,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// pack writes the archive of a binary, for one architecture or more, and says what
-// came of it.
+// pack writes the archive of a binary, for one architecture or more, and describes it.
 func pack(binaries []string, name, out string) (summary string, err error) {
 	// With a registry: containerd and podman would guess different ones.
 	ref, err := registry.NewTag(name, registry.StrictValidation)

@@ -1,4 +1,4 @@
-// Command performance makes tables of what the benchmarks of bench/ printed, and
+// Command performance makes tables of the output of the benchmarks in bench/, and
 // docs/performance.md of the tables. `make bench` runs it.
 package main
 
@@ -18,7 +18,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("performance", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	doc := flags.String("doc", "", "Markdown page whose measured part is written anew")
+	doc := flags.String("doc", "", "Markdown page whose measured part to replace")
 	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
 		fmt.Fprintln(stderr, "usage: performance [-doc page.md] run.txt")
 		return 2
@@ -35,7 +35,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// report is what the tables of a file say, for a page and, being aligned, for a terminal.
+// report is the tables of a file, as Markdown that a terminal shows aligned.
 func report(file string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {
@@ -51,8 +51,10 @@ func report(file string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
+	var noisy []string
 	for _, t := range r.tables() {
-		lines := r.cells(t)
+		lines, left := r.cells(t)
+		noisy = append(noisy, left...)
 		if len(lines) < 2 {
 			continue
 		}
@@ -67,9 +69,12 @@ func report(file string) (string, error) {
 		w.Flush()
 		fmt.Fprintf(&b, "\n%s\n\n", t.note)
 	}
+	if len(noisy) > 0 {
+		fmt.Fprintf(&b, "Not shown, since a figure is noisier than ±15 %%; more rounds (-rounds, -whole-rounds) may help:\n- %s\n\n", strings.Join(noisy, "\n- "))
+	}
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	fmt.Fprintf(&b, "Measured on %s, %d processors; %s/%s %s; %s; %s.\n±: where the median lies with a confidence of 95%%; ∞: too few rounds to say. "+
-		"–: not measured, or noisier than ±15 %%.\n", r.cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+	fmt.Fprintf(&b, "Measured on %s, %d processors; %s/%s %s; %s; %s.\n±: the median is in this range with a confidence of 95%%. Without ±: too few rounds to say.\n",
+		r.cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
 		strings.TrimSpace(string(kernel)), runtime.Version(), written.ModTime().UTC().Format(time.DateOnly))
 	return b.String(), nil
 }
@@ -80,7 +85,7 @@ const (
 	endMark   = "<!-- measured: end -->\n"
 )
 
-// updatePage replaces the measured part of a page. It leaves the prose alone.
+// updatePage replaces the measured part of a page, and no other.
 func updatePage(page, measured string) error {
 	old, err := os.ReadFile(page)
 	if err != nil {

@@ -49,13 +49,13 @@ func TestARunBecomesAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(written)
-	if !strings.HasPrefix(text, "before\n"+beginMark+"\n## What does a pod cost, by variant?\n") || !strings.HasSuffix(text, endMark+"after\n") || strings.Contains(text, "old\n") {
+	if !strings.HasPrefix(text, "before\n"+beginMark+"\n## What does it cost me?\n") || !strings.HasSuffix(text, endMark+"after\n") || strings.Contains(text, "old\n") {
 		t.Error(text)
 	}
 	for _, want := range []string{
-		" | remembered, 1000 nodes | first, 1000 nodes | ", " | no annotation, 1000 nodes | ",
-		" | pods/s, 1000 nodes | pods/s ÷ none, 1000 nodes | processor time ÷ none, 1000 nodes | ",
-		"| v2 ", "| Filter, remembered, v2 ÷ native (≤ 1.3) ", "| tries of a pod that no node suits, v2 (≤ 3) ",
+		"|                                             | v2     | native |\n", "\n| a new pattern, 5000 nodes                   | 3.751m | 1.827m |\n",
+		" | pods/s | pods/s ÷ none | CPU time ÷ none |\n", "\n| none, 5000 nodes   | 90.87  | 1.00          | 1.00            |\n",
+		"\n| v1, a new pattern ", " | ≤ 1.3    | met        |\n", " | ≥ 1.2    | **missed** |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -91,7 +91,7 @@ func TestAForeignGuestsVerdictsAreJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := r.cell(pod("prefix", "theirs"), 1000); text != "20.00n ±∞ wrong" {
+	if text, _ := r.cell(pod("prefix", 1000, "theirs")); text != "20.00n wrong" {
 		t.Error(text)
 	}
 }
@@ -106,33 +106,46 @@ func TestWhatIsNoisyIsNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(variant string) string {
-		text, _ := r.cell(pod("prefix", variant), 1000)
+		text, _ := r.cell(pod("prefix", 1000, variant))
 		return text
 	}
 	if got := of("v2"); got != "1.004µ ±0%" {
 		t.Errorf("steady: got %s", got)
 	}
-	if got := of("native"); got != nothing {
+	if got := of("native"); got != "" {
 		t.Errorf("noisy: got %s", got)
 	}
 }
 
-func TestWhatIsMissedIsCalledSo(t *testing.T) {
-	both := row{bounds: []bound{{least: 1.2}, {least: 1}}}
+func TestAMissedTargetIsCalledMissed(t *testing.T) {
 	for _, tt := range []struct {
-		row    row
-		value  float64
-		nodes  int
-		missed bool
+		bound bound
+		value float64
+		want  string
 	}{
-		{row{bounds: []bound{{most: 1.3}}}, 1.42, 1000, true},
-		{row{bounds: []bound{{most: 1.3}}}, 0.92, 5000, false},
-		{both, 1.19, 1000, true},
-		{both, 1.19, 5000, false},
-		{row{}, 99, 1000, false},
+		{bound{most: 1.3}, 1.42, "**missed**"},
+		{bound{most: 1.3}, 0.92, "met"},
+		{bound{least: 1.2}, 1.19, "**missed**"},
+		{bound{least: 1}, 1.19, "met"},
 	} {
-		if got := tt.row.missed(tt.value, tt.nodes) != ""; got != tt.missed {
-			t.Errorf("%+v: %v", tt, got)
+		if got := tt.bound.result(tt.value); got != tt.want {
+			t.Errorf("%v for %s: %s", tt.value, tt.bound, got)
 		}
+	}
+}
+
+// TestNoCellIsEmpty: a row with a figure that is missing or noisy is not in the table.
+func TestNoCellIsEmpty(t *testing.T) {
+	var text string
+	for round := range 8 {
+		text += line("v2", round, 1000) + line("v1", round, 1000) + line("native", round, 1000+100*float64(round))
+	}
+	r, err := read(strings.NewReader(text), "run.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, noisy := r.cells(r.each())
+	if len(lines) != 3 || len(noisy) != 1 || noisy[0] != "native, a pattern that a pod had before" {
+		t.Errorf("got %q, noisy %q", lines, noisy)
 	}
 }

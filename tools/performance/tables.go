@@ -1,154 +1,217 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"golang.org/x/perf/benchunit"
 )
 
-// figure is what a cell shows: a series, or that divided by another variant's in the same
-// round, or by the nodes.
+// figure is a cell: a series, or its ratio to another variant's in the same round, or its
+// quotient by the number of nodes.
 type figure struct {
-	series         // but for its number of nodes
+	series
 	divisor string // "", a variant, or perNode
 }
 
 const perNode = "node"
-
-// row has a figure for each column.
-type row struct {
-	name    string
-	figures []figure
-	bounds  []bound // of the figures, for 1,000 nodes and for 5,000, or for both
-}
-
-// bound is what a figure is held to. Zero is none.
-type bound struct{ most, least float64 }
-
-// missed marks a figure beyond its bound.
-func (r row) missed(value float64, nodes int) string {
-	if len(r.bounds) == 0 || math.IsNaN(value) {
-		return ""
-	}
-	b := r.bounds[0]
-	if nodes > 1000 {
-		b = r.bounds[len(r.bounds)-1]
-	}
-	if b.most > 0 && value > b.most || value < b.least {
-		return " **missed**"
-	}
-	return ""
-}
-
-// table has its columns once for each number of nodes.
-type table struct {
-	title, note string
-	columns     []string
-	rows        []row
-}
-
-// pod is the processor time of a pod's cycle.
-func pod(kase, variant string) figure {
-	return figure{series: series{benchmark: "Cycle", kase: kase, variant: variant, unit: "cpu-sec/op"}}
-}
-
-// whole is of a whole scheduler.
-func whole(kase, variant, unit string) figure {
-	return figure{series: series{benchmark: "Scheduler", kase: kase, variant: variant, unit: unit}}
-}
 
 func (f figure) per(divisor string) figure {
 	f.divisor = divisor
 	return f
 }
 
-// tables are the answers to what a person may want to know first. benchstat has the rest.
-func (r *results) tables() []table {
-	cost := table{
-		"What does a pod cost, by variant?", "Seconds of processor time that a variant takes of a pod's scheduling cycle. Remembered: there was a pod with this\n" +
-			"pattern before, `^kubecon-`, which matches a quarter of the nodes. First: there was none.",
-		[]string{"remembered", "first", "no annotation"},
-		nil,
+// pod is the CPU time of a pod's scheduling cycle.
+func pod(kase string, nodes int, variant string) figure {
+	return figure{series: series{"Cycle", kase, nodes, variant, "cpu-sec/op"}}
+}
+
+// whole is a figure of a whole scheduler.
+func whole(kase string, nodes int, variant, unit string) figure {
+	return figure{series: series{"Scheduler", kase, nodes, variant, unit}}
+}
+
+// row has a figure for each column. A row without one of them is not shown.
+type row struct {
+	name    string
+	figures []figure
+	bound   bound // of the only figure
+}
+
+// bound is the most or the least that a figure may be. Zero is no bound.
+type bound struct{ most, least float64 }
+
+func (b bound) String() string {
+	if b.most > 0 {
+		return "≤ " + scale(b.most)
 	}
-	achieved := table{
-		"What does a whole scheduler achieve, by variant?", "A whole scheduler with the variant; ÷: over one with none, in the same round; pods of ten " +
-			"kinds. More pods/s are better, and less\nprocessor time of a pod, which counts the API server and etcd, too.",
-		[]string{"pods/s", "pods/s ÷ none", "processor time ÷ none"},
-		nil,
+	return "≥ " + scale(b.least)
+}
+
+func (b bound) result(value float64) string {
+	if b.most > 0 && value > b.most || value < b.least {
+		return "**missed**"
+	}
+	return "met"
+}
+
+func scale(value float64) string {
+	if value >= 0.1 {
+		return fmt.Sprint(value)
+	}
+	return benchunit.Scale(value, benchunit.Decimal)
+}
+
+type table struct {
+	title, note string
+	columns     []string
+	rows        []row
+	bounded     bool // two columns more: the bound, and whether it is met
+}
+
+// tables answer what a person wants to know first. benchstat has the rest.
+func (r *results) tables() []table { return []table{r.cost(), r.achieved(), r.each(), r.targets()} }
+
+// notInFirst are floors, and variants that few people choose: the first table does without.
+var notInFirst = []string{
+	"v1", "v2-asked", "v2-asked-trusted", "extender", "http", "http-names", "empty", "name", "reject", "pod", "none",
+}
+
+var cases = []struct{ kase, name string }{
+	{"prefix", "a pattern that a pod had before"}, {"new", "a new pattern"}, {"none", "no annotation"},
+}
+
+func (r *results) cost() table {
+	t := table{
+		title: "What does it cost me?",
+		note: "CPU time in seconds that a variant adds to the scheduling cycle of one pod. The pattern is `^kubecon-`, which a quarter of the\n" +
+			"nodes match.",
 	}
 	for _, variant := range r.variants {
-		cost.rows = append(cost.rows, row{variant, []figure{pod("prefix", variant), pod("new", variant), pod("none", variant)}, nil})
-		achieved.rows = append(achieved.rows, row{variant, []figure{
-			whole("all", variant, "pods/s"), whole("all", variant, "pods/s").per("none"), whole("all", variant, "cpu-sec/pod").per("none"),
-		}, nil})
-	}
-	return []table{cost, achieved, {
-		"What the host and v2 are held to", "By processor time in seconds, or pods/s where a whole scheduler is meant; ÷: in the same round. " +
-			"Filter: with a pattern that 3 of 4 nodes\nmatch, so that none is named. First question: a cycle with a new pattern, all in all. " +
-			"One by one: the host remembers, and\nasks nevertheless.",
-		[]string{""},
-		targets,
-	}}
-}
-
-// targets are what the host and v2 were made to keep.
-var targets = []row{
-	{"Filter, remembered, v2 ÷ native (≤ 1.3)", []figure{pod("most", "v2").per("native")}, []bound{{most: 1.3}}},
-	{"first question, for a node, v2 (≤ 1.5µ)", []figure{pod("new", "v2").per(perNode)}, []bound{{most: 1.5e-6}}},
-	{"Filter, asked one by one, for a node, v2", []figure{pod("most", "v2-asked").per(perNode)}, nil},
-	{"the same, never interrupted", []figure{pod("most", "v2-asked-trusted").per(perNode)}, nil},
-	{"cycle with a new pattern, v2 (≤ 3m)", []figure{pod("new", "v2")}, []bound{{most: 3e-3}}},
-	{"cycle without annotation, v2 (≤ 500n)", []figure{pod("none", "v2")}, []bound{{most: 500e-9}}},
-	{"second pod with a pattern, v1 ÷ v2 (≤ 1.2)", []figure{pod("prefix", "v1").per("v2")}, []bound{{most: 1.2}}},
-	{"whole scheduler, v2 ÷ none (≥ 1.2, ≥ 1.0)", []figure{whole("all", "v2", "pods/s").per("none")}, []bound{{least: 1.2}, {least: 1}}},
-	{"whole scheduler, v2 ÷ native (≥ 0.98)", []figure{whole("all", "v2", "pods/s").per("native")}, []bound{{least: 0.98}}},
-	{"each pod with a new pattern, v2 ÷ native (≥ 0.8)", []figure{whole("new", "v2", "pods/s").per("native")}, []bound{{least: 0.8}}},
-	{"tries of a pod that no node suits, v2 (≤ 3)", []figure{whole("all", "v2", "tries")}, []bound{{most: 3}}},
-}
-
-// cells are the lines of a table, the first of which is its head, without the rows and
-// columns in which nothing was measured.
-func (r *results) cells(t table) [][]string {
-	lines := [][]string{{""}}
-	for _, row := range t.rows {
-		lines = append(lines, []string{row.name})
-	}
-	measured := map[string]bool{"": true}
-	for _, nodes := range r.sizes {
-		for i, column := range t.columns {
-			cells := []string{strings.TrimPrefix(fmt.Sprintf("%s, %d nodes", column, nodes), ", ")}
-			for _, row := range t.rows {
-				text, value := r.cell(row.figures[i], nodes)
-				if text != "" && text != nothing {
-					text += row.missed(value, nodes)
-				}
-				cells = append(cells, text)
-				measured[row.name] = measured[row.name] || cells[len(cells)-1] != ""
-			}
-			if strings.Join(cells[1:], "") == "" {
-				continue
-			}
-			for k, cell := range cells {
-				lines[k] = append(lines[k], cmp.Or(cell, nothing))
-			}
+		measured := r.values[pod("prefix", r.sizes[0], variant).series] != nil
+		if measured && !slices.Contains(notInFirst, variant) {
+			t.columns = append(t.columns, variant)
 		}
 	}
-	return slices.DeleteFunc(lines, func(line []string) bool { return !measured[line[0]] })
+	for _, c := range cases {
+		for _, nodes := range r.sizes {
+			one := row{name: fmt.Sprintf("%s, %d nodes", c.name, nodes)}
+			for _, variant := range t.columns {
+				one.figures = append(one.figures, pod(c.kase, nodes, variant))
+			}
+			t.rows = append(t.rows, one)
+		}
+	}
+	return t
 }
 
-const nothing = "–"
+func (r *results) achieved() table {
+	t := table{
+		title: "What does a whole scheduler achieve?",
+		note: "A whole scheduler with the variant; ÷: over one with none, in the same round; pods of ten kinds. More pods/s are better, and less CPU\n" +
+			"time for a pod, which counts the API server and etcd too.",
+		columns: []string{"pods/s", "pods/s ÷ none", "CPU time ÷ none"},
+	}
+	for _, variant := range r.variants {
+		for _, nodes := range r.sizes {
+			t.rows = append(t.rows, row{name: fmt.Sprintf("%s, %d nodes", variant, nodes), figures: []figure{
+				whole("all", nodes, variant, "pods/s"),
+				whole("all", nodes, variant, "pods/s").per("none"),
+				whole("all", nodes, variant, "cpu-sec/pod").per("none"),
+			}})
+		}
+	}
+	return t
+}
 
-// maxNoise is how noisy a figure that is shown may be.
+func (r *results) each() table {
+	t := table{
+		title: "What does each variant and each floor cost?",
+		note:  "CPU time in seconds for one pod, as above. The floors do less than any policy must.",
+	}
+	for _, nodes := range r.sizes {
+		t.columns = append(t.columns, fmt.Sprintf("%d nodes", nodes))
+	}
+	for _, variant := range r.variants {
+		for _, c := range cases {
+			one := row{name: variant + ", " + c.name}
+			for _, nodes := range r.sizes {
+				one.figures = append(one.figures, pod(c.kase, nodes, variant))
+			}
+			t.rows = append(t.rows, one)
+		}
+	}
+	return t
+}
+
+// targets are the bounds of the host and v2.
+func (r *results) targets() table {
+	t := table{
+		title: "Which targets are met?",
+		note: "CPU time in seconds, or pods/s of a whole scheduler; ÷: in the same round. Filter runs with a pattern that 3 of 4 nodes match, so\n" +
+			"that PreFilter does not name nodes. The first question is a cycle with a new pattern, divided by the nodes.",
+		columns: []string{"measured"}, bounded: true,
+	}
+	for _, nodes := range r.sizes {
+		least := 1.2
+		if nodes > 1000 {
+			least = 1
+		}
+		for _, target := range []row{
+			{"Filter, a pattern that a pod had before, v2 ÷ native", []figure{pod("most", nodes, "v2").per("native")}, bound{most: 1.3}},
+			{"first question, for a node, v2", []figure{pod("new", nodes, "v2").per(perNode)}, bound{most: 1.5e-6}},
+			{"cycle with a new pattern, v2", []figure{pod("new", nodes, "v2")}, bound{most: 3e-3}},
+			{"cycle without annotation, v2", []figure{pod("none", nodes, "v2")}, bound{most: 500e-9}},
+			{"cycle with a pattern that a pod had before, v1 ÷ v2", []figure{pod("prefix", nodes, "v1").per("v2")}, bound{most: 1.2}},
+			{"whole scheduler, pods/s, v2 ÷ none", []figure{whole("all", nodes, "v2", "pods/s").per("none")}, bound{least: least}},
+			{"whole scheduler, pods/s, v2 ÷ native", []figure{whole("all", nodes, "v2", "pods/s").per("native")}, bound{least: 0.98}},
+			{"the same, each pod with a new pattern", []figure{whole("new", nodes, "v2", "pods/s").per("native")}, bound{least: 0.8}},
+			{"attempts of a pod that is unschedulable, v2", []figure{whole("all", nodes, "v2", "tries")}, bound{most: 3}},
+		} {
+			target.name = fmt.Sprintf("%s, %d nodes", target.name, nodes)
+			t.rows = append(t.rows, target)
+		}
+	}
+	return t
+}
+
+// cells are the lines of a table, the first of which is its head. noisy are the rows that
+// are not shown, as a figure is too noisy. A row that was not measured is not shown either.
+func (r *results) cells(t table) (lines [][]string, noisy []string) {
+	head := append([]string{""}, t.columns...)
+	if t.bounded {
+		head = append(head, "target", "")
+	}
+	lines = [][]string{head}
+rows:
+	for _, row := range t.rows {
+		line := []string{row.name}
+		for _, f := range row.figures {
+			text, value := r.cell(f)
+			switch {
+			case math.IsNaN(value):
+				continue rows
+			case text == "":
+				noisy = append(noisy, row.name)
+				continue rows
+			}
+			line = append(line, text)
+			if t.bounded {
+				line = append(line, row.bound.String(), row.bound.result(value))
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines, noisy
+}
+
+// maxNoise is the largest noise of a figure that is shown.
 const maxNoise = 0.15
 
-// cell is the median and its noise, in benchstat's words. It is empty for what was not
-// measured. value is the median alone.
-func (r *results) cell(f figure, nodes int) (text string, value float64) {
-	f.nodes = nodes
+// cell is the median and its noise, in benchstat's words, and the median alone: NaN if it
+// was not measured. The text is empty if the figure is too noisy.
+func (r *results) cell(f figure) (text string, value float64) {
 	var under series
 	if f.divisor != "" && f.divisor != perNode {
 		under = f.series
@@ -157,19 +220,17 @@ func (r *results) cell(f figure, nodes int) (text string, value float64) {
 	s := r.summary(f.series, under)
 	noise := s.PctRangeString()
 	value = s.Center
-	switch {
-	case math.IsNaN(value):
+	if math.IsNaN(value) || noise != "∞" && max(s.Hi-value, value-s.Lo) > maxNoise*value {
 		return "", value
-	case noise != "∞" && max(s.Hi-value, value-s.Lo) > maxNoise*value:
-		return nothing, value
-	case f.divisor == perNode:
-		value /= float64(nodes)
+	}
+	if f.divisor == perNode {
+		value /= float64(f.nodes)
 	}
 	text = benchunit.Scale(value, benchunit.Decimal)
 	if under != (series{}) {
 		text = fmt.Sprintf("%.2f", value)
 	}
-	if s.Lo < s.Hi {
+	if s.Lo < s.Hi && noise != "∞" {
 		text += " ±" + noise
 	}
 	f.unit = "wrong-nodes"

@@ -16,19 +16,19 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
 
-// Which end of the values is better.
+// The values of Better.
 const (
 	Less = "less"
 	More = "more"
 )
 
-// Config says what to ask Prometheus and what to make of the answer.
+// Config is what to query, and how a value becomes a score.
 type Config struct {
 	URL string `json:"url"` // of Prometheus, with its path prefix if it has one
-	// Measure takes one of the queries that come with the extender: cpu or
-	// memory, the share of each node that is in use, from node_exporter.
+	// Measure selects a query of the extender, for node_exporter: cpu or memory, the
+	// share of each node that is in use.
 	Measure   string `json:"measure,omitempty"`
-	Query     string `json:"query,omitempty"` // any PromQL with one value per node, instead of Measure
+	Query     string `json:"query,omitempty"` // PromQL with one value per node, instead of Measure
 	NodeLabel string `json:"nodeLabel"`       // holds the node's name; a port after it is cut
 	Better    string `json:"better"`          // Less or More
 	// Min and Max are the values that get the extreme scores. Values beyond are
@@ -45,7 +45,7 @@ type Config struct {
 	TLS             TLS             `json:"tls,omitempty"`             // for https
 }
 
-// TLS says whom to trust and who to be.
+// TLS has the authority of Prometheus and a client certificate.
 type TLS struct {
 	CAFile             string `json:"caFile,omitempty"`
 	CertFile           string `json:"certFile,omitempty"`
@@ -54,7 +54,7 @@ type TLS struct {
 	InsecureSkipVerify bool   `json:"insecureSkipVerify,omitempty"`
 }
 
-// Default measures the processors, by a Prometheus on this machine.
+// Default queries the CPU usage of a Prometheus on this machine.
 func Default() Config {
 	return Config{
 		URL: "http://127.0.0.1:9090", NodeLabel: "instance", Better: Less, Min: 0, Max: 1, Missing: algorithm.Neutral,
@@ -66,7 +66,7 @@ func Default() Config {
 
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// Validate checks what can be checked without asking Prometheus.
+// Validate checks what can be checked without a query.
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
 	switch {
@@ -108,15 +108,15 @@ func New(c Config, logger logr.Logger) (algorithm.Algorithm, error) {
 // queries are the measures, per node, from 0 for idle to 1 for full, as
 // node_exporter of 0.16 and later has them. %l is the node label.
 //
-// The rate of a counter that began ten seconds ago is too small, since Prometheus
-// divides by the whole two minutes. That of all modes is too small by as much, so
-// the idle share is right from the second sample on.
+// The rate of a counter that began ten seconds ago is too low, since Prometheus divides
+// by the whole two minutes. The rate of all modes is too low by the same factor, so the
+// share is right from the second sample on.
 var queries = map[string]string{
 	"cpu":    `1 - sum by (%l) (rate(node_cpu_seconds_total{mode="idle"}[2m])) / sum by (%l) (rate(node_cpu_seconds_total[2m]))`,
 	"memory": `1 - sum by (%l) (node_memory_MemAvailable_bytes) / sum by (%l) (node_memory_MemTotal_bytes)`,
 }
 
-// promQL is the query to send.
+// promQL returns the query.
 func (c *Config) promQL() string {
 	return cmp.Or(c.Query, strings.ReplaceAll(queries[cmp.Or(c.Measure, "cpu")], "%l", c.NodeLabel))
 }
@@ -129,8 +129,8 @@ func (c *Config) worse(a, b float64) bool {
 	return a > b
 }
 
-// score maps Min to Max to the range of scores, so that the better end gets
-// the highest, and clamps what is outside. value is not NaN.
+// score maps the range from Min to Max to the range of scores, and clamps values outside
+// of it. The better end gets the highest score. value is not NaN.
 func (c *Config) score(value float64) int64 {
 	fraction := (min(max(value, c.Min), c.Max) - c.Min) / (c.Max - c.Min)
 	if c.Better == Less {

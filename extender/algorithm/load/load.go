@@ -138,6 +138,6 @@ func (l *load) note(values map[string]float64, name string, hasValue bool) {
 }
 
 func (l *load) mismatch(values map[string]float64) string {
-	return fmt.Sprintf("the values are for names like %q, and none is for a node that is asked for, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
+	return fmt.Sprintf("the values are for names like %q, and none is for a requested node, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
 		slices.Min(slices.Collect(maps.Keys(values))), l.unmatched, l.config.NodeLabel)
 }

@@ -37,7 +37,7 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 		_, _ = l.Filter(t.Context(), args)
 		_, _ = l.Prioritize(t.Context(), args)
 	}
-	const mismatch = `the values are for names like "10.0.0.1", and none is for a node that is asked for, like "node-1": set nodeLabel to a label with the node's name, or have Prometheus relabel instance to it`
+	const mismatch = `the values are for names like "10.0.0.1", and none is for a requested node, like "node-1": set nodeLabel to a label with the node's name, or have Prometheus relabel instance to it`
 	ask() // says nothing
 	for range 3 {
 		ask("node-1", "node-2")
@@ -47,7 +47,7 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 	if health.OK || health.Detail != "2 nodes, 0s old; "+mismatch || health.Gauges["unmatched_requests"] != 6 {
 		t.Errorf("health %+v", health)
 	}
-	if got := strings.Count(log.String(), "Warning: "); got != 1 || !strings.Contains(log.String(), "none is for a node that is asked for") {
+	if got := strings.Count(log.String(), "Warning: "); got != 1 || !strings.Contains(log.String(), "none is for a requested node") {
 		t.Errorf("%d warnings:\n%s", got, log)
 	}
 	prometheus.answer = vector(map[string]string{"node-1": "0.1"}) // relabelled

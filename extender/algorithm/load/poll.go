@@ -53,8 +53,7 @@ func (l *load) poll(ctx context.Context) {
 	}
 }
 
-// Health reports whether the scores come from values that are as new as they should be,
-// and of the nodes that are asked for.
+// Health reports whether the values are new enough and of the requested nodes.
 func (l *load) Health() algorithm.Health {
 	l.mu.Lock()
 	defer l.mu.Unlock()

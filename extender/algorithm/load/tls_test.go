@@ -48,8 +48,8 @@ func TestTLSToPrometheus(t *testing.T) {
 		t.Errorf("no certificate: %v", err)
 	}
 	wrong = good
-	wrong.ServerName = "elsewhere"
-	if err := query(wrong); err == nil || !strings.Contains(err.Error(), "elsewhere") {
+	wrong.ServerName = "other.example"
+	if err := query(wrong); err == nil || !strings.Contains(err.Error(), "other.example") {
 		t.Errorf("another name: %v", err)
 	}
 	ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute)

@@ -1,7 +1,6 @@
 // Package lucky is the algorithm that decides at random: a node passes with a certain
-// probability and gets a random score. It shows an extender at work, and finds
-// out what a cluster does with a scheduler that has no opinion; it is no good
-// source of randomness for anything else. The package is no API.
+// probability and gets a random score. It is for demonstrations and experiments, and
+// not a source of randomness for anything else. The package is no API.
 package lucky
 
 import (

@@ -1,6 +1,6 @@
 // Package nop is the algorithm that changes nothing: every node passes and all
-// scores are equal. It shows that an extender is reached at all, and what
-// being asked costs; it is also the shortest example of an algorithm. The package is no API.
+// scores are equal. It shows that the scheduler reaches the extender, and what a
+// request costs. It is also the shortest example of an algorithm. The package is no API.
 package nop
 
 import (

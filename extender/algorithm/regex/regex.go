@@ -1,7 +1,7 @@
-// Package regex is the algorithm that keeps the nodes whose names match the regex
-// in the pod's annotation, and not the one in its other annotation. The policy
-// itself, patterns, matches and reasons, is the project's regex package, which
-// every other way into the scheduler uses too. It is no API.
+// Package regex is the algorithm that passes the nodes whose names match the regex in
+// one annotation of the pod, and not the regex in another one. The policy itself,
+// patterns, matches and reasons, is the project's regex package, which every plugin
+// variant uses. It is no API.
 package regex
 
 import (
@@ -12,18 +12,18 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// Default reads the annotations that every way into the scheduler reads.
+// Default reads the annotations that every plugin variant reads.
 func Default() Config { return Config(regex.Default) }
 
-// Config says where the patterns are.
+// Config names the annotations.
 type Config struct {
-	// Annotation is the key of the pods' annotation.
+	// Annotation is the key of the annotation with the regex that nodes must match.
 	Annotation string `json:"annotation"`
-	// ExcludeAnnotation is the key of that of the nodes to exclude.
+	// ExcludeAnnotation is the key of the annotation with the regex of excluded nodes.
 	ExcludeAnnotation string `json:"excludeAnnotation"`
 }
 
-// Validate refuses a key that no annotation can have.
+// Validate rejects a key that no annotation can have.
 func (c Config) Validate() error { return regex.Policy(c).Validate() }
 
 // New makes the algorithm.
@@ -36,14 +36,14 @@ const cacheBytes = 16 << 20
 
 type matcher struct{ selectors *regex.Cache }
 
-// Filter passes all nodes if the pod has no annotation. A pattern that is
-// refused fails all of them: with an error the scheduler would try again and
-// again, or decide without this extender where it is ignorable.
+// Filter passes all nodes if the pod has no annotation. An invalid pattern fails all
+// nodes and is not an error: after an error the scheduler tries again and again, or
+// ignores the extender if its configuration says so.
 func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
 	selector, err := m.selectors.Selector(args.Pod.Annotations)
 	if err != nil {
-		refused := &algorithm.Failure{Reason: "node(s) can't be matched: " + err.Error(), Unresolvable: true}
-		return slices.Repeat([]*algorithm.Failure{refused}, len(args.Names)), nil
+		invalid := &algorithm.Failure{Reason: "node(s) can't be matched: " + err.Error(), Unresolvable: true}
+		return slices.Repeat([]*algorithm.Failure{invalid}, len(args.Names)), nil
 	}
 	if selector == nil {
 		return nil, nil
@@ -59,7 +59,7 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	return failures, nil
 }
 
-// Prioritize prefers no node: they all match, or they would not be asked about.
+// Prioritize gives all nodes the same score: they have passed the filter.
 func (m *matcher) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
 	return algorithm.Equal(algorithm.MinScore, len(args.Names)), nil
 }

@@ -1,11 +1,11 @@
-// Dialogs and the browser's history: what lies open is part of the address, so
-// that Back closes it, Forward opens it again, and a reload shows it as a page of
-// its own. What was typed into a form is not thrown away without a question.
+// Dialogs and the browser's history: the address names the open dialog. So Back closes it,
+// Forward opens it again, and a reload shows it as a page of its own. A form with edits asks
+// before it closes.
 "use strict";
 
-// An entry of the history says what lies open: the address of the view in the
-// panel and in the editor, how many entries ago each was opened, and the address
-// of the page under them. An entry without all this is a page by itself.
+// An entry of the history has the address of the view in the panel and in the editor, the depth
+// at which each was opened, and the address of the page under them. An entry without these is
+// a page by itself.
 const layers = ["panel", "editor"]; // the later above the earlier
 const address = () => location.pathname + location.search;
 let under = address();
@@ -14,9 +14,9 @@ let shown = {};
 if (history.state?.under) history.replaceState(null, ""); // the server has made a page of it
 document.body.addEventListener("htmx:replacedInHistory", () => { under = address(); });
 
-// Steps through the history take their time. One at a time.
+// Steps through the history are asynchronous: one at a time.
 let step = Promise.resolve();
-let quietly = false; // the next entry is where we are already
+let quietly = false; // whether to ignore the next entry
 function go(delta) {
   step = step.then(() => new Promise((done) => {
     addEventListener("popstate", done, { once: true });
@@ -25,8 +25,8 @@ function go(delta) {
   }));
 }
 
-// Links with data-dialog open their view in that dialog. With a modifier key, or
-// without script, they are ordinary links to a page of its own.
+// A link with data-dialog opens its view in that dialog. With a modifier key it is an ordinary
+// link to a page.
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const close = event.target.closest("[data-close]");
@@ -62,7 +62,7 @@ async function load(id, href) {
     setAside(body.querySelector("[data-aside]"));
     htmx.swap(body, view, { swapStyle: "innerHTML", swapDelay: 0, settleDelay: 0 });
   } catch (error) {
-    tell(error instanceof TypeError ? unanswered : error.message);
+    notice(error instanceof TypeError ? unanswered : error.message);
     return false;
   }
   if (!dialog.open) dialog.showModal();
@@ -84,28 +84,27 @@ function close(dialog) {
   if (since) go(since - 1 - shown.depth);
 }
 
-// leave closes a dialog, or leaves the page if the form stands on one of its
-// own, and asks first if something typed would be lost.
+// leave closes a dialog, or leaves the page of a form. It asks first if edits would be lost.
 async function leave(dialog, form) {
   if (!(await mayLose(dialog ?? document))) return;
   if (dialog) return close(dialog);
   quit(form);
 }
 
-// quit leaves a form that stands on a page of its own.
+// quit leaves the page of a form.
 let quitting = false;
 function quit(form) {
   quitting = true;
   location.assign(form?.dataset.after ?? "/");
 }
 
-// mayLose asks, if something typed would be lost.
+// mayLose asks if edits would be lost.
 async function mayLose(root) {
-  return !unsaved(root) || ask("Throw away what you have typed?", "Throw it away");
+  return !unsaved(root) || ask("Discard your changes?", "Discard");
 }
 
-// unsaved reports whether there are changes in a form that nothing has been told of.
-// What stands in a dialog that is closed is done with, and gone in a moment.
+// unsaved reports whether a form has edits that were not submitted. Forms in closed dialogs do
+// not count.
 function unsaved(root) {
   const changed = (field) => {
     if (!field.name || field.hidden) return false;
@@ -120,7 +119,7 @@ addEventListener("beforeunload", (event) => {
   if (!quitting && unsaved(document)) event.preventDefault();
 });
 
-// Where the answer to a form leads elsewhere, what was typed has been taken.
+// If the response to a form redirects, its edits are submitted.
 document.body.addEventListener("htmx:beforeOnLoad", (event) => {
   if (event.detail.xhr.getResponseHeader("HX-Redirect")) quitting = true;
 });
@@ -138,7 +137,7 @@ addEventListener("popstate", async () => {
   const editor = byId("editor");
   if (editor.open && wanted.editor !== shown.editor && unsaved(editor)) {
     quietly = true;
-    go((shown.depth ?? 0) - (wanted.depth ?? 0)); // stay, until that is answered
+    go((shown.depth ?? 0) - (wanted.depth ?? 0)); // stay until the question is answered
     if (await mayLose(editor)) close(editor);
     return;
   }
@@ -160,11 +159,11 @@ async function arrange(wanted) {
 
 for (const dialog of document.querySelectorAll("dialog")) {
   const body = byId(dialog.id + "-body");
-  // The browser says so with its next frame: the dialog may be open again by then.
+  // The event comes with the next frame: the dialog may be open again by then.
   if (body) dialog.addEventListener("close", () => {
     if (dialog.open) return;
     setAside(body.querySelector("[data-aside]"));
-    body.replaceChildren(); // and stop asking for news of it
+    body.replaceChildren(); // so that its views stop asking
     if (document.activeElement === document.body) byId(dialog.dataset.from)?.focus(); // the link may have been redrawn
   });
   dialog.addEventListener("mousedown", (event) => {
@@ -177,8 +176,8 @@ for (const dialog of document.querySelectorAll("dialog")) {
   });
 }
 
-// Escape is taken before the browser acts on it: asked twice, that would close
-// a dialog whatever the page says.
+// Escape is handled before the browser does: on a second Escape the browser would close the
+// dialog without a question.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
   const top = ["confirm", "editor", "panel"].map(byId).find((dialog) => dialog.open);
@@ -192,7 +191,7 @@ function dismiss(dialog) {
   else leave(dialog);
 }
 
-// The server says when what a form was for is done.
+// The server reports that a form is done.
 document.body.addEventListener("done", (event) => {
   const dialog = event.target.closest("dialog");
   const form = event.target.closest("form.form");
@@ -200,7 +199,7 @@ document.body.addEventListener("done", (event) => {
   else if (form) quit(form);
 });
 
-// Work that goes on after its form is closed is shown at the edge of the page.
+// A job whose form is closed goes on at the edge of the page.
 function setAside(job) {
   if (!job || document.querySelector(`#jobs [data-aside="${job.dataset.aside}"]`)) return;
   const place = document.createElement("div");
@@ -211,7 +210,7 @@ function setAside(job) {
   htmx.process(place);
 }
 
-// ask asks a question that is answered with yes or no.
+// ask asks a yes-or-no question.
 let answer;
 function ask(question, yes) {
   const dialog = byId("confirm");

@@ -1,5 +1,4 @@
-// The YAML editor: a textarea with line numbers, and marks on the lines that
-// something is wrong with.
+// The YAML editor: a textarea with line numbers, and marks on the lines with problems.
 "use strict";
 
 htmx.onLoad((root) => {
@@ -37,32 +36,26 @@ function wire(code) {
     const indent = before.slice(before.lastIndexOf("\n") + 1).match(/^ */)[0];
     if (!indent) return;
     event.preventDefault();
-    document.execCommand("insertText", false, "\n" + indent); // unlike .value, it can be undone
+    document.execCommand("insertText", false, "\n" + indent); // the browser can undo it, unlike .value
   });
   number();
 }
 
-// A ready-made text takes the place of the one that is there, as if it had been
-// typed: so it can be undone.
-document.addEventListener("click", async (event) => {
+// A ready-made text replaces the current one as if somebody had typed it: so the browser can
+// undo it.
+document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-ready-made]");
   if (!button) return;
   const text = button.closest("form").querySelector(".code textarea");
-  let offered;
-  try {
-    offered = await (await fetch(button.dataset.readyMade)).text();
-  } catch {
-    return tell(unanswered);
-  }
   text.focus();
   text.select();
-  document.execCommand("insertText", false, offered);
-  text.offered = text.value; // nobody has typed it
+  document.execCommand("insertText", false, button.dataset.readyMade);
+  text.offered = text.value; // which nobody has edited
   text.setSelectionRange(0, 0);
   text.scrollTop = 0;
 });
 
-// mark shows in the gutter which lines the problems are on.
+// mark marks the lines of the problems in the gutter.
 function mark(problems) {
   const code = problems.closest("form")?.querySelector(".code");
   if (!code) return;
@@ -73,7 +66,7 @@ function mark(problems) {
   problems.querySelector("[data-to-line]")?.click();
 }
 
-// A problem's line number leads to the line.
+// The line number of a problem selects the line.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-to-line]");
   const text = button?.closest("form")?.querySelector(".code textarea");

@@ -1,7 +1,7 @@
-// Forms: one request at a time, and an answer to each, even if there is none.
+// Forms: one request at a time, and a message also where the server does not respond.
 "use strict";
 
-// A form whose work is under way takes no second order.
+// A form whose job runs is not submitted again.
 document.addEventListener("submit", (event) => {
   if (!event.target.querySelector("[data-aside]")) return;
   event.preventDefault();
@@ -14,25 +14,25 @@ htmx.onLoad((root) => {
   if (submit) submit.disabled = !!form.querySelector("[data-aside]");
 });
 
-const unanswered = "The simulator does not answer.";
+const unanswered = "The simulator does not respond.";
 
-// A request that fails is answered where it was made.
+// A failed request is reported where it was made.
 for (const kind of ["sendError", "responseError", "timeout"]) {
   document.body.addEventListener("htmx:" + kind, (event) => {
     const { elt, xhr } = event.detail;
     if (elt.matches(".job")) return again(elt);
-    if (elt.matches(".live, #summary")) return; // they ask again; the banner says it
+    if (elt.matches(".live, #summary")) return; // they ask again; the banner reports it
     const form = elt.closest("form.form");
     const said = xhr.status ? xhr.responseText.trim() || xhr.statusText : unanswered;
-    if (!form) return tell(said);
+    if (!form) return notice(said);
     const because = document.createElement("p");
     because.className = "because";
-    because.textContent = xhr.status ? said : said + " What you have typed is still here; send it again once it does.";
+    because.textContent = xhr.status ? said : said + " Your text is kept. Submit it again later.";
     form.querySelector(".problems").replaceChildren(because);
   });
 }
 
-// again asks once more how a job is getting on.
+// again asks for the progress of a job once more.
 function again(job) {
   setTimeout(() => { if (job.isConnected) htmx.trigger(job, "again"); }, 1000);
 }

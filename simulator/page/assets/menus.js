@@ -1,4 +1,4 @@
-// Menus, with the keys that menus have everywhere.
+// Menus, with the usual keys.
 "use strict";
 
 for (const menu of document.querySelectorAll("[role=menu]")) {

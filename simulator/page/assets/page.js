@@ -1,10 +1,10 @@
-// What the page does beyond htmx: notices, times, and a calm hand.
+// What the page does beyond htmx: notices, times, and redraws that do not disturb a click.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
 
-// tell shows a line for a moment.
-function tell(text) {
+// notice shows a line for a moment.
+function notice(text) {
   const notices = byId("notices");
   const line = document.createElement("p");
   line.textContent = text;
@@ -18,25 +18,23 @@ function tell(text) {
   }, 6000);
 }
 document.body.addEventListener("notice", (event) => {
-  tell(event.detail.value);
+  notice(event.detail.value);
   if (!event.target.closest("dialog") && event.target.closest("form.form")) sessionStorage.setItem("notice", event.detail.value);
 });
-// The event does not get here from a button that was redrawn while its request was
-// under way.
+// The event of a button that was redrawn during its request does not arrive here.
 document.body.addEventListener("htmx:beforeSend", ({ detail: { elt, xhr } }) => {
   xhr.addEventListener("readystatechange", () => {
     if (xhr.readyState !== XMLHttpRequest.DONE || elt.isConnected) return;
-    const { notice } = JSON.parse(xhr.getResponseHeader("HX-Trigger") ?? "{}");
-    if (notice) tell(notice);
+    const { notice: line } = JSON.parse(xhr.getResponseHeader("HX-Trigger") ?? "{}");
+    if (line) notice(line);
   });
 });
-const left = sessionStorage.getItem("notice"); // by the page before this one
+const left = sessionStorage.getItem("notice"); // of the page before this one
 sessionStorage.removeItem("notice");
-if (left) tell(left);
+if (left) notice(left);
 
-// While a mouse button is down, or a question waits for its answer, nothing is
-// replaced under it: the click would get lost, or what was asked about. What came
-// meanwhile is asked for afterwards.
+// While a mouse button is down or a question is open, no view is replaced: the click would
+// be lost, or the subject of the question. Such a view asks again afterwards.
 let pressed = false;
 const missed = new Set();
 document.addEventListener("pointerdown", () => { pressed = true; }, true);
@@ -61,20 +59,20 @@ function catchUp() {
   missed.clear();
 }
 
-// What changes while a view is asked for may not be in the answer: it is asked for once more.
+// A response may lack what changes during its request: the view asks once more.
 const late = new Set(); // the addresses of such views
 document.addEventListener("sse:cluster", ({ target }) => {
   if (target.matches(".htmx-request")) late.add(target.getAttribute("hx-get"));
 }, true);
 document.body.addEventListener("htmx:afterRequest", ({ detail: { requestConfig } }) => {
-  const address = requestConfig.elt.getAttribute("hx-get"); // whose place another has by now
+  const address = requestConfig.elt.getAttribute("hx-get"); // another element may have replaced it
   if (!late.delete(address)) return;
-  setTimeout(() => { // when the request is over, and the answer in its place
+  setTimeout(() => { // after the swap
     for (const view of document.querySelectorAll("[hx-get]")) if (view.getAttribute("hx-get") === address) htmx.trigger(view, "sse:cluster");
   });
 });
 
-// A server that has gone is said to have gone.
+// A banner says that the connection is lost.
 document.body.addEventListener("htmx:sseError", () => { byId("lost").hidden = false; });
 document.body.addEventListener("htmx:sseOpen", () => { byId("lost").hidden = true; });
 

@@ -1,6 +1,6 @@
-// The regex field of a pod's form: it and the annotation in the YAML follow each
-// other, and below it stands which of the present nodes it matches. What to exclude
-// stands in the YAML only, and is counted.
+// The regex field of a pod's form: the field and the annotation in the YAML follow each other,
+// and a preview lists the current nodes that match. The regex to exclude nodes is in the YAML
+// only; the preview applies it.
 "use strict";
 
 const usualKey = "scheduler.wasmkwokwizardry.io/regex";
@@ -38,21 +38,20 @@ htmx.onLoad((root) => {
 // keysOf are the annotations that the scheduler reads.
 const keysOf = (field) => field.dataset.annotations.split(" ").filter(Boolean);
 
-// keyIn is the annotation that the field stands for: of those that the scheduler
-// reads the one that is in the YAML, or the first.
+// keyIn is the annotation of the field: of those that the scheduler reads, the one in the YAML,
+// or the first.
 function keyIn(field, yaml) {
   const keys = keysOf(field);
   return keys.find((key) => pattern(yaml, key) !== null) ?? keys[0] ?? usualKey;
 }
 
-// excludeIn is the annotation of what to exclude that is in the YAML, of those that
-// the scheduler reads, or the first.
+// excludeIn is the same for the annotation of the nodes to exclude.
 function excludeIn(field, yaml) {
   const keys = field.dataset.excluding.split(" ").filter(Boolean);
   return keys.find((key) => pattern(yaml, key) !== null) ?? keys[0] ?? usualExclude;
 }
 
-// pattern reads an annotation out of the YAML, or null if it is not there.
+// pattern reads an annotation in the YAML, or null if it is missing.
 function pattern(yaml, key) {
   const found = yaml.match(lineOf(key));
   if (!found) return null;
@@ -64,8 +63,8 @@ function pattern(yaml, key) {
   return value;
 }
 
-// misplaced reports whether the annotation stands elsewhere than in
-// metadata.annotations, where nobody looks for it.
+// misplaced reports whether the annotation is outside of metadata.annotations, where nobody
+// reads it.
 function misplaced(yaml, key) {
   const found = yaml.match(lineOf(key));
   if (!found) return false;
@@ -82,7 +81,7 @@ function misplaced(yaml, key) {
   return parents.join(" ") !== "annotations metadata";
 }
 
-// annotate writes an annotation into the YAML, or takes it out if it is empty.
+// annotate writes an annotation into the YAML, or removes an empty one.
 function annotate(yaml, key, value) {
   const found = yaml.match(lineOf(key));
   const quoted = "'" + value.replaceAll("'", "''") + "'";
@@ -122,29 +121,29 @@ async function preview(field, yaml) {
     answer = await response.json();
     if (!response.ok) return say("failing", answer.message);
   } catch {
-    return say("quiet", "No preview: the simulator does not answer.");
+    return say("quiet", "No preview: the simulator does not respond.");
   }
-  if (mine !== asked) return; // an answer to a newer question is on its way
+  if (mine !== asked) return; // a newer request is on its way
   field.dataset.annotations = answer.annotations.join(" ");
   field.dataset.excluding = answer.excludeAnnotations.join(" ");
   const keys = keysOf(field);
   const key = keyIn(field, yaml);
   field.querySelector(".key-read").textContent = key;
   if (misplaced(yaml, key)) {
-    return say("failing", "The annotation does not stand below “annotations:” in “metadata:”, so no scheduler would see it. Type the regex here, and it is put there.");
+    return say("failing", "The annotation is not in “annotations:” under “metadata:”, so no scheduler reads it. Type the regex here to move it.");
   }
   const excludeKey = excludeIn(field, yaml);
   if (misplaced(yaml, excludeKey)) {
-    return say("failing", `${excludeKey} does not stand below “annotations:” in “metadata:”, so no scheduler would see it.`);
+    return say("failing", `${excludeKey} is not in “annotations:” under “metadata:”, so no scheduler reads it.`);
   }
-  if (!keys.length) return say("waiting", `Nothing in the scheduler “${scheduler}”, as it runs now, reads a regex: any node may run the pod.`);
+  if (!keys.length) return say("pending", `No plugin of the scheduler “${scheduler}” reads a regex: any node may run the pod.`);
   const value = pattern(yaml, key);
   const excluded = pattern(yaml, excludeKey);
-  if (value !== asks || excluded !== excludes) return; // it stands under another key; that is asked for next
+  if (value !== asks || excluded !== excludes) return; // it has another key, which is asked for next
   if (value === null && pattern(yaml, usualKey) !== null) {
-    return say("waiting", `The scheduler reads ${key}, not ${usualKey}: any node may run the pod.`);
+    return say("pending", `The scheduler reads ${key}, not ${usualKey}: any node may run the pod.`);
   }
-  if (value === null && excluded === null) return say("quiet", "Without one, any node may.");
+  if (value === null && excluded === null) return say("quiet", "No regex: any node may run the pod.");
   if (answer.error) return say("failing", answer.error);
   const matches = answer.matches ?? [];
   const names = document.createElement("ul");
@@ -152,10 +151,10 @@ async function preview(field, yaml) {
   if (matches.length > 12) names.append(Object.assign(document.createElement("li"), { className: "more", textContent: `and ${matches.length - 12} more` }));
   const nodes = answer.total === 1 ? "1 node" : answer.total + " nodes";
   const head = document.createElement("p");
-  const without = excluded === null ? "" : ", without those that are excluded";
+  const without = excluded === null ? "" : " after exclusion";
   head.textContent = matches.length
     ? `Matches ${matches.length} of ${nodes}${without}:`
-    : `Matches none of ${nodes} at present${without}: the pod would wait.`;
+    : `Matches none of ${nodes} now${without}: the pod would stay pending.`;
   const notes = (answer.notes ?? []).map((note) => Object.assign(document.createElement("p"), { className: "note", textContent: note + "." }));
-  say(matches.length && !notes.length ? "fine" : "waiting", ...notes, head, names);
+  say(matches.length && !notes.length ? "fine" : "pending", ...notes, head, names);
 }

@@ -11,45 +11,44 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("only")
-	p.createPod("elsewhere", "kubecon-.*")
-	p.panel("#waiting-default-elsewhere")
+	p.createPod("unmatched", "kubecon-.*")
+	p.panel("#pending-default-unmatched")
 	p.says("#verdict", `1 node(s) didn't match the pod's node name regex "kubecon-.*"`)
-	p.says("#verdict", "matches 0 of the 1 node that is there now")
+	p.says("#verdict", "matches 0 of 1 node now")
 	p.says(".prefilter .is-Failed", "RegexScheduling")
 	p.click("#panel [data-close]")
 	p.closed("#panel")
 	p.form("pod")
 	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata: {name: fast}\nspec:\n  nodeSelector: {disk: ssd}\n  containers: [{name: web, image: web}]\n")
 	p.submit()
-	p.panel("#waiting-default-fast")
+	p.panel("#pending-default-fast")
 	p.says(".matrix tbody tr", "only")
 	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
 }
 
-// A regex says nothing of the nodes where nothing reads it.
-func TestARegexThatNothingReadsMatchesNothing(t *testing.T) {
+func TestARegexThatNoPluginReadsHasNoEffect(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)
 	p.createPod("waits", "kubecon-.*") // there are no nodes
-	p.panel("#waiting-default-waits")
-	p.says("#verdict", "kubecon-.* does nothing: nothing in the scheduler “default-scheduler”, as it runs now, reads a regex, so any node may run the pod.")
+	p.panel("#pending-default-waits")
+	p.says("#verdict", "kubecon-.* has no effect: no plugin of the scheduler “default-scheduler” reads a regex. Any node may run the pod.")
 	p.do(chromedp.Navigate(server.URL()))
 	p.configure(head + plugins + guestV2 + `        guestConfig: '{"annotation": "example.com/nodes"}'` + "\n")
-	p.panel("#waiting-default-waits")
-	p.says("#verdict", "kubecon-.* does nothing: the scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex, so any node may run the pod.")
+	p.panel("#pending-default-waits")
+	p.says("#verdict", "kubecon-.* has no effect: the scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex. Any node may run the pod.")
 }
 
-func TestPodsThatWaitForTheSameReasonShareALine(t *testing.T) {
+func TestPodsPendingForTheSameCauseShareALine(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
 	p.many("pod", "lost-{n}", "300", "cncf-.*")
 	p.createPod("broken", `kubecon-.*\`)
-	p.says("#waiting-title", "301")
-	p.waitFor("two reasons are two lines", "document.querySelectorAll('.waiting > li').length === 2")
-	p.says(".waiting > li:last-child", "300 pods")
-	p.says(".waiting > li:last-child", `1 node(s) didn't match the pod's node name regex "cncf-.*"`)
-	p.click(".waiting > li:last-child .more")
+	p.says("#pending-title", "301")
+	p.waitFor("two reasons are two lines", "document.querySelectorAll('.pending > li').length === 2")
+	p.says(".pending > li:last-child", "300 pods")
+	p.says(".pending > li:last-child", `1 node(s) didn't match the pod's node name regex "cncf-.*"`)
+	p.click(".pending > li:last-child .more")
 	p.says("main h1", "300 of 301")
 	p.waitFor("the other is not among them", "!document.getElementById('pod-default-broken')")
 }
@@ -59,10 +58,10 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
 	p.createPod("wanders", "cncf-.*")
-	p.panel("#waiting-default-wanders")
+	p.panel("#pending-default-wanders")
 	p.click("#edit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
-	p.says("#preview", "Matches none of 1 node at present")
+	p.says("#preview", "Matches none of 1 node now")
 	p.typeIn("#regex", "kubecon-1{,2}")
 	p.says("#preview", "to repeat from zero times on, as in Python, write {0,2}.")
 	p.typeIn("#regex", "kubecon-.*")
@@ -74,37 +73,20 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.click("#panel .quiet-danger")
 	p.click("#confirm-yes")
 	p.closed("#panel")
-	p.says("main", "There are no pods yet")
+	p.says("main", "There are no pods.")
 }
 
-func TestWhatTheAPIServerRefusesStandsBesideItsLine(t *testing.T) {
-	for _, wrong := range []struct{ name, yaml, says, line string }{
-		{
-			"a field that must not be missing",
-			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: web\n",
-			"Required value", "7",
-		},
-		{
-			"a field that does not exist",
-			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n    imagery: web\n",
-			"unknown field", "9",
-		},
-		{"a name that is none", "apiVersion: v1\nkind: Node\nmetadata:\n  name: Not_A_Name\n", "RFC 1123", "4"},
-		{"YAML that is none", "apiVersion: v1\nkind: Node\nmetadata:\n\tname: a\n", "cannot start any token", "4"},
-		{
-			"the second of two objects",
-			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fine\n---\nkind: Pod\n", "required", "6",
-		},
-	} {
-		t.Run(wrong.name, func(t *testing.T) {
-			p := open(t, "/")
-			p.form("pod")
-			p.paste("#text", wrong.yaml)
-			p.click("#editor .submit")
-			p.says("#problems", wrong.says)
-			p.says(".gutter .bad", wrong.line)
-		})
-	}
+func TestAProblemOfTheAPIServerIsShownAtItsLine(t *testing.T) {
+	p := open(t, "/")
+	p.form("pod")
+	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: Not_A_Name\n")
+	p.click("#editor .submit")
+	p.says("#problems", "RFC 1123")
+	p.marked("4")
+	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fine\n---\nkind: Pod\n")
+	p.click("#editor .submit")
+	p.says("#problems", "required")
+	p.marked("6")
 }
 
 func TestClosingAFormSendsNothing(t *testing.T) {
@@ -125,7 +107,7 @@ func TestClosingAFormSendsNothing(t *testing.T) {
 	p.says("#nodes-title", "1")
 }
 
-func TestManyAreMadeAndCanBeStopped(t *testing.T) {
+func TestManyObjectsAreCreatedAndTheJobCanBeStopped(t *testing.T) {
 	p := open(t, "/")
 	p.many("node", "few-{n}", "3", "")
 	p.says("#nodes-title", "3")
@@ -154,12 +136,12 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	p.press("/", false)
 	p.focused("#filter")
 	p.typeIn("#filter", "zzz")
-	p.says("main", "is called “zzz”")
+	p.says("main", "matches “zzz”")
 }
 
-// TestAChangeDuringARequestIsAskedForAfterIt: its event may be the last for long, and what it changed
-// may not be in the answer.
-func TestAChangeDuringARequestIsAskedForAfterIt(t *testing.T) {
+// TestAChangeDuringARequestCausesAnother: its event may be the last for long, and the response may
+// lack the change.
+func TestAChangeDuringARequestCausesAnother(t *testing.T) {
 	p := open(t, "/")
 	p.waitFor("no request", `document.querySelector(".htmx-request") === null`)
 	p.do(chromedp.Evaluate(`{

@@ -21,16 +21,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// clusters is how long a comparison may take.
+// clusters is the limit of time for a comparison.
 const clusters = 3 * time.Minute
 
-func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
+func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
-	p.createPod("picky", "nowhere")
-	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-picky')")
+	p.createPod("selective", "no-node")
+	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-selective')")
 	before := string(sim.SchedulerConfig())
 
 	p.click("#cog")
@@ -57,7 +57,7 @@ func TestWhatIsTypedIsComparedWithWhatRuns(t *testing.T) {
 	}
 }
 
-// hangs is a configuration with an extender that answers nothing until it is let go on.
+// hangs is a configuration with an extender that does not respond before goOn.
 func hangs(t *testing.T) (config string, goOn func()) {
 	t.Helper()
 	release := make(chan struct{})
@@ -93,9 +93,8 @@ func TestAComparisonIsStopped(t *testing.T) {
 	p.discard()
 }
 
-// A pod that runs though no scheduler would have put it there stands for a copy that
-// lacks what its pods need.
-func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
+// A running pod that A cannot schedule indicates a copy that lacks what its pods need.
+func TestARunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -113,7 +112,7 @@ func TestAPodThatRunsAndHasNoNodeUnderAIsLoud(t *testing.T) {
 	p.says("main section:first-child li:first-child", "NodeAffinity")
 }
 
-func TestThatNothingWaitsIsSaidWithWhatToDo(t *testing.T) {
+func TestAComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -121,7 +120,7 @@ func TestThatNothingWaitsIsSaidWithWhatToDo(t *testing.T) {
 	p.click("#cog")
 	p.do(chromedp.SetValue("#what-if", "pending", chromedp.ByQuery))
 	p.click("#compare")
-	p.says("#problems", "nothing to compare: every pod of the cluster has a node; choose “every pod anew”, which schedules those, too")
+	p.says("#problems", "nothing to compare: every pod of the cluster has a node; choose “all pods, rescheduled from scratch”")
 }
 
 func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
@@ -134,13 +133,13 @@ func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
 	p.discard()
 }
 
-// Names as clouds give them.
+// Names of a cloud.
 const (
 	cloudNode = "ip-10-0-28-%d.eu-west-1b.compute.internal"
 	cloudPod  = "checkout-frontend-7d9f8b6c5d-%s"
 )
 
-// inTheCloud makes nodes and pods, all of which want the first of the nodes.
+// inTheCloud creates nodes, and pods that select the first node.
 func (p *tab) inTheCloud() {
 	p.Helper()
 	core := sim.Client().CoreV1()
@@ -163,7 +162,7 @@ func (p *tab) inTheCloud() {
 	}
 }
 
-// saved opens the report of the comparison that is shown, as a file.
+// saved opens the saved report of the newest comparison.
 func (p *tab) saved() {
 	p.Helper()
 	var report string
@@ -202,14 +201,14 @@ func TestAComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > b, #pods .both dd > p")
 }
 
-// onEveryScreen reads something on a notebook's screen, and on a phone's.
+// onEveryScreen checks that a text is readable at 1280 and at 390 px.
 func (p *tab) onEveryScreen(what, see string) {
 	p.Helper()
 	p.within(what+" at 1280", func() { p.readable(see) })
 	p.within(what+" at 390", func() { p.onAPhone(func() { p.readable(see) }) })
 }
 
-func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
+func TestComparisonsAreListedAndQueued(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -224,7 +223,7 @@ func TestComparisonsAreListedAndWaitForEachOther(t *testing.T) {
 		p.do(chromedp.Evaluate("'#comparison-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
 		return listed
 	}
-	const waits = "waits until the comparison before it has ended"
+	const waits = "queued: the comparison before it has not ended"
 	first, second := orders("A: "), orders(waits)
 	p.do(chromedp.Navigate(server.URL()))
 	p.says("#jobs", waits) // a reload leaves it at the edge

@@ -10,8 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ceiling is what a click may take in a crowd on a busy machine. Tens of
-// milliseconds are usual.
+// ceiling is the limit of time for a click on a busy machine. Tens of milliseconds are usual.
 const ceiling = 5 * time.Second
 
 func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
@@ -25,10 +24,10 @@ func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
 	t.Logf("1,000 nodes: %.1f s", time.Since(began).Seconds())
 	began = time.Now()
 	p.many("pod", "member-{n}", "4950", "crowd-.*")
-	p.many("pod", "lost-{n}", "50", "nowhere-.*")
+	p.many("pod", "lost-{n}", "50", "no-node-.*")
 	p.long(8*time.Minute, func() {
 		p.says("#summary", "4950 running")
-		p.says(".waiting", "1000 node(s) didn't match")
+		p.says(".pending", "1000 node(s) didn't match")
 	})
 	t.Logf("5,000 pods: %.1f s", time.Since(began).Seconds())
 	t.Logf("memory of the whole simulator: %s", memory(t))
@@ -43,14 +42,14 @@ func TestAThousandNodesAndFiveThousandPods(t *testing.T) {
 	p.timed("sort by pods", func() {
 		p.do(chromedp.Evaluate("const s = document.querySelector('#sort'); s.value = 'pods'; s.dispatchEvent(new Event('change', {bubbles: true}))", nil))
 	}, "location.search.includes('sort=pods')")
-	p.timed("why a pod waits", func() { p.click(".waiting .name") }, "document.querySelector('#panel').open && document.querySelector('#verdict')?.innerText.includes('1000 node(s)')")
+	p.timed("why a pod is pending", func() { p.click(".pending .name") }, "document.querySelector('#panel').open && document.querySelector('#verdict')?.innerText.includes('1000 node(s)')")
 	p.timed("the next rows of its table", func() { p.click("#panel .attempt-body .pager a") }, "document.querySelector('.attempt-body .pager .numbers')?.innerText.startsWith('26–50')")
 	p.timed("close it", func() { p.click("#panel [data-close]") }, "!document.querySelector('#panel').open")
 	p.timed("a node", func() { p.click(".nodes .name") }, "document.querySelector('#panel').open && document.querySelector('#panel .facts')")
 	p.timed("all pods", func() { p.do(chromedp.Navigate(server.URL() + "/pods")) }, "document.querySelector('h1').innerText.includes('5000')")
 }
 
-// many makes many of a kind by its form.
+// many creates many objects by the form of their kind.
 func (p *tab) many(kind, pattern, count, regex string) {
 	p.Helper()
 	p.form(kind)
@@ -63,7 +62,7 @@ func (p *tab) many(kind, pattern, count, regex string) {
 	p.long(8*time.Minute, func() { p.closed("#editor") })
 }
 
-// long gives steps more time than usual.
+// long runs steps with another limit of time.
 func (p *tab) long(limit time.Duration, steps func()) {
 	before := patience
 	patience = limit
@@ -71,7 +70,7 @@ func (p *tab) long(limit time.Duration, steps func()) {
 	steps()
 }
 
-// timed measures how long it takes from a click until what it is for is seen.
+// timed measures the time from a click until its effect is visible.
 func (p *tab) timed(what string, click func(), seen string) {
 	p.Helper()
 	began := time.Now()
@@ -84,8 +83,7 @@ func (p *tab) timed(what string, click func(), seen string) {
 	}
 }
 
-// memory is the resident memory of this process, tests and all, if the system
-// tells.
+// memory is the resident memory of this process, with the tests.
 func memory(t *testing.T) string {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

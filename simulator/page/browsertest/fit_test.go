@@ -30,7 +30,7 @@ kind: ConfigMap
 metadata: {name: settings}
 `
 
-func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
+func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p := open(t, "/")
 	p.scheme("light")
 	p.inTheCloud()
@@ -44,14 +44,14 @@ func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
 	p.says("#problems", "nothing in the manifests makes pods: there is 1 Service")
 	p.paste("#text", manifestsThatDoNotFit)
 	p.click("#editor .submit")
-	p.waitWithin(clusters, "what came of it is shown", "location.pathname.startsWith('/fit/')")
+	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/fit/')")
 	p.says("h1", "2 pods would wait")
 	p.says("#fitted", "3 of 5 fit: 3 in northamerica-northeast1-a")
-	p.says("#fitted .failed", "2 pods would wait: 0/3 nodes are available: ")
+	p.says("#fitted .failed", "2 pods would stay pending: 0/3 nodes are available: ")
 	p.says("main", "1 v1 ConfigMap")
 	p.click("#fitted summary")
-	p.says("#fitted details", "waits")
-	p.onEveryScreen("what came of it", "h1, #fitted .name, #fitted .failed, #fitted li li")
+	p.says("#fitted details", "pending")
+	p.onEveryScreen("the result", "h1, #fitted .name, #fitted .failed, #fitted li li")
 	made, err := sim.Client().AppsV1().Deployments("").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(made.Items) > 0 {
 		t.Errorf("it is in the cluster: %v %v", made, err)
@@ -62,7 +62,7 @@ func TestItIsTriedWhetherManifestsFitAndTheClusterStaysAsItIs(t *testing.T) {
 	p.do(chromedp.SetValue("#until-full", "yes", chromedp.ByQuery))
 	p.click("#editor .submit")
 	p.waitWithin(clusters, "how many fit is shown", "document.querySelector('h1').innerText === '4 more replicas would fit'")
-	p.says("main", "What is short then: cpu, pods.")
+	p.says("main", "Limited by: cpu, pods.")
 	p.says("#fitted", "4 more fit")
 	p.onEveryScreen("how many fit", "h1, #fitted .name, main .because")
 	p.says("#summary", "5 running")

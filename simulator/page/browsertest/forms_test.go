@@ -12,8 +12,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
-// startLongJob starts a job that lasts until it is stopped, at the latest when
-// the test ends.
+// startLongJob starts a job that runs until it is stopped or the test ends.
 func (p *tab) startLongJob() {
 	p.Helper()
 	p.form("node")
@@ -33,7 +32,7 @@ func (p *tab) startLongJob() {
 	})
 }
 
-func TestAFormWhoseJobRunsTakesNoSecondOrder(t *testing.T) {
+func TestAFormIsNotSubmittedAgainWhileItsJobRuns(t *testing.T) {
 	p := open(t, "/")
 	p.startLongJob()
 	p.waitFor("the button is off", "document.querySelector('#editor .submit').disabled")
@@ -64,7 +63,7 @@ func TestAJobWhoseFormIsClosedIsShownAtTheEdge(t *testing.T) {
 	p.waitFor("it is gone", "!document.querySelector('#jobs').childElementCount")
 }
 
-func TestTypedTextIsNotThrownAwayWithoutAQuestion(t *testing.T) {
+func TestEditsAreNotDiscardedWithoutAQuestion(t *testing.T) {
 	p := open(t, "/")
 	const typed = "# mine\n"
 	for _, way := range []struct {
@@ -80,7 +79,7 @@ func TestTypedTextIsNotThrownAwayWithoutAQuestion(t *testing.T) {
 			p.form("node")
 			p.paste("#text", typed)
 			way.do()
-			p.says("#question", "Throw away")
+			p.says("#question", "Discard your changes?")
 			p.focused("#confirm-no")
 			p.press(kb.Escape, false)
 			p.closed("#confirm")
@@ -125,7 +124,7 @@ func TestAFormOnAPageOfItsOwnLeadsOn(t *testing.T) {
 	p.at("/objects")
 }
 
-func TestAFormSaysThatTheSimulatorDoesNotAnswer(t *testing.T) {
+func TestAFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
 	own := httptest.NewServer(handler)
 	defer own.Close()
 	p := openAt(t, own.URL)
@@ -135,7 +134,7 @@ func TestAFormSaysThatTheSimulatorDoesNotAnswer(t *testing.T) {
 	own.CloseClientConnections()
 	own.Listener.Close()
 	p.click("#editor .submit")
-	p.says("#problems", "The simulator does not answer")
+	p.says("#problems", "The simulator does not respond")
 	if p.value("#text") != text {
 		t.Error("the text is gone")
 	}
@@ -143,7 +142,7 @@ func TestAFormSaysThatTheSimulatorDoesNotAnswer(t *testing.T) {
 	p.press(kb.Escape, false)
 	p.closed("#editor")
 	p.click("#cog")
-	p.says("#notices", "The simulator does not answer")
+	p.says("#notices", "The simulator does not respond")
 }
 
 func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
@@ -151,7 +150,7 @@ func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
 	p.createNode("kubecon-1")
 	p.form("pod")
 	p.typeIn("#regex", "kubecon-.*")
-	p.says("#preview", "Nothing in the scheduler “default-scheduler”, as it runs now, reads a regex")
+	p.says("#preview", "No plugin of the scheduler “default-scheduler” reads a regex")
 	p.discard()
 
 	p.configure(head + plugins + guestV2 + "        guestConfig: '{\"annotation\": \"example.com/nodes\"}'\n")
@@ -163,10 +162,10 @@ func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
 	p.paste("#text", strings.Replace(p.value("#text"), "example.com/nodes", "scheduler.wasmkwokwizardry.io/regex", 1))
 	p.says("#preview", "The scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex")
 	p.paste("#text", strings.Replace(p.value("#text"), "spec:\n", "spec:\n  schedulerName: another\n", 1))
-	p.says("#preview", "Nothing in the scheduler “another”")
+	p.says("#preview", "No plugin of the scheduler “another”")
 }
 
-func TestThePreviewLeavesOutWhatIsExcluded(t *testing.T) {
+func TestThePreviewSkipsExcludedNodes(t *testing.T) {
 	const exclude = "    scheduler.wasmkwokwizardry.io/regex-exclude: "
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
@@ -176,11 +175,11 @@ func TestThePreviewLeavesOutWhatIsExcluded(t *testing.T) {
 	p.typeIn("#regex", "kubecon-.*")
 	p.says("#preview", "Matches 2 of 2 nodes")
 	p.paste("#text", strings.Replace(p.value("#text"), "  annotations:\n", "  annotations:\n"+exclude+"'-2$'\n", 1))
-	p.says("#preview", "Matches 1 of 2 nodes, without those that are excluded")
+	p.says("#preview", "Matches 1 of 2 nodes after exclusion")
 	p.typeIn("#regex", "")
-	p.says("#preview", "Matches 1 of 2 nodes, without those that are excluded")
+	p.says("#preview", "Matches 1 of 2 nodes after exclusion")
 	p.paste("#text", strings.Replace(p.value("#text"), "'-2$'", "'('", 1))
 	p.says("#preview", "annotation scheduler.wasmkwokwizardry.io/regex-exclude: missing closing )")
 	p.paste("#text", strings.Replace(p.value("#text"), "'('", "'.'", 1))
-	p.says("#preview", "Matches none of 2 nodes at present, without those that are excluded: the pod would wait")
+	p.says("#preview", "Matches none of 2 nodes now after exclusion: the pod would stay pending")
 }

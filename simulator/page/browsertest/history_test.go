@@ -37,8 +37,7 @@ func TestAPanelIsInTheAddress(t *testing.T) {
 	p.waitFor("the list is there again", "document.querySelector('main .list') && location.pathname === '/pods'")
 }
 
-// The browser says that a dialog was closed with its next frame, which comes late
-// where nothing is drawn.
+// The browser fires the event "close" with its next frame, which is late if nothing is drawn.
 func TestADialogIsClosedBeforeTheBrowserSaysSo(t *testing.T) {
 	p := open(t, "/pods")
 	p.createPod("web", "")
@@ -66,7 +65,7 @@ func TestPanelsAndFormsAreStepsOfTheHistory(t *testing.T) {
 	p.createNode("kubecon-1")
 	p.createPod("web", "")
 	p.click("#node-kubecon-1")
-	p.says("#panel", "Room for pods")
+	p.says("#panel", "Maximum of pods")
 	p.at("/nodes/kubecon-1")
 	p.click("#pod-default-web")
 	p.says("#panel", "Scheduling attempts")
@@ -77,7 +76,7 @@ func TestPanelsAndFormsAreStepsOfTheHistory(t *testing.T) {
 	p.closed("#editor")
 	p.says("#panel", "Scheduling attempts")
 	p.goBack()
-	p.says("#panel", "Room for pods")
+	p.says("#panel", "Maximum of pods")
 	p.at("/nodes/kubecon-1")
 	p.goForward()
 	p.says("#panel", "Scheduling attempts")

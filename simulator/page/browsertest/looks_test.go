@@ -12,7 +12,7 @@ import (
 //go:embed testdata/looks.js
 var looks string
 
-// scene is something to look at, and how to get there from its path.
+// scene is a state of the page, and the steps from its path to there.
 type scene struct {
 	path string
 	do   func(*tab)
@@ -37,16 +37,16 @@ func dialog(button, link string) func(*tab) {
 }
 
 var scenes = []scene{
-	{"/", nil, "#fit, #compare-with, #new, #more, #cog, .waiting .why b, .waiting .why span"},
+	{"/", nil, "#fit, #compare-with, #new, #more, #cog, .pending .why b, .pending .why span"},
 	{"/", menu("#new"), "#new-menu"},
 	{"/", menu("#more"), "#more-menu"},
 	{"/pods", nil, "#new, .list .outcome, .list .clip"},
 	{"/objects", nil, "#new, .shelf-head .button"},
-	{"/pods/default/nowhere", nil, "#verdict h2, #verdict p"},
-	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome, .deeds button, .deeds a"},
+	{"/pods/default/unmatched", nil, "#verdict h2, #verdict p"},
+	{"/nodes/kubecon-1", nil, "main h1, main .list .outcome, .operations button, .operations a"},
 	{"/nodes/kubecon-1/taint", nil, "main h1, #taint, main .submit"},
-	{"/", dialog("", "#waiting-default-nowhere"), "#panel h1, #panel .close, #verdict p"},
-	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .deeds button, .deeds a"},
+	{"/", dialog("", "#pending-default-unmatched"), "#panel h1, #panel .close, #verdict p"},
+	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .operations button, .operations a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("", "#fit"), "#editor h1, #editor .submit, #text, #until-full"},
 	{"/", dialog("", "#compare-with"), "#editor h1, #editor .submit, #text, #what-if"},
@@ -55,30 +55,30 @@ var scenes = []scene{
 	{"/", dialog("#more", "#reset"), "#editor h1, #reset-yes"},
 	{"/new/pod", nil, "main h1, main .submit"},
 	{"/scheduler", nil, "main h1"},
-	{"/nowhere", nil, "main h1"},
+	{"/no-such-page", nil, "main h1"},
 }
 
-// furnish puts something of everything into the cluster.
+// furnish creates nodes, a running and a pending pod.
 func (p *tab) furnish() {
 	p.Helper()
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
 	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
 	p.createPod("matches", "kubecon-.*")
-	p.createPod("nowhere", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.createPod("unmatched", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
 	p.waitFor("the pod is on the node", "document.getElementById('on-default-matches')")
 }
 
 func (p *tab) enter(s scene) {
 	p.Helper()
-	p.quiet = s.path == "/nowhere" // 404 is an error to the browser
+	p.quiet = s.path == "/no-such-page" // 404 is an error to the browser
 	p.do(chromedp.Navigate(server.URL() + s.path))
 	if s.do != nil {
 		s.do(p)
 	}
 }
 
-// scheme chooses light or dark, and takes motion away.
+// scheme sets the colour scheme, light or dark, and reduces motion.
 func (p *tab) scheme(name string) {
 	p.Helper()
 	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
@@ -86,8 +86,7 @@ func (p *tab) scheme(name string) {
 	}))
 }
 
-// fits fails unless the page is as wide as the window, and so is what the
-// selectors mean.
+// fits fails if the page or a selected element is wider than the window.
 func (p *tab) fits(see string) {
 	p.Helper()
 	var wrong []string
@@ -97,8 +96,7 @@ func (p *tab) fits(see string) {
 	}
 }
 
-// readable fails unless what the selectors mean is on the screen as a whole, and
-// can be read.
+// readable fails if a selected text is not in the window, cut, or printed over another.
 func (p *tab) readable(see string) {
 	p.Helper()
 	p.fits(see)
@@ -109,7 +107,7 @@ func (p *tab) readable(see string) {
 	}
 }
 
-// onAPhone does something on a small screen.
+// onAPhone runs steps at 390 px.
 func (p *tab) onAPhone(do func()) {
 	p.Helper()
 	p.do(chromedp.EmulateViewport(390, 844))
@@ -117,7 +115,7 @@ func (p *tab) onAPhone(do func()) {
 	p.do(chromedp.EmulateViewport(1280, 800))
 }
 
-func TestABoxToTickStandsBesideItsLabel(t *testing.T) {
+func TestACheckboxIsBesideItsLabel(t *testing.T) {
 	p := open(t, "/import")
 	p.waitFor("it does", `(() => {
 		const label = document.querySelector("#objects-only").parentElement.getBoundingClientRect();
@@ -129,8 +127,8 @@ func TestABoxToTickStandsBesideItsLabel(t *testing.T) {
 func TestThePluginsOfAVerdictAreSeenOnAPhone(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
-	p.createPod("nowhere", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
-	p.do(chromedp.Navigate(server.URL() + "/pods/default/nowhere"))
+	p.createPod("unmatched", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.do(chromedp.Navigate(server.URL() + "/pods/default/unmatched"))
 	p.onAPhone(func() {
 		p.waitFor("at least three of them are", `[...document.querySelectorAll(".matrix .head")].filter((head) =>
 			head.getBoundingClientRect().right <= head.closest(".scroll").getBoundingClientRect().right).length >= 3`)
@@ -151,13 +149,13 @@ func TestEverythingFitsOnAPhone(t *testing.T) {
 	})
 }
 
-// A copy of a cluster has the most to say in the page's head.
+// The head of a copy of a cluster has the longest texts.
 func TestTheHeadOfALargeCopyFits(t *testing.T) {
 	p := open(t, "/")
 	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
 		p.within(fmt.Sprint(width), func() {
 			p.do(chromedp.EmulateViewport(width, 800), chromedp.Evaluate(`
-				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // nobody draws it anew
+				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // no redraw replaces it
 				document.querySelector("#source")?.remove();
 				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
 				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
@@ -185,18 +183,17 @@ func TestTextHasContrast(t *testing.T) {
 	}
 }
 
-// Names as clouds give them, wherever they stand.
 func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p := open(t, "/")
 	p.scheme("light")
 	p.configure(head + plugins + guestV2)
 	p.inTheCloud()
-	p.says(".waiting", "Too many pods")
-	p.onEveryScreen("the cluster", ".waiting .name, .waiting .why, .card .name, .card .place, .card dt, .card dd span, .card .pods a")
+	p.says(".pending", "Too many pods")
+	p.onEveryScreen("the cluster", ".pending .name, .pending .why, .card .name, .card .place, .card dt, .card dd span, .card .pods a")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
 	p.onEveryScreen("the list of pods", "tbody th, tbody .outcome, tbody .clip")
 	p.panel("tbody a") // one that waits
-	p.onEveryScreen("a pod that waits", "#verdict p, .matrix tbody th, .matrix .because")
+	p.onEveryScreen("a pending pod", "#verdict p, .matrix tbody th, .matrix .because")
 	p.do(chromedp.Navigate(server.URL() + "/nodes/" + fmt.Sprintf(cloudNode, 0)))
-	p.onEveryScreen("a node", "main h1, .deeds button, .facts dt, .facts .wide span, tbody th, tbody .outcome")
+	p.onEveryScreen("a node", "main h1, .operations button, .facts dt, .facts .wide span, tbody th, tbody .outcome")
 }

@@ -1,5 +1,5 @@
 // Package browsertest drives the page in a real Chromium, by clicks and typing,
-// on a real simulator. Where no Chromium is found it skips, and says so.
+// on a real simulator. Without a Chromium it skips, and says so.
 package browsertest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 )
 
-// These are there for all tests: one simulator, its page, and one browser.
+// All tests share one simulator, its page, and one browser.
 var (
 	sim      *simulator.Simulator
 	server   *api.Server
@@ -68,7 +68,7 @@ func startAll(ctx context.Context, binary string) (err error) {
 	if server, err = api.Listen("127.0.0.1", 0, "", mux); err != nil {
 		return err
 	}
-	// No defaults of chromedp: they switch off what the page may need.
+	// Without the defaults of chromedp: they disable features that the page may need.
 	allocator, _ := chromedp.NewExecAllocator(ctx,
 		chromedp.ExecPath(binary), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,

@@ -5,32 +5,10 @@ import (
 	"testing"
 )
 
-// marked waits until just these lines are marked.
+// marked waits until exactly these lines are marked.
 func (p *tab) marked(lines string) {
 	p.Helper()
 	p.waitFor("the marked lines are "+lines, "[...document.querySelectorAll('.gutter .bad')].map((l) => l.innerText).join(' ') === "+quote(lines))
-}
-
-// outdented takes the first two spaces from each line.
-func outdented(text string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
-}
-
-func TestSnippetsAtTheWrongPlaceAreToldWhereTheyBelong(t *testing.T) {
-	p := open(t, "/")
-	p.click("#cog")
-	p.paste("#text", head+outdented(plugins)+outdented(guestV2))
-	p.click("#editor .submit")
-	p.says("#problems", `it belongs under "profiles:"`)
-	p.marked("5 9")
-	p.paste("#text", head+plugins+guestV2+extenders+extenders)
-	p.click("#editor .submit")
-	p.says("#problems", `"extenders" stands on line 13 already`)
-	p.marked("17")
-	p.paste("#text", head+plugins+strings.ReplaceAll(guestV2, "regex_v2", "nope"))
-	p.click("#editor .submit")
-	p.says("#problems", "404 Not Found")
-	p.marked("12")
 }
 
 func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
@@ -56,11 +34,11 @@ func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 		"metadata:\n  name: a\n  labels:\n    " + annotation,
 	} {
 		p.paste("#text", "apiVersion: v1\nkind: Pod\n"+wrong+"spec:\n  containers:\n  - name: web\n    image: web\n")
-		p.says("#preview", "no scheduler would see it")
+		p.says("#preview", "no scheduler reads it")
 		p.waitFor("the preview is not green", "document.querySelector('#preview').matches('.tone-failing')")
 	}
 	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata:\n  "+annotation+"  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n")
-	p.says("#preview", "no scheduler would see it")
+	p.says("#preview", "no scheduler reads it")
 	p.click("#editor .submit")
 	p.says("#problems", `an annotation belongs one level deeper, indented below a line "annotations:"`)
 	p.marked("4")
@@ -70,17 +48,17 @@ func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 	p.waitFor("the pod is on the node", "document.getElementById('on-default-a')")
 }
 
-func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
+func TestARejectedEditMarksItsLine(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createPod("waits", "cncf-.*")
-	p.panel("#waiting-default-waits")
+	p.panel("#pending-default-waits")
 	p.click("#edit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
 	text := p.value("#text")
 	p.paste("#text", strings.Replace(text, "restartPolicy: Always", "restartPolicy: Never", 1))
 	p.click("#editor .submit")
-	p.says("#problems", "delete the Pod and create it anew")
+	p.says("#problems", "delete and recreate the Pod")
 	p.waitFor("no Go is shown", "!document.querySelector('#problems').innerText.includes('core.PodSpec')")
 	p.waitFor("the line is marked", `(() => {
 		const bad = document.querySelectorAll('.gutter .bad');
@@ -88,17 +66,17 @@ func TestAnEditThatIsRefusedMarksWhatWasChanged(t *testing.T) {
 	})()`)
 }
 
-// A pod that matches nothing pushes nobody out, whatever its plugins answer.
-func TestPreemptionIsNotClaimedOfAPodThatMatchesNothing(t *testing.T) {
+// A pod that matches nothing preempts no pods, whatever its plugins return.
+func TestAPodThatMatchesNothingPreemptsNoPods(t *testing.T) {
 	for name, config := range map[string]string{"v1": guestV1, "v2": guestV2} {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, "/")
 			p.configure(head + plugins + config)
 			p.createNode("other")
-			p.createPod("nowhere", "cncf-.*")
-			p.panel("#waiting-default-nowhere")
-			p.says("#panel .attempt[open]", "When nothing fits: PostFilter")
-			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "makes room") {
+			p.createPod("unmatched", "cncf-.*")
+			p.panel("#pending-default-unmatched")
+			p.says("#panel .attempt[open]", "PostFilter if no node fits")
+			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "preempts") {
 				t.Errorf("the page says %s", said)
 			}
 		})
@@ -127,13 +105,13 @@ func TestPreemptionNamesTheNodeAndTheVictims(t *testing.T) {
 	p.panel("#on-default-high")
 	p.waitFor("both attempts are there", "document.querySelectorAll('#panel .attempt').length >= 2")
 	p.click("#panel .attempt:last-of-type summary")
-	p.says("#panel .attempt:last-of-type", "makes room on node small, now nominated: 1 pod pushed out: default/low")
+	p.says("#panel .attempt:last-of-type", "nominates node small and preempts 1 pod: default/low")
 	p.click("#panel .attempt:last-of-type a[href='/pods/default/low']")
-	p.says("#panel #verdict", "It was pushed out of node small")
-	p.says("#panel #verdict", "to make room for default/high")
-	p.says("#panel .attempt[open]", "Once a node is chosen: Reserve to Bind")
+	p.says("#panel #verdict", "Preempted on node small")
+	p.says("#panel #verdict", "by default/high")
+	p.says("#panel .attempt[open]", "Reserve to Bind on the chosen node")
 	p.says("#panel .attempt[open]", "DefaultBinder")
-	p.says("#panel .attempt[open]", "And later")
+	p.says("#panel .attempt[open]", "Preempted later")
 	p.click("#panel #verdict a")
 	p.says("#panel #panel-title", "high")
 }

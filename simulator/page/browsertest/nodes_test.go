@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// nodePanel opens what there is to know of a node.
+// nodePanel opens the panel of a node.
 func (p *tab) nodePanel(name string) {
 	p.Helper()
 	p.click("#node-" + name)
 	p.waitFor("the panel is open", "document.querySelector('#panel').open && !!document.querySelector('#panel #cordon')")
 }
 
-// fitsEverywhere fails unless what the selectors mean is on the screen, on a desk and on a phone.
+// fitsEverywhere is fits at 1280 and at 390 px.
 func (p *tab) fitsEverywhere(see string) {
 	p.Helper()
 	p.fits(see)
@@ -43,7 +43,7 @@ func TestANodeIsCordonedAndTaintedByButtons(t *testing.T) {
 	p.paste("#taint", "dedicated=gpu:NoSchedule")
 	p.submit()
 	p.says("#panel .facts", "dedicated=gpu:NoSchedule")
-	p.fitsEverywhere(".deeds button, .deeds a, #panel .untaint, #panel .close")
+	p.fitsEverywhere(".operations button, .operations a, #panel .untaint, #panel .close")
 	p.click("#panel .untaint")
 	p.waitFor("the taint is gone, and the panel is still open", "document.querySelector('#panel').open && !document.querySelector('#panel .untaint')")
 	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
@@ -52,8 +52,7 @@ func TestANodeIsCordonedAndTaintedByButtons(t *testing.T) {
 	}
 }
 
-// full are workloads of two pods that must both run, of a pod on each node, and a pod of
-// nobody's.
+// full are a Deployment of two pods with a budget, a DaemonSet, and a pod without a controller.
 const full = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -75,7 +74,7 @@ metadata: {name: alone, labels: {app: alone}}
 spec: {containers: [{name: web, image: web}]}
 `
 
-// on is how many pods of an app run on a node.
+// on is the number of running pods of an app on a node.
 func (p *tab) on(node, app string) (running int) {
 	p.Helper()
 	pods, err := sim.Client().CoreV1().Pods("default").List(p.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
@@ -99,13 +98,13 @@ func TestADrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#summary", "4 running")
 	p.nodePanel("first")
 	p.click("#drain-node")
-	p.says("#question", "Drain first? It is cordoned, and its pods are evicted, but for those of DaemonSets. 1 pod that nothing makes anew is then gone.")
+	p.says("#question", "Drain first? This cordons the node and evicts its pods, except those of DaemonSets. 1 pod without a controller will not be recreated.")
 	p.says("#confirm-yes", "Drain ")
 	p.click("#confirm-yes")
 	p.says("#panel .facts", "cordoned")
 	p.says("#drain .job", "Draining first: 1 of 3")
 	p.says("#drain .job", "Cannot evict pod as it would violate the pod's disruption budget.")
-	p.fitsEverywhere("#drain p, #drain button, .deeds button")
+	p.fitsEverywhere("#drain p, #drain button, .operations button")
 	if web, agent, alone := p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone"); web != 2 || agent != 1 || alone != 0 {
 		t.Errorf("on the node run %d, %d and %d", web, agent, alone)
 	}
@@ -125,7 +124,7 @@ func TestADrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.createNode("second")
 	p.nodePanel("first")
 	p.click("#drain-node")
-	p.says("#question", "but for those of DaemonSets.")
+	p.says("#question", "except those of DaemonSets.")
 	p.says("#confirm-yes", "Drain ")
 	p.click("#confirm-yes")
 	p.says("#drain", "Drained first: 2 pods evicted")

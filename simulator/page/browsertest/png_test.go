@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// save writes a picture with the 256 colours that it has most of: a page has
-// few, and the file is a third of the size.
+// save writes a picture with its 256 most frequent colours: a page has few, and the file has a
+// third of the size.
 func save(name string, picture []byte) error {
 	full, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
-func TestABadConfigurationIsShownAndTheOldOneGoesOn(t *testing.T) {
+func TestAnInvalidConfigurationIsReportedAndTheCurrentOneStays(t *testing.T) {
 	for _, bad := range []struct{ name, config, says string }{
 		{"only a comment", "# kind: KubeSchedulerConfiguration\n", "the configuration is empty"},
 		{"invalid YAML", "apiVersion: x\n kind: y\n", "mapping values are not allowed"},
@@ -21,7 +21,7 @@ func TestABadConfigurationIsShownAndTheOldOneGoesOn(t *testing.T) {
 			p.paste("#text", bad.config)
 			p.click("#editor .submit")
 			p.says("#problems", bad.says)
-			p.says("#problems", "The scheduler goes on with the configuration that it had")
+			p.says("#problems", "The scheduler keeps the current configuration")
 			if !strings.HasPrefix(bad.config, "#") {
 				p.waitFor("the line is marked", "document.querySelector('.gutter .bad')")
 			}

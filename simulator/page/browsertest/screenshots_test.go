@@ -14,10 +14,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
 )
 
-// screenshots is the directory that the environment asks for pictures in.
+// screenshots is the directory for pictures, from the environment.
 var screenshots = os.Getenv("SCREENSHOTS")
 
-// shoot takes a picture of what is on the screen, in both colour schemes.
+// shoot takes a picture in both colour schemes.
 func (p *tab) shoot(name string, height int64) {
 	p.Helper()
 	p.shootAs(name, 1280, height, "light", "dark")
@@ -52,7 +52,7 @@ func TestScreenshots(t *testing.T) {
 	p.walk("WasmRegexScheduling")
 	p.shootAs("invalid-regex", 1280, 900, "light")
 	p.click("#panel [data-close]")
-	p.panel("#waiting-default-nowhere")
+	p.panel("#pending-default-unmatched")
 	p.shoot("pending-pod", 960)
 	p.click("#panel [data-close]")
 	p.many("node", "cloudnative-{n}", "6", "")
@@ -67,7 +67,7 @@ func TestScreenshots(t *testing.T) {
 	p.shoot("scheduled-pod", 1250)
 	p.click("#panel [data-close]")
 	p.click("#node-cloudnative-1")
-	p.says("#panel", "Room for pods")
+	p.says("#panel", "Maximum of pods")
 	p.shootAs("node", 1280, 860, "light")
 	p.click("#panel [data-close]")
 	p.shootForms()
@@ -79,7 +79,7 @@ func TestScreenshots(t *testing.T) {
 	p.shootComparison()
 }
 
-// shootComparison is of a configuration that loses pods, against the one that runs.
+// shootComparison compares the current configuration with one that loses pods.
 func (p *tab) shootComparison() {
 	p.do(chromedp.Navigate(server.URL()))
 	p.configure(head)

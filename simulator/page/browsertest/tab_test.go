@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds every single step. Most take milliseconds.
+// patience is the limit of time for each step. Most take milliseconds.
 var patience = 20 * time.Second
 
 // tab is a tab of the browser, as a person uses it.
@@ -26,8 +26,8 @@ type tab struct {
 	quiet bool // not to fail on what the browser complains about
 }
 
-// open opens a path of the page in a tab of its own, in an empty cluster. What
-// the browser complains about in its console fails the test.
+// open opens a path of the page in a new tab, with an empty cluster. Errors and warnings in
+// the browser's console fail the test.
 func open(t *testing.T, path string) *tab {
 	t.Helper()
 	return openAt(t, server.URL()+path)
@@ -67,7 +67,7 @@ func openAt(t *testing.T, url string) *tab {
 	return p
 }
 
-// within makes what is done a test of its own.
+// within runs steps as a subtest.
 func (p *tab) within(name string, do func()) {
 	p.Helper()
 	outer := p.T
@@ -78,9 +78,8 @@ func (p *tab) within(name string, do func()) {
 	p.T = outer
 }
 
-// isAbort reports whether htmx says that it has given up a request of its own,
-// as where a filter is typed faster than the server answers. It says so twice,
-// both times as an error.
+// isAbort reports whether htmx logs that it has aborted its own request, for example when somebody
+// types a filter faster than the server responds. It logs two errors.
 func isAbort(said []byte) bool {
 	return bytes.HasPrefix(said, []byte(`"htmx:sendAbort,`)) || bytes.HasPrefix(said, []byte(`"htmx:afterRequest,`))
 }
@@ -94,12 +93,12 @@ func (p *tab) do(actions ...chromedp.Action) {
 	}
 }
 
-// click clicks on the one thing that the selector means.
+// click clicks the element of a selector.
 func (p *tab) click(selector string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	// A menu that opens focuses an item, and so scrolls away what was to be clicked.
+	// A menu that opens focuses an item, and so may scroll the element away.
 	settled := chromedp.Poll(`(at => !at?.matches("[role=menuitem]") || at.parentNode.contains(document.activeElement))(document.querySelector(`+quote(selector)+`))`,
 		nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	click := func() error {
@@ -114,7 +113,7 @@ func (p *tab) click(selector string) {
 	}
 }
 
-// paste puts a text in the place of a field's, as from the clipboard.
+// paste replaces the text of a field, as from the clipboard.
 func (p *tab) paste(selector, text string) {
 	p.Helper()
 	p.do(
@@ -135,7 +134,7 @@ func (p *tab) typeIn(selector, text string) {
 	)
 }
 
-// text is what a person reads there, or "".
+// text is the visible text of an element, or "".
 func (p *tab) text(selector string) string {
 	var text string
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -144,7 +143,7 @@ func (p *tab) text(selector string) string {
 	return text
 }
 
-// value is what stands in a field.
+// value is the text of a field.
 func (p *tab) value(selector string) string {
 	p.Helper()
 	var text string
@@ -152,7 +151,7 @@ func (p *tab) value(selector string) string {
 	return text
 }
 
-// says waits until a text can be read there.
+// says waits until an element has a text.
 func (p *tab) says(selector, text string) {
 	p.Helper()
 	p.waitFor(fmt.Sprintf("%s says %q", selector, text),
@@ -171,12 +170,12 @@ func (p *tab) waitFor(what, expression string) {
 	p.waitWithin(patience, what, expression)
 }
 
-// leaves reports whether an expression failed as the browser went to another page.
+// leaves reports whether an expression failed because the browser opened another page.
 func leaves(err error) bool {
 	return strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context with specified id")
 }
 
-// waitWithin does so for as long as is said.
+// waitWithin is waitFor with another limit of time.
 func (p *tab) waitWithin(long time.Duration, what, expression string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, long)
@@ -200,7 +199,7 @@ func quote(text string) string {
 	return string(raw)
 }
 
-// form opens the form for a new object, and waits until it can be filled in.
+// form opens the form for a new object, and waits for it.
 func (p *tab) form(kind string) {
 	p.Helper()
 	p.click("#new")
@@ -208,7 +207,7 @@ func (p *tab) form(kind string) {
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text')")
 }
 
-// press presses a key, with Control if that is wanted.
+// press presses a key, perhaps with Control.
 func (p *tab) press(key string, control bool) {
 	p.Helper()
 	if control {
@@ -230,8 +229,7 @@ func (p *tab) at(path string) {
 	p.waitFor("the address is "+path, "location.pathname + location.search === "+quote(path))
 }
 
-// submit sends the form and waits until it closes, and the address is that of what
-// is under it.
+// submit submits the form, and waits until it is closed and no more in the address.
 func (p *tab) submit() {
 	p.Helper()
 	p.click("#editor .submit")
@@ -239,7 +237,7 @@ func (p *tab) submit() {
 	p.waitFor("the form is no more in the address", "!history.state?.editor")
 }
 
-// discard closes the form without sending it.
+// discard closes the form and discards its edits.
 func (p *tab) discard() {
 	p.Helper()
 	p.click("#editor [data-close]")
@@ -247,7 +245,7 @@ func (p *tab) discard() {
 	p.closed("#editor")
 }
 
-// createNode makes a node by its form, under a name or the default one.
+// createNode creates a node by its form, with a name or the default one.
 func (p *tab) createNode(name string) {
 	p.Helper()
 	p.form("node")
@@ -267,7 +265,7 @@ func nameOf(manifest string) string {
 	return name
 }
 
-// createPod makes a pod by its form, with a regex unless that is empty.
+// createPod creates a pod by its form, perhaps with a regex.
 func (p *tab) createPod(name, regex string) {
 	p.Helper()
 	p.form("pod")
@@ -278,7 +276,7 @@ func (p *tab) createPod(name, regex string) {
 	p.submit()
 }
 
-// panel opens what there is to know of a pod, with one click.
+// panel opens the panel of a pod by a click.
 func (p *tab) panel(selector string) {
 	p.Helper()
 	p.click(selector)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-func TestWhatIsExportedCanBeImportedAfterAReset(t *testing.T) {
+func TestAnExportIsImportedAfterAReset(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	p.createNode("kubecon-1")
@@ -42,8 +42,8 @@ func TestWhatIsExportedCanBeImportedAfterAReset(t *testing.T) {
 	p.says("#summary", "regex_v1.wasm")
 }
 
-// refuses imports a file, which is refused.
-func (p *tab) refuses(name, text, says string) {
+// rejects imports a file, which the page rejects.
+func (p *tab) rejects(name, text, says string) {
 	p.Helper()
 	file := filepath.Join(p.TempDir(), name)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -56,20 +56,20 @@ func (p *tab) refuses(name, text, says string) {
 	p.says("#problems", says)
 }
 
-func TestAFileThatIsNoneIsRefused(t *testing.T) {
-	open(t, "/").refuses("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
+func TestAFileThatIsNoExportIsRejected(t *testing.T) {
+	open(t, "/").rejects("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
 }
 
-func TestANameThatYAMLTakesForATruthIsNotQuotedAsAnotherOne(t *testing.T) {
+func TestANameThatIsABooleanInYAMLIsExplained(t *testing.T) {
 	p := open(t, "/")
-	p.refuses("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
+	p.rejects("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
 		"nodes[0].metadata.name: is true or false to YAML, but must be text: put it in single quotes")
 	if said := p.text("#problems"); strings.Contains(said, "'false'") {
 		t.Errorf("the page says %s", said)
 	}
 }
 
-func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t *testing.T) {
+func TestAnExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *testing.T) {
 	file, err := filepath.Abs("../../../snapshot/testdata/kube-scheduler-simulator.export.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestAFileOfKubeSchedulerSimulatorsPageIsImportedAndWhatIsLeftOutIsListed(t 
 			p.click("#objects-only")
 		}
 		p.click("#editor .submit")
-		p.says("#problems", "Imported 1 node and 1 pod. Not all is as it is in the file:")
-		p.says("#problems", "plugin EBSLimits is left out")
+		p.says("#problems", "Imported 1 node and 1 pod. It differs from the file:")
+		p.says("#problems", "field secrets: skipped")
 		p.click("#editor [data-close]")
 		if objectsOnly {
 			p.says("#summary", "regex_v1.wasm")

@@ -6,8 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The pieces that the documents tell people to put into the configuration, as
-// they stand there.
+// The snippets of the documentation for the configuration.
 const (
 	head = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -68,7 +67,7 @@ func (p *tab) configure(config string) {
 	p.says("#notices", "The scheduler runs with the new configuration")
 }
 
-// walk is the rest of the steps, and what is to be seen after each.
+// walk is the other steps, and their effects.
 func (p *tab) walk(by string) {
 	p.Helper()
 	p.createNode("")
@@ -81,16 +80,16 @@ func (p *tab) walk(by string) {
 	p.waitFor("the pod is on a node that its regex matches",
 		"document.getElementById('on-default-matches')?.closest('.card').querySelector('.name').innerText.startsWith('kubecon-')")
 
-	p.createPod("nowhere", "cncf-.*")
-	p.panel("#waiting-default-nowhere")
+	p.createPod("unmatched", "cncf-.*")
+	p.panel("#pending-default-unmatched")
 	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
-	p.says("#verdict", "matches 0 of the 3 nodes")
+	p.says("#verdict", "matches 0 of 3 nodes")
 	p.says("#panel .attempt[open]", by)
 	p.do(chromedp.KeyEvent("\x1b")) // Escape
 	p.closed("#panel")
 
 	p.createPod("broken", `kubecon-.*\`)
-	p.panel("#waiting-default-broken")
-	p.says("#verdict", "Its regex cannot be used")
+	p.panel("#pending-default-broken")
+	p.says("#verdict", "Invalid regex")
 	p.says("#verdict", "trailing backslash at end of expression")
 }

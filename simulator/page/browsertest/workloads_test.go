@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// make makes an object of the form for a kind as it comes, and returns its name.
+// make creates an object by the unedited form of a kind, and returns its name.
 func (p *tab) make(kind string) (name string) {
 	p.Helper()
 	p.form(kind)
@@ -45,10 +45,10 @@ func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
 	p.click("#confirm-yes")
 	p.waitFor("it is gone", "!document.getElementById('delete-deployment-"+row+"')")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("main", "There are no pods yet")
+	p.says("main", "There are no pods.")
 }
 
-func TestWhatIsPastedIsListed(t *testing.T) {
+func TestPastedObjectsAreListed(t *testing.T) {
 	p := open(t, "/objects")
 	p.form("pod")
 	p.paste("#text", `apiVersion: policy/v1
@@ -73,7 +73,7 @@ spec: {replicas: 0, template: {metadata: {labels: {app: old}}, spec: {containers
 `)
 	p.submit()
 	for id, note := range map[string]string{
-		"poddisruptionbudget-default-two": "0 of 0 pods may go", "configmap-default-settings": "2 keys",
+		"poddisruptionbudget-default-two": "0 of 0 pods can be disrupted", "configmap-default-settings": "2 keys",
 		"service-default-front": "app=web", "replicationcontroller-default-old": "0 of 0 ready",
 	} {
 		p.do(chromedp.Navigate(server.URL() + "/objects")) // away from the notice
@@ -94,12 +94,12 @@ func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p.click("#confirm-yes")
 	p.waitFor("it is gone", "!document.getElementById('delete-job-default-"+name+"')")
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("main", "There are no pods yet")
+	p.says("main", "There are no pods.")
 }
 
-// TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume: a class, a claim, and a pod
+// TestTheUneditedFormsCreateAPodWithAVolume: a class, a claim, and a pod
 // with the line that the claim's form shows.
-func TestTheFormsAsTheyComeLeadToAPodThatRunsWithAVolume(t *testing.T) {
+func TestTheUneditedFormsCreateAPodWithAVolume(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.make("storageclass")

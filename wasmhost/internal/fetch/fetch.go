@@ -1,4 +1,4 @@
-// Package fetch gets guests: from web servers, registries and files. It is no API.
+// Package fetch gets guests: from web servers, registries and files. It is not an API.
 //
 // Its errors quote nothing of what a server or a file has answered: whoever may name
 // a guest, as everybody who reaches a simulator may, is not thereby allowed to read

@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"cmp"
@@ -13,11 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Refusal is what the API server has against a document, at the lines that it is
-// about.
-func (d Document) Refusal(err error) []Problem {
+// Problems are those in an error of the API server about a document.
+func (d Document) Problems(err error) []Problem {
 	if meta.IsNoMatchError(err) {
-		return d.problem("kind", "this cluster knows no %s in %s", d.GetKind(), d.GetAPIVersion())
+		return d.problem("kind", "the API server has no kind %s in %s", d.GetKind(), d.GetAPIVersion())
 	}
 	var refused apierrors.APIStatus
 	if !errors.As(err, &refused) {
@@ -31,10 +30,10 @@ func (d Document) Refusal(err error) []Problem {
 		if d.GetNamespace() != "" {
 			where = " in namespace " + d.GetNamespace()
 		}
-		return d.problem("metadata.name", "a %s called %s is there already%s: choose another name, or delete that one first",
+		return d.problem("metadata.name", "%s %s already exists%s: choose another name, or delete it first",
 			d.GetKind(), cmp.Or(details.Name, d.GetName()), where)
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
-		return d.problem("metadata.namespace", "there is no namespace %s: create it first, or take one that is there, such as default", details.Name)
+		return d.problem("metadata.namespace", "namespace %s does not exist: create it first, or use another one, such as default", details.Name)
 	case len(details.Causes) > 0:
 		return d.causes(details.Causes)
 	}
@@ -42,11 +41,11 @@ func (d Document) Refusal(err error) []Problem {
 	return []Problem{{Line: max(mentioned(message, d.Text), d.Line("")), Message: plain(message)}}
 }
 
-// causes are the problems of a refusal. The API server repeats some.
+// causes are the problems of an error, each once.
 func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 	for _, cause := range all {
 		field := cause.Field
-		if d.GetKind() == "Node" { // whose taints are named so
+		if d.GetKind() == "Node" { // whose taints have this path
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
 		p := d.problem(field, "%s", plain(cause.Message))[0]
@@ -64,19 +63,18 @@ func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 	return problems
 }
 
-// The API server sends what is wrong as text. This is its form.
+// The API server sends problems as text, of these forms.
 var (
-	// forbidden is before the message of an admission plugin.
+	// forbidden precedes the message of an admission plugin.
 	forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
-	// notPlain is before the message about a value that is null, JSON, as Go prints it,
-	// or a long text.
+	// notPlain precedes the message about a value that is null, JSON, printed by Go, or long.
 	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]|"([^"\\]|\\.){200,}"): `)
-	// unchangeable is in the message about a field that an update must leave as it is.
-	unchangeable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
+	// immutable is in the message about a field that an update must not change.
+	immutable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
 )
 
-// plain takes out of a message what is for programs: the difference of two structs
-// of Go, and values that are more than a word, up to whole objects.
+// plain removes from a message what is for programs: the difference of two Go structs, and
+// values that are more than a word.
 func plain(message string) string {
 	message, _, _ = strings.Cut(notPlain.ReplaceAllString(message, ""), "\n")
 	return strings.TrimRight(message, " .")

@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"errors"
@@ -23,25 +23,7 @@ spec:
         cpu: lots
 `
 
-func TestAFieldLeadsToItsLine(t *testing.T) {
-	d := yamlcheck.Parse([]byte(strings.Repeat("\n", 10) + shortPod))
-	for path, want := range map[string]int{
-		"":              11,
-		"metadata.name": 14,
-		"metadata.annotations[scheduler.wasmkwokwizardry.io/regex]": 16,
-		"spec.containers[0]":                         19,
-		"spec.containers[0].name":                    19,
-		"spec.containers[0].image":                   19, // is missing: where it should be
-		"spec.containers[0].resources.requests[cpu]": 22,
-		"spec.nonsense.deep":                         17,
-	} {
-		if got := d.Line(path); got != want {
-			t.Errorf("%q is on line %d, want %d", path, got, want)
-		}
-	}
-}
-
-func TestAMessageLeadsToTheFirstValueItSpeaksOf(t *testing.T) {
+func TestAMessageHasTheLineOfItsFirstValue(t *testing.T) {
 	text := yamlcheck.Parse([]byte("profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n"))
 	for message, want := range map[string]int{
 		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
@@ -72,8 +54,8 @@ func TestTextsAreReadObjectByObject(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatIsNotTheAPIServersIsShownAsItIs(t *testing.T) {
-	if got := (Document{}).Refusal(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
+func TestOtherErrorsAreShownUnchanged(t *testing.T) {
+	if got := (Document{}).Problems(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
 		t.Errorf("got %v", got)
 	}
 }

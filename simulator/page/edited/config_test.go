@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"os"
@@ -31,25 +31,10 @@ profiles:
 `
 )
 
-// outdented takes the first two spaces from each line.
-func outdented(text string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
-}
-
-func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
-	const inProfile = `unknown field: it belongs under "profiles:", indented further`
+func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 	const args = "profiles[0].pluginConfig[0].args"
 	replace := strings.ReplaceAll
 	for _, tt := range []struct{ name, text, want string }{
-		{"the snippets at the top level", top + outdented(plugins) + outdented(guest), "5 plugins | " + inProfile + "\n9 pluginConfig | " + inProfile},
-		{
-			"a second list of extenders", top + extender + extender,
-			`9 extenders | "extenders" stands on line 5 already, and may stand only once: merge the two, or remove one`,
-		},
-		{
-			"two unknown fields", top + "  plugin: {}\nextender: []\n",
-			"5 profiles[0].plugin | unknown field: do you mean \"plugins\"?\n6 extender | unknown field: do you mean \"extenders\"?",
-		},
 		{
 			"a guest that is not there", top + plugins + replace(guest, "empty_filter", "nope"),
 			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../testdata/guests/nope.wasm: stat ../../../testdata/guests/nope.wasm: no such file or directory",
@@ -91,10 +76,6 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 				"19 parallelism | Invalid value: 0: should be an integer value greater than zero",
 		},
 		{
-			"a guest whose URL is not read", top + plugins + replace(guest, "pluginConfig", "pluginConfigs"),
-			"9 profiles[0].pluginConfigs | unknown field: do you mean \"pluginConfig\"?",
-		},
-		{
 			"a guestURL beside the args, and a plugin that there is not", top + plugins + "        - name: Other\n" + replace(replace(guest, "      args:\n", ""), "        guestURL", "      guestURL"),
 			"9 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
 				"12 profiles[0].pluginConfig[0].guestURL | unknown field: what the plugin itself reads belongs under \"args:\", indented further",
@@ -103,7 +84,6 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
-		{"a section that is none", top + "leaderElection: true\n", `5 leaderElection | is true or false to YAML, but must be an object: lines such as "name: value" below it, indented further`},
 		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | unknown field: do you mean "annotation"?`},
 		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
 		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: remove this line, and what is below it if that is another one"},
@@ -116,15 +96,15 @@ func TestWhatIsWrongWithAConfigurationStandsAtItsLine(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			if got := listed(ConfigRefusal(tt.text, err)); got != tt.want {
+			if got := listed(ConfigProblems(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}
 }
 
-// What is found only when the plugins are made is told at the line too.
-func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
+// An error of a plugin that starts is reported at its line, too.
+func TestErrorsOfPluginsHaveTheirLines(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{
 			"a value of its args", top + "  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n        type: Least\n",
@@ -140,7 +120,7 @@ func TestWhatAPluginRefusesStandsAtItsLine(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: config})
 			}
-			if got := listed(ConfigRefusal(tt.text, err)); got != tt.want {
+			if got := listed(ConfigProblems(tt.text, err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})

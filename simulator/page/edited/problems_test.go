@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"errors"
@@ -34,53 +34,30 @@ spec:
     image: web
 `
 
-// with puts lines after one of those of the pod.
+// with inserts lines after one of the pod's.
 func with(after, more string) string { return strings.Replace(pod, after, after+more, 1) }
 
-func TestWhatIsWrongWithAnObjectStandsAtItsLine(t *testing.T) {
+func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{
-			"the annotation right under metadata", with("name: a\n", "  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"),
-			`5 metadata.scheduler.wasmkwokwizardry.io/regex | unknown field: an annotation belongs one level deeper, indented below a line "annotations:"`,
-		},
-		{
-			"the snippet as it stands, below metadata", strings.Replace(pod, "  name: a\n", "annotations:\n  scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n  name: a\n", 1),
-			`4 annotations | unknown field: it belongs under "metadata:", indented further`,
-		},
-		{
-			"two fields that do not exist", with("name: web\n", "    nam: b\n    imge: c\n"),
-			"8 spec.containers[0].nam | unknown field: do you mean \"name\"?\n9 spec.containers[0].imge | unknown field: do you mean \"image\"?",
-		},
-		{
-			"two quantities", pod + "    resources: {requests: {cpu: lots,\n      memory: 1 Gi}}\n",
-			`9 spec.containers[0].resources.requests.cpu | is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi
-10 spec.containers[0].resources.requests.memory | is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi`,
-		},
-		{"annotations twice", with("name: a\n", "  annotations: {a: b}\n  annotations: {c: d}\n"), `6 metadata.annotations | "annotations" stands on line 5 already, and may stand only once: merge the two, or remove one`},
 		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field: use one of apiVersion, kind, metadata, spec, status"},
-		{"a misspelt kind", strings.Replace(pod, "Pod", "Pood", 1), "2 kind | there is no Pood in v1: do you mean Pod, of apiVersion v1?"},
-		{"a kind in small letters", strings.Replace(pod, "Pod", "pod", 1), "2 kind | there is no pod in v1: do you mean Pod, of apiVersion v1?"},
-		{"a kind of another group", "apiVersion: v1\nkind: PriorityClass\n", "2 kind | there is no PriorityClass in v1: do you mean PriorityClass, of apiVersion scheduling.k8s.io/v1?"},
-		{"a version that there is not", strings.Replace(pod, "v1", "v2", 1), "2 kind | there is no Pod in v2: do you mean Pod, of apiVersion v1?"},
-		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | no lists here: write the objects one after the other, with a line --- between them"},
-		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be text: 1 says nothing"},
-		{"a template", strings.Replace(pod, "name: a", "name: {{.Name}}", 1), "4 metadata.name | the name of a field must be text; a value that begins with { or [ must stand in quotes"},
-		{"no kind", "apiVersion: v1\n", "1 kind | required: it says what this is"},
-		{"a tab", strings.Replace(pod, "  name: a", "\tname: a", 1), "4 | yaml: found character that cannot start any token: indent with spaces, there is a tab"},
-		{"a line that is indented by chance", with("name: a\n", "   namespace: b\n"), `5 | yaml: mapping values are not allowed in this context: is the line indented like its neighbours? A value with ": " in it must stand in quotes`},
+		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | a List is not supported: separate the objects by a line ---"},
+		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be a string, not 1"},
+		{"no kind", "apiVersion: v1\n", "1 kind | required"},
+		{"a tab", strings.Replace(pod, "  name: a", "\tname: a", 1), "4 | yaml: found character that cannot start any token: use spaces to indent, not tabs"},
+		{"a line that is indented by chance", with("name: a\n", "   namespace: b\n"), `5 | yaml: mapping values are not allowed in this context: does the line have the indentation of its neighbours? A value with ": " in it needs quotes`},
 		{
 			"a pattern between double quotes", with("name: a\n", "  annotations:\n    r: \"kubecon-\\d\"\n"),
-			"6 | yaml: found unknown escape character: between double quotes a backslash means something else: use single quotes",
+			"6 | yaml: found unknown escape character: a backslash is an escape character in double quotes: use single quotes",
 		},
 		{
 			"a pattern that begins with a bracket", with("name: a\n", "  annotations:\n    r: [ab]-1\n"),
-			"6 | yaml: did not find expected key: is the line indented like its neighbours? A value that begins with [, { or a quote and does not end there must stand in single quotes",
+			"6 | yaml: did not find expected key: does the line have the indentation of its neighbours? A value that begins with [, { or a quote and does not end there needs single quotes",
 		},
 		{
 			"a pattern that begins with a star", with("name: a\n", "  annotations:\n    r: *.x\n"),
-			"6 | yaml: did not find expected alphabetic or numeric character: a value that begins with * or & must stand in quotes",
+			"6 | yaml: did not find expected alphabetic or numeric character: a value that begins with * or & needs quotes",
 		},
-		{"no YAML objects", "hello\n", "1 | this is not an object: it has no fields"},
+		{"no YAML objects", "hello\n", "1 | not an object: it has no fields"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, problems := Read(tt.text); listed(problems) != tt.want {
@@ -98,7 +75,7 @@ func refused(kind string, errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
 }
 
-func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
+func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	spec := field.NewPath("spec")
 	for _, tt := range []struct {
@@ -107,11 +84,11 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | a Pod called a is there already: choose another name, or delete that one first"},
+		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | Pod a already exists: choose another name, or delete it first"},
 		{
-			"a namespace that there is not", with("name: a\n", "  namespace: nowhere\n"),
-			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "nowhere"),
-			"5 metadata.namespace | there is no namespace nowhere: create it first, or take one that is there, such as default",
+			"a namespace that there is not", with("name: a\n", "  namespace: missing\n"),
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "missing"),
+			"5 metadata.namespace | namespace missing does not exist: create it first, or use another one, such as default",
 		},
 		{
 			"what an admission plugin is against", with("spec:\n", "  priorityClassName: nope\n"),
@@ -147,7 +124,7 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 		{
 			"a kind that there is not", "apiVersion: example.com/v1\nkind: Thing\n",
 			&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "example.com", Kind: "Thing"}, SearchedVersions: []string{"v1"}},
-			"2 kind | this cluster knows no Thing in example.com/v1",
+			"2 kind | the API server has no kind Thing in example.com/v1",
 		},
 		{"a connection that breaks", pod, errors.New("connection refused"), "0 | connection refused"},
 		{
@@ -160,34 +137,34 @@ func TestWhatTheAPIServerRefusesIsToldInPlainWordsAtItsLine(t *testing.T) {
 			if len(docs) != 1 {
 				t.Fatal(listed(problems))
 			}
-			if got := listed(docs[0].Refusal(tt.err)); got != tt.want {
+			if got := listed(docs[0].Problems(tt.err)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestAnEditThatIsRefusedIsToldAtWhatWasChanged(t *testing.T) {
+func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 	difference := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
 	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
 	before, _ := Read(pod)
 	after, _ := Read(with("image: web\n", "    stdin: true\n  nodeName: x\n"))
-	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to have it otherwise, delete the Pod and create it anew"
+	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to change it, delete and recreate the Pod"
 	want := "9 spec.containers[0].stdin | " + message + "\n10 spec.nodeName | " + message
-	if got := listed(EditRefusal(before[0], after[0], err)); got != want {
+	if got := listed(EditProblems(before[0], after[0], err)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
 	moved, _ := Read(with("image: web\n", "  nodeName: x\n"))
-	if got := listed(EditRefusal(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to have it otherwise, delete the Pod and create it anew" {
+	if got := listed(EditProblems(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to change it, delete and recreate the Pod" {
 		t.Errorf("under a name of the API server's own: got %s", got)
 	}
 	renamed, _ := Read(strings.Replace(pod, "name: a", "name: b", 1))
-	if got := listed(Another(before, renamed)); got != "4 metadata.name | must stay a: for another object use New" {
+	if got := listed(OtherObject(before, renamed)); got != "4 metadata.name | must stay a: use New for another object" {
 		t.Errorf("got %s", got)
 	}
 	nameless, _ := Read(strings.Replace(pod, "metadata:\n  name: a\n", "", 1))
-	if got := listed(Another(before, nameless)); got != "1 metadata.name | must stay a: for another object use New" {
+	if got := listed(OtherObject(before, nameless)); got != "1 metadata.name | must stay a: use New for another object" {
 		t.Errorf("without metadata: got %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"fmt"
@@ -9,40 +9,40 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// Another says where an edit would be of another object than the one it began with.
-func Another(before, after []Document) (problems []Problem) {
+// OtherObject has a problem for each field by which an edit names another object.
+func OtherObject(before, after []Document) (problems []Problem) {
 	if len(before) != 1 || len(after) != 1 {
-		return []Problem{{Message: fmt.Sprintf("this form changes one object, and here are %d", len(after))}}
+		return []Problem{{Message: fmt.Sprintf("this form edits one object; the text has %d", len(after))}}
 	}
 	for _, field := range []string{"apiVersion", "kind", "metadata.namespace", "metadata.name"} {
 		was, _, _ := unstructured.NestedString(before[0].Object, strings.Split(field, ".")...)
 		is, _, _ := unstructured.NestedString(after[0].Object, strings.Split(field, ".")...)
 		if was != is {
-			problems = append(problems, after[0].problem(field, "must stay %s: for another object use New", was)...)
+			problems = append(problems, after[0].problem(field, "must stay %s: use New for another object", was)...)
 		}
 	}
 	return problems
 }
 
-// EditRefusal is what the API server has against a changed object. What must not be
-// changed is shown where it was.
-func EditRefusal(before, after Document, err error) (problems []Problem) {
+// EditProblems are those in an error of the API server about an edited object. A field that is
+// immutable is reported at the edited lines.
+func EditProblems(before, after Document, err error) (problems []Problem) {
 	all := changes("", before.Object, after.Object)
-	for _, p := range after.Refusal(err) {
+	for _, p := range after.Problems(err) {
 		changed := nearest(p.Field, all)
-		if !unchangeable.MatchString(p.Message) || len(changed) == 0 {
+		if !immutable.MatchString(p.Message) || len(changed) == 0 {
 			problems = append(problems, p)
 			continue
 		}
 		for _, field := range changed {
-			problems = append(problems, after.problem(field, "%s; to have it otherwise, delete the %s and create it anew", p.Message, after.GetKind())...)
+			problems = append(problems, after.problem(field, "%s; to change it, delete and recreate the %s", p.Message, after.GetKind())...)
 		}
 	}
 	return problems
 }
 
-// nearest are the paths below a field or, where there are none because the API server
-// calls it otherwise than people do, below the nearest one around it.
+// nearest are the paths below a field or, if there are none because the API server has another
+// name for it, below its nearest parent.
 func nearest(field string, paths []string) (found []string) {
 	for field != "" && len(found) == 0 {
 		for _, path := range paths {
@@ -55,7 +55,7 @@ func nearest(field string, paths []string) (found []string) {
 	return found
 }
 
-// changes are the paths at or below one at which two values differ.
+// changes are the paths at which two values differ.
 func changes(path string, before, after any) (all []string) {
 	old, now := inside(path, before), inside(path, after)
 	if len(old) == 0 || len(now) == 0 {
@@ -70,7 +70,7 @@ func changes(path string, before, after any) (all []string) {
 	return all
 }
 
-// inside are the values in an object or a list, by their paths.
+// inside are the values of an object or a list, by path.
 func inside(path string, value any) map[string]any {
 	values := map[string]any{}
 	switch value := value.(type) {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FuzzPieces compares what is converted in pieces with what is converted at once.
-func FuzzPieces(f *testing.F) {
+// FuzzByElement compares what is converted by element with what is converted at once.
+func FuzzByElement(f *testing.F) {
 	for _, seed := range inBlockStyle {
 		f.Add(seed)
 	}
@@ -28,7 +28,7 @@ func FuzzPieces(f *testing.F) {
 			t.Fatalf("%q is no YAML: %v, but became %s", text, err, got)
 		}
 		if a, b := decoded(t, got), decoded(t, want); !reflect.DeepEqual(a, b) {
-			t.Errorf("%q\nin pieces %s\nat once   %s", text, got, want)
+			t.Errorf("%q\nby element %s\nat once   %s", text, got, want)
 		}
 	})
 }
@@ -41,8 +41,8 @@ var inBlockStyle = []string{
 }
 
 func eachByItself(text string) (string, bool) {
-	out, ok := inPieces([]byte(text), 0, 1<<20)
-	return string(out), ok
+	out, err := byElement([]byte(text), bounds{inOnePiece: 1 << 20, elements: 1 << 20})
+	return string(out), err == nil
 }
 
 func decoded[T string | []byte](t *testing.T, text T) (value any) {
@@ -53,10 +53,10 @@ func decoded[T string | []byte](t *testing.T, text T) (value any) {
 	return value
 }
 
-func TestWhatProgramsWriteIsConvertedInPieces(t *testing.T) {
+func TestWhatProgramsWriteIsConvertedByElement(t *testing.T) {
 	for _, text := range inBlockStyle {
 		if _, ok := eachByItself(text); !ok {
-			t.Errorf("not converted in pieces: %q", text)
+			t.Errorf("not converted by element: %q", text)
 		}
 	}
 	for _, text := range []string{"{a: b}", "a: [\n{b: c}]\n", "- a\n", "a: &x 1\nb: *x\n", "a:\n- b: c\n d: e\n", "...\n"} {
@@ -66,14 +66,15 @@ func TestWhatProgramsWriteIsConvertedInPieces(t *testing.T) {
 	}
 }
 
-func TestAListIsAsLongAsItWasWhateverThePieces(t *testing.T) {
-	text := "items:\n" + strings.Repeat("- name: a\n", 3*pieceSize/10) + "kind: List\n"
-	out, err := toJSON([]byte(text), bounds{inOnePiece: pieceSize * 2})
+func TestALongListKeepsItsLength(t *testing.T) {
+	const long = 3 * smallYAML / 10
+	text := "items:\n" + strings.Repeat("- name: a\n", long) + "kind: List\n"
+	out, err := toJSON([]byte(text), bounds{inOnePiece: smallYAML * 2, elements: long * anObject})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if items, _ := decoded(t, out).(map[string]any)["items"].([]any); len(items) != 3*pieceSize/10 {
-		t.Errorf("%d items, want %d", len(items), 3*pieceSize/10)
+	if items, _ := decoded(t, out).(map[string]any)["items"].([]any); len(items) != long {
+		t.Errorf("%d items, want %d", len(items), long)
 	}
 }
 
@@ -102,7 +103,7 @@ func TestWhatIsReadFromAFileIsBounded(t *testing.T) {
 		t.Errorf("within the bound: %v", err)
 	}
 	_, _, err := ReadWithin(t.Context(), strings.NewReader(file), 1<<20)
-	if large, ok := err.(TooLarge); !ok || large.Error() != "more than 1 MB are too much to be read: --max-size allows more" {
+	if large, ok := err.(TooLarge); !ok || large.Error() != "more than 1 MB is too much to be read: --max-size allows more" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package typed
+package edited
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-// ConfigRefusal is what is wrong with a scheduler's configuration, at the lines that
-// it is about: an error of [scheduler.Read], or of a scheduler.
-func ConfigRefusal(text string, err error) (problems []Problem) {
+// ConfigProblems are those in an error of [scheduler.Read], or of a scheduler, about a
+// configuration.
+func ConfigProblems(text string, err error) (problems []Problem) {
 	var mistakes scheduler.Mistakes
 	if !errors.As(err, &mistakes) {
 		if wrong := syntax(text); wrong != nil {
