@@ -1,9 +1,9 @@
 // Package guest is a kit for guests: WebAssembly modules that decide in the
 // scheduler (docs/guests.md). Go and TinyGo compile it.
 //
-// The packages below it are the hooks. Each exports its functions where it is
-// imported, and the host calls no others; so import those that you need, and give
-// each its function in init:
+// The packages below it are the hooks. A package exports its functions when it is
+// imported, and the host calls no others. So import the hooks that you need, and set
+// each in init:
 //
 //	func init() {
 //		filter.Set(func(_ guest.Pod, node guest.Node) guest.Status { … })
@@ -12,7 +12,7 @@
 //
 //	func main() {} // is not called in a library
 //
-// A hook runs alone, and nothing runs between two. Package guesttest runs hooks in
+// One hook runs at a time, and nothing runs in between. Package guesttest runs hooks in
 // go test, without Wasm.
 package guest
 
@@ -22,13 +22,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-// Status is the verdict of a hook. The zero Status is Success.
+// Status is the result of a hook. The zero Status is Success.
 type Status struct {
 	Code   Code
 	Reason string // for a person; Success and Skip need none
 }
 
-// Code is the code of k8s.io/kube-scheduler/framework of that name.
+// Code is the code with that name in k8s.io/kube-scheduler/framework.
 type Code uint32
 
 const (
@@ -41,7 +41,7 @@ const (
 	Pending                      Code = 6
 )
 
-// Report hands the reason to the host, and the code to the export that returns it.
+// Report gives the reason to the host. It returns the code, for the export to return.
 func (s Status) Report() uint32 { return host.Report(uint32(s.Code), s.Reason) }
 
 // Field is a field of a pod or a node, as the downward API and CEL write it.
@@ -67,12 +67,12 @@ func NodeAnnotation(key string) Field { return Field("node.metadata.annotations[
 
 var config = make(host.Buffer, 1<<10)
 
-// Config returns the guestConfig of the plugin's args, empty if there is none.
+// Config returns the guestConfig of the plugin's args. It is empty if there is none.
 func Config() []byte {
 	return bytes.Clone(config.Fill(func(ptr, limit uint32) uint32 { return host.GetConfig(ptr, limit) }))
 }
 
-// Severity is what klog calls it.
+// Severity is a severity of klog.
 type Severity uint32
 
 const (
@@ -81,7 +81,7 @@ const (
 	Severe  Severity = 2 // klog's error
 )
 
-// Log writes a line to the scheduler's log, if the plugin's logSeverity lets it.
+// Log writes a line to the scheduler's log, if the plugin's logSeverity permits it.
 func Log(severity Severity, message string) {
 	host.Give(message, func(ptr, size uint32) { host.Log(uint32(severity), ptr, size) })
 }

@@ -32,7 +32,7 @@ import (
 
 var unsuitable = guest.Status{Code: guest.Unschedulable, Reason: "not here"}
 
-// TestEachHookHearsAndTells has each hook write down what it was told, and answer
+// TestEachHookHearsAndTells has each hook write down what it was given, and answer
 // something that no other does.
 func TestEachHookHearsAndTells(t *testing.T) {
 	var heard string

@@ -6,30 +6,29 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-// Pod is a pod of the host's. It stays there until it is asked for something.
+// Pod is a pod of the scheduler. Its methods read it from the host.
 type Pod struct{ object }
 
-// Node is a node of the host's. It stays there until it is asked for more than its
-// name.
+// Node is a node of the scheduler. Its methods read it from the host. Name is cheap: the
+// host sends nothing but the name.
 type Node struct{ object }
 
 // CurrentPod is the pod of the scheduling cycle.
 func CurrentPod() Pod { return Pod{object{readPod}} }
 
-// TargetPod is the pod that PreFilter's extensions are asked about.
+// TargetPod is the pod that PreFilter's extensions add or remove.
 func TargetPod() Pod { return Pod{object{readTarget}} }
 
-// CurrentNode is the node that the hook is asked about.
+// CurrentNode is the node of the hook's call.
 func CurrentNode() Node { return Node{object{readNode}} }
 
 // Name returns the node's name.
 func (Node) Name() string { return string(readName()) }
 
-// object is a pod or a node, which have their metadata alike: what returns its bytes,
-// valid until it is called again.
+// object is a pod or a node. read returns its bytes, which are valid until the next call.
 type object struct{ read func() []byte }
 
-// A node's name has 253 bytes at most, a pod mostly some kilobytes.
+// A node's name has at most 253 bytes, and most pods have some kilobytes.
 var (
 	pods, targets, nodes = make(host.Buffer, 16<<10), make(host.Buffer, 0), make(host.Buffer, 0)
 	nodeName             = make(host.Buffer, 256)
@@ -88,9 +87,9 @@ func (o object) Label(key string) (value string, ok bool) { return o.entry(metaL
 // Annotation returns the value of an annotation, and whether there is one.
 func (o object) Annotation(key string) (value string, ok bool) { return o.entry(metaAnnotations, key) }
 
-// Annotations returns the values of annotations, in the order of their keys; nil
-// for one that there is not. The object is read once, and the values are valid until
-// the next is. The error says that the host's bytes are no protobuf.
+// Annotations returns the values of annotations, in the order of keys. The value of a
+// missing annotation is nil. The object is read once, and the values are valid until
+// the next object is read. The error means that the host sent invalid protobuf.
 func (o object) Annotations(keys ...string) (values []*string, err error) {
 	return entries(o.read(), metaAnnotations, keys)
 }

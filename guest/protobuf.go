@@ -7,12 +7,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-// errProtobuf says that the host's bytes are no object.
+// errProtobuf means that the host's bytes are not an object.
 var errProtobuf = errors.New("the host sent an object that is not valid protobuf")
 
-// entries finds the values of keys in a map of an object's metadata, without decoding
-// the rest: fields of no interest are skipped by their length. As in any protobuf,
-// of equal keys the last one counts.
+// entries finds the values of keys in a map of an object's metadata. It skips other
+// fields by their length. As in any protobuf, the last of several equal keys counts.
 func entries(object []byte, field uint64, keys []string) (values []*string, err error) {
 	values = make([]*string, len(keys))
 	err = fields(object, objectMetadata, func(metadata []byte) error {
@@ -67,7 +66,7 @@ const (
 	fixed32         = 5
 )
 
-// split parts a field's value from what follows it.
+// split separates a field's value from what follows it.
 func split(message []byte, wireType uint64) (value, rest []byte, err error) {
 	var size uint64
 	switch wireType {

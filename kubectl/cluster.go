@@ -20,7 +20,7 @@ func (o *options) client() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// namespace is the one that the flags or the kubeconfig name; "" is all of them.
+// namespace returns the namespace of the flags or of the kubeconfig. "" is all namespaces.
 func (o *options) namespace() (string, error) {
 	if o.allNamespaces {
 		return metav1.NamespaceAll, nil
@@ -29,7 +29,7 @@ func (o *options) namespace() (string, error) {
 	return namespace, err
 }
 
-// nodes reads the nodes with some labels; "" is all of them.
+// nodes reads the nodes with some labels, or all nodes for "".
 func (o *options) nodes(ctx context.Context, selector string) ([]*v1.Node, error) {
 	return list[v1.Node](ctx, o, "nodes", func(client kubernetes.Interface, opts metav1.ListOptions) (runtime.Object, error) {
 		opts.LabelSelector = selector
@@ -37,7 +37,7 @@ func (o *options) nodes(ctx context.Context, selector string) ([]*v1.Node, error
 	})
 }
 
-// pods reads the pods of a namespace; "" is every namespace.
+// pods reads the pods of a namespace, or of all namespaces for "".
 func (o *options) pods(ctx context.Context, namespace string) ([]*v1.Pod, error) {
 	return list[v1.Pod](ctx, o, "pods", func(client kubernetes.Interface, opts metav1.ListOptions) (runtime.Object, error) {
 		return client.CoreV1().Pods(namespace).List(ctx, opts)

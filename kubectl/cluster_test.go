@@ -26,20 +26,20 @@ func TestOnACluster(t *testing.T) {
 		want   []string
 		status int
 	}{
-		"match":            {[]string{"match", "kubecon"}, []string{"kubecon-1\nkubecon-2\n", "2 of 3 nodes match"}, 0},
-		"match, JSON":      {[]string{"match", "kubecon", "-o", "json"}, []string{`"kubecon-1"`, `"nodes": 3`}, 0},
-		"match, labelled":  {[]string{"match", ".", "-l", "disk=ssd"}, []string{"other\n", "1 of 1 node matches"}, 0},
-		"nodes":            {[]string{"nodes"}, []string{"PATTERN", "kubecon   -          2", "1      1"}, 0},
-		"nodes, elsewhere": {[]string{"nodes", "-n", "kube-system"}, []string{"No pod in kube-system has the annotation " + key}, 0},
-		"nodes, all":       {[]string{"nodes", "-A", "-o", "yaml"}, []string{"- nodes: 2\n  pattern: kubecon\n  pods: 1\n  waiting: 1\n"}, 0},
-		"explain":          {[]string{"explain", "pod/waits"}, []string{"Matches:  2 of 3 nodes", "It says:  0/3 nodes are available"}, 0},
-		"explain, YAML":    {[]string{"explain", "waits", "-o", "yaml"}, []string{"pattern: kubecon\n", "scheduler: '0/3 nodes are available"}, 0},
-		"explain, event":   {[]string{"explain", "new"}, []string{"It says:  told in an event"}, 0},
-		"explain, nobody":  {[]string{"explain", "nobody"}, []string{`error: pods "nobody" not found`}, exitFailed},
-		"lint, live":       {[]string{"lint", "--live", "--strict", "-"}, []string{"matches none of 3 nodes"}, exitMistakes},
-		"completion":       {[]string{"__complete", "explain", ""}, []string{"new\n", "waits\n", ":4\n"}, 0},
-		"no such context":  {[]string{"match", "x", "--context", "nope"}, []string{`error: context "nope" does not exist`}, exitFailed},
-		"nobody's rights":  {[]string{"match", "x", "--as", "eve"}, []string{`error: list nodes: nodes is forbidden: User "eve"`}, exitFailed},
+		"match":                       {[]string{"match", "kubecon"}, []string{"kubecon-1\nkubecon-2\n", "2 of 3 nodes match"}, 0},
+		"match, JSON":                 {[]string{"match", "kubecon", "-o", "json"}, []string{`"kubecon-1"`, `"nodes": 3`}, 0},
+		"match, labelled":             {[]string{"match", ".", "-l", "disk=ssd"}, []string{"other\n", "1 of 1 node matches"}, 0},
+		"nodes":                       {[]string{"nodes"}, []string{"PATTERN", "kubecon   -          2", "1      1"}, 0},
+		"nodes, in another namespace": {[]string{"nodes", "-n", "kube-system"}, []string{"No pod in kube-system has the annotation " + key}, 0},
+		"nodes, all":                  {[]string{"nodes", "-A", "-o", "yaml"}, []string{"- nodes: 2\n  pattern: kubecon\n  pending: 1\n  pods: 1\n"}, 0},
+		"explain":                     {[]string{"explain", "pod/waits"}, []string{"Matches:  2 of 3 nodes", "Message:  0/3 nodes are available"}, 0},
+		"explain, YAML":               {[]string{"explain", "waits", "-o", "yaml"}, []string{"pattern: kubecon\n", "scheduler: '0/3 nodes are available"}, 0},
+		"explain, event":              {[]string{"explain", "new"}, []string{"Message:  reported in an event"}, 0},
+		"explain, nobody":             {[]string{"explain", "nobody"}, []string{`error: pods "nobody" not found`}, exitFailed},
+		"lint, live":                  {[]string{"lint", "--live", "--strict", "-"}, []string{"matches none of 3 nodes"}, exitMistakes},
+		"completion":                  {[]string{"__complete", "explain", ""}, []string{"new\n", "waits\n", ":4\n"}, 0},
+		"no such context":             {[]string{"match", "x", "--context", "nope"}, []string{`error: context "nope" does not exist`}, exitFailed},
+		"nobody's rights":             {[]string{"match", "x", "--as", "eve"}, []string{`error: list nodes: nodes is forbidden: User "eve"`}, exitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, pod(key+": '^gpu'"), tt.args...)
@@ -55,8 +55,8 @@ func TestOnACluster(t *testing.T) {
 	}
 }
 
-// fill makes nodes, a pod that a scheduler has given up, and one of which it has
-// told in an event only.
+// fill creates nodes, a pod that a scheduler has rejected, and one with a scheduler's
+// event only.
 func fill(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	must := func(err error) {
@@ -81,7 +81,7 @@ func fill(t *testing.T, client kubernetes.Interface) {
 		must(err)
 		if name == "new" {
 			_, err := client.CoreV1().Events("default").Create(ctx, &v1.Event{
-				ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedScheduling", Message: "told in an event",
+				ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedScheduling", Message: "reported in an event",
 				InvolvedObject: v1.ObjectReference{Kind: "Pod", Namespace: "default", Name: name, UID: p.UID},
 			}, metav1.CreateOptions{})
 			must(err)

@@ -1,9 +1,8 @@
-// Package kubectl is kubectl's plugin `kubectl regex`: it finds a bad pattern
-// before the scheduler sees it, and says what patterns come to on a cluster's nodes.
-// It is no API.
+// Package kubectl is kubectl's plugin `kubectl regex`. It finds bad patterns before the
+// scheduler does, and shows which of a cluster's nodes a pattern matches. It is not an API.
 //
-// It reads, and never writes. What a pattern means and which are refused is
-// package regex's to say, in the words that the scheduler uses.
+// It only reads. Package regex decides what a pattern means and which patterns are
+// refused, so the messages are those of the scheduler.
 package kubectl
 
 import (
@@ -23,20 +22,19 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// Exit statuses. Whoever lints in a pipeline must tell a mistake in a manifest from
-// a lint that did not run.
+// Exit statuses. A pipeline must distinguish a mistake in a manifest from a failed lint.
 const (
 	exitMistakes = 1
 	exitFailed   = 2
 )
 
-// errMistakes means that what was looked at is wrong, and that this was printed.
+// errMistakes means that there are mistakes, which were printed.
 var errMistakes = errors.New("there are mistakes")
 
-// errUnread means that some of it could not be looked at, and that this was printed.
-var errUnread = errors.New("not all could be read")
+// errUnread means that some files could not be read, which was printed.
+var errUnread = errors.New("some files could not be read")
 
-// options are what the commands have in common.
+// options are common to the commands.
 type options struct {
 	genericiooptions.IOStreams
 	cluster       *genericclioptions.ConfigFlags
@@ -45,8 +43,8 @@ type options struct {
 	policy        regex.Policy
 }
 
-// Run carries out `kubectl regex` and returns its exit status: 0, 1 where a pattern
-// or a manifest is wrong, 2 where that could not be found out.
+// Run runs `kubectl regex` and returns its exit status: 0, 1 if a pattern or a manifest is
+// wrong, and 2 if that could not be found out.
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	cmd := newCommand(streams)
 	cmd.SetArgs(args)
@@ -67,7 +65,7 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 	return exitFailed
 }
 
-// displayName is what people write: krew gives the plugin another name than we do.
+// displayName is the command that the user typed. Krew gives the plugin another name.
 func displayName() string {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	if plugin, ok := strings.CutPrefix(name, "kubectl-"); ok {
@@ -80,12 +78,12 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, cluster: genericclioptions.NewConfigFlags(true), policy: regex.Default}
 	cmd := &cobra.Command{
 		Use:   "kubectl-regex",
-		Short: "Which nodes a pod's regex matches, and what is wrong with it",
-		Long: "Which nodes a pod's regex matches, and what is wrong with it.\n\n" +
-			"Exit status 1 means that a pattern or a manifest is wrong, 2 that this could not be found out.",
-		Example: "  kubectl regex match 'kubecon-.*'   # which nodes match\n" +
-			"  kubectl regex lint deploy/         # mistakes in manifests\n" +
-			"  kubectl regex explain web-0        # why a pod is pending",
+		Short: "Check the regex annotations of pods against nodes and manifests",
+		Long: "Check the regex annotations of pods against nodes and manifests.\n\n" +
+			"The exit status is 1 if a pattern or a manifest is wrong, and 2 if that could not be found out.",
+		Example: "  kubectl regex match 'kubecon-.*'   # list the nodes that match\n" +
+			"  kubectl regex lint deploy/         # find mistakes in manifests\n" +
+			"  kubectl regex explain web-0        # explain why a pod is pending",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: displayName()},
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return o.policy.Validate()
@@ -95,23 +93,22 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
 	o.cluster.AddFlags(cmd.PersistentFlags())
-	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The annotation that carries the pattern")
-	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The annotation that carries the pattern of nodes to exclude")
+	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The key of the annotation with the pattern")
+	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The key of the annotation with the pattern of nodes to exclude")
 	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o), newHostlist())
 	cli.Complete(cmd)
 	return cmd
 }
 
-// addOutput gives a command its --output, which takes the named formats. The first is
-// for people, and what it is without the flag.
+// addOutput adds --output with the named formats to a command. The first is the default.
 func (o *options) addOutput(cmd *cobra.Command, formats ...string) {
-	output := cmd.Flags().StringP("output", "o", formats[0], "Output format: "+strings.Join(formats, ", "))
+	output := cmd.Flags().StringP("output", "o", formats[0], "Output format. One of: "+strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.output = *output
 		if !slices.Contains(formats, o.output) {
-			return fmt.Errorf("--output %s: give one of %s", o.output, strings.Join(formats, ", "))
+			return fmt.Errorf("--output %s: use one of %s", o.output, strings.Join(formats, ", "))
 		}
 		return run(cmd, args)
 	}

@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// explanation is what explain answers.
+// explanation is the result of explain.
 type explanation struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
@@ -29,26 +29,26 @@ type explanation struct {
 	// Matches are the nodes that the pattern matches, of Nodes.
 	Matches []string `json:"matches"`
 	Nodes   int      `json:"nodes"`
-	// Obstacles are why nodes that match are no place for the pod, as far as
-	// the pod and the node show it.
+	// Obstacles are why matching nodes reject the pod, as far as the API's objects
+	// show it.
 	Obstacles []obstacle `json:"obstacles,omitempty"`
-	// Scheduler is what the scheduler says, in the pod's condition or an event.
+	// Scheduler is the scheduler's message, from the pod's condition or an event.
 	Scheduler string `json:"scheduler,omitempty"`
-	// Notes are what the author of a pattern may not have meant.
+	// Notes warn of patterns that may not mean what their author expects.
 	Notes []string `json:"notes,omitempty"`
-	// NotRead are what explain could not look at, and why.
+	// NotRead is what explain could not read, and why.
 	NotRead []string `json:"notRead,omitempty"`
-	// Verdict says in one sentence where the pod stands, Help what would help.
+	// Verdict is the state of the pod in one sentence, and Help how to change it.
 	Verdict string   `json:"verdict"`
 	Help    []string `json:"help,omitempty"`
 
-	decides string // the annotation that is refused, or else the one that decides
+	decides string // the annotation to change
 }
 
 func newExplain(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "explain POD",
-		Short:             "Say why a pod is pending or runs where it does: its pattern, its nodes, and what else rejects it",
+		Short:             "Explain why a pod is pending, or why it runs on its node",
 		Example:           "  kubectl regex explain web-0 -n shop",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completePods,
@@ -85,7 +85,7 @@ func (o *options) explain(ctx context.Context, name string) error {
 	return nil
 }
 
-// explain looks at a pod and at what there is beside it.
+// explain explains the state of a pod.
 func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation {
 	e := &explanation{
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
@@ -102,7 +102,7 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 	case errors.As(err, &wrong):
 		e.Problem, e.decides = err.Error(), wrong.Annotation
 	case selector == nil:
-		e.Verdict = "it has no annotation " + policy.Annotation + ", so every node's name is good"
+		e.Verdict = "it has no annotation " + policy.Annotation + ", so any node's name qualifies"
 		return e
 	default:
 		e.Matches = matching(selector, namesOf(seen.nodes))
@@ -110,7 +110,7 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 	}
 	e.judge(policy, pod, seen)
 	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
-		e.help("what holds for this pod holds for the template in %s %s: change it there, too", owner.Kind, owner.Name)
+		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
 	}
 	return e
 }
@@ -136,7 +136,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// write is the explanation for people.
+// write writes the explanation as text.
 func (e *explanation) write(out io.Writer) {
 	fmt.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	if e.Pattern != nil {
@@ -153,12 +153,12 @@ func (e *explanation) write(out io.Writer) {
 		fmt.Fprintf(out, "Problem:  %s\n", e.Problem)
 	}
 	if e.Scheduler != "" {
-		fmt.Fprintf(out, "It says:  %s\n", e.Scheduler)
+		fmt.Fprintf(out, "Message:  %s\n", e.Scheduler)
 	}
-	writeList(out, "The pattern may not be what was meant:", e.Notes)
-	writeList(out, "Nodes that match, and what rejects the pod there:", e.Obstacles)
-	writeList(out, "Not looked at:", e.NotRead)
-	writeList(out, "What would help:", e.Help)
+	writeList(out, "The pattern may not mean what you expect:", e.Notes)
+	writeList(out, "Matching nodes, and why they reject the pod:", e.Obstacles)
+	writeList(out, "Not checked:", e.NotRead)
+	writeList(out, "To fix it:", e.Help)
 }
 
 // writeList writes the first lines of a list, if it has any.

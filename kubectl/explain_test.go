@@ -24,7 +24,7 @@ func node(name string, change ...func(*v1.Node)) *v1.Node {
 	return n
 }
 
-// podWith is a pod that waits, with a pattern.
+// podWith is a pending pod with a pattern.
 func podWith(pattern string, change ...func(*v1.Pod)) *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Annotations: map[string]string{key: pattern}}}
 	p.Spec.SchedulerName = "mine"
@@ -76,7 +76,7 @@ func TestExplain(t *testing.T) {
 		seen surroundings
 		want []string
 	}{
-		"Python":   {podWith("kubecon-1{,2}"), seen, []string{"The pattern may not be what was meant:\n  - annotation " + key + ": in RE2", "write {0,2}"}},
+		"Python":   {podWith("kubecon-1{,2}"), seen, []string{"The pattern may not mean what you expect:\n  - annotation " + key + ": in RE2", "write {0,2}"}},
 		"excluded": {podWith("kubecon", excluding("-1$")), seen, []string{"Excludes: -1$", "Matches:  1 of 3 nodes: kubecon-2"}},
 		"all excluded": {
 			podWith("", func(p *v1.Pod) { delete(p.Annotations, key) }, excluding("")), seen,
@@ -85,34 +85,34 @@ func TestExplain(t *testing.T) {
 		"a bad exclusion": {podWith("kubecon", excluding("(")), seen, []string{
 			"annotation " + key + `-exclude: missing closing ): "("`, "kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN",
 		}},
-		"another case, and excluded": {podWith("KUBECON-1", excluding("-1$")), seen, []string{"What would help:\n  - change the pattern ("}},
+		"another case, and excluded": {podWith("KUBECON-1", excluding("-1$")), seen, []string{"To fix it:\n  - change the pattern ("}},
 		"obstacles at each":          {podWith("kubecon"), seen, []string{"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "kubecon-1: it is cordoned", "kubecon-2: it has the taint"}},
 		"a node without an obstacle": {podWith("."), seen, []string{
-			"nothing that explain looks at rejects it on other; what the scheduler says has the reason", "kubectl uncordon kubecon-1", "mend what the scheduler names",
+			"explain finds no reason to reject it on other; the scheduler's message has the reason", "kubectl uncordon kubecon-1", "fix what the scheduler's message names",
 		}},
 		"tolerations": {podWith("kubecon", func(p *v1.Pod) {
 			p.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
-		}), seen, []string{"nothing that explain looks at rejects it on kubecon-1, kubecon-2"}},
+		}), seen, []string{"explain finds no reason to reject it on kubecon-1, kubecon-2"}},
 		"an extended resource": {podWith("other", asks("1", "1Gi"), func(p *v1.Pod) {
 			p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("2")
-		}), seen, []string{"other: the pod asks for more than it has in all: 2 of 0 example.com/gpu"}},
+		}), seen, []string{"other: the pod requests more than it has in all: 2 of 0 example.com/gpu"}},
 		"a node that is not ready": {podWith("b"), surroundings{nodes: []*v1.Node{node("b", func(n *v1.Node) {
 			n.Spec.Taints = []v1.Taint{{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule}}
 		})}, scheduler: "0/1"}, []string{"kubectl describe node b: the taint goes when its cause does"}},
-		"as much as there is":         {podWith("other", asks("3", "15Gi")), seen, []string{"nothing that explain looks at rejects it on other"}},
-		"more than is free":           {podWith("other", asks("4", "16Gi")), seen, []string{"other: the pod asks for more than is free: 4 of 3 cpu, 16Gi of 15Gi memory"}},
-		"nobody may see other pods":   {podWith("other", asks("4", "16Gi")), forbidden, []string{"nothing that explain looks at rejects it on other", "Not looked at:\n  - list pods: forbidden"}},
+		"as much as there is":         {podWith("other", asks("3", "15Gi")), seen, []string{"explain finds no reason to reject it on other"}},
+		"more than is free":           {podWith("other", asks("4", "16Gi")), seen, []string{"other: the pod requests more than is free: 4 of 3 cpu, 16Gi of 15Gi memory"}},
+		"nobody may see other pods":   {podWith("other", asks("4", "16Gi")), forbidden, []string{"explain finds no reason to reject it on other", "Not checked:\n  - list pods: forbidden"}},
 		"its scheduler is silent":     {podWith("other"), unseen, []string{"its scheduler mine, which has scheduled other pods, has not reported on it yet"}},
-		"two claims":                  {podWith("gpu"), lacking, []string{"PersistentVolumeClaim a does not exist, PersistentVolumeClaim b is being deleted\n", "create a", "recreate b", "change the pattern, too, since no node's name matches"}},
-		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other, though the pattern is refused now"}},
-		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler looked at it; there is no such node"}},
-		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler looked at it; the name matches all the same\n"}},
+		"two claims":                  {podWith("gpu"), lacking, []string{"PersistentVolumeClaim a does not exist, PersistentVolumeClaim b is being deleted\n", "create a", "recreate b", "change the pattern, too: no node's name matches"}},
+		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other, though the pattern is invalid"}},
+		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler tried it; this node does not exist"}},
+		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler tried it; the name matches anyway\n"}},
 		"created for it, and bad":     {podWith("(", on("other"), created), seen, []string{"a scheduler would refuse the pattern\n"}},
-		"deleted while it runs":       {podWith("other", on("other"), deleted), seen, []string{"it is being deleted", "the kubelet of other ends its containers", "--force"}},
-		"deleted before it has begun": {podWith("other", deleted), seen, []string{"no scheduler looks at it any more\n"}},
+		"deleted while it runs":       {podWith("other", on("other"), deleted), seen, []string{"it is being deleted", "the kubelet of other stops its containers", "--force"}},
+		"deleted before it has begun": {podWith("other", deleted), seen, []string{"no scheduler tries it any more\n"}},
 		"of a Deployment": {podWith("(", func(p *v1.Pod) {
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-1", Controller: new(true)}}
-		}), seen, []string{"holds for the template in ReplicaSet web-1"}},
+		}), seen, []string{"change the pod template of ReplicaSet web-1, too"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -200,7 +200,7 @@ func TestUsage(t *testing.T) {
 	}
 	var got []string
 	for _, u := range usage(regex.Default, pods, []string{"kubecon-1", "kubecon-2", "other"}) {
-		got = append(got, fmt.Sprintf("%s\t%d\t%d\t%d\t%s", u, u.Nodes, u.Pods, u.Waiting, u.Problem))
+		got = append(got, fmt.Sprintf("%s\t%d\t%d\t%d\t%s", u, u.Nodes, u.Pods, u.Pending, u.Problem))
 	}
 	want := []string{
 		"kubecon\t-\t2\t2\t1\t",
@@ -208,7 +208,7 @@ func TestUsage(t *testing.T) {
 		"-\t-1$\t2\t1\t1\t",
 		"^gpu\t-\t0\t1\t1\tmatches no node",
 		"kubecon\t-1$\t1\t1\t1\t",
-		"kubecon\t[\t0\t1\t0\twhat to exclude: missing closing ]",
+		"kubecon\t[\t0\t1\t0\texclude annotation: missing closing ]",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

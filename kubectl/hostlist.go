@@ -11,9 +11,9 @@ import (
 func newHostlist() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hostlist LIST",
-		Short: "Print the pattern of a hostlist, as Slurm writes it",
-		Long: "Print the pattern of a hostlist, as Slurm writes it: names with ranges of numbers in brackets, separated by commas.\n" +
-			"The pattern matches these names and no others. A number in the list has as many digits as the first of its range.",
+		Short: "Convert a hostlist, as Slurm writes it, to a pattern",
+		Long: "Convert a hostlist, as Slurm writes it, to a pattern. A hostlist is names with ranges of numbers in brackets, separated by commas.\n" +
+			"The pattern matches these names only. The numbers of a range have as many digits as its first number.",
 		Example: "  kubectl regex hostlist 'node[001-128],gpu[1-2]'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

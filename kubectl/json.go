@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// readJSON reads one or more documents of JSON, as far as lint looks at them: it leaves out
-// values that are neither in a mapping called metadata nor needed to know what an object is.
-// The list of a cluster's pods is a hundred megabytes, and goyaml takes ten times as long.
+// readJSON reads one or more JSON documents. It keeps only what lint needs: kind, apiVersion,
+// and what is in a mapping called metadata. The list of a cluster's pods has a hundred
+// megabytes, and goyaml takes ten times as long.
 func readJSON(text []byte) (documents []*yaml.Node, err error) {
 	r := &jsonReader{
 		text: text, line: 1,
@@ -35,10 +35,10 @@ type jsonReader struct {
 	text  []byte
 	line  int
 	begin int // of the line, in bytes
-	done  int // so far the lines are counted
+	done  int // the lines are counted up to here
 }
 
-// value reads a value: kept, if it is in metadata.
+// value reads a value. It returns nil for a scalar that is not needed.
 func (r *jsonReader) value(key string, kept bool) (*yaml.Node, error) {
 	kept = kept || key == "metadata"
 	switch kind := r.PeekKind(); kind {
@@ -96,7 +96,7 @@ func (r *jsonReader) sequence(kept bool) (*yaml.Node, error) {
 	return node, err
 }
 
-// scalar is a string, a number, true, false or null that was just read.
+// scalar makes the node of a string, a number, true, false or null that was just read.
 func (r *jsonReader) scalar(raw jsontext.Value) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Value: string(raw)}
 	switch raw.Kind() {

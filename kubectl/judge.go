@@ -2,7 +2,6 @@ package kubectl
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,46 +11,56 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// judge finds the verdict and what would help. The order is that in which these decide:
-// no scheduler looks at a pod with a gate, whatever its pattern is.
+// judge finds the verdict and what would help. It asks in this order, since no scheduler
+// tries a pod with a gate, whatever its pattern is.
 func (e *explanation) judge(policy regex.Policy, pod *v1.Pod, seen *surroundings) {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		e.judgeDeleted(pod)
-	case e.Node != "" && createdWithNode(pod):
-		e.judgeCreatedWithNode(seen)
+		return
 	case e.Node != "":
-		e.judgePlaced(pod)
+		e.judgeScheduled(pod, seen)
+		return
 	case len(pod.Spec.SchedulingGates) > 0:
-		e.judgeGated(pod)
+		e.Verdict = "it is pending: no scheduler tries it until its scheduling gate " + pod.Spec.SchedulingGates[0].Name + " is removed"
+		e.help("find out why what set the gate has not removed it")
 	case len(seen.lacks) > 0:
 		e.judgeLacks(seen.lacks)
 	case e.Scheduler == "":
 		e.judgeUnseen(pod.Spec.SchedulerName, seen)
 	case e.Problem != "":
 		e.Verdict = "it is pending: the scheduler refuses the pattern"
-		e.help("mend the pattern: %s; the pod is tried again at once", e.annotate(e.decides))
+		e.help("fix the pattern: %s; the scheduler then tries the pod again", e.annotate(e.decides))
+		return
 	case len(e.Matches) == 0:
 		e.judgeMismatch(policy, seen.nodes)
+		return
 	default:
 		e.Obstacles = obstacles(pod, seen, e.Matches)
 		e.judgeMatches()
+		return
+	}
+	// The pattern has not been tried yet.
+	if e.Problem != "" {
+		e.help("fix the pattern, too: the scheduler will refuse it: %s", e.annotate(e.decides))
+	} else if len(e.Matches) == 0 {
+		e.help("change the pattern, too: no node's name matches: %s", e.annotate(e.decides))
 	}
 }
 
 func (e *explanation) judgeDeleted(pod *v1.Pod) {
-	e.Verdict = "it is being deleted, and no scheduler looks at it any more"
+	e.Verdict = "it is being deleted, so no scheduler tries it any more"
 	if len(pod.Finalizers) > 0 {
 		e.Verdict += "; its finalizers keep it: " + strings.Join(pod.Finalizers, ", ")
-		e.help("finalizers are removed by what has set them: look there for what they wait for")
+		e.help("find out why what set the finalizers has not removed them")
 	} else if e.Node != "" {
-		e.Verdict += "; the kubelet of " + e.Node + " ends its containers"
+		e.Verdict += "; the kubelet of " + e.Node + " stops its containers"
 		e.help("if %s is gone for good, kubectl delete pod %s -n %s --force", e.Node, e.Pod, e.Namespace)
 	}
 }
 
-// createdWithNode reports whether a pod names its node since it was created. A node
-// that a scheduler gives a pod is nobody's field.
+// createdWithNode reports whether a pod has named its node since it was created. No field
+// manager owns the node that a scheduler sets.
 func createdWithNode(pod *v1.Pod) bool {
 	return slices.ContainsFunc(pod.ManagedFields, func(by metav1.ManagedFieldsEntry) bool {
 		var fields struct {
@@ -62,48 +71,33 @@ func createdWithNode(pod *v1.Pod) bool {
 	})
 }
 
-func (e *explanation) judgeCreatedWithNode(seen *surroundings) {
-	e.Verdict = fmt.Sprintf("it was created with spec.nodeName %s, so no scheduler looked at it; ", e.Node)
-	switch {
-	case !slices.Contains(namesOf(seen.nodes), e.Node):
-		e.Verdict += "there is no such node"
-	case e.Problem != "":
-		e.Verdict += "a scheduler would refuse the pattern"
-	case slices.Contains(e.Matches, e.Node):
-		e.Verdict += "the name matches all the same"
-		return
-	default:
-		e.Verdict += "the name does not match"
+// judgeScheduled is judge for a pod that has a node.
+func (e *explanation) judgeScheduled(pod *v1.Pod, seen *surroundings) {
+	created, matches := createdWithNode(pod), slices.Contains(e.Matches, e.Node)
+	is := "it is on " + e.Node
+	if created {
+		is = "it was created with spec.nodeName " + e.Node + ", so no scheduler tried it"
 	}
-	e.help("recreate the pod without spec.nodeName")
-}
-
-// judgePlaced is judge for a pod that a scheduler has given a node.
-func (e *explanation) judgePlaced(pod *v1.Pod) {
 	switch {
+	case created && !slices.Contains(namesOf(seen.nodes), e.Node):
+		e.Verdict = is + "; this node does not exist"
+	case created && e.Problem != "":
+		e.Verdict = is + "; a scheduler would refuse the pattern"
+	case created && matches:
+		e.Verdict = is + "; the name matches anyway"
+	case created:
+		e.Verdict = is + "; the name does not match"
 	case e.Problem != "":
-		e.Verdict = "it is on " + e.Node + ", though the pattern is refused now: it was another one, or the pod's scheduler does not read the annotation"
-	case slices.Contains(e.Matches, e.Node):
-		e.Verdict = "it is on " + e.Node + ", whose name matches"
+		e.Verdict = is + ", though the pattern is invalid: it was changed later, or the pod's scheduler does not read the annotation"
+	case matches:
+		e.Verdict = is + ", whose name matches"
 	default:
-		e.Verdict = "it is on " + e.Node + ", whose name does not match: the annotation came later, or the scheduler " + pod.Spec.SchedulerName + " does not read it"
+		e.Verdict = is + ", whose name does not match: the annotation was changed later, or the scheduler " +
+			pod.Spec.SchedulerName + " does not read it"
 		e.help("recreate the pod, so that it is scheduled again")
 	}
-}
-
-func (e *explanation) judgeGated(pod *v1.Pod) {
-	e.Verdict = "it is pending: no scheduler looks at it until its scheduling gate " + pod.Spec.SchedulingGates[0].Name + " is removed"
-	e.help("the gate is removed by what has set it: look there for what it waits for")
-	e.helpLater()
-}
-
-// helpLater is about patterns that come to nothing once a scheduler looks at them.
-func (e *explanation) helpLater() {
-	switch {
-	case e.Problem != "":
-		e.help("mend the pattern, too, which the scheduler will refuse: %s", e.annotate(e.decides))
-	case len(e.Matches) == 0:
-		e.help("change the pattern, too, since no node's name matches: %s", e.annotate(e.decides))
+	if created && !matches {
+		e.help("recreate the pod without spec.nodeName")
 	}
 }
 
@@ -114,25 +108,22 @@ func (e *explanation) judgeLacks(lacks []lack) {
 		e.help("%s", l.help)
 	}
 	e.Verdict = "it is pending: " + strings.Join(problems, ", ")
-	e.helpLater()
 }
 
 // judgeUnseen is judge for a pod that no scheduler has reported on.
 func (e *explanation) judgeUnseen(scheduler string, seen *surroundings) {
 	others := seen.schedulers()
 	if slices.Contains(others, scheduler) {
-		e.Verdict = "it is pending, and its scheduler " + scheduler + ", which has scheduled other pods, has not reported on it yet"
-		e.help("see whether that scheduler still runs, and in its log whether it has come to this pod")
-		e.helpLater()
+		e.Verdict = "it is pending: its scheduler " + scheduler + ", which has scheduled other pods, has not reported on it yet"
+		e.help("check that this scheduler runs, and look for the pod in its log")
 		return
 	}
-	e.Verdict = "it is pending, and no scheduler has reported on it: does one serve its schedulerName " + scheduler + "?"
+	e.Verdict = "it is pending, and no scheduler has reported on it: is there one with the schedulerName " + scheduler + "?"
 	scheduled := ""
 	if len(others) > 0 {
-		scheduled = "; pods were scheduled by " + some(others)
+		scheduled = "; other pods were scheduled by " + some(others)
 	}
 	e.help("start a scheduler with a profile %s, or recreate the pod with the schedulerName of one that runs%s", scheduler, scheduled)
-	e.helpLater()
 }
 
 // judgeMatches is judge for a pod that is pending though nodes match.
@@ -143,19 +134,19 @@ func (e *explanation) judgeMatches() {
 		e.help("%s: %s", o.Node, o.Help)
 	}
 	if len(blocked) == len(e.Matches) {
-		e.Verdict = "it is pending: nodes match, and something else rejects it on each of them"
+		e.Verdict = "it is pending: nodes match, but all of them reject it for another reason"
 		return
 	}
 	free := slices.DeleteFunc(slices.Clone(e.Matches), func(name string) bool { return blocked[name] })
-	e.Verdict = "it is pending, though nothing that explain looks at rejects it on " + some(free) + "; what the scheduler says has the reason"
-	e.help("mend what the scheduler names, or let the pattern match more nodes: %s", e.annotate(e.decides))
+	e.Verdict = "it is pending, though explain finds no reason to reject it on " + some(free) + "; the scheduler's message has the reason"
+	e.help("fix what the scheduler's message names, or let the pattern match more nodes: %s", e.annotate(e.decides))
 }
 
-// judgeMismatch looks for what patterns that leave no node may have been meant to be.
+// judgeMismatch is judge for a pod whose patterns leave no node. It looks for near misses.
 func (e *explanation) judgeMismatch(policy regex.Policy, nodes []*v1.Node) {
 	e.Verdict = "it is pending: no node's name matches"
 	if e.Pattern == nil {
-		e.help("its annotation of nodes to exclude matches every name: %s", e.annotate(e.decides))
+		e.help("its exclude annotation matches every name: %s", e.annotate(e.decides))
 		return
 	}
 	names := namesOf(nodes)
@@ -177,7 +168,7 @@ func (e *explanation) judgeMismatch(policy regex.Policy, nodes []*v1.Node) {
 		return
 	}
 	if matches := leave("(?i)"+*e.Pattern, e.Exclude); len(matches) > 0 {
-		e.help("names of nodes are in lower case: without regard to case it would match %s", some(matches))
+		e.help("node names are in lower case: with (?i) the pattern would match %s", some(matches))
 	}
-	e.help("change the pattern (%s) or add a node that it matches; there are %s", e.annotate(e.decides), some(names))
+	e.help("change the pattern (%s) or add a node that it matches; the nodes are %s", e.annotate(e.decides), some(names))
 }

@@ -33,7 +33,7 @@ type kind struct {
 var kinds = map[string]kind{
 	"no-annotation": {
 		pod:    podWith("", func(p *v1.Pod) { p.Annotations = nil }),
-		advice: "Verdict:  it has no annotation " + key + ", so every node's name is good\n",
+		advice: "Verdict:  it has no annotation " + key + ", so any node's name qualifies\n",
 	},
 	"matches": {
 		pod:    podWith("^free-1$"),
@@ -42,30 +42,30 @@ var kinds = map[string]kind{
 	"mismatches": {
 		pod:    podWith("^free-1$"),
 		change: func(p *v1.Pod) { p.Annotations[key] = "^free-2$" },
-		advice: `Verdict:  it is on free-1, whose name does not match: the annotation came later, or the scheduler default-scheduler does not read it
-What would help:
+		advice: `Verdict:  it is on free-1, whose name does not match: the annotation was changed later, or the scheduler default-scheduler does not read it
+To fix it:
   - recreate the pod, so that it is scheduled again
 `,
 	},
 	"no-match": {
 		pod: podWith("^gpu-[0-9]+$"),
 		advice: `Verdict:  it is pending: no node's name matches
-What would help:
-  - change the pattern (kubectl annotate pod no-match -n default --overwrite ` + key + `=PATTERN) or add a node that it matches; there are anti-1, cordon-1, free-1, free-2, full-1 and 4 more
+To fix it:
+  - change the pattern (kubectl annotate pod no-match -n default --overwrite ` + key + `=PATTERN) or add a node that it matches; the nodes are anti-1, cordon-1, free-1, free-2, full-1 and 4 more
 `,
 	},
 	"upper-case": {
 		pod: podWith("^Free-1$"),
 		advice: `Verdict:  it is pending: no node's name matches
-What would help:
-  - names of nodes are in lower case: without regard to case it would match free-1
-  - change the pattern (kubectl annotate pod upper-case -n default --overwrite ` + key + `=PATTERN) or add a node that it matches; there are anti-1, cordon-1, free-1, free-2, full-1 and 4 more
+To fix it:
+  - node names are in lower case: with (?i) the pattern would match free-1
+  - change the pattern (kubectl annotate pod upper-case -n default --overwrite ` + key + `=PATTERN) or add a node that it matches; the nodes are anti-1, cordon-1, free-1, free-2, full-1 and 4 more
 `,
 	},
 	"excluded": {
 		pod: podWith("^free-", excluding("-[12]$")),
 		advice: `Verdict:  it is pending: the pattern matches free-1, free-2, and all of them are excluded
-What would help:
+To fix it:
   - exclude fewer nodes: kubectl annotate pod excluded -n default --overwrite ` + regex.ExcludeAnnotation + `=PATTERN
   - or let the pattern match other nodes: kubectl annotate pod excluded -n default --overwrite ` + key + `=PATTERN
 `,
@@ -74,37 +74,37 @@ What would help:
 		pod: podWith("free-(.*"),
 		advice: `Verdict:  it is pending: the scheduler refuses the pattern
 Problem:  annotation ` + key + `: missing closing ): "free-(.*"
-What would help:
-  - mend the pattern: kubectl annotate pod bad-pattern -n default --overwrite ` + key + `=PATTERN; the pod is tried again at once
+To fix it:
+  - fix the pattern: kubectl annotate pod bad-pattern -n default --overwrite ` + key + `=PATTERN; the scheduler then tries the pod again
 `,
 	},
 	"gate": {
 		pod: podWith("^free-", gated),
-		advice: `Verdict:  it is pending: no scheduler looks at it until its scheduling gate example.com/quota is removed
-What would help:
-  - the gate is removed by what has set it: look there for what it waits for
+		advice: `Verdict:  it is pending: no scheduler tries it until its scheduling gate example.com/quota is removed
+To fix it:
+  - find out why what set the gate has not removed it
 `,
 	},
 	"bad-pattern-and-gate": {
 		pod: podWith("free-(.*", gated),
-		advice: `Verdict:  it is pending: no scheduler looks at it until its scheduling gate example.com/quota is removed
+		advice: `Verdict:  it is pending: no scheduler tries it until its scheduling gate example.com/quota is removed
 Problem:  annotation ` + key + `: missing closing ): "free-(.*"
-What would help:
-  - the gate is removed by what has set it: look there for what it waits for
-  - mend the pattern, too, which the scheduler will refuse: kubectl annotate pod bad-pattern-and-gate -n default --overwrite ` + key + `=PATTERN
+To fix it:
+  - find out why what set the gate has not removed it
+  - fix the pattern, too: the scheduler will refuse it: kubectl annotate pod bad-pattern-and-gate -n default --overwrite ` + key + `=PATTERN
 `,
 	},
 	"nobodys": {
 		pod: podWith("^free-", func(p *v1.Pod) { p.Spec.SchedulerName = "nobody" }),
-		advice: `Verdict:  it is pending, and no scheduler has reported on it: does one serve its schedulerName nobody?
-What would help:
-  - start a scheduler with a profile nobody, or recreate the pod with the schedulerName of one that runs; pods were scheduled by default-scheduler
+		advice: `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName nobody?
+To fix it:
+  - start a scheduler with a profile nobody, or recreate the pod with the schedulerName of one that runs; other pods were scheduled by default-scheduler
 `,
 	},
 	"no-volume-claim": {
 		pod: podWith("^free-", claimsVolume("data")),
 		advice: `Verdict:  it is pending: PersistentVolumeClaim data does not exist
-What would help:
+To fix it:
   - create PersistentVolumeClaim data in namespace default
 `,
 	},
@@ -113,7 +113,7 @@ What would help:
 			p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "gpu", ResourceClaimName: new("my-gpu")}}
 		}),
 		advice: `Verdict:  it is pending: ResourceClaim my-gpu does not exist
-What would help:
+To fix it:
   - create ResourceClaim my-gpu in namespace default
 `,
 	},
@@ -122,97 +122,97 @@ What would help:
 			p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: new("any-gpu")}}
 		}),
 		advice: `Verdict:  it is pending: ResourceClaimTemplate any-gpu does not exist
-What would help:
+To fix it:
   - create ResourceClaimTemplate any-gpu in namespace default
 `,
 	},
 	"terminating": {
 		pod: podWith("^none", func(p *v1.Pod) { p.Finalizers = []string{"example.com/keep"} }),
-		advice: `Verdict:  it is being deleted, and no scheduler looks at it any more; its finalizers keep it: example.com/keep
-What would help:
-  - finalizers are removed by what has set them: look there for what they wait for
+		advice: `Verdict:  it is being deleted, so no scheduler tries it any more; its finalizers keep it: example.com/keep
+To fix it:
+  - find out why what set the finalizers has not removed them
 `,
 	},
 	"made-with-node": {
 		pod: podWith("^free-1$", on("free-2")),
-		advice: `Verdict:  it was created with spec.nodeName free-2, so no scheduler looked at it; the name does not match
-What would help:
+		advice: `Verdict:  it was created with spec.nodeName free-2, so no scheduler tried it; the name does not match
+To fix it:
   - recreate the pod without spec.nodeName
 `,
 	},
 	"taint": {
 		pod: podWith("^taint-1$"),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
   - taint-1: it has the taint gpu=a100:NoSchedule, which the pod does not tolerate
-What would help:
+To fix it:
   - taint-1: give the pod a toleration of gpu=a100:NoSchedule, or kubectl taint node taint-1 gpu=a100:NoSchedule-
 `,
 	},
 	"cordon": {
 		pod: podWith("^cordon-1$"),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
   - cordon-1: it is cordoned
-What would help:
+To fix it:
   - cordon-1: kubectl uncordon cordon-1
 `,
 	},
 	"selector": {
 		pod: podWith("^free-1$", func(p *v1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
-  - free-1: its labels are not those that the pod's nodeSelector or affinity wants
-What would help:
-  - free-1: label the node, or drop the pod's nodeSelector or affinity
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
+  - free-1: its labels do not match the pod's nodeSelector or node affinity
+To fix it:
+  - free-1: label the node, or remove the pod's nodeSelector or node affinity
 `,
 	},
 	"too-large": {
 		pod: podWith("^free-1$", asks("100", "1Gi")),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
-  - free-1: the pod asks for more than it has in all: 100 of 16 cpu
-What would help:
-  - free-1: let the pod ask for less, or let the pattern match a larger node
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
+  - free-1: the pod requests more than it has in all: 100 of 16 cpu
+To fix it:
+  - free-1: let the pod request less, or let the pattern match a larger node
 `,
 	},
 	"full": {
 		first: podWith("", on("full-1"), asks("15", "1Gi")),
 		pod:   podWith("^full-1$", asks("4", "1Gi")),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
-  - full-1: the pod asks for more than is free: 4 of 1 cpu
-What would help:
-  - full-1: free resources there, let the pod ask for less, or let the pattern match a node with more room
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
+  - full-1: the pod requests more than is free: 4 of 1 cpu
+To fix it:
+  - full-1: free resources there, let the pod request less, or let the pattern match a node with more room
 `,
 	},
 	"host-port": {
 		first: podWith("", on("port-1"), hostPort(8080)),
 		pod:   podWith("^port-1$", hostPort(8080)),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
-  - port-1: pod default/host-port-first has the hostPort 8080/TCP already
-What would help:
-  - port-1: let the pattern match a node where the port is free, or change the hostPort of one of the two
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
+  - port-1: pod default/host-port-first uses the hostPort 8080/TCP
+To fix it:
+  - port-1: let the pattern match a node where the port is free, or change the hostPort of one of the two pods
 `,
 	},
 	"anti-affinity": {
 		first: podWith("", on("anti-1"), labelled("web")),
 		pod:   podWith("^anti-1$", keepsAwayFrom("web")),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
   - anti-1: the pod's anti-affinity rejects it: pod default/anti-affinity-first has the same kubernetes.io/hostname
-What would help:
+To fix it:
   - anti-1: let the pattern match a node with another kubernetes.io/hostname, or change that anti-affinity
 `,
 	},
 	"anti-affinity-of-another": {
 		first: podWith("", on("shy-1"), keepsAwayFrom("noisy")),
 		pod:   podWith("^shy-1$", labelled("noisy")),
-		advice: `Verdict:  it is pending: nodes match, and something else rejects it on each of them
-Nodes that match, and what rejects the pod there:
+		advice: `Verdict:  it is pending: nodes match, but all of them reject it for another reason
+Matching nodes, and why they reject the pod:
   - shy-1: the anti-affinity of pod default/anti-affinity-of-another-first rejects it: that pod has the same kubernetes.io/hostname
-What would help:
+To fix it:
   - shy-1: let the pattern match a node with another kubernetes.io/hostname, or change that anti-affinity
 `,
 	},
@@ -223,16 +223,16 @@ What would help:
 				MaxSkew: 1, TopologyKey: v1.LabelHostname, WhenUnsatisfiable: v1.DoNotSchedule, LabelSelector: metav1.SetAsLabelSelector(p.Labels),
 			}}
 		}),
-		advice: `Verdict:  it is pending, though nothing that explain looks at rejects it on free-1; what the scheduler says has the reason
-What would help:
-  - mend what the scheduler names, or let the pattern match more nodes: kubectl annotate pod spread -n default --overwrite ` + key + `=PATTERN
+		advice: `Verdict:  it is pending, though explain finds no reason to reject it on free-1; the scheduler's message has the reason
+To fix it:
+  - fix what the scheduler's message names, or let the pattern match more nodes: kubectl annotate pod spread -n default --overwrite ` + key + `=PATTERN
 `,
 	},
 	"hostlist": {
 		pod: podWith("^rack-[001-128]$"),
 		advice: `Verdict:  it is on rack-1, whose name matches
-The pattern may not be what was meant:
-  - annotation ` + key + `: [001-128] is one character out of a class, and no range of numbers; kubectl regex hostlist makes a pattern of a hostlist
+The pattern may not mean what you expect:
+  - annotation ` + key + `: [001-128] matches one character, not a range of numbers; kubectl regex hostlist converts a hostlist to a pattern
 `,
 	},
 }
@@ -304,12 +304,12 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	t.Run("with few rights", func(t *testing.T) {
 		onCluster{t, sim.Client()}.allow("dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}},
 			rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
-		want := `Verdict:  it is pending, though nothing that explain looks at rejects it on port-1; what the scheduler says has the reason
-Not looked at:
+		want := `Verdict:  it is pending, though explain finds no reason to reject it on port-1; the scheduler's message has the reason
+Not checked:
   - list pods: pods is forbidden: User "dev" cannot list resource "pods" in API group "" at the cluster scope
   - list namespaces: namespaces is forbidden: User "dev" cannot list resource "namespaces" in API group "" at the cluster scope
-What would help:
-  - mend what the scheduler names, or let the pattern match more nodes: kubectl annotate pod host-port -n default --overwrite ` + key + `=PATTERN
+To fix it:
+  - fix what the scheduler's message names, or let the pattern match more nodes: kubectl annotate pod host-port -n default --overwrite ` + key + `=PATTERN
 `
 		eventually.Succeeds(t, "explain with the rights to get a pod and nodes", func(context.Context) error {
 			if _, out, stderr := run(t, "", "explain", "host-port", "--kubeconfig", sim.Kubeconfig(), "--as", "dev"); advice(out) != want {
@@ -325,7 +325,7 @@ What would help:
 func advice(out string) string {
 	_, after, _ := strings.Cut(out, "Verdict:")
 	lines := strings.SplitAfter("Verdict:"+after, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "It says:") }), "")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Message:") }), "")
 }
 
 // onCluster fills a cluster with what the kinds of pods need.

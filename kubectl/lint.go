@@ -16,8 +16,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// Rules of lint. A pattern that the scheduler refuses leaves its pod waiting; an
-// annotation that nobody reads lets it run anywhere, which is worse.
+// Rules of lint. With a pattern that the scheduler refuses, the pod stays pending. With an
+// annotation that nobody reads, it runs anywhere, which is worse.
 const (
 	ruleInvalid   = "invalid-pattern"
 	ruleNotString = "not-a-string"
@@ -31,33 +31,33 @@ const (
 
 var rules = map[string]string{
 	ruleInvalid:   "The scheduler refuses the pattern, and the pod stays pending.",
-	ruleNotString: "The value is no string in YAML, and the API server refuses the object.",
-	ruleMisplaced: "The annotation is not on a pod or a pod template, where alone it is read.",
-	ruleMisspelt:  "The key is almost the one that is read.",
+	ruleNotString: "The value is not a string in YAML, so the API server refuses the object.",
+	ruleMisplaced: "The annotation is not on a pod or a pod template, so nobody reads it.",
+	ruleMisspelt:  "The key is almost that of the annotation, so nobody reads it.",
 	ruleDialect:   "The pattern means something else in Python's dialect.",
 	ruleHostlist:  "The pattern looks like a hostlist or a glob, and means something else as a regular expression.",
-	ruleUnread:    "The file cannot be read, so nothing in it was looked at.",
-	ruleNoNode:    "The pattern leaves none of the nodes of --nodes or of the cluster.",
+	ruleUnread:    "The file cannot be read, so it was not checked.",
+	ruleNoNode:    "The pattern matches none of the nodes in --nodes or in the cluster.",
 }
 
-// finding is one thing that lint has to say.
+// finding is a mistake or a warning.
 type finding struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
-	// Object is the kind, the namespace and the name, as far as it has them.
+	// Object is the kind, namespace and name, as far as they are set.
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`
 	Warning bool   `json:"warning"`
 	Message string `json:"message"`
 }
 
-// linter looks at one file's objects after the other.
+// linter checks one object after the other.
 type linter struct {
 	policy   regex.Policy
 	nodes    []string // nil: not given
 	findings []finding
-	looked   int // at so many patterns
+	patterns int // that were checked
 }
 
 func newLint(o *options) *cobra.Command {
@@ -67,9 +67,9 @@ func newLint(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Find mistakes in the regex annotations of manifests",
-		Long: "Find mistakes in the regex annotations of manifests: of pods, and of the pod templates of every kind that has one.\n" +
-			"FILE is a file of YAML or JSON, a folder of them, or - for standard input. A file that cannot be read is a finding of its own.\n" +
-			"What a template engine still has to fill in is for its output: pipe that of kustomize or Helm into it.",
+		Long: "Find mistakes in the regex annotations of manifests: of pods, and of every kind with a pod template.\n\n" +
+			"FILE is a YAML or JSON file, a folder of them, or - for standard input. A file that cannot be read is a finding, too.\n" +
+			"lint does not read templates: pipe the output of kustomize or Helm into it.",
 		Example: "  kubectl regex lint deploy/\n" +
 			"  helm template . | kubectl regex lint -\n" +
 			"  kubectl get pods -A -o json | kubectl regex lint -\n" +
@@ -87,11 +87,11 @@ func newLint(o *options) *cobra.Command {
 			return o.lint(cmd.Context(), l, files, exclude, strict)
 		},
 	}
-	cmd.Flags().StringVar(&nodes, "nodes", "", "Warn of patterns that match none of the nodes in a file, one name a line")
+	cmd.Flags().StringVar(&nodes, "nodes", "", "Warn of patterns that match none of the nodes in this file, which has one name in a line")
 	cmd.Flags().BoolVar(&live, "live", false, "Warn of patterns that match none of the cluster's nodes")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "live")
-	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "Skip what this glob matches in folders, by its path or its last part, such as 'templates' or '*.tmpl.yaml'; may be given more than once")
-	cmd.Flags().BoolVar(&strict, "strict", false, "Exit with 1 for warnings, too")
+	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "Skip the files and folders whose path or name matches this glob, such as 'templates' or '*.tmpl.yaml'; can be repeated")
+	cmd.Flags().BoolVar(&strict, "strict", false, "Exit with status 1 for warnings, too")
 	o.addOutput(cmd, "text", "json", "yaml", "sarif")
 	return cmd
 }
@@ -128,12 +128,12 @@ func (o *options) lint(ctx context.Context, l *linter, paths, exclude []string, 
 	return nil
 }
 
-// unreadable notes a file that cannot be read, or not to its end.
+// unreadable reports a file that cannot be read, or not to its end.
 func (l *linter) unreadable(file string, err error) {
 	l.findings = append(l.findings, finding{File: shownAs(file), Line: lineOf(err), Column: 1, Rule: ruleUnread, Message: err.Error()})
 }
 
-// lineOf is the line that an error of YAML names, or 1.
+// lineOf returns the line that a YAML error names, or 1.
 func lineOf(err error) int {
 	line := 1
 	if _, text, ok := strings.Cut(err.Error(), "yaml: line "); ok {
@@ -142,7 +142,7 @@ func lineOf(err error) int {
 	return line
 }
 
-// look lints an annotation or a label of an object.
+// look checks an annotation or a label of an object.
 func (l *linter) look(m *manifest, e entry) {
 	keys := []string{l.policy.Annotation, l.policy.ExcludeAnnotation}
 	meant := yamlcheck.Closest(e.key, keys)
@@ -155,11 +155,11 @@ func (l *linter) look(m *manifest, e entry) {
 	case meant == "":
 	case e.isLabel && m.isCustom() && !e.ofPod:
 	case e.isLabel:
-		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation, with the key %s", e.key, meant)
+		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation with the key %s", e.key, meant)
 	case meant != e.key:
 		l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, meant)
 	case !e.ofPod && m.isCustom():
-		l.warn(m, e, ruleMisplaced, "annotation %s: it is read on pods only; does the controller of %s hand it on to them?", e.key, m.kind)
+		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; does the controller of %s copy it to them?", e.key, m.kind).Warning = true
 	case !e.ofPod:
 		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", e.key, m.wanted())
 	case e.at.ShortTag() != "!!str":
@@ -170,7 +170,7 @@ func (l *linter) look(m *manifest, e entry) {
 }
 
 func (l *linter) pattern(m *manifest, e entry) {
-	l.looked++
+	l.patterns++
 	pattern := e.at.Value
 	selector, err := l.policy.Selector(map[string]string{e.key: pattern})
 	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
@@ -193,21 +193,16 @@ func (l *linter) pattern(m *manifest, e entry) {
 	}
 }
 
-// warnings are the rules whose findings may be meant.
+// warnings are the rules that find what may be intended.
 var warnings = []string{ruleDialect, ruleHostlist, ruleNoNode}
 
-func (l *linter) report(m *manifest, e entry, rule, format string, args ...any) {
-	l.add(m, e, rule, slices.Contains(warnings, rule), fmt.Sprintf(format, args...))
-}
-
-func (l *linter) warn(m *manifest, e entry, rule, format string, args ...any) {
-	l.add(m, e, rule, true, fmt.Sprintf(format, args...))
-}
-
-func (l *linter) add(m *manifest, e entry, rule string, warning bool, message string) {
+// report adds a finding, and returns it.
+func (l *linter) report(m *manifest, e entry, rule, format string, args ...any) *finding {
 	l.findings = append(l.findings, finding{
-		File: m.file, Line: e.at.Line, Column: e.at.Column, Object: m.String(), Rule: rule, Warning: warning, Message: message,
+		File: m.file, Line: e.at.Line, Column: e.at.Column, Object: m.String(), Rule: rule,
+		Warning: slices.Contains(warnings, rule), Message: fmt.Sprintf(format, args...),
 	})
+	return &l.findings[len(l.findings)-1]
 }
 
 func (f finding) severity() string {
@@ -230,6 +225,6 @@ func (o *options) printFindings(l *linter) error {
 	for _, f := range l.findings {
 		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, f.severity(), f.about(), f.Rule)
 	}
-	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.looked, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
+	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.patterns, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// run is the command with standard input, and what it wrote.
+// run runs the command with standard input.
 func run(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -45,7 +45,7 @@ func TestLintFinds(t *testing.T) {
 		"a letter missing":       {pod("scheduler.wasmkwokwizardy.io/regex: x"), "did you mean " + key + "? (misspelt)"},
 		"another case":           {pod("scheduler.WasmKwokWizardry.io/Regex: x"), "(misspelt)"},
 		"without its prefix":     {pod("regex: x"), "(misspelt)"},
-		"Python's way to repeat": {pod(key + ": 'n{,3}'"), "warning: Pod p: annotation " + key + ": in RE2 {,3} is these characters"},
+		"Python's way to repeat": {pod(key + ": 'n{,3}'"), "warning: Pod p: annotation " + key + ": in RE2 {,3} stands for these characters"},
 		"JSON":                   {`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": {"` + key + `": "("}}}`, "(invalid-pattern)"},
 		"a label":                {"apiVersion: v1\nkind: Pod\nmetadata: {labels: {" + key + ": x}}\n", "it must be an annotation"},
 		"a pod's name by halves": {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-, namespace: n, annotations: {" + key + ": '('}}\n", "Pod n/p-:"},
@@ -62,8 +62,8 @@ func TestLintFinds(t *testing.T) {
 		"a workflow of Argo":     {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{name: a, metadata: {annotations: {" + key + ": 'a'}}, container: {image: x}}]}\n", ""},
 		"a machine of KubeVirt":  {"apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nspec: {template: {metadata: {annotations: {" + key + ": 'a'}}, spec: {domain: {}}}}\n", ""},
 		"a bad one in Argo":      {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{metadata: {annotations: {" + key + ": '('}}}]}\n", "(invalid-pattern)"},
-		"on a custom resource":   {"apiVersion: example.com/v1\nkind: Site\nmetadata: {annotations: {" + key + ": 'a'}}\n", "warning: Site: annotation " + key + ": it is read on pods only; does the controller of Site hand it on to them?"},
-		"a hostlist":             {pod(key + ": 'node[001-128]'"), "warning: Pod p: annotation " + key + ": [001-128] is one character out of a class"},
+		"on a custom resource":   {"apiVersion: example.com/v1\nkind: Site\nmetadata: {annotations: {" + key + ": 'a'}}\n", "warning: Site: annotation " + key + ": it is read on pods only; does the controller of Site copy it to them?"},
+		"a hostlist":             {pod(key + ": 'node[001-128]'"), "warning: Pod p: annotation " + key + ": [001-128] matches one character"},
 		"a glob":                 {pod(key + ": 'kubecon-*'"), "(hostlist)"},
 		"an alias of a template": {"apiVersion: apps/v1\nkind: Deployment\nx: &x {metadata: {annotations: {" + key + ": '('}}}\nspec: {template: *x}\n", "error"},
 	} {
@@ -166,10 +166,10 @@ func TestBadInputIsReportedOnOneLine(t *testing.T) {
 		"no YAML":                  {args: []string{"lint", "-"}, stdin: "{{- if .Values.x }}\na: b\n", want: "stdin:1:1: error: yaml: ", status: exitFailed},
 		"an anchor with itself":    {args: []string{"lint", "-"}, stdin: "x: &x {y: *x}\n", want: "stdin:1:1: error: yaml: anchor 'x' value contains itself", status: exitFailed},
 		"half a file":              {args: []string{"lint", "-"}, stdin: "kind: [", want: "stdin:1:1: error: yaml: line 1: did not find expected node content", status: exitFailed},
-		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: "error: --output xml: give one of text, json, yaml, sarif", status: exitFailed},
+		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: "error: --output xml: use one of text, json, yaml, sarif", status: exitFailed},
 		"no such key":              {args: []string{"lint", "--annotation", "a b", "-"}, want: `error: annotation key "a b" must have`, status: exitFailed},
 		"a bad pattern":            {args: []string{"match", "(", "--nodes", "-"}, want: "error: annotation " + key + ": missing closing ): \"(\"", status: exitMistakes},
-		"no names":                 {args: []string{"match", "x", "--nodes", "-"}, stdin: "NAME   STATUS\n", want: `error: -:1: want the name of a node and nothing else`, status: exitFailed},
+		"no names":                 {args: []string{"match", "x", "--nodes", "-"}, stdin: "NAME   STATUS\n", want: `error: -:1: not the name of a node`, status: exitFailed},
 		"no kubeconfig":            {args: []string{"match", "x", "--kubeconfig", "nope"}, want: "error: ", status: exitFailed},
 		"no such command":          {args: []string{"lnit"}, want: `error: unknown command "lnit"`, status: exitFailed},
 	} {
@@ -194,7 +194,7 @@ func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 		}
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := errors.Join(os.Symlink("nowhere", filepath.Join(folder, "dangling.yaml")), os.Symlink(folder, link),
+	if err := errors.Join(os.Symlink("missing", filepath.Join(folder, "dangling.yaml")), os.Symlink(folder, link),
 		syscall.Mkfifo(filepath.Join(folder, "fifo.yaml"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestNothingFoundIsAnEmptyList(t *testing.T) {
 	}
 }
 
-// aCluster is what kubectl get pods -o json writes of so many pods, the last with a bad pattern.
+// aCluster is the output of kubectl get pods -o json. The last pod has a bad pattern.
 func aCluster(pods int) string {
 	var b strings.Builder
 	b.WriteString(`{"apiVersion": "v1", "kind": "List", "items": [`)
@@ -241,7 +241,7 @@ func aCluster(pods int) string {
 	return strings.TrimSuffix(b.String(), ", ") + "]}"
 }
 
-// Once it took time by the square: 17 s for 2,000 pods, which is half an hour for these.
+// Reading was quadratic once: 17 s for 2,000 pods would be half an hour for these.
 func TestLintOfAllPodsOfALargeCluster(t *testing.T) {
 	status, out, stderr := run(t, aCluster(20_000), "lint", "-")
 	if status != exitMistakes || strings.Count(out, "\n") != 1 || !strings.Contains(out, "error: Pod shop/web-19999: ") || stderr != "20000 patterns, 1 finding\n" {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// templates are where the kinds of Kubernetes have their pod template.
+// templates has the path of the pod template in each kind of Kubernetes.
 var templates = map[string]string{
 	"Pod":                   "",
 	"PodTemplate":           "template",
@@ -28,8 +28,8 @@ var templates = map[string]string{
 	"CronJob":               "spec.jobTemplate.spec.template",
 }
 
-// builtIn are the API groups of Kubernetes that have no dot in their names. The others
-// of its own end in .k8s.io.
+// builtIn are the API groups of Kubernetes without a dot in their names. The others end
+// in .k8s.io.
 var builtIn = []string{"", "apps", "autoscaling", "batch", "policy"}
 
 // manifest is an object in a file.
@@ -55,7 +55,7 @@ func (m *manifest) String() string {
 	return strings.TrimSpace(m.kind + " " + name)
 }
 
-// wanted is where the annotation belongs.
+// wanted returns where the annotation belongs.
 func (m *manifest) wanted() string {
 	if path, ok := templates[m.kind]; ok {
 		return strings.TrimPrefix(path+".metadata.annotations", ".")
@@ -63,19 +63,18 @@ func (m *manifest) wanted() string {
 	return "the metadata.annotations of a pod or of a pod template"
 }
 
-// isCustom reports whether the object is a custom resource. What its controller makes of
-// annotations, nobody knows here.
+// isCustom reports whether the object is a custom resource. Its controller may copy
+// annotations to pods.
 func (m *manifest) isCustom() bool {
 	group, _, grouped := strings.Cut(m.apiVersion, "/")
 	return grouped && !slices.Contains(builtIn, group) && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// extensions are those of the files that are read in a folder.
+// extensions are the file name extensions of manifests.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// files are those that a path stands for: itself, or the regular files of a folder that
-// look like manifests, but for those whose path or name a pattern of exclude matches. bad
-// is told of those that cannot be looked at.
+// files returns the path itself, or the manifests in a folder. It skips paths and names that
+// a pattern of exclude matches, and calls bad for a file that cannot be read.
 func files(ctx context.Context, path string, exclude []string, bad func(file string, err error)) (all []string, err error) {
 	if path == "-" {
 		return []string{path}, nil
@@ -111,15 +110,15 @@ func files(ctx context.Context, path string, exclude []string, bad func(file str
 	})
 }
 
-// excludes reports whether a pattern of --exclude matches a path in a folder, or its last part.
+// excludes reports whether a pattern of --exclude matches a path in a folder, or its base name.
 func excludes(pattern, path string) bool {
 	whole, _ := filepath.Match(pattern, path)
 	last, _ := filepath.Match(pattern, filepath.Base(path))
 	return path != "." && (whole || last)
 }
 
-// eachManifest calls look with each annotation and label of the objects in a file. What
-// is read before a mistake in it counts.
+// eachManifest calls look with each annotation and label of the objects in a file. After a
+// syntax error, the objects before it have been checked.
 func (o *options) eachManifest(file string, look func(*manifest, entry)) error {
 	text, err := o.readFile(file)
 	if err != nil {
@@ -145,7 +144,7 @@ func (o *options) eachManifest(file string, look func(*manifest, entry)) error {
 			err = document.Decode(&value) // finds aliases of themselves, and too many of them
 		}
 		if err != nil {
-			return fmt.Errorf("%w; what a template engine has to fill in first cannot be read", err)
+			return fmt.Errorf("%w; lint does not read templates", err)
 		}
 		if len(document.Content) > 0 {
 			readObject(shownAs(file), document.Content[0], "", "", look)
@@ -153,7 +152,7 @@ func (o *options) eachManifest(file string, look func(*manifest, entry)) error {
 	}
 }
 
-// shownAs is what a file is called in findings.
+// shownAs returns the name of a file in findings.
 func shownAs(file string) string {
 	if file == "-" {
 		return "stdin"
@@ -161,8 +160,8 @@ func shownAs(file string) string {
 	return file
 }
 
-// readObject reads an object, or those of a List, whose items may have no kind of their
-// own. What is no object of Kubernetes, such as a file of Helm values, is passed over.
+// readObject reads an object, or the items of a List, which may have no kind of their own.
+// It skips what is not an object of Kubernetes, such as Helm values.
 func readObject(file string, node *yaml.Node, apiVersion, kind string, look func(*manifest, entry)) {
 	fields := mapping(node)
 	m := &manifest{file: file, apiVersion: text(fields["apiVersion"]), kind: text(fields["kind"])}
@@ -189,8 +188,8 @@ func readObject(file string, node *yaml.Node, apiVersion, kind string, look func
 	}
 }
 
-// collect finds the annotations and labels of an object and of the templates in it. at are
-// the places in entries of values that were found.
+// collect finds the annotations and labels of an object and of the templates in it. at has
+// the index in entries of each value.
 func (m *manifest) collect(node *yaml.Node, path string, at map[*yaml.Node]int) {
 	node = resolved(node)
 	if node == nil {
@@ -214,7 +213,7 @@ func (m *manifest) collect(node *yaml.Node, path string, at map[*yaml.Node]int) 
 	}
 }
 
-// add takes an entry once, however many aliases stand for it: on a pod, if it is on one.
+// add adds an entry once, even if several aliases refer to it. An entry on a pod wins.
 func (m *manifest) add(e entry, at map[*yaml.Node]int) {
 	i, known := at[e.at]
 	switch {
@@ -226,8 +225,8 @@ func (m *manifest) add(e entry, at map[*yaml.Node]int) {
 	}
 }
 
-// isPod reports whether a part of the object is a pod or a pod template. Custom resources
-// have one wherever something has containers, or is called a template, as in Argo's
+// isPod reports whether a part of the object is a pod or a pod template. In a custom
+// resource, that is whatever has containers, or is called a template, as in Argo's
 // workflows and KubeVirt's machines.
 func (m *manifest) isPod(fields map[string]*yaml.Node, path string) bool {
 	if known, ok := templates[m.kind]; ok {
@@ -238,7 +237,7 @@ func (m *manifest) isPod(fields map[string]*yaml.Node, path string) bool {
 	return has || m.isCustom() && (strings.HasSuffix(last, "template") || last == "templates[]")
 }
 
-// resolved is what an alias stands for.
+// resolved returns the node that an alias refers to.
 func resolved(node *yaml.Node) *yaml.Node {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -246,7 +245,7 @@ func resolved(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// mapping are the fields of a mapping by their names, with those that are merged into it.
+// mapping returns the fields of a mapping by name, merged ones included.
 func mapping(node *yaml.Node) map[string]*yaml.Node {
 	node = resolved(node)
 	if node == nil || node.Kind != yaml.MappingNode {
@@ -264,7 +263,7 @@ func mapping(node *yaml.Node) map[string]*yaml.Node {
 	return fields
 }
 
-// merge takes the fields of a mapping, or of a list of them, that are not there yet.
+// merge adds the fields of a mapping, or of a list of them, that are still missing.
 func merge(fields map[string]*yaml.Node, from *yaml.Node) {
 	sources := []*yaml.Node{from}
 	if list := resolved(from); list.Kind == yaml.SequenceNode {

@@ -15,14 +15,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// matched is what match answers.
+// matched is the result of match.
 type matched struct {
 	Pattern string   `json:"pattern"`
 	Exclude *string  `json:"exclude,omitempty"`
 	Matches []string `json:"matches"`
-	// Nodes is how many there are.
+	// Nodes is how many nodes there are.
 	Nodes int `json:"nodes"`
-	// Notes are what the pattern's author may not have meant.
+	// Notes warn of patterns that may not mean what their author expects.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -42,7 +42,7 @@ func newMatch(o *options) *cobra.Command {
 				result.Exclude, annotations[o.policy.ExcludeAnnotation] = &exclude, exclude
 				result.Notes = append(result.Notes, dialect.Notes(exclude)...)
 			}
-			compiled, err := o.policy.Selector(annotations) // before a cluster is asked for its nodes
+			compiled, err := o.policy.Selector(annotations) // before the cluster's nodes are read
 			if err != nil {
 				return err
 			}
@@ -54,9 +54,9 @@ func newMatch(o *options) *cobra.Command {
 			return o.printMatched(result)
 		},
 	}
-	cmd.Flags().StringVar(&file, "nodes", "", "Take the names of nodes from a file, one a line, not from a cluster; - is standard input")
-	cmd.Flags().StringVar(&exclude, "exclude", "", "Without the nodes whose names match this pattern, as with the annotation of nodes to exclude")
-	cmd.Flags().StringVarP(&selector, "selector", "l", "", "Only nodes with these labels")
+	cmd.Flags().StringVar(&file, "nodes", "", "Read the names of the nodes from this file, not from the cluster: one name in a line, - for standard input")
+	cmd.Flags().StringVar(&exclude, "exclude", "", "Exclude the nodes whose names match this pattern, as the exclude annotation does")
+	cmd.Flags().StringVarP(&selector, "selector", "l", "", "Only nodes with these labels, such as disk=ssd")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "selector")
 	o.addOutput(cmd, "table", "json", "yaml")
 	return cmd
@@ -76,13 +76,13 @@ func (o *options) printMatched(result matched) error {
 	return nil
 }
 
-// matching are the names of nodes that qualify: none is [], for JSON.
+// matching returns the names of nodes that qualify. Without any it is [], for JSON.
 func matching(selector *regex.Selector, names []string) []string {
 	return slices.DeleteFunc(append([]string{}, names...), func(name string) bool { return !selector.Match(name) })
 }
 
-// nodeNames are those of a file, or else of the cluster's nodes with some labels,
-// in order.
+// nodeNames returns the names in a file, or else those of the cluster's nodes with some
+// labels, in order.
 func (o *options) nodeNames(ctx context.Context, file, selector string) ([]string, error) {
 	if file != "" {
 		return o.readNames(file)
@@ -113,7 +113,7 @@ func (o *options) readNames(file string) (names []string, err error) {
 	for i, line := range strings.Split(string(text), "\n") {
 		name := strings.TrimPrefix(strings.TrimSpace(line), "node/")
 		if strings.ContainsAny(name, " \t:") {
-			return nil, fmt.Errorf("%s:%d: want the name of a node and nothing else, as `kubectl get nodes -o name` prints it: %q", file, i+1, name)
+			return nil, fmt.Errorf("%s:%d: not the name of a node, as `kubectl get nodes -o name` prints it: %q", file, i+1, name)
 		}
 		if name != "" {
 			names = append(names, name)

@@ -16,7 +16,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// patterns are those that a pod carries. What it has no annotation for is nil.
+// patterns are a pod's patterns. A missing one is nil.
 type patterns struct {
 	Pattern *string `json:"pattern,omitempty"`
 	Exclude *string `json:"exclude,omitempty"`
@@ -32,7 +32,7 @@ func patternsOf(policy regex.Policy, annotations map[string]string) (p patterns)
 	return p
 }
 
-// String is what a table shows of them.
+// String is two columns of a table.
 func (p patterns) String() string {
 	both := []string{"-", "-"}
 	for i, pattern := range []*string{p.Pattern, p.Exclude} {
@@ -43,22 +43,22 @@ func (p patterns) String() string {
 	return strings.Join(both, "\t")
 }
 
-// inUse are patterns that pods carry.
+// inUse are patterns that pods have.
 type inUse struct {
 	patterns
-	// Nodes is how many they match.
+	// Nodes is how many nodes they match.
 	Nodes int `json:"nodes"`
-	// Pods carry them, and of these some wait for a node.
+	// Pods is how many pods have them, and Pending how many of these have no node.
 	Pods    int `json:"pods"`
-	Waiting int `json:"waiting"`
-	// Problem is why the scheduler refuses them, or why no pod can be helped.
+	Pending int `json:"pending"`
+	// Problem is why the scheduler refuses them, or that they match no node.
 	Problem string `json:"problem,omitempty"`
 }
 
 func newPatterns(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "nodes",
-		Short:             "List the patterns that pods carry, with how many nodes and pods each has",
+		Short:             "List the patterns of the pods, with the number of nodes and pods of each",
 		Example:           "  kubectl regex nodes -A",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -66,7 +66,7 @@ func newPatterns(o *options) *cobra.Command {
 			return o.patterns(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Pods of all namespaces")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the patterns of pods in all namespaces")
 	o.addOutput(cmd, "table", "json", "yaml")
 	return cmd
 }
@@ -94,15 +94,15 @@ func (o *options) patterns(ctx context.Context) error {
 		return nil
 	}
 	w := printers.GetNewTabWriter(o.Out)
-	fmt.Fprintln(w, "PATTERN\tEXCLUDES\tNODES\tPODS\tWAITING\tPROBLEM")
+	fmt.Fprintln(w, "PATTERN\tEXCLUDES\tNODES\tPODS\tPENDING\tPROBLEM")
 	for _, p := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", p, p.Nodes, p.Pods, p.Waiting, p.Problem)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", p, p.Nodes, p.Pods, p.Pending, p.Problem)
 	}
 	return w.Flush()
 }
 
-// usage counts the pods of each pattern, those with most pods first. Pods that have
-// ended need no node.
+// usage counts the pods of each pattern. Those with most pods come first. Pods that have
+// ended do not count.
 func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	found := map[string]*inUse{}
 	for _, pod := range pods {
@@ -117,7 +117,7 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 		}
 		found[name].Pods++
 		if pod.Spec.NodeName == "" {
-			found[name].Waiting++
+			found[name].Pending++
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b *inUse) int {
@@ -125,7 +125,7 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	})
 }
 
-// measure finds the nodes of a pod's patterns.
+// measure counts the nodes that a pod's patterns match.
 func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
 	selector, err := policy.Selector(pod.Annotations)
 	var wrong *regex.PatternError
@@ -133,7 +133,7 @@ func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
 	case errors.As(err, &wrong):
 		use.Problem = wrong.Problem
 		if wrong.Annotation == policy.ExcludeAnnotation {
-			use.Problem = "what to exclude: " + wrong.Problem
+			use.Problem = "exclude annotation: " + wrong.Problem
 		}
 	case err == nil:
 		if use.Nodes = len(matching(selector, nodes)); use.Nodes == 0 {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// print writes a value as JSON or YAML, whichever --output says.
+// print writes a value as --output says, in JSON or YAML.
 func (o *options) print(value any) error {
 	if o.output == "yaml" {
 		text, err := yaml.Marshal(value)
@@ -26,11 +26,11 @@ func (o *options) print(value any) error {
 func printJSON(out io.Writer, value any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "    ")
-	encoder.SetEscapeHTML(false) // patterns are to be read
+	encoder.SetEscapeHTML(false) // keeps patterns readable
 	return encoder.Encode(value)
 }
 
-// count is a number and what it counts.
+// count returns a number and its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -38,7 +38,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// shown is a pattern as it was typed, unless that would break a line or drive a
+// shown returns a pattern as it is. It quotes one that would break a line or control a
 // terminal.
 func shown(pattern string) string {
 	if strings.ContainsRune(pattern, '\t') || !strconv.CanBackquote(strings.ReplaceAll(pattern, "`", "")) {

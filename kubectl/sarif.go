@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// sarif is the part of SARIF 2.1.0 that code review pages read, see
+// sarif makes the part of SARIF 2.1.0 that code review tools read, see
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html.
 func sarif(findings []finding) object {
 	known, results := []object{}, []object{}

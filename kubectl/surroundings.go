@@ -14,22 +14,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// surroundings are what explain reads beside a pod. What is beyond nodes is read only for
-// a pod that is pending.
+// surroundings are what explain reads besides the pod. For a pod that is not pending, these
+// are only the nodes.
 type surroundings struct {
 	nodes      []*v1.Node // in the order of their names
-	scheduler  string     // what a scheduler has said of the pod
-	pods       []*v1.Pod  // that have nodes and have not ended
+	scheduler  string     // the message of a scheduler about the pod
+	pods       []*v1.Pod  // that run on nodes
 	namespaces map[string]labels.Set
 	lacks      []lack
-	notRead    []string // what the person may not read, and why
+	notRead    []string // what could not be read, and why
 }
 
-// lack is an object that a pod names and that is no use to it.
+// lack is an object that a pod needs and that is missing or unusable.
 type lack struct{ what, problem, help string }
 
-// look reads what there is beside a pod. Without rights to some of it, explain says so
-// and goes on.
+// look reads the surroundings of a pod. It skips what the user has no right to read, and
+// notes that.
 func (o *options) look(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (seen *surroundings, err error) {
 	seen = &surroundings{}
 	if seen.nodes, err = o.nodes(ctx, ""); err != nil {
@@ -60,11 +60,11 @@ func (o *options) look(ctx context.Context, client kubernetes.Interface, pod *v1
 	return seen, nil
 }
 
-// schedulerSays is the last message of a scheduler about a pod that is pending: in its
-// condition, which outlives events, or else in an event.
+// schedulerSays returns the last message of a scheduler about a pending pod. It is in the
+// pod's condition, which outlives events, or else in an event.
 func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (string, error) {
 	for _, c := range pod.Status.Conditions {
-		// The API server sets the condition of a gate, and leaves it when the gate is gone.
+		// The API server sets the condition of a gate, and keeps it when the gate is gone.
 		outlived := c.Reason == v1.PodReasonSchedulingGated && len(pod.Spec.SchedulingGates) == 0
 		if c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse && !outlived {
 			return c.Message, nil
@@ -101,8 +101,8 @@ func (s *surroundings) readNamespaces(ctx context.Context, o *options) error {
 	return err
 }
 
-// readClaims finds what a pod needs of claims and is not there. A scheduler says
-// nothing of a pod without its ResourceClaim.
+// readClaims finds the claims that a pod lacks. A scheduler does not report on a pod
+// without its ResourceClaim.
 func (s *surroundings) readClaims(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) error {
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim == nil {
@@ -122,11 +122,10 @@ func (s *surroundings) readClaims(ctx context.Context, client kubernetes.Interfa
 
 func (s *surroundings) readVolumeClaim(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	claim, err := client.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
-	switch what := "PersistentVolumeClaim " + name; {
-	case apierrors.IsNotFound(err):
-		s.missing(what, namespace)
+	what := "PersistentVolumeClaim " + name
+	switch {
 	case err != nil:
-		return err
+		return s.missing(what, namespace, err)
 	case claim.DeletionTimestamp != nil:
 		s.lacks = append(s.lacks, lack{what, "is being deleted", "recreate " + what + " when it is gone"})
 	case claim.Status.Phase == v1.ClaimLost:
@@ -135,47 +134,48 @@ func (s *surroundings) readVolumeClaim(ctx context.Context, client kubernetes.In
 	return nil
 }
 
-// readResourceClaim looks for a claim that a pod names, or that is made for it.
-func (s *surroundings) readResourceClaim(ctx context.Context, client kubernetes.Interface, pod *v1.Pod, named v1.PodResourceClaim) error {
-	kind, name := "ResourceClaim", named.ResourceClaimName
-	if name == nil {
-		made := slices.IndexFunc(pod.Status.ResourceClaimStatuses, func(c v1.PodResourceClaimStatus) bool { return c.Name == named.Name })
-		if made >= 0 {
-			name = pod.Status.ResourceClaimStatuses[made].ResourceClaimName
-		} else {
-			kind, name = "ResourceClaimTemplate", named.ResourceClaimTemplateName
+// readResourceClaim looks for a claim that a pod names, or that is created for it.
+func (s *surroundings) readResourceClaim(ctx context.Context, client kubernetes.Interface, pod *v1.Pod, claim v1.PodResourceClaim) error {
+	name := claim.ResourceClaimName
+	for _, created := range pod.Status.ResourceClaimStatuses {
+		if name == nil && created.Name == claim.Name {
+			if name = created.ResourceClaimName; name == nil { // the pod needs none
+				return nil
+			}
 		}
 	}
-	if name == nil { // the pod needs none
+	if name != nil {
+		_, err := client.ResourceV1().ResourceClaims(pod.Namespace).Get(ctx, *name, metav1.GetOptions{})
+		return s.missing("ResourceClaim "+*name, pod.Namespace, err)
+	}
+	if claim.ResourceClaimTemplateName == nil {
 		return nil
 	}
-	var err error
-	if kind == "ResourceClaim" {
-		_, err = client.ResourceV1().ResourceClaims(pod.Namespace).Get(ctx, *name, metav1.GetOptions{})
-	} else {
-		_, err = client.ResourceV1().ResourceClaimTemplates(pod.Namespace).Get(ctx, *name, metav1.GetOptions{})
-	}
-	switch {
-	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse): // of an API server before 1.34
-		s.notRead = append(s.notRead, fmt.Sprintf("%s %s: %v", kind, *name, err))
-	case apierrors.IsNotFound(err):
-		s.missing(kind+" "+*name, pod.Namespace)
-	case err == nil && kind == "ResourceClaimTemplate":
+	what := "ResourceClaimTemplate " + *claim.ResourceClaimTemplateName
+	_, err := client.ResourceV1().ResourceClaimTemplates(pod.Namespace).Get(ctx, *claim.ResourceClaimTemplateName, metav1.GetOptions{})
+	if err == nil {
 		s.lacks = append(s.lacks, lack{
-			"the claim of ResourceClaimTemplate " + *name, "has not been made yet",
-			"see whether kube-controller-manager runs, whose controller resourceclaim makes it",
+			"the claim of " + what, "has not been created yet",
+			"check that kube-controller-manager runs: its resourceclaim controller creates the claim",
 		})
+	}
+	return s.missing(what, pod.Namespace, err)
+}
+
+// missing notes that an object does not exist, if the error of reading it says so.
+func (s *surroundings) missing(what, namespace string, err error) error {
+	switch {
+	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse): // the API server has no such resource
+		s.notRead = append(s.notRead, fmt.Sprintf("%s: %v", what, err))
+	case apierrors.IsNotFound(err):
+		s.lacks = append(s.lacks, lack{what, "does not exist", "create " + what + " in namespace " + namespace})
 	default:
 		return err
 	}
 	return nil
 }
 
-func (s *surroundings) missing(what, namespace string) {
-	s.lacks = append(s.lacks, lack{what, "does not exist", "create " + what + " in namespace " + namespace})
-}
-
-// schedulers are the schedulerNames of the pods that were scheduled, in order.
+// schedulers returns the schedulerNames of the scheduled pods, in order.
 func (s *surroundings) schedulers() (names []string) {
 	for _, pod := range s.pods {
 		if !createdWithNode(pod) {

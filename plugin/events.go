@@ -11,17 +11,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-// EventsToRegister implements framework.EnqueueExtensions. It lists what may make a pod
-// schedulable that this plugin has rejected: a new node, and a change of the pod's own
-// annotations. The name of a node never changes.
+// EventsToRegister implements framework.EnqueueExtensions. A pod that this plugin has
+// rejected may become schedulable by a new node, or by a change of its own annotations.
+// The name of a node never changes.
 //
 // An annotation has no ActionType of its own. A change of an annotation alone arrives
-// as Update, and one together with a label as UpdatePodLabel. A plugin that registers
-// Update gets both.
+// as Update, and together with a label it arrives as UpdatePodLabel. A plugin that
+// registers Update gets both.
 //
-// UpdateNodeTaint is here with a hint that ignores it. Without it, the scheduler would
-// register it for every plugin that waits for new nodes, without a hint, and so wake
-// all pods by it.
+// UpdateNodeTaint has a hint that ignores it. The scheduler registers that event, without
+// a hint, for every plugin that registers new nodes. Each such event would wake all pods.
 func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWithHint, error) {
 	return []framework.ClusterEventWithHint{
 		{Event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add | framework.UpdateNodeTaint}, QueueingHintFn: p.afterNode},
@@ -39,7 +38,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 		return framework.QueueSkip, nil
 	}
 	selector, err := p.selectors.Selector(pod.Annotations)
-	if err != nil || selector != nil && !selector.Match(node.Name) { // no node mends a pattern
+	if err != nil || selector != nil && !selector.Match(node.Name) { // no node fixes a pattern
 		return framework.QueueSkip, nil
 	}
 	return framework.Queue, nil

@@ -56,7 +56,7 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 			old:   node("cncf-1").Node(), new: node("cncf-1").Node(), want: framework.QueueSkip,
 		},
 		{
-			name: "its mended annotation wakes it", pod: waiting,
+			name: "its fixed annotation wakes it", pod: waiting,
 			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(key, "cncf-.*"), new: pod(key, "kubecon-.*"), want: framework.Queue,
 		},
@@ -71,7 +71,7 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 			old:   pod(), new: pod(key, ""), want: framework.Queue,
 		},
 		{
-			name: "a mended exclusion wakes it", pod: waiting,
+			name: "a fixed exclusion wakes it", pod: waiting,
 			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
 			old:   pod(regex.ExcludeAnnotation, "cncf-.*"), new: pod(), want: framework.Queue,
 		},

@@ -34,7 +34,7 @@ type Plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
 	matchings *matchings
-	handle    framework.Handle // nil where nobody hears of events
+	handle    framework.Handle // nil if there are no events
 }
 
 var (
@@ -45,8 +45,8 @@ var (
 	_ framework.SignPlugin        = (*Plugin)(nil)
 )
 
-// New makes the plugin. Its args are optional: {"annotation": "example.com/key"} names
-// another annotation to read, and "excludeAnnotation" another one for what to exclude.
+// New makes the plugin. Its args are optional: "annotation" and "excludeAnnotation" are the
+// keys of the annotations to read.
 func New(_ context.Context, args runtime.Object, handle framework.Handle) (framework.Plugin, error) {
 	policy, err := decodePolicy(args)
 	if err != nil {
@@ -62,18 +62,18 @@ func (*Plugin) Name() string { return Name }
 type state struct {
 	selector *regex.Selector
 	reasons  [regex.Excluded + 1][]string // by verdict
-	leftOut  string                       // why nodes were not named to the scheduler, where some were
+	leftOut  string                       // why the nodes that were not named are rejected
 }
 
 // LeftOut implements naming.LeftOut.
 func (s *state) LeftOut() string { return s.leftOut }
 
-// Clone implements framework.StateData. Nothing in a state depends on the nodes
-// and pods that preemption tries out, so its copies share it.
+// Clone implements framework.StateData. A state does not depend on the nodes and pods that
+// preemption tries, so its copies share it.
 func (s *state) Clone() framework.StateData { return s }
 
-// PreFilter implements framework.PreFilterPlugin. It names the nodes that qualify, and
-// the scheduler looks at no others. It names none if most nodes qualify.
+// PreFilter implements framework.PreFilterPlugin. It names the nodes that qualify, so the
+// scheduler does not try the others. It names none if most nodes qualify.
 func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	selector, err := p.selectors.Selector(pod.Annotations)
 	if err != nil {
@@ -101,8 +101,8 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	return named.Result, nil
 }
 
-// warn tells, in an event, of patterns that look like something else, such as the hostlist
-// node[001-128]. They are valid, and nothing else would say that the pod goes elsewhere.
+// warn sends an event about patterns that may not mean what their author expects, such as
+// the hostlist node[001-128]. They are valid, so nothing else reports them.
 func (p *Plugin) warn(pod *v1.Pod) {
 	if p.handle == nil {
 		return
@@ -112,12 +112,12 @@ func (p *Plugin) warn(pod *v1.Pod) {
 	}
 }
 
-// SignPod implements framework.SignPlugin: pods with equal annotations get equal
-// verdicts, so the scheduler may use for one pod what it found out for an equal one.
+// SignPod implements framework.SignPlugin: pods with equal annotations have equal results,
+// so the scheduler may reuse the results of one pod for the next.
 func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragment, *framework.Status) {
 	var fragments []framework.SignFragment
 	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
-		var pattern any // nil where there is none, which is not the empty one
+		var pattern any // nil without the annotation, which differs from an empty pattern
 		if value, ok := pod.Annotations[key]; ok {
 			pattern = value
 		}
@@ -126,12 +126,12 @@ func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragme
 	return fragments, nil
 }
 
-// PreFilterExtensions implements framework.PreFilterPlugin. The pods on a node
-// don't change its name.
+// PreFilterExtensions implements framework.PreFilterPlugin. Pods do not change the name of
+// their node, so there are none.
 func (*Plugin) PreFilterExtensions() framework.PreFilterExtensions { return nil }
 
-// Filter implements framework.FilterPlugin. To evict pods from a node does not change
-// whether it qualifies, hence UnschedulableAndUnresolvable.
+// Filter implements framework.FilterPlugin. Preemption does not change whether a node
+// qualifies, hence UnschedulableAndUnresolvable.
 //
 // For a node that qualifies it allocates nothing. For others it allocates the status,
 // which cannot be shared because the framework writes into it.
@@ -147,16 +147,16 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 	return nil
 }
 
-// PostFilter implements framework.PostFilterPlugin. It says why nodes were not named:
-// the scheduler did not look at them, so it has no reason for them.
+// PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named:
+// the scheduler did not try them, so it has no reason for them.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	if data, err := cycle.Read(stateKey); err == nil && data.(*state).leftOut != "" {
 		return nil, framework.NewStatus(framework.Unschedulable, data.(*state).leftOut)
 	}
-	return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were looked at
+	return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were tried
 }
 
-// cacheBytes bounds the memory that compiled patterns take.
+// cacheBytes bounds the memory of compiled patterns.
 const cacheBytes = 16 << 20
 
 // decodePolicy reads the plugin's args.
@@ -178,20 +178,20 @@ func decodePolicy(args runtime.Object) (regex.Policy, error) {
 	return regex.ParseConfig(raw)
 }
 
-// matchings keeps which nodes of a list qualify, as long as the list is the same.
+// matchings remembers which nodes of a list qualify, as long as the list is the same.
 type matchings struct {
 	mu    sync.Mutex
 	list  []framework.NodeInfo
 	known *lru.Cache // of *naming.Named, by regex.Selector
 }
 
-// maxMatchings is how many selectors have their names kept: those of 3,000 nodes
-// take some 100 KB.
+// maxMatchings is how many selectors are remembered. With 3,000 nodes, each takes some
+// 100 KB.
 const maxMatchings = 500
 
 func newMatchings() *matchings { return &matchings{known: lru.New(maxMatchings)} }
 
-// of finds what qualifies of a list, which is not empty.
+// of returns which nodes of a list, which is not empty, qualify.
 func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *naming.Named {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,7 +23,7 @@ func (r recording) EventRecorder() minor.EventRecorder { return r.recorder }
 func TestWhatLooksLikeAHostlistIsWarnedOfAndScheduled(t *testing.T) {
 	for name, tt := range map[string]struct{ include, exclude, want string }{
 		"a good pattern":      {"node-[0-9]+", "-gpu$", ""},
-		"a hostlist":          {"node[001-128]", "-gpu$", "Warning SuspiciousRegex annotation " + regex.Annotation + ": [001-128] is one character"},
+		"a hostlist":          {"node[001-128]", "-gpu$", "Warning SuspiciousRegex annotation " + regex.Annotation + ": [001-128] matches one character"},
 		"a glob to exclude":   {"node", "gpu-*", "Warning SuspiciousRegex annotation " + regex.ExcludeAnnotation + ": -* at the end"},
 		"one that is refused": {"node[001-128](", "-gpu$", ""},
 	} {

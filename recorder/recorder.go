@@ -62,6 +62,12 @@ func (r *Recorder) WithoutRaw() *Recorder {
 	return r
 }
 
+// Keep sets about how many bytes of attempts are kept, in place of MaxBytes. Call it before Attach.
+func (r *Recorder) Keep(maxBytes int) *Recorder {
+	r.maxBytes = maxBytes
+	return r
+}
+
 // Attempts returns the attempts for a pod, the newest first.
 func (r *Recorder) Attempts(namespace, name string) []Attempt {
 	r.mu.Lock()

@@ -26,8 +26,8 @@ const (
 )
 
 // checkText applies the bounds that must hold before the pattern is parsed. It
-// returns what is wrong with the pattern, or "". It may count an escaped
-// character as if it were special, never the other way round.
+// returns what is wrong with the pattern, or "". It may count an escaped character
+// as a special one, never the other way round.
 func checkText(pattern string) string {
 	if len(pattern) > maxPattern {
 		return atMost("is too long", maxPattern, "bytes", len(pattern))

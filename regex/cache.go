@@ -10,7 +10,7 @@ import (
 //
 // It has two generations. When the young one has grown to half of the bound, it becomes
 // the old one, and the old one is dropped. A pattern that is used moves to the young
-// one. So roughly those go that were not used for longest.
+// one. So the cache drops, roughly, what was least recently used.
 type Cache struct {
 	policy Policy
 	half   int // bound of a generation, in bytes
@@ -38,14 +38,13 @@ func (c *Cache) Selector(annotations map[string]string) (*Selector, error) {
 	return c.Select(c.policy.find(annotations))
 }
 
-// Select is Selector for the values of a pod's two annotations, nil for one that
-// it does not have.
+// Select is Selector for the values of a pod's two annotations. A missing one is nil.
 func (c *Cache) Select(include, exclude *string) (*Selector, error) {
 	return newSelector(include, exclude, c.compile)
 }
 
 func (c *Cache) compile(r role, text string) (*pattern, error) {
-	if len(text) > maxPattern { // refused at once, and too long to keep
+	if len(text) > maxPattern { // is refused at once, and too long to keep
 		return c.policy.compile(r, text)
 	}
 	c.mu.Lock()
@@ -74,6 +73,6 @@ func (c *Cache) keep(r role, text string, entry compiled) {
 	c.size += size
 }
 
-// entrySize is about what an entry takes besides its pattern: its place in the
-// map, and the error.
+// entrySize is about how many bytes an entry takes besides its pattern: its place in
+// the map, and the error.
 const entrySize = 256

@@ -11,8 +11,8 @@ import (
 
 // ParseConfig reads the configuration of a plugin, such as a guest's guestConfig. It is
 // a JSON object with the optional fields "annotation" and "excludeAnnotation", the keys
-// that carry the patterns. Empty data is [Default]. An unknown or repeated field is an
-// error, and so is a key that Kubernetes refuses.
+// of the annotations with the patterns. Empty data is [Default]. An unknown or repeated
+// field is an error, and so is a key that Kubernetes refuses.
 func ParseConfig(data []byte) (Policy, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Default, nil

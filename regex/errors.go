@@ -22,8 +22,8 @@ type PatternError struct {
 
 func (e *PatternError) Error() string { return e.text }
 
-// problem puts an error of syntax.Parse into words. It shows the fragment at fault,
-// unless that is the whole pattern, which every PatternError shows.
+// problem describes an error of syntax.Parse. It shows the fragment at fault, unless
+// that is the whole pattern, which every PatternError shows.
 func problem(pattern string, err error) string {
 	at, ok := err.(*syntax.Error)
 	if !ok {
@@ -35,7 +35,7 @@ func problem(pattern string, err error) string {
 	return at.Code.String() + " " + quote(shorten(at.Expr))
 }
 
-// maxShown is the number of characters of a pattern that a person gets to see.
+// maxShown is how many characters of a pattern a message shows.
 const maxShown = 128
 
 // shorten replaces the middle of a long text by an ellipsis, so that maxShown
@@ -57,8 +57,8 @@ func shorten(text string) string {
 }
 
 // quote puts text between double quotes as it is, because a regex is hard enough to
-// read without doubled backslashes. It escapes a text that has a quote in it, or what
-// cannot be printed.
+// read without doubled backslashes. It escapes a text with a quote or with characters
+// that cannot be printed.
 func quote(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r == '"' || !strconv.IsPrint(r) }) {
 		return `"` + text + `"`

@@ -24,7 +24,7 @@ func ExamplePolicy_Selector() {
 	// edge-1: false "node(s) didn't match the pod's node name regex \"kubecon-.*\""
 }
 
-// A mistake is told to the person who wrote the annotation.
+// The error addresses the author of the annotation.
 func ExamplePolicy_Compile() {
 	_, err := regex.Default.Compile("kubecon-[0-9")
 	fmt.Println(err)

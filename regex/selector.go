@@ -21,7 +21,7 @@ type pattern struct {
 	automaton *dfa.Automaton
 }
 
-// Verdict is what a Selector says of a node.
+// Verdict is the result of a Selector for a node.
 type Verdict uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	Excluded          // the name matches the pattern that it must not match
 )
 
-// newSelector makes a selector of patterns. A pattern that is not there is nil.
+// newSelector makes a selector of patterns. A missing pattern is nil.
 func newSelector(include, exclude *string, compile func(role, string) (*pattern, error)) (*Selector, error) {
 	var s Selector
 	var err error
@@ -105,8 +105,8 @@ func (s *Selector) Judge(name string) Verdict {
 // Match reports whether a node qualifies.
 func (s *Selector) Match(name string) bool { return s.Judge(name) == Qualifies }
 
-// Reason says why a node with that verdict does not qualify. It never contains the
-// node's name, so that the scheduler can count the nodes that have the same reason.
+// Reason returns why a node with that verdict does not qualify. It never contains the
+// node's name, so that the scheduler can count the nodes with the same reason.
 func (s *Selector) Reason(v Verdict) string {
 	switch {
 	case v == Mismatch && s.include != nil:

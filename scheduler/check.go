@@ -24,13 +24,13 @@ import (
 
 const kind = "KubeSchedulerConfiguration"
 
-// check finds all mistakes that can be found without the guests, which it returns,
-// those that nothing is wrong with. compiledIn are the names that no guest may have.
+// check finds all mistakes that can be found without starting guests, and returns the
+// guests to start. compiledIn are the names that no guest may have.
 func (c *Configuration) check(compiledIn sets.Set[string]) (guests []guest, m Mistakes) {
 	m.must("kind", c.file["kind"], kind)
 	m.must("apiVersion", c.file["apiVersion"], configv1.SchemeGroupVersion.String())
 	var misfits yamlcheck.Problems
-	if is, ok := c.file["kind"].(string); !ok || yamlcheck.Closest(is, []string{kind}) != "" { // else all else is another's
+	if is, ok := c.file["kind"].(string); !ok || yamlcheck.Closest(is, []string{kind}) != "" { // the fields of another kind are not checked
 		misfits = c.text.Check(&configv1.KubeSchedulerConfiguration{})
 	}
 	m = slices.Concat(c.form, m, below("", misfits))
@@ -55,9 +55,8 @@ func (m *Mistakes) must(field string, is any, be string) {
 	}
 }
 
-// validate asks kube-scheduler's own validation. Beside other mistakes, what keeps the
-// configuration from being read is no news; nor are plugins, of which the defaults
-// would write a log.
+// validate calls kube-scheduler's own validation. If there are other mistakes, it skips the
+// error of the decoder, which they cause, and the plugins, whose defaults would be logged.
 func (c *Configuration) validate(others bool) (m Mistakes) {
 	file := runtime.DeepCopyJSON(c.file)
 	if profiles, _ := file["profiles"].([]any); others {
@@ -98,8 +97,8 @@ func flat(err error) (errs []error) {
 	return nil
 }
 
-// invalidFits finds what ValidateKubeSchedulerConfiguration would if it had not
-// mistaken the plugin's name: kube-scheduler tells of it alone, and last.
+// invalidFits validates the args of NodeResourcesFit. ValidateKubeSchedulerConfiguration
+// looks for them under a wrong name, so kube-scheduler reports them alone, and last.
 func invalidFits(typed *config.KubeSchedulerConfiguration) (found []error) {
 	for i := range typed.Profiles {
 		for j, plugin := range typed.Profiles[i].PluginConfig {
@@ -112,13 +111,13 @@ func invalidFits(typed *config.KubeSchedulerConfiguration) (found []error) {
 	return found
 }
 
-// words leaves out the values that Kubernetes prints as Go does, but for plain ones.
+// words is an error without a value that Kubernetes prints as Go does.
 func words(wrong *field.Error) string {
 	if path, ok := wrong.BadValue.(*field.Path); ok && wrong.Type == field.ErrorTypeDuplicate {
-		return fmt.Sprintf("is the same as %s: give each its own", path)
+		return fmt.Sprintf("is the same as %s: use different names", path)
 	}
 	if wrong.Type == field.ErrorTypeDuplicate {
-		return fmt.Sprintf("%v stands here twice: take one of the two away", wrong.BadValue)
+		return fmt.Sprintf("%v is here twice: remove one of the two", wrong.BadValue)
 	}
 	switch reflect.ValueOf(wrong.BadValue).Kind() {
 	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice:
@@ -130,8 +129,8 @@ func words(wrong *field.Error) string {
 	return wrong.ErrorBody()
 }
 
-// checkExtenders catches an address that no request can be sent to; kube-scheduler
-// would say so of each pod.
+// checkExtenders finds an address that no request can be sent to. kube-scheduler would
+// report it for each pod.
 func (c *Configuration) checkExtenders(m *Mistakes) {
 	for i, extender := range c.Extenders {
 		u, err := url.Parse(extender.URLPrefix)
@@ -141,12 +140,12 @@ func (c *Configuration) checkExtenders(m *Mistakes) {
 	}
 }
 
-// checkOnce catches the plugin that is enabled twice under an extension point.
+// checkOnce finds a plugin that is enabled twice under an extension point.
 func (p *Profile) checkOnce(m *Mistakes) {
 	for i, e := range p.enabled {
 		same := func(other enabled) bool { return other.name == e.name && other.point == e.point }
 		if slices.ContainsFunc(p.enabled[:i], same) {
-			m.addNamed(e.path, "plugin %s: profile %s enables it twice under %s; take one of the two away", e.name, p.SchedulerName, e.point)
+			m.addNamed(e.path, "plugin %s: profile %s enables it twice under %s; remove one of the two", e.name, p.SchedulerName, e.point)
 		}
 	}
 }
@@ -172,9 +171,8 @@ func argsOf(name string) any {
 	return args
 }
 
-// addRefused adds why a plugin does not take its args: at the fields that it names, if it
-// names one in each of its errors.
-func (m *Mistakes) addRefused(path string, err error) bool {
+// addRejected adds why a plugin rejects its args, if each of its errors names a field.
+func (m *Mistakes) addRejected(path string, err error) bool {
 	var found Mistakes
 	for _, one := range flat(err) {
 		var wrong *field.Error
@@ -191,10 +189,10 @@ func (p *Profile) path(format string, args ...any) string {
 	return fmt.Sprintf("profiles[%d].", p.index) + fmt.Sprintf(format, args...)
 }
 
-// locate finds the field that an error of kube-scheduler's set-up is about, of which
-// only the text names the profile and the plugin. refused are errors of plugins, which
+// locate finds the field that an error of kube-scheduler's set-up is about. Only the text
+// of the error names the profile and the plugin. rejected are the errors of plugins, which
 // may name fields of their args.
-func (c *Configuration) locate(err error, refused map[profilePlugin]error) error {
+func (c *Configuration) locate(err error, rejected map[profilePlugin]error) error {
 	if err == nil {
 		return nil
 	}
@@ -208,7 +206,7 @@ func (c *Configuration) locate(err error, refused map[profilePlugin]error) error
 		for j, plugin := range p.PluginConfig {
 			if ofPlugin, found := strings.CutPrefix(ofProfile, fmt.Sprintf("initializing plugin %q: ", plugin.Name)); found {
 				path := p.path("pluginConfig[%d].args", j)
-				if !m.addRefused(path, refused[profilePlugin{p.SchedulerName, plugin.Name}]) {
+				if !m.addRejected(path, rejected[profilePlugin{p.SchedulerName, plugin.Name}]) {
 					m.add(path, "plugin %s: %s", plugin.Name, ofPlugin)
 				}
 				return m.located(c)

@@ -38,7 +38,7 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 		if err != nil {
 			return err
 		}
-		if err = c.locate(run(cmd, args), s.refused); errors.As(err, new(Mistakes)) {
+		if err = c.locate(run(cmd, args), s.rejected); errors.As(err, new(Mistakes)) {
 			return inFile(path, err)
 		}
 		return err

@@ -127,7 +127,7 @@ func (c *Configuration) forUs(kubeconfig string) *Configuration {
 	return &ours
 }
 
-// set sets a field of a section. What is no section is left for check to find.
+// set sets a field of a section. Check finds what is not a section.
 func (c *Configuration) set(section, field string, value any) {
 	c.Default(section, map[string]any{})
 	if fields, ok := c.file[section].(map[string]any); ok {

@@ -17,10 +17,10 @@ type FieldError struct {
 	Field string
 	// Line is where the field stands, or should stand, from 1. It is 0 without a field.
 	Line int
-	// Err says what is wrong, for who sees which field is meant.
+	// Err says what is wrong, and not with which field.
 	Err error
 
-	named bool // Err says by itself what it is about
+	named bool // Err says what it is about
 }
 
 func (e *FieldError) Error() string {
@@ -32,7 +32,7 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Mistakes are an error that tells on one line all that is wrong with a configuration.
+// Mistakes are an error that reports all mistakes in a configuration on one line.
 type Mistakes []*FieldError
 
 func (m Mistakes) Error() string {
@@ -70,8 +70,7 @@ func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	return m
 }
 
-// located is nil if there are no mistakes. It gives those that there are their lines,
-// and that order.
+// located gives mistakes their lines, and sorts by them. It is nil if there are none.
 func (m Mistakes) located(in *Configuration) error {
 	if len(m) == 0 {
 		return nil

@@ -62,7 +62,7 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 		scheduler.WithClock(api.Clock),
 	)
 	if err != nil {
-		return nil, nil, c.locate(err, s.refused)
+		return nil, nil, c.locate(err, s.rejected)
 	}
 	return sched, func() { _ = sched.Profiles.Close(); s.host.Close() }, nil
 }

@@ -24,8 +24,8 @@ type guest struct {
 	bad  bool          // the args are not valid: the guest is fetched and not started
 }
 
-// multiPoint is where a guest has to be enabled: which extension points it has is
-// known by itself alone.
+// multiPoint is where a guest has to be enabled: only the guest itself says which extension
+// points it has.
 const multiPoint = "multiPoint"
 
 // checkConfig checks the args of all plugins, and returns those that are guests. It
@@ -64,8 +64,7 @@ func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []gue
 	return guests
 }
 
-// readArgs reads the args of a guest, and makes the native plugin once for the sake of its
-// errors.
+// readArgs reads the args of a guest, or makes the native plugin for its errors.
 func (c PluginConfig) readArgs(isGuest bool) (args wasmhost.Args, errs []error) {
 	if isGuest {
 		args, err := wasmhost.ParseArgs(c.Args)
@@ -102,7 +101,7 @@ func (p *Profile) mayBeGuest(i int, compiledIn sets.Set[string], m *Mistakes) bo
 	return false
 }
 
-// checkKnown catches the plugin whose guestURL was forgotten. kube-scheduler would
+// checkKnown finds a plugin without a guestURL that is not compiled in. kube-scheduler would
 // only say that it does not exist.
 func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) {
 	once := sets.New[string]()

@@ -130,7 +130,7 @@ func TestAnErrorPointsAtItsArg(t *testing.T) {
 	}
 }
 
-// choosy refuses all args, as one of its fields, as several, or as none.
+// choosy rejects all args, as one of its fields, as several, or as none.
 func choosy(wrong error) frameworkruntime.Registry {
 	return frameworkruntime.Registry{"Choosy": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return nil, wrong }}
 }

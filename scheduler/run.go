@@ -103,7 +103,7 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 	opts.SecureServing.BindPort = 0
 	cc, sched, err := app.Setup(ctx, opts, s.register)
 	if err != nil {
-		return nil, nil, c.locate(err, s.refused)
+		return nil, nil, c.locate(err, s.rejected)
 	}
 	return cc, sched, nil
 }

@@ -22,17 +22,16 @@ import (
 
 // setup is what there is to know about plugins before the scheduler starts.
 type setup struct {
-	host    *wasmhost.Host
-	extra   frameworkruntime.Registry
-	started map[profilePlugin]*wasmhost.Started
-	refused map[profilePlugin]error // of further plugins, as kube-scheduler keeps their text only
+	host     *wasmhost.Host
+	extra    frameworkruntime.Registry
+	started  map[profilePlugin]*wasmhost.Started
+	rejected map[profilePlugin]error // of further plugins: kube-scheduler keeps only the text
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
 type profilePlugin struct{ profile, plugin string }
 
-// read finds what is wrong with a configuration, and starts its guests: nothing else
-// begins with a bad one.
+// read returns all mistakes in a configuration, and starts its guests.
 func (s *setup) read(ctx context.Context, c *Configuration) error {
 	guests, mistakes := c.check(s.compiledIn())
 	s.started = map[profilePlugin]*wasmhost.Started{}
@@ -75,7 +74,7 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
-	s.refused = map[profilePlugin]error{}
+	s.rejected = map[profilePlugin]error{}
 	for name, factory := range s.extra {
 		if err := registry.Register(name, s.noting(name, factory)); err != nil {
 			return err
@@ -87,12 +86,12 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	return nil
 }
 
-// noting makes a plugin, and takes note of the error.
+// noting makes a plugin, and keeps its error.
 func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		made, err := factory(ctx, args, handle)
 		if err != nil {
-			s.refused[profilePlugin{handle.ProfileName(), name}] = err
+			s.rejected[profilePlugin{handle.ProfileName(), name}] = err
 		}
 		return made, err
 	}

@@ -16,31 +16,31 @@ var (
 	gate  = v1.PodSchedulingGate{Name: "example.com/not-yet"}
 )
 
-// mendings are the ways in which a pod that waits gets another annotation. The
+// fixes are the ways in which a pending pod gets another annotation. The
 // scheduler calls a change by the most telling part of it, so an annotation that
 // changes beside something else is another event than one that changes alone.
-var mendings = map[string]struct {
-	taints []v1.Taint         // of the one node
-	pod    func(*v1.Pod)      // before it is created
-	waits  func(*v1.Pod) bool // before it is mended
-	also   func(*v1.Pod)      // what changes with the annotation
+var fixes = map[string]struct {
+	taints  []v1.Taint         // of the one node
+	pod     func(*v1.Pod)      // before it is created
+	pending func(*v1.Pod) bool // before it is fixed
+	also    func(*v1.Pod)      // what changes with the annotation
 }{
-	"alone":        {waits: isPending},
-	"with a label": {waits: isPending, also: func(pod *v1.Pod) { metav1.SetMetaDataLabel(&pod.ObjectMeta, "mended", "yes") }},
-	"with a toleration": {taints: []v1.Taint{taint}, waits: isPending, also: func(pod *v1.Pod) {
+	"alone":        {pending: isPending},
+	"with a label": {pending: isPending, also: func(pod *v1.Pod) { metav1.SetMetaDataLabel(&pod.ObjectMeta, "fixed", "yes") }},
+	"with a toleration": {taints: []v1.Taint{taint}, pending: isPending, also: func(pod *v1.Pod) {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{Key: taint.Key, Operator: v1.TolerationOpExists})
 	}},
 	"with its scheduling gate": {
-		pod:   func(pod *v1.Pod) { pod.Spec.SchedulingGates = []v1.PodSchedulingGate{gate} },
-		waits: isGated,
-		also:  func(pod *v1.Pod) { pod.Spec.SchedulingGates = nil },
+		pod:     func(pod *v1.Pod) { pod.Spec.SchedulingGates = []v1.PodSchedulingGate{gate} },
+		pending: isGated,
+		also:    func(pod *v1.Pod) { pod.Spec.SchedulingGates = nil },
 	},
 }
 
-// TestAWaitingPodIsWokenByWhatHelpsIt is the proof of the events that each plugin
+// TestAPendingPodIsRetriedAfterWhatHelpsIt is the proof of the events that each plugin
 // registers: of the native one's, and of the guests' numbers, which the host
 // translates into those of this Kubernetes.
-func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
+func TestAPendingPodIsRetriedAfterWhatHelpsIt(t *testing.T) {
 	variants := map[string]Options{"native": {Config: profileWith(t, "RegexScheduling", "{}")}}
 	for _, guest := range []string{"regex_v1", "regex_v2", "patient"} {
 		variants[guest] = Options{Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}
@@ -49,15 +49,15 @@ func TestAWaitingPodIsWokenByWhatHelpsIt(t *testing.T) {
 		t.Run(variant, func(t *testing.T) {
 			o.Kubeconfig = cluster.Kubeconfig()
 			start(t, o)
-			t.Run("by a node", wokenByANode)
-			for name := range mendings {
-				t.Run("by its annotation "+name, func(t *testing.T) { wokenByItsAnnotation(t, name) })
+			t.Run("by a node", retriedAfterANode)
+			for name := range fixes {
+				t.Run("by its annotation "+name, func(t *testing.T) { retriedAfterItsAnnotation(t, name) })
 			}
 		})
 	}
 }
 
-func wokenByANode(t *testing.T) {
+func retriedAfterANode(t *testing.T) {
 	addNode(t, "other")
 	addPod(t, "patient", "^k")
 	waitFor(t, "patient", isPending)
@@ -65,24 +65,24 @@ func wokenByANode(t *testing.T) {
 	waitFor(t, "patient", isOn("k-1"))
 }
 
-func wokenByItsAnnotation(t *testing.T, name string) {
-	way := mendings[name]
+func retriedAfterItsAnnotation(t *testing.T, name string) {
+	way := fixes[name]
 	addNode(t, "other", way.taints...)
-	pod := podFor("mended", "^nowhere$")
+	pod := podFor("fixed", "^nowhere$")
 	// The scheduler may not know yet that k-1 was deleted, and patient.wat would take it.
 	pod.Spec.NodeSelector = map[string]string{v1.LabelHostname: "other"}
 	if way.pod != nil {
 		way.pod(pod)
 	}
 	create(t, pod)
-	waitFor(t, "mended", way.waits)
-	change(t, "mended", func(pod *v1.Pod) {
+	waitFor(t, "fixed", way.pending)
+	change(t, "fixed", func(pod *v1.Pod) {
 		pod.Annotations[regex.Annotation] = "letg|other" // patient.wat looks for letg
 		if way.also != nil {
 			way.also(pod)
 		}
 	})
-	waitFor(t, "mended", isOn("other"))
+	waitFor(t, "fixed", isOn("other"))
 }
 
 // change updates a pod, all at once.

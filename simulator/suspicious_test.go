@@ -38,7 +38,7 @@ func TestAHostlistCausesAWarningEvent(t *testing.T) {
 				for _, e := range events.Items {
 					got = append(got, fmt.Sprintf("%s %s: %s", e.Type, e.InvolvedObject.Name, e.Message))
 				}
-				const want = "Warning hostlist: annotation scheduler.wasmkwokwizardry.io/regex: [001-128] is one character out of a class"
+				const want = "Warning hostlist: annotation scheduler.wasmkwokwizardry.io/regex: [001-128] matches one character"
 				if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 					return fmt.Errorf("got %q, want %q alone", got, want)
 				}

@@ -1,5 +1,5 @@
-// Command v1 is the basic guest, written to be read: the guest SDK's hooks and
-// one Filter. v2 shows what the same policy costs when it is written for speed.
+// Command v1 is the basic guest, an example to read: the guest SDK's hooks and one
+// Filter. v2 has the same policy, and is written for speed.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 func main() { plugin.Set(&regexScheduling{selectors: regex.NewCache(regex.Default, maxSelectors)}) }
 
-// decidesBy promises that verdicts depend on these fields alone.
+// decidesBy declares that the results depend on these fields only.
 //
 //lint:ignore U1000 the host calls it
 //export decides_by
@@ -25,13 +25,13 @@ func decidesBy() uint64 {
 const fields = "pod.metadata.annotations['" + regex.Annotation + "']\x00" +
 	"pod.metadata.annotations['" + regex.ExcludeAnnotation + "']\x00node.metadata.name\x00"
 
-// maxSelectors bounds what compiled patterns are kept, in bytes. There is no
+// maxSelectors bounds the compiled patterns that are kept, in bytes. There is no
 // PreFilter that could compile them once for all nodes.
 const maxSelectors = 256 << 10
 
 type regexScheduling struct{ selectors *regex.Cache }
 
-// Filter lets the pod run on a node whose name is as the pod's annotations want.
+// Filter lets the pod run on the nodes whose names its annotations select.
 func (r *regexScheduling) Filter(_ api.CycleState, pod proto.Pod, node api.NodeInfo) *api.Status {
 	selector, err := r.selectors.Selector(pod.GetAnnotations())
 	if err != nil {

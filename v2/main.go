@@ -1,6 +1,6 @@
-// Command v2 is the fast guest: PreFilter reads the annotation from the pod's
-// wire bytes and compiles it at most once for many cycles, Filter asks the host
-// for nothing but the node's name and allocates nothing.
+// Command v2 is the fast guest. PreFilter reads the annotations from the pod's protobuf,
+// and keeps compiled patterns for later cycles. Filter reads only the node's name from the
+// host, and allocates nothing.
 package main
 
 import (
@@ -28,13 +28,13 @@ func init() {
 	p := newPlugin(policy)
 	prefilter.Set(p.preFilter)
 	namefilter.Set(p.filter)
-	// A new node can help a rejected pod, and another annotation.
+	// A new node can help a rejected pod, and so can another annotation.
 	enqueue.Set(
 		enqueue.ClusterEvent{Resource: enqueue.Node, ActionType: enqueue.Add},
 		enqueue.ClusterEvent{Resource: enqueue.Pod, ActionType: enqueue.UpdatePodOther | enqueue.UpdatePodLabel |
 			enqueue.UpdatePodTolerations | enqueue.UpdatePodSchedulingGatesEliminated},
 	)
-	// The selectors that are kept make answers faster, and change none.
+	// The kept selectors make hooks faster, and change no result.
 	decidesby.Set(guest.PodAnnotation(policy.Annotation), guest.PodAnnotation(policy.ExcludeAnnotation), guest.NodeName)
 }
 

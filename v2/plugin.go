@@ -10,9 +10,9 @@ type plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
 
-	// The state of the cycle, set by preFilter for each filter that follows: what
-	// decides on nodes, and the statuses of its verdicts. If nothing does, refused
-	// is the status of all nodes.
+	// The state of the cycle, which preFilter sets and filter reads: the selector, and
+	// the status for each of its verdicts. Without a selector, refused is the status
+	// of all nodes.
 	selector *regex.Selector
 	statuses [regex.Excluded + 1]guest.Status
 	refused  guest.Status
@@ -26,9 +26,9 @@ func newPlugin(policy regex.Policy) *plugin {
 	}
 }
 
-// preFilter begins the cycle of a pod. A pod without the annotations takes no
-// further part. One whose pattern is refused waits for another annotation:
-// trying again would not help, nor would evicting other pods.
+// preFilter begins the cycle of a pod. It skips a pod without the annotations. A pod whose
+// pattern is refused stays pending until an annotation changes: neither a retry nor
+// preemption would help.
 func (p *plugin) preFilter(pod guest.Pod) guest.Status {
 	p.selector, p.refused = nil, guest.Status{}
 	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
@@ -49,8 +49,8 @@ func (p *plugin) preFilter(pod guest.Pod) guest.Status {
 	return guest.Status{}
 }
 
-// filter admits the nodes that qualify by their names. No eviction renames a node,
-// so the others are unresolvable.
+// filter rejects the nodes whose names do not qualify. Preemption does not rename a node,
+// so they are unresolvable.
 func (p *plugin) filter(nodeName string) *guest.Status {
 	if p.selector == nil {
 		return &p.refused

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -90,7 +88,7 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 // asked is how often the guest was asked so far, of this test's plugin.
 func (r *remembering) asked(t *testing.T) int {
 	t.Helper()
-	n, err := testutil.GetCounterMetricValue(r.p.answers.metrics.asked)
+	n, err := testutil.GetCounterMetricValue(r.p.metrics.asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +130,8 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	if n := r.asked(t) - before; n != 5 {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
-	r.p.answers.metrics.flush()
-	if n, err := testutil.GetCounterMetricValue(r.p.answers.metrics.remembered); err != nil || n != 2*3 {
+	r.p.metrics.flush()
+	if n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered); err != nil || n != 2*3 {
 		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", n, err)
 	}
 	if passing, _, _ := r.cycle(t, about("db", "y")); passing != "n1 n2" || r.asked(t)-before != 10 {
@@ -154,7 +152,7 @@ func TestANewNodeAloneIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestAPodThatNoNodeSuitsIsTurnedDownAtOnce(t *testing.T) {
+func TestAPodThatMatchesNoNodeIsRejectedAtOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1", "m2", "m3")...)
 	state, p := framework.NewCycleState(), about("web", "x")
 	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
@@ -244,10 +242,10 @@ func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
 			t.Errorf("the log lacks %q: %s", want, log)
 		}
 	}
-	if n, _ := testutil.GetCounterMetricValue(r.p.answers.metrics.broken); n != 1 {
+	if n, _ := testutil.GetCounterMetricValue(r.p.metrics.violations); n != 1 {
 		t.Errorf("counted %v times", n)
 	}
-	if answers, _ := r.p.answers.of(pod("web"), r.Nodes); answers != nil {
+	if r.p.answers.About(pod("web"), r.Nodes) != nil {
 		t.Error("it is remembered still")
 	}
 	if _, status := r.p.SignPod(t.Context(), pod("web")); status.IsSuccess() {
@@ -255,9 +253,9 @@ func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
 	}
 }
 
-// For nodes that are left out no Filter is called, so they are doubted apart; and
-// for a pod that is turned down nothing else would ever be.
-func TestNodesThatAreLeftOutAreDoubted(t *testing.T) {
+// For nodes that are not named no Filter is called, so they are rechecked apart; and for a
+// pod that is rejected nothing else ever would be.
+func TestNodesThatAreNotNamedAreRechecked(t *testing.T) {
 	for _, tt := range []struct {
 		nodes  string
 		before string // the nodes that pass in the first cycle
@@ -278,33 +276,16 @@ func TestNodesThatAreLeftOutAreDoubted(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsSkippedIsDoubtedToo(t *testing.T) {
+func TestAPodThatIsSkippedIsRecheckedToo(t *testing.T) {
 	pl, p, _ := openStatic(t, "regex_v2.wasm", Args{RecheckEvery: 2})
 	p.Annotations = nil
-	answers := inside(pl).answers
-	doubted := answers.metrics.doubted
-	before, _ := testutil.GetCounterMetricValue(doubted)
+	rechecked := inside(pl).metrics.rechecked
+	before, _ := testutil.GetCounterMetricValue(rechecked)
 	for range 400 {
-		answers.restUntil.Store(0)
 		preFilter(t.Context(), pl, framework.NewCycleState(), p)
 	}
-	if after, err := testutil.GetCounterMetricValue(doubted); after-before < 100 || after-before > 300 || err != nil {
+	if after, err := testutil.GetCounterMetricValue(rechecked); after-before < 100 || after-before > 300 || err != nil {
 		t.Errorf("rechecked %v times of 400, want about 200; %v", after-before, err)
-	}
-}
-
-// A guest that takes long is not slow for its rechecks.
-func TestRechecksTakeAHundredthOfTheTime(t *testing.T) {
-	answers := newAnswerCache(nil, 0, 2, nil)
-	rechecks := 0
-	for range 1000 {
-		if answers.recheckOneOf(1) {
-			rechecks++
-			answers.rest(time.Minute)
-		}
-	}
-	if rechecks != 1 || time.Until(time.Unix(0, answers.restUntil.Load())) < 99*time.Minute {
-		t.Errorf("%d rechecks, the next one after %v", rechecks, time.Unix(0, answers.restUntil.Load()))
 	}
 }
 
@@ -331,26 +312,6 @@ func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfNamesIsNoAnswer(t *testing.T) {
-	named := func(names ...string) *fwk.PreFilterResult {
-		return &fwk.PreFilterResult{NodeNames: sets.New(names...)}
-	}
-	for _, tt := range []struct {
-		a, b *fwk.PreFilterResult
-		want bool
-	}{
-		{nil, nil, true},
-		{named("a", "b"), named("b", "a"), true},
-		{named("a"), nil, false},
-		{nil, named("a"), false},
-		{named("a"), named("b"), false},
-	} {
-		if got := (answer{result: tt.a}).same(answer{result: tt.b}); got != tt.want {
-			t.Errorf("%v and %v: %v", tt.a, tt.b, got)
-		}
-	}
-}
-
 // The scheduler's queue waits for each hint, and there is one for each pod.
 func TestAGuestThatFailsIsNotAskedForEachPodThatWaits(t *testing.T) {
 	traps.Reset()
@@ -365,24 +326,6 @@ func TestAGuestThatFailsIsNotAskedForEachPodThatWaits(t *testing.T) {
 	}
 }
 
-// A node's status is renewed all the time, and says nothing new to such a guest.
-func TestANodeThatChangesNothingDeclaredKeepsTheNames(t *testing.T) {
-	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "west"))
-	number := func() uint64 {
-		r.cycle(t, pod("web"))
-		return r.p.answers.table.number
-	}
-	first := number()
-	r.Handle = snapshot.Of(inZone("a", "east"), inZone("b", "west"), inZone("c", "west"))
-	if second := number(); second != first {
-		t.Errorf("table %d, and then %d", first, second)
-	}
-	r.Handle = snapshot.Of(inZone("a", "east"), inZone("b", "west"), inZone("d", "west"))
-	if third := number(); third == first {
-		t.Error("another name is in the same table")
-	}
-}
-
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	var names []string
 	for i := range 500 {
@@ -392,21 +335,14 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, nodesNamed(names...)...)
 	for i := range 2000 {
 		r.cycle(t, about("web", fmt.Sprint(i)))
-		if bytes := r.p.answers.bytes; bytes > limit {
-			t.Fatalf("%d bytes after %d pods", bytes, i+1)
+		if bytes, err := testutil.GetGaugeMetricValue(r.p.metrics.bytes); bytes > limit || err != nil {
+			t.Fatalf("%v bytes after %d pods; %v", bytes, i+1, err)
 		}
 	}
 	before := r.asked(t)
 	r.cycle(t, about("web", "1999"))
 	if n := r.asked(t) - before; n != 0 {
 		t.Errorf("the pattern of the last pod was forgotten: asked %d times", n)
-	}
-	var sum int64
-	for element := r.p.answers.used.Front(); element != nil; element = element.Next() {
-		sum += element.Value.(*podAnswers).bytes
-	}
-	if sum != r.p.answers.bytes || len(r.p.answers.pods) != r.p.answers.used.Len() || sum == 0 {
-		t.Errorf("%d bytes are counted, %d are there, of %d and %d pods", r.p.answers.bytes, sum, len(r.p.answers.pods), r.p.answers.used.Len())
 	}
 }
 
@@ -449,31 +385,6 @@ func TestPreFilterAsksAboutAllNodes(t *testing.T) {
 	result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", "x"), r.Nodes)
 	if !status.IsSuccess() || len(result.NodeNames) != 34 || r.asked(t) != 100 {
 		t.Errorf("%v, %v, asked %d times", result, status, r.asked(t))
-	}
-}
-
-func TestErrorsAreNotRemembered(t *testing.T) {
-	a := &podAnswers{cache: newAnswerCache(nil, 1000, never, answerMetricsOf(t.Name()))}
-	for code, want := range map[int32]bool{0: true, 2: true, 3: true, 1: false, 77: false} {
-		if got := worthKeeping(0, abi.Verdict{Code: code}); got != want {
-			t.Errorf("code %d: %v", code, got)
-		}
-	}
-	if v, known := a.about(abi.Filter, 3); known {
-		t.Errorf("known: %v", v)
-	}
-}
-
-func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1")...)
-	empty, missing := about("a", ""), pod("b")
-	first, _ := r.p.answers.of(empty, nil)
-	second, _ := r.p.answers.of(missing, nil)
-	if first == second {
-		t.Error("one answer for both")
-	}
-	if again, _ := r.p.answers.of(about("c", ""), nil); again != first {
-		t.Error("two answers for the same value")
 	}
 }
 
@@ -542,8 +453,8 @@ func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 		}
 	}
 	taken := heap.InUse() - before
-	entries, err := testutil.GetGaugeMetricValue(r.p.answers.metrics.entries)
-	counted, err2 := testutil.GetGaugeMetricValue(r.p.answers.metrics.bytes)
+	entries, err := testutil.GetGaugeMetricValue(r.p.metrics.entries)
+	counted, err2 := testutil.GetGaugeMetricValue(r.p.metrics.bytes)
 	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)
 	if entries != patterns || counted > limit || err != nil || err2 != nil {
 		t.Errorf("at most %d bytes are allowed; %v, %v", limit, err, err2)

@@ -83,7 +83,7 @@ const (
 // What fields that are left out stand for.
 const (
 	DefaultAnswers     = 64 << 20 // bytes
-	DefaultRecheck     = 1000
+	DefaultRecheck     = 100_000
 	DefaultCallTimeout = time.Second
 )
 
@@ -92,7 +92,7 @@ var NoCallTimeout = metav1.Duration{Duration: -1}
 
 func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
 
-func (a Args) recheckEvery() uint32 { return uint32(cmp.Or(a.RecheckEvery, DefaultRecheck)) }
+func (a Args) recheckEvery() int { return cmp.Or(a.RecheckEvery, DefaultRecheck) }
 
 // callTimeout is zero where calls are not bounded.
 func (a Args) callTimeout() time.Duration {

@@ -9,6 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // pass is one pod's way through the scheduler. All instances share it.
@@ -23,14 +24,13 @@ type pass struct {
 	// scored is nil until PreScore has been called, and then holds its nodes.
 	scored atomic.Pointer[[]fwk.NodeInfo]
 
-	// answers are what is remembered about pods like this one, by the numbers of nodes
-	// in a table. They are nil for a guest of which nothing is remembered.
-	answers *podAnswers
-	nodes   *nodeTable
+	// known is what is remembered about pods like this one. It is nil for a guest of which
+	// nothing is remembered.
+	known *answers.About
 	// leftOut says why nodes were not named to the scheduler, where some were.
 	leftOut string
-	// turnedDown is true of a pod that PreFilter has turned down for all nodes.
-	turnedDown bool
+	// rejected is true of a pod that PreFilter has rejected for all nodes.
+	rejected bool
 	// view is what the guest may ask outside of a scheduling cycle; else it is nil.
 	view abi.Scheduler
 	// hint is true of a pass that only finds out whether an event helps the pod.

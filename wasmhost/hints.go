@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // The scheduler asks for hints with its queue locked, once for each pending pod. Where the
@@ -48,8 +49,8 @@ type hints struct {
 // helps reports whether a node may help a pod, as far as its hint can say: a pod for which
 // the time is too short is not woken before the guest has answered.
 func (p *plugin) helps(pod *v1.Pod, node *v1.Node) bool {
-	if answers, id := p.answers.peek(pod, node); answers != nil {
-		if rejected, known := p.rejection(answers, id, node); known {
+	if known := p.answers.About(pod, nil); known != nil {
+		if rejected, ok := p.rejection(known, node); ok {
 			return !rejected
 		}
 	}
@@ -120,18 +121,17 @@ func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
 		return false
 	}
 	c := &cycle{pass: &pass{pod: pod, hint: true, view: nodeView{p.bindingView, node}}}
-	var id int32
-	if c.answers, c.nodes, id = p.answers.withNode(pod, node); c.answers == nil {
+	if c.known = p.answers.About(pod, nil); c.known == nil {
 		return false
 	}
-	rejected, known := p.rejection(c.answers, id, node)
+	rejected, known := p.rejection(c.known, node)
 	if !known && p.guest.Active.Has(abi.PreFilter) {
 		_, _ = p.recallPreFilter(c)
-		rejected, known = p.rejection(c.answers, id, node)
+		rejected, known = p.rejection(c.known, node)
 	}
 	if !known && p.guest.Active.Has(abi.Filter) {
-		_, _ = p.learn(c, abi.Filter, node.Name, id)
-		rejected, known = p.rejection(c.answers, id, node)
+		_, _ = p.learn(c, abi.Filter, node.Name, c.known.NumberOf(node))
+		rejected, known = p.rejection(c.known, node)
 	}
 	if !known {
 		p.hints.failed.Store(time.Now().UnixNano())
@@ -141,9 +141,9 @@ func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
 
 // rejection reports whether a guest has answered that a pod cannot run on a node, if it is
 // known.
-func (p *plugin) rejection(answers *podAnswers, id int32, node *v1.Node) (rejected, known bool) {
+func (p *plugin) rejection(about *answers.About, node *v1.Node) (rejected, known bool) {
 	if p.guest.Active.Has(abi.PreFilter) {
-		a := answers.preFilter.Load()
+		a := about.PreFilter()
 		if a == nil {
 			return false, false
 		}
@@ -151,13 +151,13 @@ func (p *plugin) rejection(answers *podAnswers, id int32, node *v1.Node) (reject
 		if !status.IsSuccess() {
 			return status.IsRejected(), true
 		}
-		if !a.result.AllNodes() && !a.result.NodeNames.Has(node.Name) {
+		if !a.Result.AllNodes() && !a.Result.NodeNames.Has(node.Name) {
 			return true, true
 		}
 	}
 	v, known := p.guest.Constants[abi.Filter], true
 	if p.guest.Active.Has(abi.Filter) {
-		v, known = answers.about(abi.Filter, id)
+		v, known = about.Get(abi.Filter, about.NumberOf(node))
 	}
 	return known && statusOf(abi.Filter, v).IsRejected(), known
 }

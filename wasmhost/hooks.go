@@ -8,6 +8,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
@@ -18,16 +19,18 @@ func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	p.end(p.pool.release(pod.UID)) // where its last cycle did not end as it should
 	c := p.begin(state, pod)
-	c.answers, c.nodes = p.answers.of(pod, nodes)
-	var a answer
+	if c.known = p.answers.About(pod, nodes); c.known != nil {
+		p.metrics.flush()
+	}
+	var a answers.PreFilter
 	_, status := p.judge(c, abi.PreFilter, func() (_ abi.Verdict, err error) {
 		a, err = p.recallPreFilter(c)
 		return a.Verdict, err
 	})
 	if status.IsSuccess() {
-		return p.narrow(c, a.result)
+		return p.narrow(c, a.Result)
 	}
-	return a.result, status
+	return a.Result, status
 }
 
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
@@ -80,7 +83,7 @@ func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 // is of another pod, perhaps of another namespace.
 func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	c := f.p.cycleOf(state)
-	if c == nil || c.turnedDown { // PreFilter has given the reason
+	if c == nil || c.rejected { // PreFilter has given the reason
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	if !f.p.guest.Exports.Has(abi.PostFilter) {
@@ -193,13 +196,13 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	if p.answers == nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
 	}
-	if p.answers.off.Load() {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "the guest has broken its promise to decide by what it declares")
+	if p.answers.Off() {
+		return nil, fwk.NewStatus(fwk.Unschedulable, "contract violation: the guest decides by more than it declares")
 	}
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
-		if value, ok := valueOf(field, &pod.ObjectMeta); ok {
+		if value, ok := answers.ValueOf(field, &pod.ObjectMeta); ok {
 			signed = value
 		}
 		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})

@@ -1,7 +1,6 @@
 package wasmhost
 
 import (
-	"math/rand/v2"
 	"sync/atomic"
 
 	"k8s.io/component-base/metrics"
@@ -48,51 +47,37 @@ func registered[M metrics.Registerable](metric M) M {
 
 // answerMetrics are the series of one plugin's answers.
 type answerMetrics struct {
-	asked, remembered, doubted, broken metrics.CounterMetric
-	entries, bytes                     metrics.GaugeMetric
-	had                                struct{ entries, bytes float64 }
+	asked, remembered, rechecked, violations metrics.CounterMetric
+	entries, bytes                           metrics.GaugeMetric
+	had                                      struct{ entries, bytes float64 }
 
 	// recalled counts remembered answers, of which there are many at a time, until
-	// flush adds them to the metric. Goroutines that count at the same time mostly
-	// have cells of their own.
-	recalled [16]cell
-}
-
-type cell struct {
-	n atomic.Uint64
-	_ [120]byte // keeps what another processor writes to off this cache line
+	// flush adds them to the metric.
+	recalled atomic.Uint64
 }
 
 func answerMetricsOf(plugin string) *answerMetrics {
 	return &answerMetrics{
 		asked:      answersTotal.WithLabelValues(plugin, "asked"),
 		remembered: answersTotal.WithLabelValues(plugin, "remembered"),
-		doubted:    answersTotal.WithLabelValues(plugin, "doubted"),
-		broken:     broken.WithLabelValues(plugin),
+		rechecked:  answersTotal.WithLabelValues(plugin, "doubted"),
+		violations: broken.WithLabelValues(plugin),
 		entries:    rememberedPods.WithLabelValues(plugin),
 		bytes:      rememberedBytes.WithLabelValues(plugin),
 	}
 }
 
-// size tells by how much the cache differs from before: several profiles may have
-// a plugin of the name. The cache must be locked.
+// size tells by how much the answers differ from before: several profiles may have
+// a plugin of the name. It is for one goroutine at a time.
 func (m *answerMetrics) size(entries int, bytes int64) {
 	m.entries.Add(float64(entries) - m.had.entries)
 	m.bytes.Add(float64(bytes) - m.had.bytes)
 	m.had.entries, m.had.bytes = float64(entries), float64(bytes)
 }
 
-func (m *answerMetrics) recall() { m.recalled[rand.Uint32()%uint32(len(m.recalled))].n.Add(1) }
-
 // flush is for once a cycle.
 func (m *answerMetrics) flush() {
-	var n uint64
-	for i := range m.recalled {
-		if cell := &m.recalled[i].n; cell.Load() != 0 { // it mostly is 0, and to read takes less than to swap
-			n += cell.Swap(0)
-		}
-	}
-	if n != 0 {
+	if n := m.recalled.Swap(0); n != 0 {
 		m.remembered.Add(float64(n))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
@@ -38,8 +39,9 @@ type plugin struct {
 	cycleView, bindingView abi.Scheduler
 	handle                 fwk.Handle
 
-	decidesBy *abi.Fields  // nil for a guest that does not say
-	answers   *answerCache // nil for a guest of which nothing is remembered
+	decidesBy *abi.Fields    // nil for a guest that does not say
+	answers   *answers.Cache // nil for a guest of which nothing is remembered
+	metrics   *answerMetrics
 	hints     hints
 
 	pool      *pool
@@ -100,7 +102,8 @@ func (p *plugin) startFirst() error {
 		return err
 	}
 	if p.notRemembered == "" {
-		p.answers = newAnswerCache(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), answerMetricsOf(p.name))
+		p.metrics = answerMetricsOf(p.name)
+		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), p.metrics.size)
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err
@@ -119,7 +122,7 @@ func (p *plugin) Close() error {
 	}
 	p.host.forget(p)
 	if p.answers != nil {
-		p.answers.stop()
+		p.answers.Stop()
 	}
 	p.watchdog.interrupt(errClosed)
 	p.stop()

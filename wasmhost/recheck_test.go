@@ -34,7 +34,7 @@ func (r *remembering) counted(t *testing.T) (trapped, violations int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := testutil.GetCounterMetricValue(r.p.answers.metrics.broken)
+	m, err := testutil.GetCounterMetricValue(r.p.metrics.violations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestAGuestThatHangsOnARecheckCostsNotEachPodItsTimeout(t *testing.T) {
 	for range 3 {
 		r.rejected(t, moody("hangs", "?"))
 	}
-	if trapped, violations := r.counted(t); trapped != 1 || violations != 0 || r.p.answers.off.Load() {
+	if trapped, violations := r.counted(t); trapped != 1 || violations != 0 || r.p.answers.Off() {
 		t.Errorf("%d calls were interrupted, and %d contract violations counted", trapped, violations)
 	}
 	if n, err := testutil.GetCounterMetricValue(leftOut.WithLabelValues(t.Name())); n != 0 || err != nil {
@@ -69,7 +69,7 @@ func TestAGuestThatTrapsOnARecheckIsFoundOut(t *testing.T) {
 		}
 	}
 	// Two rechecks, and Filter, which is asked now.
-	if trapped, violations := r.counted(t); trapped != 3 || violations != 1 || !r.p.answers.off.Load() {
+	if trapped, violations := r.counted(t); trapped != 3 || violations != 1 || !r.p.answers.Off() {
 		t.Errorf("%d traps, and %d contract violations", trapped, violations)
 	}
 }
@@ -79,7 +79,7 @@ func TestATrapThatAFreshInstanceDoesNotRepeatIsNoViolation(t *testing.T) {
 	r := openRemembering(t, "decides_by_once", Args{Instances: 1}, nodesNamed("m1")...)
 	r.rejected(t, pod("first"))
 	r.rejected(t, pod("second"))
-	if trapped, violations := r.counted(t); trapped != 1 || violations != 0 || r.p.answers.off.Load() {
+	if trapped, violations := r.counted(t); trapped != 1 || violations != 0 || r.p.answers.Off() {
 		t.Errorf("%d traps, %d contract violations", trapped, violations)
 	}
 }

@@ -2,13 +2,14 @@ package wasmhost
 
 import (
 	"errors"
-	"time"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // whyForgotten says why the host does not remember the answers of a guest. It is empty
@@ -27,78 +28,68 @@ func whyForgotten(guest *abi.Guest) string {
 	return ""
 }
 
-// answer is what a hook answered, with the nodes that it named if it is PreFilter.
-type answer struct {
-	abi.Verdict
-	result *fwk.PreFilterResult
-}
-
-// same reports whether two answers say the same, in whatever order they name nodes.
-func (a answer) same(b answer) bool {
-	if keyOf(a.Verdict) != keyOf(b.Verdict) || a.result.AllNodes() != b.result.AllNodes() {
-		return false
-	}
-	return a.result.AllNodes() || a.result.NodeNames.Equal(b.result.NodeNames)
-}
-
 // named takes the nodes that PreFilter names.
-func (a *answer) named(_ *instance, out *abi.Out) {
-	if len(out.NodeNames) > 0 {
-		a.result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
+func named(a *answers.PreFilter) func(*instance, *abi.Out) {
+	return func(_ *instance, out *abi.Out) {
+		if len(out.NodeNames) > 0 {
+			a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
+		}
 	}
 }
 
 // recallPreFilter remembers what a guest answers to PreFilter, or asks.
-func (p *plugin) recallPreFilter(c *cycle) (answer, error) {
-	var known *answer
-	if c.answers != nil {
-		known = c.answers.preFilter.Load()
-	}
-	if known != nil {
-		if p.answers.recheckOneOf(1) {
-			return p.recheck(c, abi.PreFilter, "", *known), nil
+func (p *plugin) recallPreFilter(c *cycle) (answers.PreFilter, error) {
+	if c.known != nil {
+		if known := c.known.PreFilter(); known != nil {
+			if p.mayRecheck(c) {
+				return p.recheck(c, abi.PreFilter, "", *known), nil
+			}
+			p.metrics.recalled.Add(1)
+			return *known, nil
 		}
-		p.answers.metrics.recall()
-		return *known, nil
 	}
-	var a answer
-	v, err := p.ask(c, abi.PreFilter, abi.In{}, a.named)
+	var a answers.PreFilter
+	v, err := p.ask(c, abi.PreFilter, abi.In{}, named(&a))
 	a.Verdict = v
-	if err != nil || c.answers == nil {
+	if err != nil || c.known == nil {
 		return a, err
 	}
-	p.answers.metrics.asked.Inc()
+	p.metrics.asked.Inc()
 	if worthKeeping(abi.PreFilter, v) {
-		c.answers.keepPreFilter(&a)
+		c.known.PutPreFilter(&a)
 	}
 	return a, nil
 }
 
 // recall remembers what a guest answers to Filter or Score about a node, or asks.
 func (p *plugin) recall(c *cycle, hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
-	id := int32(unnumbered)
-	if c.answers != nil && !p.answers.off.Load() {
-		id = c.nodes.id(node)
-		if v, known := c.answers.about(hook, id); known {
-			if p.answers.recheckOneOf(1) {
-				return p.recheck(c, hook, node.Node().Name, answer{Verdict: v}).Verdict, nil
-			}
-			p.answers.metrics.recall()
-			return v, nil
-		}
+	if c.known == nil || p.answers.Off() {
+		return p.ask(c, hook, abi.In{NodeName: node.Node().Name}, nil)
 	}
-	return p.learn(c, hook, node.Node().Name, id)
+	number := c.known.Number(node)
+	v, known := c.known.Get(hook, number)
+	switch {
+	case !known:
+		return p.learn(c, hook, node.Node().Name, number)
+	case p.mayRecheck(c):
+		return p.recheck(c, hook, node.Node().Name, answers.PreFilter{Verdict: v}).Verdict, nil
+	}
+	p.metrics.recalled.Add(1)
+	return v, nil
 }
 
+// mayRecheck is true where an answer is one of those that are asked for again.
+func (p *plugin) mayRecheck(c *cycle) bool { return p.answers.Recheck(1) && c.known.MayRecheck() }
+
 // learn asks a guest about a node, and remembers the answer by the node's number.
-func (p *plugin) learn(c *cycle, hook abi.Hook, node string, id int32) (abi.Verdict, error) {
-	v, err := p.ask(c, hook, abi.In{NodeName: node}, nil)
-	if err != nil || c.answers == nil {
+func (p *plugin) learn(c *cycle, hook abi.Hook, name string, node answers.Node) (abi.Verdict, error) {
+	v, err := p.ask(c, hook, abi.In{NodeName: name}, nil)
+	if err != nil {
 		return v, err
 	}
-	p.answers.metrics.asked.Inc()
-	if id != unnumbered && worthKeeping(hook, v) {
-		c.answers.keep(hook, id, c.nodes.size, v)
+	p.metrics.asked.Inc()
+	if worthKeeping(hook, v) {
+		c.known.Put(hook, map[answers.Node]abi.Verdict{node: v})
 	}
 	return v, nil
 }
@@ -121,14 +112,13 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 // it until the next start.
 //
 // The pod keeps the remembered answer where a recheck fails. A call that is interrupted
-// shows nothing, since the machine may be too busy. A trap shows something if a fresh
-// instance traps, too: the first one may have run out of memory.
-func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answer) answer {
-	began := time.Now()
-	defer func() { p.answers.rest(time.Since(began)) }()
-	p.answers.metrics.doubted.Inc()
-	ask := func() (a answer, err error) {
-		a.Verdict, err = p.try(c, hook, abi.In{NodeName: node}, a.named)
+// shows nothing, since the machine may be too busy: pods like this one are not rechecked
+// any more. A trap shows something if a fresh instance traps, too: the first one may have
+// run out of memory.
+func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answers.PreFilter) answers.PreFilter {
+	p.metrics.rechecked.Inc()
+	ask := func() (a answers.PreFilter, err error) {
+		a.Verdict, err = p.try(c, hook, abi.In{NodeName: node}, named(&a))
 		return a, err
 	}
 	again, err := ask()
@@ -136,25 +126,31 @@ func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answer
 		again, err = ask()
 	}
 	switch {
-	case err == nil && (again.same(remembered) || again.Reason() == abi.OutOfReasons):
-		return remembered
+	case err == nil && (again.Same(remembered) || again.Reason() == abi.OutOfReasons):
 	case err == nil:
 		p.violated(c, hook, node, remembered, inWords(again.Verdict))
 		return again
 	case errors.As(err, &trapped{}):
 		p.violated(c, hook, node, remembered, err.Error())
+	default:
+		c.known.NoRecheck()
 	}
 	return remembered
 }
 
 // violated ends what is remembered of a guest that has answered the same question in two
 // ways.
-func (p *plugin) violated(c *cycle, hook abi.Hook, node string, remembered answer, again string) {
-	if !p.answers.stop() {
+func (p *plugin) violated(c *cycle, hook abi.Hook, node string, remembered answers.PreFilter, again string) {
+	if !p.answers.Stop() {
 		return
 	}
-	p.answers.metrics.broken.Inc()
+	p.metrics.violations.Inc()
 	klog.FromContext(p.ctx).Error(nil, "The Wasm guest decides by more than it declares: nothing is remembered of it until the next start",
 		"plugin", p.name, "guest", p.url, "export", hook.String(), "pod", klog.KObj(c.pod), "node", node,
 		"remembered", inWords(remembered.Verdict), "asked again", again, "declared", p.decidesBy.String())
+}
+
+// inWords is a verdict as it is logged.
+func inWords(v abi.Verdict) string {
+	return fmt.Sprintf("%s, %d, %q", fwk.Code(v.Code), v.Number, v.Reason())
 }

@@ -7,6 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // declared narrows an event that a guest waits for to what can change its answers, by the
@@ -22,7 +23,7 @@ func (p *plugin) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint
 	undeclared := own.QueueingHintFn
 	own.QueueingHintFn = func(logger klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 		switch {
-		case !p.answers.off.Load():
+		case !p.answers.Off():
 			return p.afterChange(pod, oldObj, newObj), nil
 		case undeclared != nil:
 			return undeclared(logger, pod, oldObj, newObj)
@@ -37,7 +38,7 @@ func (p *plugin) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint
 func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	switch after := newObj.(type) {
 	case *v1.Pod:
-		if before, _ := oldObj.(*v1.Pod); before != nil && after.UID == pod.UID && differ(p.answers.fields.Pod, &before.ObjectMeta, &after.ObjectMeta) {
+		if before, _ := oldObj.(*v1.Pod); before != nil && after.UID == pod.UID && differ(p.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
 			return fwk.Queue
 		}
 	case *v1.Node:
@@ -53,15 +54,15 @@ func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 // that declares no fields of nodes, and names nodes in PreFilter, knows by itself which
 // changes count.
 func (p *plugin) mayDiffer(before, after *v1.Node) bool {
-	fields := p.answers.fields.Node
+	fields := p.decidesBy.Node
 	return differ(fields, &before.ObjectMeta, &after.ObjectMeta) || len(fields) == 0 && p.guest.Active.Has(abi.PreFilter)
 }
 
 // differ reports whether one of the fields has another value.
 func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 	for _, field := range fields {
-		old, was := valueOf(field, before)
-		now, is := valueOf(field, after)
+		old, was := answers.ValueOf(field, before)
+		now, is := answers.ValueOf(field, after)
 		if old != now || was != is {
 			return true
 		}

@@ -1,4 +1,5 @@
-// Package bind exports bind: binds a pod to its node, or says Skip to leave that to others.
+// Package bind exports bind: it binds a pod to its node, or returns Skip to leave that to
+// another plugin.
 package bind
 
 import (

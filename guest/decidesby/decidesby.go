@@ -8,9 +8,10 @@ import (
 
 var declared string
 
-// Set declares all fields on which PreFilter, Filter and Score depend, and nothing else
-// does: no time, no chance, no other pod or node. It is a promise. The host remembers
-// the answers, and asks once for each combination of the fields' values.
+// Set declares all fields on which PreFilter, Filter and Score depend. Nothing else may
+// change their results: no clock, no random number, no other pod or node. The host
+// remembers the results, and calls a hook once for each combination of the fields' values.
+// A recheck that finds another result is a contract violation.
 func Set(fields ...guest.Field) {
 	declared = ""
 	for _, field := range fields {

@@ -1,4 +1,4 @@
-// Package enqueue exports enqueue: what may help pods that the guest turned away.
+// Package enqueue exports enqueue: which events may help pods that the guest rejected.
 package enqueue
 
 import "wasmkwokwizardry.io/regex-scheduling/guest/internal/host"

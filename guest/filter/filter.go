@@ -8,7 +8,7 @@ import (
 
 var hook = func(guest.Pod, guest.Node) guest.Status { panic("filter.Set was not called") }
 
-// Set makes f the hook. It is asked about each node, so what it needs should be there before.
+// Set makes f the hook. It is called for each node, so prepare what it needs in PreFilter.
 func Set(f func(guest.Pod, guest.Node) guest.Status) { hook = f }
 
 func init() { host.Register("filter", func() uint64 { return uint64(filter()) }) }

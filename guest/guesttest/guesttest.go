@@ -17,20 +17,20 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-// Input is what a hook is told.
+// Input is what a hook receives.
 type Input struct {
 	Config string   // guestConfig
 	Pod    Object   // of the cycle
 	Target Object   // for addpod and removepod
 	Nodes  []Object // of the cluster
-	Node   string   // the name of that which the hook is asked about
+	Node   string   // the name of the hook's node
 
 	Passed   []string              // for prescore: the nodes that passed
 	Statuses map[string]guest.Code // for postfilter
 	Scores   map[string]int64      // for normalizescore
 }
 
-// Output is what a hook tells.
+// Output is what a hook returns and reports.
 type Output struct {
 	guest.Status
 	Score     int32            // of score
@@ -65,21 +65,21 @@ func Call(t testing.TB, export string, in Input) Output {
 func output(t testing.TB, export string, result uint64) Output {
 	t.Helper()
 	upper, code := uint32(result>>32), uint32(result)
-	told := host.Now
-	out := Output{Nominated: told.NominatedNodeName, Log: told.Logged, ClusterEvents: told.ClusterEvents}
+	reported := host.Now
+	out := Output{Nominated: reported.NominatedNodeName, Log: reported.Logged, ClusterEvents: reported.ClusterEvents}
 	switch export {
 	case "score":
 		out.Score = int32(upper)
 	case "permit":
 		out.Timeout, code = time.Duration(code)*time.Millisecond, upper
 	}
-	out.Status = guest.Status{Code: guest.Code(code), Reason: told.Reason}
-	if told.NodeNames != "" {
-		out.NodeNames = strings.Split(strings.TrimSuffix(told.NodeNames, "\x00"), "\x00")
+	out.Status = guest.Status{Code: guest.Code(code), Reason: reported.Reason}
+	if reported.NodeNames != "" {
+		out.NodeNames = strings.Split(strings.TrimSuffix(reported.NodeNames, "\x00"), "\x00")
 	}
-	if told.Normalized != "" {
-		if err := json.Unmarshal([]byte(told.Normalized), &out.Scores); err != nil {
-			t.Fatalf("scores %q: %v", told.Normalized, err)
+	if reported.Normalized != "" {
+		if err := json.Unmarshal([]byte(reported.Normalized), &out.Scores); err != nil {
+			t.Fatalf("scores %q: %v", reported.Normalized, err)
 		}
 	}
 	return out
@@ -98,8 +98,8 @@ func Declared(t testing.TB) []guest.Field {
 	return fields
 }
 
-// Object is a pod or a node. What a guest reads beside the metadata is in Protobuf,
-// as Marshal of its type in k8s.io/api/core/v1 writes it.
+// Object is a pod or a node. A guest that reads more than the metadata needs Protobuf,
+// as Marshal of the type in k8s.io/api/core/v1 writes it.
 type Object struct {
 	Name, Namespace     string
 	Labels, Annotations map[string]string

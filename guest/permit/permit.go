@@ -10,23 +10,23 @@ import (
 
 var hook = func(guest.Pod, guest.Node) (guest.Status, time.Duration) { panic("permit.Set was not called") }
 
-// Set makes f the hook. With Wait it says how long at most, in milliseconds' steps.
+// Set makes f the hook. With Wait, it returns the longest wait, rounded down to milliseconds.
 func Set(f func(guest.Pod, guest.Node) (status guest.Status, timeout time.Duration)) { hook = f }
 
 // ended is where the host writes whether a wait has ended.
 var ended [8]byte
 
-// Allow ends the wait of a pod that this guest has had wait, wherever the guest is called:
-// the pod is bound unless another plugin has it wait. It is false where no such pod waits.
-// It is an addition to the upstream host, which has Reject alone.
+// Allow ends the wait of a pod for this guest. Any hook may call it. The pod is bound
+// unless another plugin holds it back. Allow returns false if no such pod is waiting. The
+// upstream host has Reject only.
 func Allow(uid string) bool {
 	ended = [8]byte{}
 	host.Give(uid, func(ptr, size uint32) { host.AllowWaitingPod(ptr, size, host.Address(ended[:]), 8) })
 	return ended[0] == 1
 }
 
-// Reject ends the wait of a pod, which is tried again later. It is false where no such pod
-// waits.
+// Reject ends the wait of a pod, which the scheduler tries again later. It returns false
+// if no such pod is waiting.
 func Reject(uid string) bool {
 	ended = [8]byte{}
 	host.Give(uid, func(ptr, size uint32) { host.RejectWaitingPod(ptr, size, host.Address(ended[:]), 8) })

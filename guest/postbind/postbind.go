@@ -1,4 +1,4 @@
-// Package postbind exports postbind: after a pod was bound to its node.
+// Package postbind exports postbind: it runs after a pod was bound to its node.
 package postbind
 
 import (

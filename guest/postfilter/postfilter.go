@@ -1,4 +1,4 @@
-// Package postfilter exports postfilter: what to do where no node was left.
+// Package postfilter exports postfilter: what to do if no node passed.
 package postfilter
 
 import (
@@ -11,8 +11,8 @@ var (
 	statuses = make(host.Buffer, 0)
 )
 
-// Set makes f the hook. It gets the codes by node, and may name a node that the pod
-// is nominated for.
+// Set makes f the hook. It gets the code of each node, and may nominate a node for the
+// pod.
 func Set(f func(pod guest.Pod, codes map[string]guest.Code) (nominated string, status guest.Status)) {
 	hook = f
 }
@@ -21,7 +21,7 @@ func init() { host.Register("postfilter", func() uint64 { return postFilter() })
 
 //go:wasmexport postfilter
 
-// The upper half of the result is 1 where a node is nominated.
+// The upper half of the result is 1 if a node is nominated.
 //
 //export postfilter
 func postFilter() uint64 {

@@ -1,4 +1,4 @@
-// Package prebind exports prebind: before a pod is bound to its node.
+// Package prebind exports prebind: it runs before a pod is bound to its node.
 package prebind
 
 import (

@@ -10,11 +10,12 @@ import (
 
 var hook = func(guest.Pod) guest.Status { panic("prefilter.Set was not called") }
 
-// Set makes f the hook. It is asked once for each cycle, before any node is; after
-// Skip, Filter is not asked.
+// Set makes f the hook. It is called once for each cycle, before Filter. After Skip,
+// Filter is not called.
 func Set(f func(guest.Pod) guest.Status) { hook = f }
 
-// OnlyNodes limits the cycle to these nodes; none means all. Call it from the hook.
+// OnlyNodes limits the cycle to these nodes. Without names there is no limit. Call it
+// from the hook.
 func OnlyNodes(names ...string) {
 	if len(names) > 0 {
 		list := strings.Join(names, "\x00") + "\x00"

@@ -1,5 +1,5 @@
-// Package prefilterextensions exports addpod and removepod: what a pod more or less
-// on a node would change for the pod of the cycle.
+// Package prefilterextensions exports addpod and removepod: how another pod, added to a
+// node or removed from it, changes the result for the pod of the cycle.
 package prefilterextensions
 
 import (
@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
-// Hook takes the pod of the cycle, the node, and the pod that comes to it or goes.
+// Hook takes the pod of the cycle, the node, and the pod that is added to it or removed.
 type Hook func(pod guest.Pod, node guest.Node, target guest.Pod) guest.Status
 
 var add, remove Hook = notSet, notSet
@@ -16,7 +16,7 @@ func notSet(guest.Pod, guest.Node, guest.Pod) guest.Status {
 	panic("prefilterextensions.Set was not called")
 }
 
-// Set makes both the hooks.
+// Set sets both hooks.
 func Set(addPod, removePod Hook) { add, remove = addPod, removePod }
 
 func init() {

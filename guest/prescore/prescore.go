@@ -1,4 +1,4 @@
-// Package prescore exports prescore: when it is known which nodes passed.
+// Package prescore exports prescore: after it is known which nodes passed.
 package prescore
 
 import (
@@ -11,8 +11,8 @@ var (
 	passed = make(host.Buffer, 0)
 )
 
-// Set makes f the hook. It gets the names of the nodes that passed; after Skip, Score
-// is not asked.
+// Set makes f the hook. It gets the names of the nodes that passed. After Skip, Score is
+// not called.
 func Set(f func(pod guest.Pod, nodes []string) guest.Status) { hook = f }
 
 func init() { host.Register("prescore", func() uint64 { return uint64(preScore()) }) }

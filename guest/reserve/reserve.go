@@ -1,5 +1,5 @@
-// Package reserve exports reserve and unreserve: a node is chosen for a pod, and
-// given up again.
+// Package reserve exports reserve and unreserve: a node is chosen for a pod, and the
+// choice is undone.
 package reserve
 
 import (
@@ -14,8 +14,8 @@ var (
 	givenUp = func(guest.Pod, guest.Node) { panic(notSet) }
 )
 
-// Set makes both the hooks. unreserve is also called where reserve failed, and more
-// than once.
+// Set sets both hooks. unreserve is also called after reserve failed, and may be called
+// more than once.
 func Set(reserve func(guest.Pod, guest.Node) guest.Status, unreserve func(guest.Pod, guest.Node)) {
 	chosen, givenUp = reserve, unreserve
 }

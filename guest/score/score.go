@@ -8,8 +8,8 @@ import (
 
 var hook = func(guest.Pod, guest.Node) (int32, guest.Status) { panic("score.Set was not called") }
 
-// Set makes f the hook. It is asked about each node that passed. Scores go from 0 to
-// 100, or package scoreextensions brings them there.
+// Set makes f the hook. It is called for each node that passed. A score is from 0 to 100,
+// unless package scoreextensions normalizes the scores.
 func Set(f func(guest.Pod, guest.Node) (int32, guest.Status)) { hook = f }
 
 func init() { host.Register("score", func() uint64 { return score() }) }

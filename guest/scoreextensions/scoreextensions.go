@@ -1,5 +1,5 @@
-// Package scoreextensions exports normalizescore: the scores of all nodes, once each
-// has its own.
+// Package scoreextensions exports normalizescore: it changes the scores of all nodes at
+// once.
 package scoreextensions
 
 import (
@@ -12,8 +12,8 @@ var (
 	list = make(host.Buffer, 0)
 )
 
-// Set makes f the hook. It changes the scores in place, by the names of the nodes, to
-// numbers from 0 to 100.
+// Set makes f the hook. It gets the scores by the names of the nodes, and changes them in
+// place to numbers from 0 to 100.
 func Set(f func(pod guest.Pod, scores map[string]int64) guest.Status) { hook = f }
 
 func init() { host.Register("normalizescore", func() uint64 { return uint64(normalizeScore()) }) }

@@ -10,7 +10,7 @@ func TestPython(t *testing.T) {
 	for pattern, want := range map[string]string{
 		`kubecon-.*`:             "",
 		`a{2}b{1,}c{0,3}`:        "",
-		`a{,2}`:                  "in RE2 {,2} is these characters",
+		`a{,2}`:                  "in RE2 {,2} stands for these characters",
 		`(node|n){,}`:            "write {0,}",
 		`a\{,2}`:                 "",
 		`[a{,2}]`:                "",
@@ -24,7 +24,7 @@ func TestPython(t *testing.T) {
 		`[[:^space:]x{,1}]y{,3}`: "{,3}",
 	} {
 		if _, err := regexp.Compile(pattern); err != nil {
-			t.Errorf("%s: %v: nobody would be told of it", pattern, err)
+			t.Errorf("%s: %v: nobody would be warned of it", pattern, err)
 		}
 		got := strings.Join(Python(pattern), "; ")
 		if (want == "") != (got == "") || !strings.Contains(got, want) {

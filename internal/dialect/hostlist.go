@@ -9,37 +9,37 @@ import (
 )
 
 var (
-	// rangeOfNumbers is what Slurm's hostlists have in brackets: several numbers, or a
-	// range between numbers of several digits. To a regular expression it is a class of
-	// single characters. [12] is taken for one that was meant.
+	// rangeOfNumbers is several numbers or a range of numbers in brackets, as in Slurm's
+	// hostlists. In a regular expression it is a class of single characters. Hostlist
+	// ignores those without a number of several digits, such as [1-2].
 	rangeOfNumbers = regexp.MustCompile(`\[\d+(?:[-,]\d+)+\]`)
 	manyDigits     = regexp.MustCompile(`\d\d`)
 	braces         = regexp.MustCompile(`\{\w+\.\.\w+\}`)
 	globAtEnd      = regexp.MustCompile(`-\*$`)
 )
 
-// Hostlist says, a sentence each, what in a pattern looks like a hostlist or a glob, and
-// means something else as a regular expression.
+// Hostlist returns, in a sentence each, what in a pattern looks like a hostlist or a glob,
+// and means something else in a regular expression.
 func Hostlist(pattern string) (habits []string) {
 	for _, found := range rangeOfNumbers.FindAllString(pattern, -1) {
 		if manyDigits.MatchString(found) {
-			habits = append(habits, found+" is one character out of a class, and no range of numbers; kubectl regex hostlist makes a pattern of a hostlist")
+			habits = append(habits, found+" matches one character, not a range of numbers; kubectl regex hostlist converts a hostlist to a pattern")
 		}
 	}
 	if found := braces.FindString(pattern); found != "" {
-		habits = append(habits, found+" is these characters and no range; write the alternatives, as (1|2|3)")
+		habits = append(habits, found+" stands for these characters, not for a range; write the alternatives, as in (1|2|3)")
 	}
 	if globAtEnd.MatchString(pattern) {
-		habits = append(habits, "-* at the end is any number of hyphens, and not anything; leave it out, or write -.*")
+		habits = append(habits, "-* at the end matches any number of hyphens, not any text; remove it, or write -.*")
 	}
 	return habits
 }
 
-// maxHosts bounds the numbers of a hostlist, all ranges together.
+// maxHosts bounds the numbers of all ranges in a hostlist.
 const maxHosts = 100_000
 
-// FromHostlist makes a pattern of a hostlist, such as node[001-128,200],gpu[1-2]: anchored,
-// and matching these names alone.
+// FromHostlist converts a hostlist, such as node[001-128,200],gpu[1-2], to a pattern. The
+// pattern is anchored, and matches only these names.
 func FromHostlist(list string) (pattern string, err error) {
 	var names []string
 	hosts := 0
@@ -75,7 +75,7 @@ func hostPattern(host string, hosts *int) (string, error) {
 	for rest := host; rest != ""; {
 		before, inside, found := strings.Cut(rest, "[")
 		if strings.ContainsAny(before, "]{}*?") {
-			return "", fmt.Errorf("%q: only ranges in brackets are understood, such as node[01-12]", host)
+			return "", fmt.Errorf("%q: use only ranges in brackets, such as node[01-12]", host)
 		}
 		made.WriteString(regexp.QuoteMeta(before))
 		if !found {
@@ -98,7 +98,7 @@ func hostPattern(host string, hosts *int) (string, error) {
 	return made.String(), nil
 }
 
-// numbersOf are the patterns of ranges such as 001-128,200.
+// numbersOf returns the patterns of ranges such as 001-128,200.
 func numbersOf(ranges string, hosts *int) (alternatives []string, err error) {
 	for part := range strings.SplitSeq(ranges, ",") {
 		first, last, isRange := strings.Cut(part, "-")
@@ -108,7 +108,7 @@ func numbersOf(ranges string, hosts *int) (alternatives []string, err error) {
 		from, errFrom := strconv.Atoi(first)
 		to, errTo := strconv.Atoi(last)
 		if errFrom != nil || errTo != nil || from > to || from < 0 {
-			return nil, fmt.Errorf("%q is no range of numbers", part)
+			return nil, fmt.Errorf("%q is not a valid range of numbers", part)
 		}
 		if *hosts += to - from + 1; *hosts > maxHosts || *hosts < 0 {
 			return nil, fmt.Errorf("more than %d names", maxHosts)
@@ -118,8 +118,8 @@ func numbersOf(ranges string, hosts *int) (alternatives []string, err error) {
 	return alternatives, nil
 }
 
-// numberRange are patterns of the numbers from one to another, with at least as many digits
-// as width, filled up with zeros.
+// numberRange returns patterns of the numbers in a range, padded with zeros to at least
+// width digits.
 func numberRange(from, to, width int) (patterns []string) {
 	for from <= to {
 		// The largest block from here on of which the last digits go from 0 to 9.

@@ -9,15 +9,15 @@ import (
 
 func TestHostlist(t *testing.T) {
 	for pattern, want := range map[string]string{
-		`node[001-128]`:       "[001-128] is one character",
-		`^gpu-[10,12]$`:       "[10,12] is one character",
+		`node[001-128]`:       "[001-128] matches one character",
+		`^gpu-[10,12]$`:       "[10,12] matches one character",
 		`node[1-3]`:           "",
 		`node-[12]$`:          "",
 		`node[0-9]+`:          "",
 		`^node-(1|2)$`:        "",
-		`node{1..3}`:          "{1..3} is these characters",
+		`node{1..3}`:          "{1..3} stands for these characters",
 		`node{1,3}`:           "",
-		`kubecon-*`:           "-* at the end is any number of hyphens",
+		`kubecon-*`:           "-* at the end matches any number of hyphens",
 		`kubecon-.*`:          "",
 		`a-*b`:                "",
 		`^node-[[:digit:]]+$`: "",
@@ -62,7 +62,7 @@ func TestAHostlistMatchesItsNamesAlone(t *testing.T) {
 
 func TestABadHostlist(t *testing.T) {
 	for list, want := range map[string]string{
-		"node[1-": "a bracket is not closed", "node[a-b]": `"a-b" is no range of numbers`, "node[9-1]": "is no range",
+		"node[1-": "a bracket is not closed", "node[a-b]": `"a-b" is not a valid range of numbers`, "node[9-1]": "is not a valid range",
 		"a,,b": "a name is empty", "node*": "only ranges in brackets", "n[0-999999999]": "more than 100000 names",
 	} {
 		if got, err := FromHostlist(list); err == nil || !strings.Contains(err.Error(), want) {

@@ -6,13 +6,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// Notes says, a sentence each, what in a pattern may mean something else than was meant.
-// It is for patterns that are not refused.
+// Notes returns, in a sentence each, what in a valid pattern may not mean what its author
+// expects.
 func Notes(pattern string) []string {
 	return append(Python(pattern), Hostlist(pattern)...)
 }
 
-// PodNotes are the notes on the patterns of a pod, with the annotations that carry these.
+// PodNotes returns the notes on the patterns of a pod. Each begins with its annotation.
 func PodNotes(policy regex.Policy, annotations map[string]string) (notes []string) {
 	for _, key := range []string{policy.Annotation, policy.ExcludeAnnotation} {
 		for _, note := range Notes(annotations[key]) {
@@ -22,17 +22,17 @@ func PodNotes(policy regex.Policy, annotations map[string]string) (notes []strin
 	return notes
 }
 
-// The parts of an event about a pod's patterns, beside its note. It is of type Warning.
+// The reason and the action of the event about a pod's patterns. Its type is Warning.
 const (
 	EventReason = "SuspiciousRegex"
 	EventAction = "Scheduling"
 )
 
-// maxEvent is how many bytes the API server takes as the note of an event.
+// maxEvent is how many bytes the API server accepts as the note of an event.
 const maxEvent = 1024
 
-// EventNote is the note of an event about a pod's patterns, or "" where there is nothing
-// to say. One event has all notes: of two with the same reason only the first is kept.
+// EventNote returns the note of an event about a pod's patterns, or "" without any. One
+// event has all notes, since of two with the same reason only the first is kept.
 func EventNote(policy regex.Policy, annotations map[string]string) string {
 	const more = " …"
 	note := strings.Join(PodNotes(policy, annotations), "; ")

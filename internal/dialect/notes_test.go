@@ -16,7 +16,7 @@ func TestTheNoteOfAnEventHasAllNotesThatFit(t *testing.T) {
 	}{
 		"no annotation":  {nil, nil},
 		"a good pattern": {map[string]string{regex.Annotation: "node-.*"}, nil},
-		"a hostlist":     {map[string]string{regex.Annotation: "node[01-12]"}, []string{"annotation " + regex.Annotation + ": [01-12] is one character"}},
+		"a hostlist":     {map[string]string{regex.Annotation: "node[01-12]"}, []string{"annotation " + regex.Annotation + ": [01-12] matches one character"}},
 		"both patterns": {
 			map[string]string{regex.Annotation: "node[01-12]", regex.ExcludeAnnotation: "a{,2}-*"},
 			[]string{regex.Annotation + ": [01-12]", "; annotation " + regex.ExcludeAnnotation + ": in RE2 {,2}", "; annotation " + regex.ExcludeAnnotation + ": -* at the end"},

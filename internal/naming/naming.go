@@ -1,5 +1,5 @@
-// Package naming is what the host of Wasm guests and the native plugin share: they
-// name to the scheduler, in PreFilter, the nodes that a pod may run on. It is no API.
+// Package naming is common to the host of Wasm guests and the native plugin: in PreFilter,
+// they name to the scheduler the nodes that a pod may run on. It is not an API.
 package naming
 
 import (
@@ -11,19 +11,19 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// Named says which nodes of a list qualify.
+// Named is which nodes of a list qualify.
 type Named struct {
-	// Nodes is how many qualify.
+	// Nodes is how many nodes qualify.
 	Nodes int
-	// Result names them, where that is worth it.
+	// Result names them, if that is worth it.
 	Result *fwk.PreFilterResult
-	// Rejected says in words how many of the others there are, and why, as the
-	// scheduler does in its events. It is empty where there are none.
+	// Rejected is how many nodes are rejected for which reason, in words, as in the
+	// scheduler's events. It is empty if there are none.
 	Rejected string
 }
 
-// Divide asks why each node of a list, by its place, does not qualify. The reason is
-// empty for a node that does.
+// Divide divides the nodes of a list. reasonOf returns why the node at a place does not
+// qualify, or "" if it does.
 func Divide(list []fwk.NodeInfo, reasonOf func(place int) string) *Named {
 	names, rejected := make([]string, 0, len(list)), map[string]*int{}
 	last, count := "", (*int)(nil) // most reasons are that of the node before
@@ -57,9 +57,9 @@ func inWords(nodes map[string]*int) string {
 	return strings.Join(parts, ", ")
 }
 
-// worth reports whether it is worth to name so many of the nodes to the scheduler, and
-// not to let it look for as many as it needs. Each further plugin copies the set, and so
-// each name has its cost. To reject a node costs about four times that (BenchmarkNaming).
+// worth reports whether it costs less to name so many of the nodes to the scheduler than
+// to let it look for as many as it needs. Each further plugin copies the set, so each name
+// has its cost. To reject a node costs about four times that (BenchmarkNaming).
 func worth(named, nodes int) bool {
 	if named == 0 {
 		return false
@@ -75,17 +75,16 @@ func enough(nodes int) int {
 	return min(nodes, max(100, nodes*percentage/100))
 }
 
-// Same reports whether two lists that PreFilter got are of nodes with the same
-// names. The scheduler makes a new list when nodes come or go; a node that changes
-// is another object in the same list. Whoever compares must keep the first list,
-// or another one could come to have its place in memory.
+// Same reports whether two lists of PreFilter have nodes with the same names. The scheduler
+// makes a new list when a node is added or deleted. A node that changes is another object
+// in the same list. The caller must keep the first list, or a later one could have its
+// address.
 func Same(a, b []fwk.NodeInfo) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// Key is where a plugin that names nodes leaves a LeftOut in the CycleState.
+// Key is the key of a plugin's LeftOut in the CycleState.
 func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin) }
 
-// LeftOut says in words, as [Named], why nodes were not named. It is empty where all
-// nodes were.
+// LeftOut returns the Rejected of [Named] if nodes were named, or else "".
 type LeftOut interface{ LeftOut() string }

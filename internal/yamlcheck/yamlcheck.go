@@ -60,7 +60,7 @@ func (t Text) Check(into any) Problems {
 	return problems
 }
 
-// maxWrong bounds how many values of a wrong type are reported: each is decoded anew.
+// maxWrong bounds how many values of a wrong type are reported: each costs another decoding.
 const maxWrong = 20
 
 // Decode decodes JSON into a pointer, and returns all mistakes: unknown fields, and values

@@ -18,6 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 type comparison struct {
@@ -140,9 +141,10 @@ func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Res
 	}
 	progress := progressOf(cmd)
 	c.Progress = progress.show
+	pods := len(c.Cluster.Pods) // Run takes them out of it
 	results, err := compare.Run(cmd.Context(), c.Options)
 	progress.end()
-	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && len(c.Cluster.Pods) > 0 {
+	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && pods > 0 {
 		return nil, fmt.Errorf("%w; --pods all reschedules those that have a node", err)
 	}
 	return results, err
@@ -172,7 +174,7 @@ func (c *comparison) judge(results []*compare.Result) error {
 	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
 		return fmt.Errorf("%s no node under A: %s; if A is the configuration of the cluster, the copy lacks what they need, such as claims and volumes "+
 			"(simulator snapshot saves them); --accept-unplaced compares the other pods",
-			few(n, "runs in the cluster and has", "run in the cluster and have"), compare.Few(unplaced))
+			few(n, "runs in the cluster and has", "run in the cluster and have"), words.Few(unplaced))
 	}
 	var failed []string
 	for _, result := range results {
@@ -197,7 +199,7 @@ const moreImbalance = 1
 func failure(word, b string, r *compare.Result) (all []string) {
 	lost, moved := r.Lost(), 0
 	for _, run := range r.Runs {
-		moved = max(moved, run.Elsewhere)
+		moved = max(moved, run.Moved)
 	}
 	switch {
 	case word == "lost" && lost > 0:

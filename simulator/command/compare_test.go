@@ -199,7 +199,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", line)
 	}
 	status, out, errOut := compareHere(t.Context(), args[2:]...)
-	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**1 pod has no node under B any more.**") || !strings.Contains(out, "picky") {
+	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**1 pod loses its node under B.**") || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, errOut, out)
 	}
 }
@@ -218,7 +218,7 @@ func TestWithoutAComparisonTheExitStatusIsTwo(t *testing.T) {
 		"simulator: nothing to compare: every pod of the cluster has a node; --pods all reschedules those that have a node\n": {
 			"--cluster", healthy,
 		},
-		"simulator: nothing to compare: the scheduler was asked for no pod; pod default/gated: it has scheduling gates; --pods all": {
+		"simulator: nothing to compare: the scheduler tried no pod; pod default/gated: it has scheduling gates; --pods all": {
 			"--cluster", gated,
 		},
 	} {
@@ -240,8 +240,8 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods without a node any more +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
-		`(?m)^B1 +1 pod has no node under B any more$`, `(?m)^B2 +No difference$`,
+		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods that lose their node +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
+		`(?m)^B1 +1 pod loses its node under B$`, `(?m)^B2 +No difference$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("the table lacks %s:\n%s", want, out)
@@ -253,7 +253,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "-o", "markdown")...)
-	if want := "|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods without a node any more |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
+	if want := "|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods that lose their node |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
 		t.Errorf("not %q:\n%s", want, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "--details")...)
@@ -283,7 +283,7 @@ limitRanges: # younger than the pod
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`verdict +2 pods that run have no node under A`, `\nRUNS, AND HAS NO NODE UNDER A +REASON\n`,
+		`verdict +2 running pods are pending under A`, `\nRUNNING PODS THAT ARE PENDING UNDER A +REASON\n`,
 		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\nsmall/refused +.*maximum cpu usage per Container is 100m`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -292,13 +292,13 @@ limitRanges: # younger than the pod
 	}
 	status, out, errOut = compareHere(t.Context(), append(args, "--accept-unplaced", "-o", "json")...)
 	var result struct {
-		Unplaced, Nowhere, Differences []compare.Difference
+		Unplaced, Pending, Differences []compare.Difference
 		Runs                           []compare.Tally
 	}
 	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost { // by picky
 		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
 	}
-	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Nowhere) != 0 || len(result.Differences) != 1 || result.Runs[0].Nowhere != 0 {
+	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Pending) != 0 || len(result.Differences) != 1 || result.Runs[0].Pending != 0 {
 		t.Errorf("%+v", result)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // removal is the command drain, or shrink.
@@ -92,7 +93,7 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 			return err
 		}
 		if bare := r.options.Bare(); cmd.Name() == "drain" && !r.options.Force && len(bare) > 0 {
-			return fmt.Errorf("no controller recreates these pods: %s; --force shows where they would go if one did", compare.Few(bare))
+			return fmt.Errorf("no controller recreates these pods: %s; --force shows where they would go if one did", words.Few(bare))
 		}
 		removed, err = remove(cmd.Context(), r.options)
 		return err
@@ -136,7 +137,7 @@ func (r *removal) choose(names []string) (err error) {
 		}
 	}
 	if unknown := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(o.Nodes, name) }); len(unknown) > 0 {
-		return fmt.Errorf("the cluster has no node %s", compare.Few(unknown))
+		return fmt.Errorf("the cluster has no node %s", words.Few(unknown))
 	} else if len(o.Nodes) == 0 {
 		return fmt.Errorf("--selector %s: no node matches", r.selector)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
@@ -55,7 +54,7 @@ func (r *removal) write(cmd *cobra.Command, removed *drain.Result) error {
 	if r.format == "markdown" {
 		table = markdown
 	}
-	functions := template.FuncMap{"table": table, "plural": words.Plural, "few": compare.Few}
+	functions := template.FuncMap{"table": table, "plural": words.Plural, "few": words.Few}
 	aligned := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	err := template.Must(template.New("").Funcs(functions).Parse(drainText)).Execute(aligned, report)
 	return cmp.Or(err, aligned.Flush())
@@ -138,8 +137,8 @@ func byWorkload(moves []engine.Move) [][]string {
 func byPod(moves []engine.Move) [][]string {
 	rows := [][]string{{"POD", "FROM", "TO", "REASON"}}
 	for _, move := range moves[:min(shownRows, len(moves))] {
-		if move.PushedOutBy != "" {
-			move.Reason = strings.TrimSuffix("preempted by "+move.PushedOutBy+"; "+move.Reason, "; ")
+		if move.PreemptedBy != "" {
+			move.Reason = strings.TrimSuffix("preempted by "+move.PreemptedBy+"; "+move.Reason, "; ")
 		}
 		rows = append(rows, []string{move.Pod, move.From, cmp.Or(engine.Place(move.To, move.Feasible), "-"), move.Reason})
 	}

@@ -37,10 +37,10 @@ func TestTheExitStatusOfFitReportsPendingPods(t *testing.T) {
 	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
 	status, out, errOut := fitHere(t.Context(), "-f", both, "--cluster", cluster, "-o", "json")
 	var fitting fit.Fitting
-	if err := json.Unmarshal([]byte(out), &fitting); err != nil || status != statusLost || fitting.Tried != 2 || fitting.Waiting != 1 {
+	if err := json.Unmarshal([]byte(out), &fitting); err != nil || status != statusLost || fitting.Tried != 2 || fitting.Pending != 1 {
 		t.Errorf("status %d, %v: %s %s", status, err, out, errOut)
 	}
-	if !strings.Contains(errOut, "simulator: 1 pod would wait\n") {
+	if !strings.Contains(errOut, "simulator: 1 pod would stay pending\n") {
 		t.Error(errOut)
 	}
 	status, out, errOut = fitHere(t.Context(), "-f", small, "--cluster", cluster, "-o", "markdown")
@@ -49,7 +49,7 @@ func TestTheExitStatusOfFitReportsPendingPods(t *testing.T) {
 	}
 	none := writeFile(t, dir, "none.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}\n")
 	status, out, errOut = fitHere(t.Context(), "-f", none, "--cluster", cluster, "--until-full")
-	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\n\nPod default/p: 0 more fit\n  The next one waits: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
+	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\n\nPod default/p: 0 more fit\n  The next one would stay pending: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: large}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"10\"}}\n")

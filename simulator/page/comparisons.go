@@ -80,6 +80,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	current := p.sim.SchedulerConfig()
 	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text, Began: time.Now()}
 	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, comparison: compared}
+	some := len(cluster.Pods) > 0 // Run takes the pods out of it
 	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		results, err := compare.Run(ctx, compare.Options{
 			A:      compare.Scheduler{Name: compared.A, Label: "the current configuration", Config: current},
@@ -89,7 +90,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case ctx.Err() != nil:
 			return outcome{}, ctx.Err()
-		case errors.Is(err, compare.ErrNothing) && pods == side.Pending && len(cluster.Pods) > 0:
+		case errors.Is(err, compare.ErrNothing) && pods == side.Pending && some:
 			return outcome{}, fmt.Errorf("%w; choose “all pods, rescheduled from scratch”", err)
 		case err != nil:
 			return outcome{}, comparisonProblems(text, err)

@@ -155,7 +155,7 @@ spec:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Waiting != want || want > 0 && f.Workloads[0].Why["0/1 nodes are available: 1 Insufficient cpu.; PodGroup default/train waits: 2 of 3 pods fit"] != 1 {
+		if f.Pending != want || want > 0 && f.Workloads[0].Why["0/1 nodes are available: 1 Insufficient cpu.; PodGroup default/train waits: 2 of 3 pods fit"] != 1 {
 			t.Errorf("on %d nodes: %s: %v", len(nodes), f.Verdict(), f.Workloads[0].Why)
 		}
 	}

@@ -230,7 +230,7 @@ func TestTheAuthoritiesAreCertificates(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			} else if !cert.IsCA {
-				t.Errorf("%s is no authority", cert.Subject)
+				t.Errorf("%s is not an authority", cert.Subject)
 			}
 			authorities++
 		}
@@ -274,10 +274,10 @@ func TestWhatCannotRunIsRefused(t *testing.T) {
 		return path
 	}
 	for name, test := range map[string]struct{ image, binary, want string }{
-		"a script":               {imageName, write("script", []byte("#!/bin/sh\n")), "not a program in Go"},
-		"a binary that is not":   {imageName, filepath.Join(dir, "none"), "no such file"},
-		"a name without a tag":   {"registry.example/tiny", tiny(t, "amd64"), "name of the image"},
-		"a name that is no name": {"Registry/Tiny:1", tiny(t, "amd64"), "name of the image"},
+		"a script":                 {imageName, write("script", []byte("#!/bin/sh\n")), "not a program in Go"},
+		"a binary that is not":     {imageName, filepath.Join(dir, "none"), "no such file"},
+		"a name without a tag":     {"registry.example/tiny", tiny(t, "amd64"), "name of the image"},
+		"a name that is not valid": {"Registry/Tiny:1", tiny(t, "amd64"), "name of the image"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -38,7 +38,7 @@ spec:
   description: |
     A pod names the nodes that it may run on by a regex in an annotation. This says
     which nodes a regex matches, finds mistakes in manifests, and explains why a pod
-    waits or runs where it does. It reads, and never writes.
+    is pending or runs where it does. It reads, and never writes.
   platforms:
 `
 

@@ -72,11 +72,11 @@ func TestMistakesAreReported(t *testing.T) {
 		return file
 	}
 	for want, args := range map[string][]string{
-		"usage:":                       {},
-		"no such file":                 {"none.txt"},
-		"no benchmarks":                {in("run.txt", "PASS\n")},
-		"is no benchmark of a variant": {in("run.txt", "BenchmarkOther-2 1 1 ns/op\n")},
-		"around what is measured":      {"-doc", in("page.md", "prose"), "testdata/run.txt"},
+		"usage:":                          {},
+		"no such file":                    {"none.txt"},
+		"no benchmarks":                   {in("run.txt", "PASS\n")},
+		"is not a benchmark of a variant": {in("run.txt", "BenchmarkOther-2 1 1 ns/op\n")},
+		"around what is measured":         {"-doc", in("page.md", "prose"), "testdata/run.txt"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(args, &stdout, &stderr); code == 0 || !strings.Contains(stderr.String(), want) {

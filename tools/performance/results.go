@@ -55,7 +55,7 @@ func (r *results) add(line *benchfmt.Result) error {
 	}
 	nodes, err := strconv.Atoi(of["/nodes"])
 	if err != nil || of["/plugin"] == "" || of["/round"] == "" {
-		return fmt.Errorf("%s is no benchmark of a variant in a round", line.Name)
+		return fmt.Errorf("%s is not a benchmark of a variant in a round", line.Name)
 	}
 	r.cpu = line.GetConfig("cpu")
 	if !slices.Contains(r.variants, of["/plugin"]) {

@@ -14,7 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 )
 
-// errNotAsWanted is told of by what was printed already.
+// errNotAsWanted was reported by what is printed already.
 var errNotAsWanted = errors.New("not as wanted")
 
 // Run carries out the command and returns its exit status: 0, 1 where a pod finds no

@@ -56,7 +56,7 @@ func newNew() *cobra.Command {
 	}
 }
 
-// copyFiles writes the files of a folder as change has them, and leaves out those to
+// copyFiles writes the files of a folder as change has them, and skips those to
 // which it gives no name.
 func copyFiles(from fs.FS, folder, to string, change func(file, text string) (string, string)) error {
 	return fs.WalkDir(from, folder, func(path string, d fs.DirEntry, err error) error {

@@ -99,37 +99,35 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	if k == nil {
 		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
 	}
-	c.stamp(o)
-	o.SetUID("")
-	if k.get(o.GetNamespace(), o.GetName()) != nil {
+	if c.stamp(o); k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
-	o, err := c.prepare(ctx, k, o)
+	return c.putPrepared(ctx, o, "")
+}
+
+// Replace takes an object in the place of the one of its name, prepared as a new one is.
+func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
+	var uid types.UID
+	if old := c.of(o).get(o.GetNamespace(), o.GetName()); old != nil {
+		uid = old.GetUID()
+	}
+	c.stamp(o)
+	_, err = c.putPrepared(ctx, o, uid)
+	return err
+}
+
+// putPrepared gives an object without a UID one.
+func (c *Cluster) putPrepared(ctx context.Context, o Object, uid types.UID) (Object, error) {
+	o, err := c.prepare(ctx, c.of(o), o)
 	if err != nil {
 		return nil, err
 	}
-	o.SetUID("")
+	o.SetUID(uid)
 	c.put(o)
 	return o, nil
 }
 
-// Replace takes an object in the place of the one of its name, prepared as a new one is.
-func (c *Cluster) Replace(ctx context.Context, o Object) error {
-	k := c.of(o)
-	c.stamp(o)
-	old := k.get(o.GetNamespace(), o.GetName())
-	o, err := c.prepare(ctx, k, o)
-	if err != nil {
-		return err
-	}
-	if o.SetUID(""); old != nil {
-		o.SetUID(old.GetUID())
-	}
-	c.put(o)
-	return nil
-}
-
-// prepare does what becomes of an object before it is stored. Nodes and volumes come with
+// prepare does what an API server does to an object before it stores it. Nodes and volumes come with
 // a status, as those of a snapshot.
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)

@@ -27,23 +27,20 @@ func (c *Cluster) recount(e event) {
 	switch o := e.object().(type) {
 	case *v1.Pod:
 		for _, budget := range c.budgetsOf(o) {
-			c.budgets[types.NamespacedName{Namespace: budget.Namespace, Name: budget.Name}] = true
+			c.budgets[NameOf(budget)] = true
 		}
 	case *v1.ResourceQuota:
 		c.Unmodelled("reject pods over v1 resourcequotas")
 	case *policyv1.PodDisruptionBudget:
 		if old, ok := e.old.(*policyv1.PodDisruptionBudget); e.new != nil && (!ok || old.Generation != o.Generation) {
-			c.budgets[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = true
+			c.budgets[NameOf(o)] = true
 		}
 	}
 }
 
 // budgetsOf are those whose selector matches a pod.
 func (c *Cluster) budgetsOf(pod *v1.Pod) (all []*policyv1.PodDisruptionBudget) {
-	of := c.of(&policyv1.PodDisruptionBudget{}).informer.table
-	in, _ := of.ByIndex("namespace", pod.Namespace) // which there is
-	for _, one := range in {
-		budget := one.(*policyv1.PodDisruptionBudget)
+	for _, budget := range in[*policyv1.PodDisruptionBudget](c, pod.Namespace) {
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
 			all = append(all, budget)
@@ -113,9 +110,8 @@ func (c *Cluster) expect(b *policyv1.PodDisruptionBudget) (expected, desired, he
 }
 
 func (c *Cluster) podsOf(namespace string, selector labels.Selector) (pods []*v1.Pod) {
-	in, _ := c.of(&v1.Pod{}).informer.table.ByIndex("namespace", namespace)
-	for _, one := range in {
-		if pod := one.(*v1.Pod); selector.Matches(labels.Set(pod.Labels)) {
+	for _, pod := range in[*v1.Pod](c, namespace) {
+		if selector.Matches(labels.Set(pod.Labels)) {
 			pods = append(pods, pod)
 		}
 	}

@@ -1,7 +1,6 @@
 // Package cluster is the API of a cluster in memory: what kube-scheduler reads and writes
-// of one, without a server, a watch or a goroutine. A write has been told to every
-// informer when it returns, and so have the writes that follow from it: those that
-// controllers and kubelets would do. Writes can be undone.
+// of one, without a server, a watch or a goroutine. When a write returns, every informer has its event, and the writes
+// of controllers and kubelets that it triggers are done, too. Writes can be undone.
 //
 // What an API server does to an object is done by Kubernetes' own functions: defaults,
 // admission, validation. What is not served fails, and is noted in [Cluster.NotModelled].
@@ -37,6 +36,9 @@ import (
 
 // Object is an object of Kubernetes. One that was handed out or in is not changed any more.
 type Object = snapshot.Object
+
+// NameOf is the name of an object, with its namespace.
+func NameOf(o Object) types.NamespacedName { return cache.MetaObjectToName(o).AsNamespacedName() }
 
 // Cluster is a cluster in memory. Its methods, and requests to it, may come from several
 // goroutines; what a write leads to is done by the goroutine that writes.
@@ -116,7 +118,7 @@ func (c *Cluster) serve(example Object, namespaced bool) {
 }
 
 // NotModelled are the requests that were not served, by verb and kind, and what else
-// [Cluster.Unmodelled] was told of, sorted.
+// [Cluster.Unmodelled] has noted, sorted.
 func (c *Cluster) NotModelled() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,12 +152,21 @@ func (k *kind) notFound(name string) error {
 
 // All are the objects of the kind of an example, in the order in which they were last written.
 func All[T Object](c *Cluster) []T {
-	all := c.kinds[reflect.TypeFor[T]()].informer.sorted()
-	typed := make([]T, len(all))
+	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
+}
+
+// in are the objects of a kind in a namespace, in no order.
+func in[T Object](c *Cluster, namespace string) []T {
+	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
+	return typed[T](all)
+}
+
+func typed[T Object](all []any) []T {
+	of := make([]T, len(all))
 	for i := range all {
-		typed[i] = all[i].(T)
+		of[i] = all[i].(T)
 	}
-	return typed
+	return of
 }
 
 // Get is the object of a name, or the zero value.
@@ -175,7 +186,7 @@ func (c *Cluster) put(o Object) {
 func (c *Cluster) drop(o Object) { c.write(event{c.of(o), o, nil}) }
 
 // write changes the table, and has everybody know of it before it returns, unless it is
-// called by somebody who is just being told of another write: that one is told first.
+// called by a handler of another write's event: that event comes first.
 func (c *Cluster) write(e event) {
 	c.mu.Lock()
 	c.apply(e)
@@ -229,7 +240,7 @@ func (e event) tell() {
 }
 
 // Try opens a transaction. What is written until rollback is called is undone by it, the
-// last first, and told to everybody; commit keeps it. Transactions nest.
+// last first, with events for all handlers; commit keeps it. Transactions nest.
 func (c *Cluster) Try() (rollback, commit func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,7 +298,8 @@ func (c *Cluster) writeBack(e event) {
 	c.recount(e)
 }
 
-// stamp fills in what an API server does of an object's metadata.
+// stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is
+// allocatable.
 func (c *Cluster) stamp(o Object) {
 	if o.GetName() == "" {
 		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
@@ -295,5 +307,8 @@ func (c *Cluster) stamp(o Object) {
 	o.SetManagedFields(nil)
 	if created := o.GetCreationTimestamp(); created.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(c.now()))
+	}
+	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
+		node.Status.Allocatable = node.Status.Capacity
 	}
 }

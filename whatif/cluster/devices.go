@@ -20,7 +20,7 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 		}
 		template := Get[*resourcev1.ResourceClaimTemplate](c, pod.Namespace, *of.ResourceClaimTemplateName)
 		if template == nil {
-			continue // the pod waits for it
+			continue // the pod is pending until it is there
 		}
 		template = template.DeepCopy()
 		claim := &resourcev1.ResourceClaim{ObjectMeta: template.Spec.ObjectMeta, Spec: template.Spec.Spec}
@@ -45,25 +45,30 @@ func (c *Cluster) release(pod *v1.Pod) {
 			c.drop(claim)
 		}
 	}
+	for _, claim := range c.resourceClaims(pod) {
+		claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, reservedFor(pod))
+		if len(claim.Status.ReservedFor) == 0 {
+			claim.Status.Allocation = nil
+		}
+		c.put(claim) // pods may be pending for it, also if it goes at once
+		if owned(claim, pod) {
+			c.drop(claim)
+		}
+	}
+}
+
+// resourceClaims are copies of the resource claims of a pod.
+func (c *Cluster) resourceClaims(pod *v1.Pod) (claims []*resourcev1.ResourceClaim) {
 	for i := range pod.Spec.ResourceClaims {
 		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
 		if err != nil || name == nil {
 			continue
 		}
-		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
-		if claim == nil {
-			continue
-		}
-		claim = claim.DeepCopy()
-		claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, reservedFor(pod))
-		if len(claim.Status.ReservedFor) == 0 {
-			claim.Status.Allocation = nil
-		}
-		c.put(claim) // for which pods wait, also if it goes at once
-		if owned(claim, pod) {
-			c.drop(claim)
+		if claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name); claim != nil {
+			claims = append(claims, claim.DeepCopy())
 		}
 	}
+	return claims
 }
 
 func reservedFor(pod *v1.Pod) func(resourcev1.ResourceClaimConsumerReference) bool {
@@ -72,16 +77,10 @@ func reservedFor(pod *v1.Pod) func(resourcev1.ResourceClaimConsumerReference) bo
 
 // reserve has the claims of a pod that runs be its own, which a file may not say.
 func (c *Cluster) reserve(pod *v1.Pod) {
-	for i := range pod.Spec.ResourceClaims {
-		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
-		if err != nil || name == nil {
+	for _, claim := range c.resourceClaims(pod) {
+		if claim.Status.Allocation == nil || slices.ContainsFunc(claim.Status.ReservedFor, reservedFor(pod)) {
 			continue
 		}
-		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
-		if claim == nil || claim.Status.Allocation == nil || slices.ContainsFunc(claim.Status.ReservedFor, reservedFor(pod)) {
-			continue
-		}
-		claim = claim.DeepCopy()
 		claim.Status.ReservedFor = append(claim.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID})
 		c.put(claim)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // informer is a table of the cluster, seen as an informer: its store is the table itself,
-// and its handlers are called by the write that they are told of. What it does not
+// and each write calls its handlers. What it does not
 // override is that of an informer that never runs.
 type informer struct {
 	minor.Synced
@@ -101,7 +101,7 @@ func (i *informer) sorted() []any {
 }
 
 // newFactory hands out the informers of the kinds that are served. Those of all others
-// are empty for ever, and unmodelled is told that somebody asked.
+// are always empty, and unmodelled notes that somebody asked.
 func newFactory(client kubernetes.Interface, kinds map[reflect.Type]*kind, unmodelled func(string)) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {

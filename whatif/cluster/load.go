@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
@@ -22,7 +23,7 @@ import (
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
-// being deleted, are left out. Pods that have a node are ready unless the file says
+// being deleted, are skipped. Pods that have a node are ready unless the file says
 // otherwise. Pods without a node come last, the oldest first, and then what is for pods
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
@@ -53,7 +54,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	}
 	c.loading = false
 	c.bindAllAtOnce()
-	slices.SortStableFunc(pods, byAge)
+	slices.SortStableFunc(pods, runningFirst)
 	for _, pod := range pods {
 		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
 			return err
@@ -68,13 +69,22 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	return nil
 }
 
-// byAge is the order in which pods are queued: those with a node first, then the oldest.
-func byAge(a, b *v1.Pod) int {
+// runningFirst is the order in which pods are loaded: those with a node first, then the oldest.
+func runningFirst(a, b *v1.Pod) int {
 	if (a.Spec.NodeName == "") != (b.Spec.NodeName == "") {
 		return cmp.Compare(b.Spec.NodeName, a.Spec.NodeName) // one of which is empty
 	}
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	return ByAge(a, b)
+}
+
+// ByAge is the order in which pods are queued: the oldest first.
+func ByAge(a, b *v1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), ByName(a, b))
+}
+
+// ByName is an order by namespace and name.
+func ByName[T Object](a, b T) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 func (c *Cluster) load(of snapshot.Kind, o Object) error {
@@ -84,7 +94,7 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 		case *v1.Namespace:
 		default:
 			if k.kind.Kind != "PriorityClass" || before.GetCreationTimestamp() != (metav1.Time{}) {
-				return fmt.Errorf("%s %s: there are two of this name", of.Title, name(o))
+				return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o).String())
 			}
 		}
 	}
@@ -96,14 +106,10 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	case *minor.PodGroup: // whose priority its class gives it
 		made, err := c.prepare(context.Background(), k, o)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", of.Title, name(o), err)
+			return fmt.Errorf("%s %s: %w", of.Title, cache.MetaObjectToName(o).String(), err)
 		}
 		c.put(made)
 		return nil
-	case *v1.Node:
-		if o.Status.Allocatable == nil {
-			o.Status.Allocatable = o.Status.Capacity
-		}
 	case *v1.PersistentVolumeClaim:
 		if o.Status.Phase == v1.ClaimBound {
 			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")
@@ -123,7 +129,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		made, err := c.prepare(context.Background(), c.of(pod), pod)
 		if err != nil {
 			if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-				return fmt.Errorf("pod %s: %w", name(pod), err)
+				return fmt.Errorf("pod %s: %w", cache.MetaObjectToName(pod).String(), err)
 			}
 			return err
 		}
@@ -141,7 +147,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		}
 	}
 	if pod.UID == "" {
-		pod.UID = types.UID("pod-" + name(pod))
+		pod.UID = types.UID("pod-" + cache.MetaObjectToName(pod).String())
 	}
 	c.adopt(pod)
 	c.put(pod)
@@ -172,11 +178,4 @@ func (c *Cluster) adopt(pod *v1.Pod) {
 			c.put(claim)
 		}
 	}
-}
-
-func name(o Object) string {
-	if o.GetNamespace() == "" {
-		return o.GetName()
-	}
-	return o.GetNamespace() + "/" + o.GetName()
 }

@@ -1,11 +1,9 @@
 package cluster
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,20 +29,6 @@ func (c *Cluster) Decode(manifest map[string]any) (Object, error) {
 		o.SetNamespace(metav1.NamespaceDefault)
 	}
 	return o, nil
-}
-
-// CreateFrom creates what a manifest says. A node that does not say what is allocatable has
-// all that there is.
-func (c *Cluster) CreateFrom(ctx context.Context, manifest map[string]any) error {
-	o, err := c.Decode(manifest)
-	if err != nil {
-		return err
-	}
-	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
-		node.Status.Allocatable = node.Status.Capacity
-	}
-	_, err = c.Create(ctx, o)
-	return err
 }
 
 // Apply changes the fields of an object that a manifest has, as kubectl apply does.

@@ -20,10 +20,11 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	case pod.Spec.NodeName != "":
 		return apierrors.NewConflict(v1.Resource("pods/binding"), name, fmt.Errorf("pod %s is already assigned to node %q", name, pod.Spec.NodeName))
 	}
-	pod = pod.DeepCopy()
-	pod.Spec.NodeName = node
-	c.start(pod)
-	c.put(pod)
+	bound := *pod // which shares with it what does not change
+	bound.Spec.NodeName = node
+	bound.Status.Conditions = slices.Clone(pod.Status.Conditions)
+	c.start(&bound)
+	c.put(&bound)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
@@ -94,7 +95,7 @@ func freeOf(class string) string { return "free volumes of " + class }
 // or the smallest that will do.
 func (c *Cluster) match(claim *v1.PersistentVolumeClaim, node *v1.Node, taken map[string]*v1.PersistentVolume) *v1.PersistentVolume {
 	var all []*v1.PersistentVolume
-	for _, use := range []string{name(claim), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
+	for _, use := range []string{cache.MetaObjectToName(claim).String(), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
 		found, _ := c.of(&v1.PersistentVolume{}).informer.table.ByIndex(byUse, use) // which there is
 		for _, volume := range found {
 			all = append(all, volume.(*v1.PersistentVolume))
@@ -121,7 +122,7 @@ func (c *Cluster) bindVolume(claim *v1.PersistentVolumeClaim, volume *v1.Persist
 	c.put(volume)
 }
 
-// BindVolumes gives the claims of a pod that wait for it their volumes, as the scheduler
+// BindVolumes gives the claims that bind with the first pod their volumes, as the scheduler
 // and the drivers would between them once the pod has a node. Undo takes them away again.
 func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 	node := Get[*v1.Node](c, "", nodeName)
@@ -161,7 +162,7 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 	}
 }
 
-// waiting are copies of the claims of a pod that wait for its node, the smallest first, as
+// waiting are copies of a pod's claims that bind when it has its node, the smallest first, as
 // the scheduler takes them.
 func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
 	for i := range pod.Spec.Volumes {

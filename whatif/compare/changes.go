@@ -12,9 +12,10 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
-// withoutPoints leaves out at which points a plugin has a say: in another version of
+// withoutPoints drops the extension points of plugins: in another version of
 // Kubernetes that is its code, and no configuration.
 func withoutPoints(setups map[string]side.Setup) map[string]side.Setup {
 	all := maps.Clone(setups)
@@ -67,18 +68,18 @@ func differing[V any](a, b map[string]V) sets.Set[string] {
 func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
 	for _, column := range attempt.Columns {
 		if column.Failed > 0 && c.verdicts.Has(column.Name) {
-			return column.Name, fmt.Sprintf("refuses %d of %d nodes", column.Failed, attempt.Total)
+			return column.Name, fmt.Sprintf("rejects %d of %d nodes", column.Failed, attempt.Total)
 		}
 	}
 	for _, one := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
 		if c.verdicts.Has(one.Plugin) && (one.LimitsNodes || decides.Has(one.Verdict)) {
-			return one.Plugin, "has a say"
+			return one.Plugin, "takes part"
 		}
 	}
 	notRun := func(g recorder.Group) bool { return g.Verdict == recorder.NotRun }
 	switch {
 	case attempt.Preemption != nil && len(c.preempts) > 0:
-		return c.preempts[0], "makes room"
+		return c.preempts[0], "preempts"
 	case c.verdicts.Has(side.PercentageOfNodesToScore) && attempt.Hint == nil && slices.ContainsFunc(attempt.Groups, notRun):
 		return side.PercentageOfNodesToScore, "is another"
 	case c.verdicts.Has(side.Backoff) && attempt.Number > 1:
@@ -89,7 +90,7 @@ func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
 	return "", ""
 }
 
-// decides are the verdicts by which a plugin changes what becomes of a pod.
+// decides are the verdicts by which a plugin changes the result of a pod.
 var decides = sets.New(recorder.Rejected, recorder.Errored, recorder.Waits)
 
 // first is what has turned most by a change, or else by anything.
@@ -103,15 +104,15 @@ func (c changes) first(turned map[string]int64) (name string) {
 }
 
 // setting says what of a plugin's settings is another, such as "scoringStrategy.type
-// LeastAllocated → MostAllocated". Long values are left out.
+// LeastAllocated → MostAllocated". Long values are omitted.
 func setting(a, b map[string]side.Settings, name string) string {
 	onA, isA := a[name]
 	onB, isB := b[name]
 	switch {
 	case !isA:
-		return "under B alone"
+		return "only under B"
 	case !isB:
-		return "under A alone"
+		return "only under A"
 	}
 	var all []string
 	for _, path := range sets.List(differing(onA.Values, onB.Values)) {
@@ -121,5 +122,5 @@ func setting(a, b map[string]side.Settings, name string) string {
 		}
 		all = append(all, strings.TrimSpace(is))
 	}
-	return Few(all)
+	return words.Few(all)
 }

@@ -10,6 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -82,7 +83,7 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 	}{
 		"if what is new refuses a node":         {direct: true, attempt: recorder.Attempt{Columns: refused("New", 1)}},
 		"if it names the nodes":                 {direct: true, attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", LimitsNodes: true}}}},
-		"if it has the pod wait":                {direct: true, attempt: recorder.Attempt{Permit: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Waits}}}},
+		"if it holds the pod back":              {direct: true, attempt: recorder.Attempt{Permit: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Waits}}}},
 		"if it makes room":                      {direct: true, attempt: recorder.Attempt{Preemption: &recorder.Preemption{}}},
 		"if fewer nodes were looked at":         {direct: true, attempt: recorder.Attempt{Groups: []recorder.Group{{Verdict: recorder.NotRun}}}},
 		"if it decided for the pod before":      {direct: true, attempt: recorder.Attempt{Hint: &recorder.Hint{Pod: "default/other"}}, other: recorder.Attempt{Columns: refused("New", 1)}},
@@ -109,7 +110,7 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
 	pod := side.KeyOf("default/pod")
 	a := resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
-	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: side.NotAsked, Message: "no profile is called mine"}})
+	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: engine.NotAsked, Message: "no profile is called mine"}})
 	if v := judge(a, b); len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
 	}

@@ -1,8 +1,8 @@
 // Package compare shows what a change of the scheduler's configuration, or of its
 // version, changes: it has two schedulers place the same pods in two copies of a cluster in
-// memory, and tells which pods came out differently, and why.
+// memory, and reports which pods differ, and why.
 //
-// Chance is told from cause. Where kube-scheduler leaves something to chance, both
+// Chance is separated from cause. Where kube-scheduler leaves something to chance, both
 // sides choose by the same seed, and what remains chance is counted as a tie.
 //
 // It is no API. It prints nothing and serves nothing: package report writes what
@@ -44,7 +44,7 @@ type Scheduler struct {
 type Options struct {
 	A        Scheduler
 	B        []Scheduler        // each is compared with A
-	Cluster  *snapshot.Snapshot // what all of them get. It is only read
+	Cluster  *snapshot.Snapshot // what all of them get. It is used up: the last side has no copy
 	Pods     string             // one of side.Modes: what of the cluster's pods is scheduled
 	Scenario side.Scenario      // what happens then
 	Wanted                      // what the result says of nodes
@@ -53,7 +53,7 @@ type Options struct {
 	// WhatIf is what the engine needs of a configuration, but for Cluster and Seed. What it needs ends with done.
 	WhatIf   func(config []byte) (o engine.Options, done func() error, err error)
 	InTurn   bool           // run one side after the other, which takes half the memory
-	Progress func(Progress) // is told how far a side is, from several goroutines. It may be nil
+	Progress func(Progress) // gets how far a side is, from several goroutines. It may be nil
 }
 
 // Progress is how far a side is.
@@ -114,22 +114,28 @@ func (o *Options) sides() []Scheduler { return append([]Scheduler{o.A}, o.B...) 
 
 // run runs all sides once. That a configuration is wrong is found before anything is scheduled.
 func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
-	ready := make([]func(context.Context) (*side.Result, error), len(o.sides()))
+	ready := make([]prepared, len(o.sides()))
+	defer func() {
+		for i := range ready {
+			ready[i].close()
+		}
+	}()
 	var wrong SideErrors
 	for i, one := range o.sides() {
-		start, end, err := o.prepare(ctx, run, i)
+		var err error
+		ready[i], err = o.prepare(ctx, run, i)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
 			wrong = append(wrong, SideError{o.letter(i), err, one})
-			continue
 		}
-		defer end()
-		ready[i] = start
 	}
 	if err := cmp.Or(wrong.orOfTheCluster(len(ready)), o.nothing()); err != nil {
 		return nil, err
+	}
+	if o.usedUp(run) { // the sides have all of it
+		*o.Cluster = snapshot.Snapshot{}
 	}
 	results := make([]*side.Result, len(ready))
 	group, ctx := errgroup.WithContext(ctx)
@@ -139,7 +145,8 @@ func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
 	}
 	for i, one := range o.sides() {
 		group.Go(func() (err error) {
-			if results[i], err = ready[i](ctx); err == nil || ctx.Err() != nil {
+			defer ready[i].close() // the others may need the memory
+			if results[i], err = ready[i].run(ctx); err == nil || ctx.Err() != nil {
 				return context.Cause(ctx) // if it was stopped by its user, or by the end of another
 			}
 			return SideErrors{{o.letter(i), err, one}}
@@ -148,8 +155,35 @@ func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
 	return results, group.Wait()
 }
 
-// prepare makes a side ready to run, here or in a process of its own. Call end when it has run.
-func (o *Options) prepare(ctx context.Context, run, i int) (start func(context.Context) (*side.Result, error), end func(), err error) {
+// prepared is a side that is ready to run, once.
+type prepared struct {
+	run func(context.Context) (*side.Result, error)
+	end func()
+}
+
+// close ends the side, if it has not ended, and lets go of its cluster.
+func (p *prepared) close() {
+	if p.end != nil {
+		p.end()
+	}
+	*p = prepared{}
+}
+
+// usedUp is true if nobody reads the cluster after the sides of a run are prepared.
+func (o *Options) usedUp(run int) bool {
+	return run == o.Runs-1 && !slices.ContainsFunc(o.sides(), func(s Scheduler) bool { return s.Program != "" })
+}
+
+// clusterOf is the cluster for a side of a run.
+func (o *Options) clusterOf(run, i int) *snapshot.Snapshot {
+	if o.usedUp(run) && i == len(o.B) {
+		return o.Cluster
+	}
+	return o.Cluster.DeepCopy()
+}
+
+// prepare makes a side ready to run, here or in a process of its own.
+func (o *Options) prepare(ctx context.Context, run, i int) (p prepared, err error) {
 	one := o.sides()[i]
 	options := side.Options{
 		Name: one.Name, Text: one.Config, Pods: o.Pods, Schedulers: o.schedulers(), Scenario: o.Scenario,
@@ -158,22 +192,22 @@ func (o *Options) prepare(ctx context.Context, run, i int) (start func(context.C
 	if one.Program != "" {
 		dir, err := os.MkdirTemp("", "side-")
 		if err != nil {
-			return nil, nil, fmt.Errorf("directory for a side: %w", err)
+			return p, fmt.Errorf("directory for a side: %w", err)
 		}
 		options.Cluster, options.Seed = o.Cluster, o.Seed+uint64(run)
-		return side.Process{Program: one.Program, Dir: dir, Options: options}.Run, func() { _ = os.RemoveAll(dir) }, nil
+		return prepared{side.Process{Program: one.Program, Dir: dir, Options: options}.Run, func() { _ = os.RemoveAll(dir) }}, nil
 	}
 	o.say(run, i, "reads the cluster", 0, 0)
 	var done func() error
 	if options.Options, done, err = o.WhatIf(one.Config); err != nil {
-		return nil, nil, err
+		return p, err
 	}
-	options.Cluster, options.Seed = o.Cluster.DeepCopy(), o.Seed+uint64(run)
+	options.Cluster, options.Seed = o.clusterOf(run, i), o.Seed+uint64(run)
 	s, err := side.New(ctx, options)
 	if err != nil {
-		return nil, nil, cmp.Or(done(), err)
+		return p, cmp.Or(done(), err)
 	}
-	return s.Run, func() { s.Close(); _ = done() }, nil
+	return prepared{s.Run, func() { s.Close(); _ = done() }}, nil
 }
 
 // schedulers are those of all sides.
@@ -223,9 +257,9 @@ func (o *Options) nothing() error {
 	case run == 0:
 		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
 	case o.Pods == side.All:
-		return fmt.Errorf("%w: no pod of the cluster is for a scheduler that A or B has", ErrNothing)
+		return fmt.Errorf("%w: no pod of the cluster names a scheduler that A or B has", ErrNothing)
 	}
-	return fmt.Errorf("%w: every pod of the cluster has a node", ErrNothing)
+	return fmt.Errorf("%w: no pod of the cluster is pending", ErrNothing)
 }
 
 // SideError is why one of the sides cannot be compared.
@@ -289,7 +323,7 @@ func JudgeFiles(a, b string, wanted Wanted) (*Result, error) {
 	return result, nil
 }
 
-// judge adds what came of a run.
+// judge adds the results of a run.
 func (r *Result) judge(a, b *side.Result) error {
 	if err := r.wanted.check(a.Nodes); err != nil {
 		return err

@@ -30,7 +30,7 @@ func spread(nodes, pods, every int, pattern string) []v1.Pod {
 }
 
 // Spread constraints count over zones: a pod that has no regex, and on whose two nodes
-// nothing else differs, lands elsewhere because of one that has.
+// nothing else differs, moves because of one that has.
 func TestADifferenceIsDirectOnlyIfWhatDiffersTookPart(t *testing.T) {
 	s := clusterOf(200, 0)
 	s.Pods = spread(200, 600, 20, "^node-0[0-3]")

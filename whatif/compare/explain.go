@@ -22,9 +22,9 @@ func (v *verdicts) explain(d *Difference) {
 	case d.Kind == OnlyB:
 		d.rejected("A", d.A, d.B.Node)
 	case v.sameRoom(side.KeyOf(d.key())):
-		d.Cause, d.Reason = Tie, "preemption made as much room on either node"
+		d.Cause, d.Reason = Tie, "preemption evicts equal pods on either node"
 	default:
-		d.explainElsewhere(v.changesFor(d))
+		d.explainMoved(v.changesFor(d))
 	}
 }
 
@@ -53,29 +53,29 @@ func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
 // rejected says why a side has no node for the pod: what it has against the one
 // that the other side chose.
 func (d *Difference) rejected(under string, o side.Outcome, node string) {
-	d.Reason = fmt.Sprintf("under %s: %s", under, cmp.Or(o.Message, "the scheduler was not asked"))
-	if on := verdictOn(node, o.Attempt); on.refused() {
+	d.Reason = fmt.Sprintf("under %s: %s", under, cmp.Or(o.Message, "the scheduler did not try it"))
+	if on := verdictOn(node, o.Attempt); on.rejected() {
 		d.Cause, d.Plugin = Verdict, on.plugin
-		d.Reason = fmt.Sprintf("under %s %s is refused: %s%s", under, node, on.Reason, o.Attempt.PodGroup.Note())
+		d.Reason = fmt.Sprintf("under %s %s is rejected: %s%s", under, node, on.Reason, o.Attempt.PodGroup.Note())
 	}
 }
 
-func (d *Difference) explainElsewhere(changed changes) {
+func (d *Difference) explainMoved(changed changes) {
 	onA, onB := verdictOn(d.B.Node, d.A.Attempt), verdictOn(d.A.Node, d.B.Attempt)
 	switch {
-	case onB.refused() && (!onA.refused() || changed.verdicts.Has(onB.plugin) || !changed.verdicts.Has(onA.plugin)):
+	case onB.rejected() && (!onA.rejected() || changed.verdicts.Has(onB.plugin) || !changed.verdicts.Has(onA.plugin)):
 		d.rejected("B", d.B, d.A.Node)
-	case onA.refused():
+	case onA.rejected():
 		d.rejected("A", d.A, d.B.Node)
 	case d.explainScores(changed):
 	case neededRoom(d.A.Attempt) || neededRoom(d.B.Attempt):
-		d.Cause, d.Reason = Preemption, fmt.Sprintf("preemption made room on %s under A, on %s under B", d.A.Node, d.B.Node)
+		d.Cause, d.Reason = Preemption, fmt.Sprintf("preemption evicts pods on %s under A, on %s under B", d.A.Node, d.B.Node)
 	case onA.Verdict == recorder.NotRun:
-		d.Cause, d.Reason = Order, fmt.Sprintf("under A %s was not looked at: enough other nodes were found", d.B.Node)
+		d.Cause, d.Reason = Order, fmt.Sprintf("under A %s was not evaluated: the scheduler had found enough feasible nodes", d.B.Node)
 	case onB.Verdict == recorder.NotRun:
-		d.Cause, d.Reason = Order, fmt.Sprintf("under B %s was not looked at: enough other nodes were found", d.A.Node)
+		d.Cause, d.Reason = Order, fmt.Sprintf("under B %s was not evaluated: the scheduler had found enough feasible nodes", d.A.Node)
 	default:
-		d.Reason = "the scheduler was asked on one side only"
+		d.Reason = "only one side tried to schedule it"
 	}
 }
 
@@ -191,6 +191,6 @@ func verdictOn(node string, attempt *recorder.Attempt) (v nodeVerdict) {
 	return v
 }
 
-func (v nodeVerdict) refused() bool {
+func (v nodeVerdict) rejected() bool {
 	return v.Verdict == recorder.Rejected || v.Verdict == recorder.Errored || v.Verdict == recorder.LeftOut
 }

@@ -61,7 +61,7 @@ func run(t *testing.T, o Options) *Result {
 	if o.Pods == "" {
 		o.Pods = side.Pending
 	}
-	o.WhatIf = whatIf
+	o.WhatIf, o.Cluster = whatIf, o.Cluster.DeepCopy() // which is used up
 	results, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

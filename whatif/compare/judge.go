@@ -9,6 +9,7 @@ import (
 	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -16,11 +17,11 @@ import (
 type Kind string
 
 const (
-	Elsewhere Kind = "elsewhere" // it has a node on both sides, and not the same
-	OnlyA     Kind = "onlyA"     // it has a node under A alone
-	OnlyB     Kind = "onlyB"     // it has a node under B alone
-	Nowhere   Kind = "nowhere"   // it has no node on either side
-	Unplaced  Kind = "unplaced"  // it runs in the file and has no node under A
+	Moved    Kind = "moved"    // it has a node on both sides, and not the same
+	OnlyA    Kind = "onlyA"    // it has a node under A alone
+	OnlyB    Kind = "onlyB"    // it has a node under B alone
+	Pending  Kind = "pending"  // it has no node on either side
+	Unplaced Kind = "unplaced" // it runs in the file and has no node under A
 )
 
 // Cause is what made the difference.
@@ -29,7 +30,7 @@ type Cause string
 const (
 	Verdict    Cause = "verdict"    // a plugin was for a node on one side and against it on the other
 	Score      Cause = "score"      // a node got a better total on one side
-	Preemption Cause = "preemption" // room was made on one side, or elsewhere
+	Preemption Cause = "preemption" // preemption on one side, or on other nodes
 	Order      Cause = "order"      // a node was not looked at on one side, as enough others were found
 	// Tie: chance alone. Both nodes were as good on both sides.
 	Tie     Cause = "tie"
@@ -59,13 +60,13 @@ type Difference struct {
 	turned map[string]int64 // who turned the choice, and by how much of the total
 }
 
-// verdicts are what came of a run: each pod is in one of the lists, or the same.
+// verdicts are the result of a run: each pod is in one of the lists, or the same.
 type verdicts struct {
 	a, b        *side.Result
 	same        int
 	differences []Difference // that are not ties
 	ties        []Difference
-	nowhere     []Difference
+	pending     []Difference
 	unplaced    []Difference
 
 	changes map[string]changes             // by profile
@@ -96,11 +97,11 @@ func judge(a, b *side.Result) *verdicts {
 			d.Kind, d.Cause, d.Follows = Unplaced, "", false
 			d.Reason, d.Plugin = noNode(d.A)
 			v.unplaced = append(v.unplaced, d)
-		case d.Kind == "" && d.A.State != side.Gone:
+		case d.Kind == "" && d.A.State != engine.Gone:
 			v.same++
 		case d.Kind == "":
-		case d.Kind == Nowhere:
-			v.nowhere = append(v.nowhere, d)
+		case d.Kind == Pending:
+			v.pending = append(v.pending, d)
 		case d.Cause == Tie:
 			v.ties = append(v.ties, d)
 		default:
@@ -114,7 +115,7 @@ func judge(a, b *side.Result) *verdicts {
 // scenario has deleted it, or it had to make room for one that did not run.
 func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
 	o := v.a.Pod(name).Outcome
-	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == side.Gone {
+	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == engine.Gone {
 		return false
 	}
 	return o.PreemptedBy == "" || v.a.Pod(side.KeyOf(o.PreemptedBy)).Today != ""
@@ -146,10 +147,10 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	a, b := v.a.Pod(name).Outcome, v.b.Pod(name).Outcome
 	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
 	switch {
-	case a.State == side.Gone && b.State == side.Gone:
+	case a.State == engine.Gone && b.State == engine.Gone:
 		return d
 	case a.Node == "" && b.Node == "":
-		d.Kind = Nowhere
+		d.Kind = Pending
 		d.Reason, d.Plugin = noNode(a)
 		return d
 	case a.Node == b.Node:
@@ -159,7 +160,7 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	case a.Node == "":
 		d.Kind = OnlyB
 	default:
-		d.Kind = Elsewhere
+		d.Kind = Moved
 	}
 	if v.explain(&d); d.Cause != Tie {
 		v.trace(&d)
@@ -181,12 +182,12 @@ func (v *verdicts) trace(d *Difference) {
 	}
 	before := v.before(d)
 	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
-		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "another version of Kubernetes"
-		d.Reason += "; the two sides are of other versions of Kubernetes"
+		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "Kubernetes version"
+		d.Reason += "; the two sides have different Kubernetes versions"
 		return
 	}
 	if d.Follows = true; len(before) > 0 && v.chance.IsSuperset(before) {
-		d.Cause, d.Reason = Tie, "other pods before it differ by chance"
+		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
 	}
 }
 
@@ -199,7 +200,7 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 	case d.Cause == Verdict && changed.verdicts.Has(d.Plugin), d.Cause == Score && changed.scores.Has(d.Plugin):
 		return d.Plugin, ""
 	case changed.scores.Has(first):
-		return first, first + " scores the two nodes otherwise"
+		return first, first + " scores the two nodes differently"
 	}
 	pods := []string{d.key(), d.A.PreemptedBy, d.B.PreemptedBy}
 	for i, result := range []*side.Result{v.a, v.b} {
@@ -211,8 +212,8 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 			}
 		}
 	}
-	if (d.A.State == side.NotAsked) != (d.B.State == side.NotAsked) {
-		return "profiles", "one of the two has no profile for it"
+	if (d.A.State == engine.NotAsked) != (d.B.State == engine.NotAsked) {
+		return "profiles", "only one side has a profile for it"
 	}
 	return "", ""
 }

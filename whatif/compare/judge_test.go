@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -16,8 +17,8 @@ func preempted(victim, other string, priority int32, node string) *side.Result {
 		return &recorder.Attempt{ID: id, Number: number, Result: recorder.Scheduled, Node: node}
 	}
 	return resultOf(map[types.NamespacedName]side.Outcome{
-		side.KeyOf("default/" + victim): {State: side.Preempted, PreemptedBy: "default/urgent", Since: 1},
-		side.KeyOf("default/" + other):  {State: side.Stayed, Node: "one"},
+		side.KeyOf("default/" + victim): {State: engine.Preempted, PreemptedBy: "default/urgent", Since: 1},
+		side.KeyOf("default/" + other):  {State: engine.Stayed, Node: "one"},
 		side.KeyOf("default/urgent"):    {State: "Scheduled", Node: "one", Attempt: attempt(1, 2, "one"), Victims: []int32{priority}},
 		side.KeyOf("default/later"):     {State: "Scheduled", Node: node, Attempt: attempt(2, 1, node)},
 	})
@@ -37,10 +38,10 @@ func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
 func TestWhatNobodyHasIsNotCounted(t *testing.T) {
 	gone := func() *side.Result {
 		return resultOf(map[types.NamespacedName]side.Outcome{
-			side.KeyOf("default/deleted"): {State: side.Gone}, side.KeyOf("default/stays"): {State: side.Stayed, Node: "one"},
+			side.KeyOf("default/deleted"): {State: engine.Gone}, side.KeyOf("default/stays"): {State: engine.Stayed, Node: "one"},
 		})
 	}
-	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.nowhere) != 0 {
+	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -53,13 +54,13 @@ func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
 	}{
 		"it waits":                          {unplaced: true, a: waits},
 		"the API server refused it":         {unplaced: true, a: side.Outcome{State: side.Refused}},
-		"one that ran preempted it":         {unplaced: true, a: side.Outcome{State: side.Preempted, PreemptedBy: "default/ran-too"}},
-		"one that did not run preempted it": {a: side.Outcome{State: side.Preempted, PreemptedBy: "default/new"}},
-		"the scenario deleted it":           {a: side.Outcome{State: side.Gone}},
+		"one that ran preempted it":         {unplaced: true, a: side.Outcome{State: engine.Preempted, PreemptedBy: "default/ran-too"}},
+		"one that did not run preempted it": {a: side.Outcome{State: engine.Preempted, PreemptedBy: "default/new"}},
+		"the scenario deleted it":           {a: side.Outcome{State: engine.Gone}},
 		"it has a node":                     {a: side.Outcome{State: "Scheduled", Node: "one"}},
 	} {
 		pods := map[types.NamespacedName]side.Outcome{side.KeyOf("default/ran"): test.a, side.KeyOf("default/new"): waits}
-		pods[side.KeyOf("default/ran-too")] = side.Outcome{State: side.Gone}
+		pods[side.KeyOf("default/ran-too")] = side.Outcome{State: engine.Gone}
 		a := resultOf(pods)
 		for _, ran := range []string{"default/ran", "default/ran-too"} {
 			a.Pod(side.KeyOf(ran)).Today = "one"
@@ -68,7 +69,7 @@ func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
 		if test.unplaced != (len(v.unplaced) == 1) {
 			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
 		}
-		if unplaced := len(v.unplaced); len(v.nowhere)+unplaced+v.same > 2 || len(v.differences) > 0 {
+		if unplaced := len(v.unplaced); len(v.pending)+unplaced+v.same > 2 || len(v.differences) > 0 {
 			t.Errorf("%s: it is counted twice: %+v", name, v)
 		}
 	}

@@ -144,7 +144,7 @@ func TestPreemptionRespectsBudgetsOnBothSides(t *testing.T) {
 				t.Fatalf("%+v, %+v", r.Differences, r.Ties)
 			}
 			gone := map[string]string{}
-			for _, d := range r.Nowhere {
+			for _, d := range r.Pending {
 				gone[d.Name] = d.A.PreemptedBy
 			}
 			if fmt.Sprint(gone) != "map[other:default/urgent]" {
@@ -180,12 +180,12 @@ func TestABudgetIsCountedBeforeTheNextPodPreempts(t *testing.T) {
 		t.Fatalf("%+v", r.Differences)
 	}
 	web := 0
-	for _, d := range append(r.Nowhere, r.Ties...) {
+	for _, d := range append(r.Pending, r.Ties...) {
 		if strings.HasPrefix(d.Name, "web") && d.A.PreemptedBy != "" {
 			web++
 		}
 	}
 	if web > 1 {
-		t.Errorf("%d pods of the budget are gone, while others could have gone: %+v", web, r.Nowhere)
+		t.Errorf("%d pods of the budget are gone, while others could have gone: %+v", web, r.Pending)
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Prices are what nodes cost, by the value of one of their labels.
 type Prices struct {
-	Label    string             `json:"label,omitempty"`    // that of the instance type, unless told otherwise
+	Label    string             `json:"label,omitempty"`    // by default that of the instance type
 	Currency string             `json:"currency,omitempty"` // is written behind amounts
 	PerHour  map[string]float64 `json:"perHour"`            // by the label's value
 }
@@ -49,7 +49,7 @@ func (p *Prices) read(text []byte) error {
 	}
 	for _, value := range slices.Sorted(maps.Keys(p.PerHour)) {
 		if price := p.PerHour[value]; price < 0 {
-			return fmt.Errorf("perHour[%s]: %v is less than nothing: a price is 0 or more", value, price)
+			return fmt.Errorf("perHour[%s]: %v is negative: a price is 0 or more", value, price)
 		}
 	}
 	p.Label = cmp.Or(p.Label, v1.LabelInstanceTypeStable)
@@ -62,7 +62,7 @@ func (p *Prices) Check(nodes []side.Node) error {
 		return nil
 	}
 	return fmt.Errorf("--prices: no node has a price: there are some for %s, and none of these is a node's label %s",
-		Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
+		words.Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
 }
 
 // Of is what a node costs an hour, if its price is known. Without prices, none is.
@@ -72,13 +72,4 @@ func (p *Prices) Of(node *side.Node) (perHour float64, known bool) {
 	}
 	perHour, known = p.PerHour[node.Labels[p.Label]]
 	return perHour, known
-}
-
-// Few names the first of many.
-func Few(names []string) string {
-	const few = 5
-	if more := len(names) - few; more > 0 {
-		names = append(slices.Clone(names[:few]), fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, ", ")
 }

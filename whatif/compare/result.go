@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
-// Result is what came of a comparison. All but Runs is of the first run, and
+// Result is that of a comparison. All but Runs is of the first run, and
 // Unplaced and Differences are of all of them.
 type Result struct {
 	A string `json:"a"`
@@ -37,15 +37,15 @@ type Result struct {
 	// of the copy and none of B: they are in no other list.
 	Unplaced []Difference `json:"unplaced"`
 	// Differences are pods that came out differently, and not by chance: first those
-	// that the configurations differ about, then what follows from these; and among
+	// that the configurations differ about, then knock-on effects; and among
 	// either, those that lost their node first.
 	Differences []Difference      `json:"differences"`
-	Ties        []Difference      `json:"ties"`    // pods that chance alone put elsewhere
-	Nowhere     []Difference      `json:"nowhere"` // pods without a node on either side
+	Ties        []Difference      `json:"ties"`    // pods that chance alone moves
+	Pending     []Difference      `json:"pending"` // pods without a node on either side
 	Load        Loads             `json:"load"`
 	TimesA      Times             `json:"timesA"`
 	TimesB      Times             `json:"timesB"`
-	LeftOut     []snapshot.Notice `json:"leftOut"`         // objects that the API server has refused, on both sides
+	Rejected    []snapshot.Notice `json:"rejected"`        // objects that the API server rejects, on both sides
 	NotModelled []string          `json:"notModelled"`     // what neither side did as a real cluster does
 	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
 
@@ -54,15 +54,15 @@ type Result struct {
 
 // Tally is a run in numbers.
 type Tally struct {
-	Seed      uint64 `json:"seed"`
-	Same      int    `json:"same"`
-	Elsewhere int    `json:"elsewhere"`
-	OnlyA     int    `json:"onlyA"`
-	OnlyB     int    `json:"onlyB"`
-	Nowhere   int    `json:"nowhere"`
-	Ties      int    `json:"ties"`
-	Unplaced  int    `json:"unplaced"`
-	Follows   int    `json:"follows"` // how many of Elsewhere follow from others
+	Seed     uint64 `json:"seed"`
+	Same     int    `json:"same"`
+	Moved    int    `json:"moved"`
+	OnlyA    int    `json:"onlyA"`
+	OnlyB    int    `json:"onlyB"`
+	Pending  int    `json:"pending"`
+	Ties     int    `json:"ties"`
+	Unplaced int    `json:"unplaced"`
+	Follows  int    `json:"follows"` // how many of Moved are knock-on effects
 	// CPUDeviation is the standard deviation of the nodes' load, in percent.
 	CPUDeviationA float64 `json:"cpuDeviationA"`
 	CPUDeviationB float64 `json:"cpuDeviationB"`
@@ -73,8 +73,8 @@ func newResult(o *Options, b string) *Result {
 		o.GroupBy = []string{v1.LabelTopologyZone}
 	}
 	return &Result{
-		A: o.A.Name, B: b, Pods: o.Pods, Steps: len(o.Scenario.Steps), LeftOut: []snapshot.Notice{}, NotModelled: []string{},
-		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Nowhere: []Difference{}, wanted: o.Wanted,
+		A: o.A.Name, B: b, Pods: o.Pods, Steps: len(o.Scenario.Steps), Rejected: []snapshot.Notice{}, NotModelled: []string{},
+		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Pending: []Difference{}, wanted: o.Wanted,
 	}
 }
 
@@ -91,22 +91,22 @@ func (r *Result) Lost() int {
 func (r *Result) add(seed uint64, v *verdicts) {
 	load := newLoads(nodeLoads(v.a, v.b), r.wanted.Prices)
 	run := Tally{
-		Seed: seed, Same: v.same, Nowhere: len(v.nowhere), Ties: len(v.ties), Unplaced: len(v.unplaced),
+		Seed: seed, Same: v.same, Pending: len(v.pending), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
 	}
 	kinds := map[Kind]int{}
 	for _, d := range v.differences {
-		if kinds[d.Kind]++; d.Follows && d.Kind == Elsewhere {
+		if kinds[d.Kind]++; d.Follows && d.Kind == Moved {
 			run.Follows++
 		}
 	}
-	run.Elsewhere, run.OnlyA, run.OnlyB = kinds[Elsewhere], kinds[OnlyA], kinds[OnlyB]
+	run.Moved, run.OnlyA, run.OnlyB = kinds[Moved], kinds[OnlyA], kinds[OnlyB]
 	if len(r.Runs) == 0 {
-		r.LeftOut = append(r.LeftOut, v.a.LeftOut...)
+		r.Rejected = append(r.Rejected, v.a.Rejected...)
 		r.NotModelled = sets.List(sets.New(v.a.NotModelled...).Insert(v.b.NotModelled...))
 		r.Load, r.TimesA, r.TimesB = load, newTimes(v.a), newTimes(v.b)
 		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
-		r.Ties, r.Nowhere = append(r.Ties, v.ties...), append(r.Nowhere, v.nowhere...)
+		r.Ties, r.Pending = append(r.Ties, v.ties...), append(r.Pending, v.pending...)
 		r.Workloads, r.Groups = v.workloads(r.wanted.GroupBy), newGroups(load.Nodes, &r.wanted)
 	}
 	r.Runs = append(r.Runs, run)
@@ -131,21 +131,21 @@ func addTo(all, more []Difference) []Difference {
 	return all
 }
 
-// nothing says why the scheduler was asked for no pod.
+// nothing says why the scheduler tried no pod.
 func (r *Result) nothing() error {
-	err := fmt.Errorf("%w: the scheduler was asked for no pod", ErrNothing)
-	if waiting := slices.Concat(r.Unplaced, r.Nowhere); len(waiting) > 0 {
+	err := fmt.Errorf("%w: the scheduler tried no pod", ErrNothing)
+	if waiting := slices.Concat(r.Unplaced, r.Pending); len(waiting) > 0 {
 		return fmt.Errorf("%w; pod %s: %s", err, waiting[0].key(), waiting[0].Reason)
 	}
-	if len(r.LeftOut) > 0 {
-		return fmt.Errorf("%w; %s", err, r.LeftOut[0])
+	if len(r.Rejected) > 0 {
+		return fmt.Errorf("%w; %s", err, r.Rejected[0])
 	}
 	return err
 }
 
 // rank puts first what people look for, and last what follows from other pods.
 func (d *Difference) rank() int {
-	i := slices.Index([]Kind{OnlyA, OnlyB, Elsewhere, Nowhere}, d.Kind)
+	i := slices.Index([]Kind{OnlyA, OnlyB, Moved, Pending}, d.Kind)
 	if d.Follows {
 		i += 10
 	}
@@ -183,15 +183,15 @@ func newTimes(r *side.Result) (t Times) {
 	return t
 }
 
-// Verdict says in a line what came of it, and first what makes that doubtful.
+// Verdict is the result in a line, and first what makes it unreliable.
 func (r *Result) Verdict() string {
 	switch n := len(r.Unplaced); n {
 	case 0:
 		return r.outcome()
 	case 1:
-		return "1 pod that runs has no node under A; of the others: " + r.outcome()
+		return "1 running pod is pending under A; of the others: " + r.outcome()
 	default:
-		return fmt.Sprintf("%d pods that run have no node under A; of the others: %s", n, r.outcome())
+		return fmt.Sprintf("%d running pods are pending under A; of the others: %s", n, r.outcome())
 	}
 }
 
@@ -199,29 +199,28 @@ func (r *Result) outcome() string {
 	first := r.Runs[0]
 	var parts []string
 	for _, part := range []struct {
-		n    int
-		what string
+		n         int
+		one, many string
 	}{
-		{first.OnlyA, "no node under B any more"}, {first.OnlyB, "a node under B alone"}, {first.Elsewhere - first.Follows, "another node"},
+		{first.OnlyA, "loses its node", "lose their node"},
+		{first.OnlyB, "gains a node", "gain a node"},
+		{first.Moved - first.Follows, "moves", "move"},
 	} {
 		if part.n == 1 {
-			parts = append(parts, "1 pod has "+part.what)
+			parts = append(parts, "1 pod "+part.one)
 		} else if part.n > 0 {
-			parts = append(parts, fmt.Sprint(part.n, " pods have ", part.what))
+			parts = append(parts, fmt.Sprint(part.n, " pods ", part.many))
 		}
 	}
 	switch {
 	case len(parts) > 0 && first.Follows > 0:
-		return fmt.Sprintf("%s, and %d more follow from these", strings.Join(parts, ", "), first.Follows)
+		return strings.Join(parts, ", ") + " under B, with " + words.Plural(first.Follows, "knock-on effect")
 	case first.Follows > 0:
-		return Plural(first.Follows, "pod") + " elsewhere, by what other pods did before"
+		return words.Plural(first.Follows, "knock-on effect") + " under B"
 	case len(parts) > 0:
-		return strings.Join(parts, ", ")
+		return strings.Join(parts, ", ") + " under B"
 	case first.Ties > 0:
-		return "No difference but " + Plural(first.Ties, "tie")
+		return "No difference but " + words.Plural(first.Ties, "tie")
 	}
 	return "No difference"
 }
-
-// Plural is a number of things.
-func Plural(n int, what string) string { return words.Plural(n, what) }

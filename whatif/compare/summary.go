@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Wanted is what a result says of nodes.
@@ -57,7 +58,7 @@ type Line struct {
 
 // Terms says what the words of the summary mean.
 const Terms = "A node is used if a pod is on it that is neither a DaemonSet's nor static. " +
-	"Unevenness is the standard deviation of what is requested of nodes, in percent of what each has."
+	"Imbalance is the standard deviation of what is requested of nodes, in percent of what each has."
 
 func (r *Result) summary() []Line {
 	each := func(about string, value func(*Load) string) Line {
@@ -67,11 +68,11 @@ func (r *Result) summary() []Line {
 		{About: "verdict", Says: r.Verdict()},
 		{About: "pods that lose their node", Says: r.lost()},
 		{About: "direct differences", Says: r.caused(false)},
-		{About: "what follows from these", Says: r.caused(true)},
+		{About: "knock-on effects", Says: r.caused(true)},
 		each("nodes used, empty", func(l *Load) string { return fmt.Sprintf("%d, %d", l.Used, l.Empty) }),
 	}
 	for _, resource := range r.Load.Resources() {
-		lines = append(lines, each("unevenness, "+resource, func(l *Load) string {
+		lines = append(lines, each("imbalance, "+resource, func(l *Load) string {
 			return fmt.Sprintf("%.1f %%", l.Percent[resource].StandardDeviation)
 		}))
 	}
@@ -104,7 +105,7 @@ func (r *Result) lost() string {
 }
 
 func howMany(names []string) string {
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), Few(names)), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), words.Few(names)), ": ")
 }
 
 // caused is how many differences have which cause: what differs between the configurations,
@@ -124,5 +125,5 @@ func (r *Result) caused(follows bool) string {
 	for i, by := range causes {
 		causes[i] = fmt.Sprintf("%d by %s", counts[by], by)
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, Few(causes)), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, words.Few(causes)), ": ")
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -39,7 +40,7 @@ func sideWith(name string, svc ...string) *side.Result {
 		})
 	}
 	for _, owner := range []cluster.Workload{{Kind: "DaemonSet", Name: "agent"}, {Kind: cluster.OfStatic, Name: "b-2"}} {
-		r.Pods = append(r.Pods, &side.Pod{Namespace: "kube-system", Name: owner.Name, Owner: owner, Today: "b-2", Outcome: side.Outcome{Node: "b-2", State: side.Stayed}})
+		r.Pods = append(r.Pods, &side.Pod{Namespace: "kube-system", Name: owner.Name, Owner: owner, Today: "b-2", Outcome: side.Outcome{Node: "b-2", State: engine.Stayed}})
 	}
 	return r.Index()
 }
@@ -65,16 +66,16 @@ func TestTheSummaryIsTheAnswer(t *testing.T) {
 	prices := &Prices{Label: v1.LabelInstanceTypeStable, Currency: "USD", PerHour: map[string]float64{"m5.large": .5, "p4d": 32}}
 	r := judged(t, Wanted{Prices: prices}, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	want := []Line{
-		{About: "verdict", Says: "1 pod has no node under B any more, and 2 more follow from these"},
+		{About: "verdict", Says: "1 pod loses its node under B, with 2 knock-on effects"},
 		{About: "pods that lose their node", Says: "1: default/svc-3"},
 		{About: "direct differences", Says: "0"},
-		{About: "what follows from these", Says: "3: 3 by unknown"},
+		{About: "knock-on effects", Says: "3: 3 by unknown"},
 		{About: "nodes used, empty", Today: "1, 3", A: "3, 1", B: "1, 3"},
-		{About: "unevenness, CPU", Today: "43.3 %", A: "17.7 %", B: "32.5 %"},
-		{About: "unevenness, memory", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
-		{About: "unevenness, pods", Today: "16.6 %", A: "5.0 %", B: "13.0 %"},
-		{About: "unevenness, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
-		{About: "unevenness, example.com/fpga", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
+		{About: "imbalance, CPU", Today: "43.3 %", A: "17.7 %", B: "32.5 %"},
+		{About: "imbalance, memory", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
+		{About: "imbalance, pods", Today: "16.6 %", A: "5.0 %", B: "13.0 %"},
+		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
+		{About: "imbalance, example.com/fpga", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
 		{About: "cost per hour, used and empty", Today: "0.50, 32.50 USD", A: "33.00, 0.00 USD", B: "0.50, 32.50 USD"},
 		{About: "nodes without a price", Says: "1: b-2"},
 	}
@@ -93,7 +94,7 @@ func TestWorkloadsAndGroupsAreCountedByLabel(t *testing.T) {
 	svc := r.Workloads[0]
 	over := map[string]map[string][3]int{v1.LabelTopologyZone: {"zone-a": {4, 3, 3}, "zone-b": {0, 1, 0}}}
 	if svc.Name != "svc" || svc.Replicas != 4 || svc.Follow != 3 || svc.Direct != 0 ||
-		!reflect.DeepEqual(svc.Kinds, map[Kind]int{OnlyA: 1, Elsewhere: 2}) || !reflect.DeepEqual(svc.Over, over) {
+		!reflect.DeepEqual(svc.Kinds, map[Kind]int{OnlyA: 1, Moved: 2}) || !reflect.DeepEqual(svc.Over, over) {
 		t.Errorf("%+v", svc)
 	}
 	if len(r.Workloads) != 3 || len(r.Workloads[1].Kinds)+len(r.Workloads[2].Kinds) > 0 {
@@ -127,8 +128,8 @@ func TestWhatDiffersInASettingIsNamed(t *testing.T) {
 		a, b map[string]side.Settings
 		want string
 	}{
-		{nil, one, "under B alone"},
-		{one, nil, "under A alone"},
+		{nil, one, "only under B"},
+		{one, nil, "only under A"},
 		{one, map[string]side.Settings{"P": {Values: map[string]string{"x": "b", "y": long}}}, "x none → b, y"},
 	} {
 		if got := setting(test.a, test.b, "P"); got != test.want {
@@ -143,7 +144,7 @@ func TestPricesAreReadAndMistakesTold(t *testing.T) {
 	for text, want := range map[string]string{
 		"currency: USD\nperHour: {m5.large: 0.096}":                "",
 		"label: topology.kubernetes.io/zone\nperHour: {zone-b: 1}": "",
-		"perHour: {m5.large: -1}":                                  "--prices " + path + ": perHour[m5.large]: -1 is less than nothing",
+		"perHour: {m5.large: -1}":                                  "--prices " + path + ": perHour[m5.large]: -1 is negative",
 		"currency: USD":                                            "--prices " + path + ": no prices: write \"perHour:\"",
 		"":                                                         "--prices " + path + ": no prices",
 		"perhour: {m5.large: 1}":                                   "--prices " + path + `: line 1: perhour: unknown field: do you mean "perHour"?`,

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -47,7 +48,7 @@ func (v *verdicts) workloads(labels []string) []*Workload {
 	}
 	for name := range v.a.Names().Union(v.b.Names()) {
 		w, onA, onB := of(name), v.a.Pod(name), v.b.Pod(name)
-		if onA.State != side.Gone || onB.State != side.Gone {
+		if onA.State != engine.Gone || onB.State != engine.Gone {
 			w.Replicas++
 		}
 		for i, node := range []string{onA.Today, atTheEnd(onA), atTheEnd(onB)} {
@@ -85,7 +86,7 @@ type Group struct {
 	Loads
 }
 
-// newGroups leaves out labels that no node has.
+// newGroups skips labels that no node has.
 func newGroups(nodes []NodeLoad, wanted *Wanted) []Group {
 	all := []Group{}
 	for _, label := range wanted.GroupBy {

@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 )
 
 // withDevices has three nodes with a device each and one without. Claims of two pods are in the
-// file, and that of the third is made from a template; a fourth pod waits for a device.
+// file, and that of the third is made from a template; a fourth pod is pending for lack of a device.
 func withDevices() string {
 	nodes, slices, claims, pods := nodeWith("none", "x", "9"), "", "", ""
 	for _, node := range []string{"a", "b", "d"} {
@@ -42,7 +41,7 @@ pods:
 
 func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
 	o := removing(t, unmodified, withDevices())
-	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(ctx context.Context, d *draining) error {
+	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
 		d.Spare = true
 		look := func() (all []string) {
 			for _, claim := range cluster.All[*resourcev1.ResourceClaim](d.Cluster) {
@@ -63,7 +62,7 @@ func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
 			t.Errorf("before, claims are %q", before)
 		}
 		for range 2 {
-			stuck, err := d.goes(ctx, []string{"a", "b", "d"})
+			stuck, err := d.goes(t.Context(), []string{"a", "b", "d"})
 			if err != nil || len(stuck) != 3 {
 				t.Errorf("%v went not: %v", stuck, err)
 			}

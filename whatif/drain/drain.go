@@ -1,4 +1,4 @@
-// Package drain says what becomes of the pods of nodes that go, and which nodes can go: it
+// Package drain reports where the pods of drained nodes go, and which nodes can be drained: it
 // tries it in a copy of a cluster in memory, with the real scheduler.
 //
 // It is no API. The cluster that was copied is never written to, and which one that is its
@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,7 +37,7 @@ type Options struct {
 	Progress engine.Progress // may be nil
 }
 
-// Result is what came of it.
+// Result is that of a drain.
 type Result struct {
 	Go     []string      `json:"go"`    // the nodes that go
 	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
@@ -57,32 +58,22 @@ func (r *Result) Lost() (lost int) {
 
 // Drain cordons nodes, and evicts their pods as kubectl drain --ignore-daemonsets does, or
 // else evicts the pods that are chosen. What a budget keeps is tried again, once others are
-// ready elsewhere. Of several runs, it returns that in which most pods are left without a node.
+// ready on other nodes. Of several runs, it returns that in which most pods are left without a node.
 func Drain(ctx context.Context, o Options) (*Result, error) {
-	return o.run("pods without a node", (*Result).Lost, func(e engine.Options, progress engine.Progress) (*Result, error) {
-		return o.once(ctx, e, progress, func(ctx context.Context, d *draining) error {
-			t, err := d.try(ctx, o.Nodes)
-			if err == nil {
-				d.Go, d.Moves = o.Nodes, t.moves
-			}
-			return err
-		})
+	return o.run(ctx, "pods without a node", (*Result).Lost, func(d *draining) error {
+		t, err := d.try(ctx, o.Nodes)
+		if err == nil {
+			d.Go, d.Moves = o.Nodes, t.moves
+		}
+		return err
 	})
 }
 
 // run tries it with each seed, and returns the result that counts most.
-func (o *Options) run(counts string, count func(*Result) int, try func(engine.Options, engine.Progress) (*Result, error)) (*Result, error) {
-	var most *Result
-	runs, err := o.Options.Repeat(o.Runs, o.Progress, func(e engine.Options, progress engine.Progress) (int, error) {
-		one, err := try(e, progress)
-		if err != nil {
-			return 0, err
-		}
-		if one.Basis.Seed = e.Seed; most == nil || count(one) > count(most) {
-			most = one
-		}
-		return count(one), nil
-	})
+func (o *Options) run(ctx context.Context, counts string, count func(*Result) int, do func(*draining) error) (*Result, error) {
+	try := func(e engine.Options, progress engine.Progress) (*Result, error) { return o.once(ctx, e, progress, do) }
+	more := func(one, than *Result) bool { return count(one) > count(than) }
+	most, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, count, more)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +110,7 @@ type draining struct {
 }
 
 // once does something in a copy, when that is at rest.
-func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress, do func(context.Context, *draining) error) (*Result, error) {
+func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress, do func(*draining) error) (*Result, error) {
 	d := &draining{pods: o.Pods, force: o.Force, progress: progress}
 	var err error
 	if d.Engine, err = engine.New(ctx, e); err != nil {
@@ -130,14 +121,14 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := d.Run(ctx); err != nil {
 		return nil, err
 	}
-	if err := do(ctx, d); err != nil {
+	if err := do(d); err != nil {
 		return nil, err
 	}
-	d.Basis.NotModelled = d.Engine.NotModelled()
+	d.Basis.Seed, d.Basis.NotModelled = e.Seed, d.Engine.NotModelled()
 	return &d.Result, nil
 }
 
-// trial is what came of draining some nodes.
+// trial is the result of draining some nodes.
 type trial struct {
 	kept      map[string]string // why pods were not evicted
 	preempted map[types.NamespacedName]types.NamespacedName
@@ -168,9 +159,7 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, preemptor := range by {
-			t.preempted[name] = preemptor
-		}
+		maps.Copy(t.preempted, by)
 		if out == 0 {
 			t.tell(d, residents, nodes)
 			return t, nil
@@ -221,9 +210,7 @@ func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (
 			pods = append(pods, pod)
 		}
 	}
-	slices.SortFunc(pods, func(a, b *v1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(pods, cluster.ByName)
 	return pods
 }
 

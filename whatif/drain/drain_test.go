@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,13 +65,13 @@ func removing(t *testing.T, config, cluster string, nodes ...string) Options {
 	return o
 }
 
-// told are moves as a person would tell them.
-func told(moves []engine.Move) []string {
+// described are moves in short.
+func described(moves []engine.Move) []string {
 	all := []string{}
 	for _, m := range moves {
 		line := strings.TrimPrefix(m.Pod, "default/") + " " + m.From + "→" + m.To
-		if m.PushedOutBy != "" {
-			line += " by " + m.PushedOutBy
+		if m.PreemptedBy != "" {
+			line += " by " + m.PreemptedBy
 		}
 		if m.Reason != "" {
 			line += ": " + m.Reason
@@ -122,7 +121,7 @@ pods:
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike(t, "moves", told(removed.Moves),
+	alike(t, "moves", described(removed.Moves),
 		"picky-1 gone→: 0/3 nodes are available: ",
 		"only-1 gone→: The disruption budget only needs 1 healthy pods and has 1 currently",
 		"db-0 gone→small", "web-1 gone→large", "web-2 gone→large",
@@ -141,7 +140,7 @@ func TestWhatMakesRoomInADrainIsToldToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moves := told(removed.Moves)
+	moves := described(removed.Moves)
 	if len(moves) == 3 && strings.HasPrefix(moves[0], "low-2") { // one of the two finds a node
 		for i := range moves {
 			moves[i] = strings.NewReplacer("low-2", "low-1", "low-1", "low-2").Replace(moves[i])
@@ -163,7 +162,7 @@ func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	alike(t, "nodes that go", removed.Go, "a", "b")
-	alike(t, "moves", told(removed.Moves), "web-a a→c", "web-b b→c")
+	alike(t, "moves", described(removed.Moves), "web-a a→c", "web-b b→c")
 	var stay []string
 	for _, one := range removed.Stay {
 		stay = append(stay, one.Node+" "+one.Pod+" "+one.Reason)
@@ -174,14 +173,14 @@ func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if drained.Lost() > 0 || !slices.Equal(told(drained.Moves), told(removed.Moves)) {
-		t.Errorf("%q is not %q", told(drained.Moves), told(removed.Moves))
+	if drained.Lost() > 0 || !slices.Equal(described(drained.Moves), described(removed.Moves)) {
+		t.Errorf("%q is not %q", described(drained.Moves), described(removed.Moves))
 	}
 }
 
 func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	o := removing(t, unmodified, shrinking)
-	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(ctx context.Context, d *draining) error {
+	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
 		d.Spare = true
 		look := func() (all []string) {
 			for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
@@ -195,7 +194,7 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 		}
 		before := look()
 		for range 2 {
-			stuck, err := d.goes(ctx, []string{"a", "b", "c"})
+			stuck, err := d.goes(t.Context(), []string{"a", "b", "c"})
 			if err != nil || len(stuck) == 0 {
 				t.Errorf("%v %v", stuck, err)
 			}
@@ -217,7 +216,7 @@ func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike(t, "moves", told(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
+	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
 // TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
@@ -254,7 +253,7 @@ func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike(t, "moves", told(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
+	alike(t, "moves", described(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
 	if to := removed.Moves[3]; to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
 		t.Errorf("%+v", to)
 	}
@@ -287,7 +286,7 @@ func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) 
 	alike(t, "the nodes that go", found.Go, "gone")
 	o = removing(t, packed, text, found.Go...)
 	o.Seed = found.Basis.Seed
-	if again, err := Drain(t.Context(), o); err != nil || again.Lost() > 0 || !slices.Equal(told(again.Moves), told(found.Moves)) {
+	if again, err := Drain(t.Context(), o); err != nil || again.Lost() > 0 || !slices.Equal(described(again.Moves), described(found.Moves)) {
 		t.Errorf("with seed %d: %v %+v", o.Seed, err, again)
 	}
 }

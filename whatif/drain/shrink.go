@@ -11,7 +11,6 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
 // Stay is a node that cannot go, with the first reason.
@@ -30,9 +29,8 @@ const batches = 64
 // fail. That is greedy: another order may do better. In the end all go at once, as in [Drain].
 // Of several runs, it returns that which finds most.
 func Shrink(ctx context.Context, o Options) (*Result, error) {
-	return o.run("nodes that can go", func(r *Result) int { return len(r.Go) }, func(e engine.Options, progress engine.Progress) (*Result, error) {
-		return o.once(ctx, e, progress, func(ctx context.Context, d *draining) error { return d.shrink(ctx, o.Nodes) })
-	})
+	found := func(r *Result) int { return len(r.Go) }
+	return o.run(ctx, "nodes that can go", found, func(d *draining) error { return d.shrink(ctx, o.Nodes) })
 }
 
 func (d *draining) shrink(ctx context.Context, nodes []string) error {

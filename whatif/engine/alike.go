@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -15,21 +13,18 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
-// alike remembers why pods were unschedulable: a pod that differs from one of them in its
-// name and those of its claims alone is so, too, as long as nothing was bound or preempted. Thousands of pods that
-// wait then cost little. It is for plugins of which it is known that names do not matter to
-// them: Kubernetes' own, and this project's. Signatures, by which kube-scheduler tells pods
-// that are alike, are of no use: with default constraints of PodTopologySpread, no pod has one.
+// alike remembers why pods were unschedulable: a pod that differs from one of them only in its
+// name is unschedulable, too, as long as nothing was bound or preempted. Then thousands of pending
+// replicas cost little. It is only for plugins that are known not to read a pod's name: Kubernetes'
+// own, and this project's. Signatures, by which kube-scheduler finds equal pods, do not help: with
+// default constraints of PodTopologySpread, no pod has one.
 type alike struct {
-	of       *cluster.Cluster
 	profiles map[string]bool // those with no other plugins, and no extenders
 	progress int
 	why      map[string]*verdict
@@ -51,13 +46,12 @@ func (a *alike) look(of framework.Framework, pod *v1.Pod, progress int) *verdict
 	if !a.profiles[of.ProfileName()] || pod.Status.NominatedNodeName != "" || len(pod.Spec.ResourceClaims) > 0 || minor.PodGroupOf(pod) != "" {
 		return nil
 	}
-	spec, claims, ok := a.claims(pod)
-	labels := maps.Clone(pod.Labels)
-	for _, number := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel} {
-		delete(labels, number)
+	own := func(v v1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }
+	if slices.ContainsFunc(pod.Spec.Volumes, own) {
+		return nil
 	}
-	text, err := json.Marshal([]any{pod.Namespace, labels, pod.Annotations, pod.OwnerReferences, spec, claims})
-	if err != nil || !ok {
+	text, err := json.Marshal([]any{pod.Namespace, pod.Labels, pod.Annotations, pod.OwnerReferences, pod.Spec})
+	if err != nil {
 		return nil
 	}
 	a.asked = string(text)
@@ -65,41 +59,9 @@ func (a *alike) look(of framework.Framework, pod *v1.Pod, progress int) *verdict
 	return a.same
 }
 
-// claims are what the claims of a pod are like, and its spec without their names. It is
-// not ok if more than that counts.
-func (a *alike) claims(pod *v1.Pod) (spec *v1.PodSpec, like []any, ok bool) {
-	spec = &pod.Spec
-	for i := range pod.Spec.Volumes {
-		volume := &pod.Spec.Volumes[i]
-		if volume.Ephemeral != nil {
-			return nil, nil, false
-		}
-		if volume.PersistentVolumeClaim == nil {
-			continue
-		}
-		claim := cluster.Get[*v1.PersistentVolumeClaim](a.of, pod.Namespace, volume.PersistentVolumeClaim.ClaimName)
-		if claim == nil || slices.Contains(claim.Spec.AccessModes, v1.ReadWriteOncePod) {
-			return nil, nil, false
-		}
-		is := claim.Spec
-		is.VolumeName = ""
-		like = append(like, is, claim.Status.Phase)
-		if bound := cluster.Get[*v1.PersistentVolume](a.of, "", claim.Spec.VolumeName); bound != nil {
-			like = append(like, bound.Spec.NodeAffinity, bound.Spec.CSI == nil)
-		}
-		if spec == &pod.Spec {
-			spec = pod.Spec.DeepCopy()
-		}
-		spec.Volumes[i].PersistentVolumeClaim.ClaimName = ""
-	}
-	spec = ptr.To(*spec)
-	spec.Hostname = "" // which is that of its StatefulSet's pods
-	return spec, like, true
-}
-
 // newAlike looks which profiles have no plugins that it does not know.
-func newAlike(sched *scheduler.Scheduler, of *cluster.Cluster) alike {
-	a := alike{of: of, profiles: map[string]bool{}}
+func newAlike(sched *scheduler.Scheduler) alike {
+	a := alike{profiles: map[string]bool{}}
 	known := sets.KeySet(plugins.NewInTreeRegistry()).Insert(plugin.Name)
 	for name, of := range sched.Profiles {
 		all := of.ListPlugins()

@@ -11,6 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
 // binding is a binding cycle, which kube-scheduler runs on a goroutine of its own. The
@@ -73,7 +75,7 @@ func (e *Engine) finishBindings() {
 	}
 }
 
-// permitted is true if no Permit plugin has a pod wait any more.
+// permitted is true if no Permit plugin holds the pod back any more.
 func permitted(b *binding) bool {
 	waiting := b.of.GetWaitingPod(b.pod.UID)
 	return waiting == nil || len(waiting.GetPendingPlugins()) == 0
@@ -193,7 +195,7 @@ func (e *Engine) unbindVolumes(pod *v1.Pod) {
 // bound takes note of a pod that has its node.
 func (e *Engine) bound(pod *v1.Pod, node string) {
 	e.mu.Lock()
-	o := e.outcome(nameOf(pod))
+	o := e.outcome(cluster.NameOf(pod))
 	o.Attempts++
 	o.State, o.Node, o.Message = Scheduled, node, ""
 	delete(e.volumes, pod.UID)
@@ -201,6 +203,6 @@ func (e *Engine) bound(pod *v1.Pod, node string) {
 	e.progress++
 	e.mu.Unlock()
 	if e.OnAttempt != nil {
-		e.OnAttempt(nameOf(pod))
+		e.OnAttempt(cluster.NameOf(pod))
 	}
 }

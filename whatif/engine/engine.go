@@ -1,5 +1,5 @@
 // Package engine runs kube-scheduler over a cluster in memory, one attempt after the other:
-// when [Engine.Run] returns, every pod that can be scheduled is, and what became of the
+// when [Engine.Run] returns, every pod that can be scheduled is, and the outcome of the
 // others is known. Nothing waits for a time: the clock is the engine's, and moves when
 // nothing else can. The same cluster, configuration and seed give the same outcome.
 //
@@ -10,8 +10,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,7 +42,7 @@ type Options struct {
 	Cluster   *snapshot.Snapshot        // what there is. It is used up
 	// Seed decides what kube-scheduler leaves to chance.
 	Seed uint64
-	// Recorder is told of every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
+	// Recorder gets every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
 	Recorder *recorder.Recorder
 	// PodGroups has those of the cluster and of what is created later be scheduled as one,
 	// where this minor of Kubernetes can. It stays so in this process. A cluster that has some does so, too.
@@ -176,8 +174,8 @@ func (e *Engine) wrap(o Options) {
 		sched.Profiles[name] = &profile{of, e}
 	}
 	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
-	if o.Recorder == nil { // which is told of each attempt
-		e.alike = newAlike(sched, e.Cluster)
+	if o.Recorder == nil { // which gets each attempt
+		e.alike = newAlike(sched)
 		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
 	}
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
@@ -187,10 +185,10 @@ func (e *Engine) wrap(o Options) {
 // of those that are gone, and of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(pod any) { delete(e.gone, nameOf(pod.(*v1.Pod))) },
+		AddFunc: func(pod any) { delete(e.gone, cluster.NameOf(pod.(*v1.Pod))) },
 		DeleteFunc: func(pod any) {
 			e.sure = 0
-			e.gone[nameOf(pod.(*v1.Pod))] = true
+			e.gone[cluster.NameOf(pod.(*v1.Pod))] = true
 		},
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -311,7 +309,7 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 	for _, pod := range pods {
 		if which(pod) {
 			any = true
-			e.Scheduler.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{nameOf(pod).String(): pod})
+			e.Scheduler.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
 		}
 	}
 	if any {
@@ -323,19 +321,11 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 // quiet is a log for nobody: what a scheduler would log, the outcome tells.
 var quiet = klog.New(nil)
 
-func sortPods(pods []*v1.Pod) {
-	slices.SortFunc(pods, func(a, b *v1.Pod) int { return strings.Compare(nameOf(a).String(), nameOf(b).String()) })
-}
-
-func nameOf(pod *v1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
-}
-
 // failureHandler takes note of why a pod was not scheduled.
 func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, of framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 		e.mu.Lock()
-		o := e.outcome(nameOf(pod.Pod))
+		o := e.outcome(cluster.NameOf(pod.Pod))
 		o.Attempts++
 		o.State, o.Message = Failed, status.Message()
 		if status.IsRejected() {
@@ -345,7 +335,7 @@ func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.Failu
 		e.mu.Unlock()
 		next(ctx, of, pod, status, nominating, start)
 		if e.OnAttempt != nil {
-			e.OnAttempt(nameOf(pod.Pod))
+			e.OnAttempt(cluster.NameOf(pod.Pod))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
 // ofEachMinor takes out what only some minors say.
 var ofEachMinor = strings.NewReplacer("no new claims to deallocate, ", "", "still not schedulable, ", "")
 
-// outcomes is what became of all pods, a line each.
+// outcomes are those of all pods, a line each.
 func outcomes(t testing.TB, e *Engine) string {
 	t.Helper()
 	if err := e.Run(t.Context()); err != nil {
@@ -70,7 +70,7 @@ func outcomes(t testing.TB, e *Engine) string {
 		names[name] = true
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
-		names[nameOf(pod)] = true
+		names[cluster.NameOf(pod)] = true
 	}
 	var lines []string
 	for name := range names {
@@ -155,7 +155,7 @@ nodes:
 	}
 }
 
-func made(t testing.TB, nodes, pods int, anew bool) *snapshot.Snapshot {
+func made(t testing.TB, nodes, pods int, pending bool) *snapshot.Snapshot {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "awk", "-f", "../../examples/cluster/cluster.awk", "-v", fmt.Sprint("nodes=", nodes), "-v", fmt.Sprint("pods=", pods)).Output()
 	if err != nil {
@@ -166,7 +166,7 @@ func made(t testing.TB, nodes, pods int, anew bool) *snapshot.Snapshot {
 		t.Fatal(err)
 	}
 	for i := range s.Pods {
-		if anew {
+		if pending {
 			s.Pods[i].Spec.NodeName, s.Pods[i].Status = "", v1.PodStatus{}
 		}
 	}
@@ -212,7 +212,7 @@ func TestUndoneIsAsBefore(t *testing.T) {
 		}
 		for _, pod := range moved {
 			e.Delete(pod)
-			e.Forget(nameOf(pod))
+			e.Forget(cluster.NameOf(pod))
 			again := pod.DeepCopy()
 			again.Spec.NodeName, again.Status, again.UID, again.ResourceVersion = "", v1.PodStatus{}, "", ""
 			if _, err := e.Create(t.Context(), again); err != nil {
@@ -224,7 +224,7 @@ func TestUndoneIsAsBefore(t *testing.T) {
 		}
 		rollback()
 		for _, pod := range moved {
-			e.Forget(nameOf(pod))
+			e.Forget(cluster.NameOf(pod))
 		}
 		if after := outcomes(t, e); after != before {
 			t.Errorf("before\n%s\nafter\n%s", before, after)
@@ -412,7 +412,7 @@ func TestARecorderIsToldOfEveryAttempt(t *testing.T) {
 	outcomes(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		attempts := r.Attempts(pod.Namespace, pod.Name)
-		if len(attempts) == 0 || attempts[0].Total != 30 || string(attempts[0].Result) != e.Outcome(nameOf(pod)).State || attempts[0].Node != pod.Spec.NodeName {
+		if len(attempts) == 0 || attempts[0].Total != 30 || string(attempts[0].Result) != e.Outcome(cluster.NameOf(pod)).State || attempts[0].Node != pod.Spec.NodeName {
 			t.Fatalf("%s: %+v", pod.Name, attempts)
 		}
 	}
@@ -478,7 +478,7 @@ func BenchmarkAllPodsAnew(b *testing.B) {
 	}
 }
 
-// TestPodsAlikeFareAlike: what is remembered of one that waits is what another would be told.
+// TestPodsAlikeFareAlike: a pod gets the same message as the pending pod that is remembered.
 func TestPodsAlikeFareAlike(t *testing.T) {
 	cluster := "nodes:\n" + node("n1", "2") + node("m1", "2") + "pods:\n" + pod("z", "n1", "2", "")
 	for i := range 30 {

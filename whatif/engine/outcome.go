@@ -25,7 +25,7 @@ const (
 	NotAsked = "NotAsked"
 )
 
-// Outcome is what became of a pod.
+// Outcome is that of a pod.
 type Outcome struct {
 	Node     string
 	State    string
@@ -48,7 +48,7 @@ func (e *Engine) outcome(pod types.NamespacedName) *Outcome {
 	return o
 }
 
-// Outcome is what has become of a pod by now.
+// Outcome is that of a pod by now.
 func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	o := Outcome{State: NotAsked}
 	if known := e.outcomes[name]; known != nil {
@@ -60,7 +60,7 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		o.State, o.Node, o.PreemptedBy = Preempted, "", by
 	case pod == nil:
 		o.State, o.Node = Gone, ""
-		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return nameOf(pod) == name }); at >= 0 {
+		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name }); at >= 0 {
 			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
 		}
 	case pod.Spec.NodeName != "":
@@ -80,7 +80,7 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	return o
 }
 
-// Forget forgets what is known of a pod: it is to be made anew.
+// Forget forgets what is known of a pod: it will be recreated.
 func (e *Engine) Forget(name types.NamespacedName) {
 	delete(e.outcomes, name)
 	delete(e.evicted, name)
@@ -117,8 +117,8 @@ func (r recorded) Eventf(regarding, related runtime.Object, _, reason, _, _ stri
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := types.NamespacedName{Namespace: by.GetNamespace(), Name: by.GetName()}
-	r.evicted[nameOf(victim)] = name
+	r.evicted[cluster.NameOf(victim)] = name
 	o := r.outcome(name)
-	o.Preempted = append(slices.Clone(o.Preempted), nameOf(victim))
+	o.Preempted = append(slices.Clone(o.Preempted), cluster.NameOf(victim))
 	r.progress++
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,21 +20,17 @@ import (
 // has those before it ready, if it does. That an API server refuses a pod is its outcome.
 func (e *Engine) Recreate(ctx context.Context, pod *v1.Pod) error {
 	e.Delete(pod)
-	e.Forget(nameOf(pod))
-	if e.behind(pod) != "" {
-		e.ordered = append(e.ordered, pod)
-		return nil
-	}
-	_, err := e.Create(ctx, e.Recreated(pod))
+	e.Forget(cluster.NameOf(pod))
+	err := e.CreateInOrder(ctx, e.Recreated(pod))
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-		e.outcome(nameOf(pod)).Message = "it cannot be recreated: " + err.Error()
+		e.outcome(cluster.NameOf(pod)).Message = "it cannot be recreated: " + err.Error()
 	} else if err != nil {
-		return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
+		return fmt.Errorf("recreate pod %s: %w", cluster.NameOf(pod), err)
 	}
 	return nil
 }
 
-// Move is what became of a pod that lost its node, or was to leave it.
+// Move is the result for a pod that lost its node, or was to leave it.
 type Move struct {
 	Pod         string `json:"pod"`                // with its namespace
 	Workload    string `json:"workload,omitempty"` // what makes it, such as "Deployment web"; empty if nothing does
@@ -41,18 +38,18 @@ type Move struct {
 	To          string `json:"to,omitempty"`          // empty if there is no other node for it
 	Feasible    int    `json:"feasible,omitempty"`    // as in Outcome
 	Reason      string `json:"reason,omitempty"`      // why not
-	PushedOutBy string `json:"pushedOutBy,omitempty"` // the pod that it had to make room for
+	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that preempted it
 }
 
-// Move is what has become of a pod that had a node, and whose place by was given, if it is not empty.
+// Move is the result for a pod that had a node, and whose place by was given, if it is not empty.
 func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
-	o := e.Outcome(nameOf(was))
-	m := Move{Pod: nameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
+	o := e.Outcome(cluster.NameOf(was))
+	m := Move{Pod: cluster.NameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
 	if of := e.WorkloadOf(was); of.Kind != "" {
 		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
 	}
 	if by.Name != "" {
-		m.PushedOutBy = by.String()
+		m.PreemptedBy = by.String()
 	}
 	if m.To == "" {
 		m.Reason, m.Feasible = o.Reason(), 0
@@ -81,7 +78,7 @@ func (o Outcome) Reason() string {
 	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
-// Recreatable is true of a pod that something makes anew once it is gone.
+// Recreatable is true of a pod that a controller recreates.
 func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Residents are the pods that have a node, by name. Take them before a change, to see later
@@ -90,7 +87,7 @@ func (e *Engine) Residents() map[types.NamespacedName]*v1.Pod {
 	all := map[types.NamespacedName]*v1.Pod{}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Spec.NodeName != "" {
-			all[nameOf(pod)] = pod
+			all[cluster.NameOf(pod)] = pod
 		}
 	}
 	return all
@@ -115,7 +112,7 @@ func (e *Engine) Restore(ctx context.Context, residents map[types.NamespacedName
 		if len(gone) == 0 {
 			return by, nil
 		}
-		sortPods(gone)
+		slices.SortFunc(gone, cluster.ByName)
 		for _, pod := range gone {
 			if err := e.Recreate(ctx, pod); err != nil {
 				return nil, err

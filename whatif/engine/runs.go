@@ -6,33 +6,35 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
-// Progress is told how far something is. Of is 0 where that is not known.
+// Progress gets how far something is. Of is 0 where that is not known.
 type Progress func(step string, done, of int)
 
-// Repeat tries something with one seed after the other, beginning with that of the options.
-// Each run has a cluster of its own, and counts what runs are told apart by. Fewer than one
-// run are one.
-func (o Options) Repeat(runs int, progress Progress, try func(Options, Progress) (count int, err error)) ([]words.Run, error) {
+// Worst tries something with one seed after the other, beginning with that of the options, and returns the worst result. Each
+// run has a cluster of its own, and count distinguishes runs. Fewer than one run are one.
+func Worst[R any](o Options, runs int, progress Progress, try func(Options, Progress) (R, error), count func(R) int,
+	worse func(one, than R) bool,
+) (worst R, all []words.Run, err error) {
 	runs = max(1, runs)
-	all := make([]words.Run, runs)
-	for i := range all {
+	for i := range runs {
 		this := o
 		if this.Seed += uint64(i); i < runs-1 {
 			this.Cluster = o.Cluster.DeepCopy()
 		}
-		told := func(step string, done, of int) {
+		result, err := try(this, func(step string, done, of int) {
 			if runs > 1 {
 				step = fmt.Sprintf("run %d of %d: %s", i+1, runs, step)
 			}
 			if progress != nil {
 				progress(step, done, of)
 			}
-		}
-		count, err := try(this, told)
+		})
 		if err != nil {
-			return nil, err
+			return worst, nil, err
 		}
-		all[i] = words.Run{Seed: this.Seed, Count: count}
+		if i == 0 || worse(result, worst) {
+			worst = result
+		}
+		all = append(all, words.Run{Seed: this.Seed, Count: count(result)})
 	}
-	return all, nil
+	return worst, all, nil
 }

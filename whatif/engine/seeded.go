@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
 // seeded makes the choices that kube-scheduler leaves to chance: at which node it
@@ -33,7 +34,7 @@ type seeded struct {
 	nodes []fwk.NodeInfo
 	first int                    // the place of the node that comes first
 	named bool                   // PreFilter has named the nodes
-	which *string                // if not nil, it is to be told which node is asked, and nothing else
+	which *string                // if not nil, it gets the name of the node that is asked, and nothing else
 	last  []fwk.NodePluginScores // what scored
 }
 
@@ -62,7 +63,7 @@ func (s *seeded) number(names ...string) int {
 }
 
 func (s *seeded) begin(of framework.Framework, pod *v1.Pod) {
-	s.pod, s.last = nameOf(pod).String(), nil
+	s.pod, s.last = cluster.NameOf(pod).String(), nil
 	list, err := of.SnapshotSharedLister().NodeInfos().List()
 	if err != nil || len(list) == 0 {
 		return // the scheduler will see it too
@@ -127,7 +128,7 @@ func (s *seeded) choose(suggested string) string {
 // Parallelizer makes nodes answer one after the other.
 func (p *profile) Parallelizer() fwk.Parallelizer { return p.engine.seeded }
 
-// RunPreFilterPlugins comes first after the scheduler's list of nodes is made anew.
+// RunPreFilterPlugins comes first after the scheduler has a new list of nodes.
 func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	p.engine.seeded.begin(p.Framework, pod)
 	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)
@@ -201,7 +202,7 @@ func (e *Engine) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 func (e *Engine) found(pod *v1.Pod, feasible int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.outcome(nameOf(pod)).Feasible = feasible; pod.Status.NominatedNodeName != "" {
-		e.outcome(nameOf(pod)).Feasible = 0
+	if e.outcome(cluster.NameOf(pod)).Feasible = feasible; pod.Status.NominatedNodeName != "" {
+		e.outcome(cluster.NameOf(pod)).Feasible = 0
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
 // taint takes note of a node whose taints have changed, if pods may have to go because of that.
@@ -25,7 +27,7 @@ func noExecute(node *v1.Node) []v1.Taint {
 
 // evictTainted does what Kubernetes' controllers do with the pods of nodes that have such a
 // taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Those that tolerate a taint for some seconds go
-// at once: a what-if is about what comes of it.
+// at once: a what-if is about the result.
 func (e *Engine) evictTainted(ctx context.Context) error {
 	if len(e.tainted) == 0 {
 		return nil
@@ -49,7 +51,7 @@ func (e *Engine) evictTainted(ctx context.Context) error {
 		}
 	}
 	clear(e.tainted)
-	sortPods(gone)
+	slices.SortFunc(gone, cluster.ByName)
 	for _, pod := range gone {
 		if !Recreatable(pod) || e.WorkloadOf(pod).Kind == "DaemonSet" {
 			e.Delete(pod)

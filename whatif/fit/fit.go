@@ -58,17 +58,8 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	if o.UntilFull && o.GrowWith != nil {
 		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
 	}
-	var worst *Fitting
-	runs, err := o.Options.Repeat(o.Runs, o.Progress, func(e engine.Options, progress engine.Progress) (int, error) {
-		one, err := o.once(ctx, e, progress)
-		if err != nil {
-			return 0, err
-		}
-		if one.Basis.Seed = e.Seed; worst == nil || one.worse(worst) {
-			worst = one
-		}
-		return one.count(), nil
-	})
+	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
+	worst, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, (*Fitting).count, (*Fitting).worse)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +71,7 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 // once tries it with one seed.
 func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress) (*Fitting, error) {
 	m := o.Manifests.clone()
-	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, LeftOut: m.leftOut, UntilFull: o.UntilFull}, progress: progress}
+	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull}, progress: progress}
 	if o.UntilFull {
 		m.preemptNobody()
 	}
@@ -101,7 +92,8 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	default:
 		err = f.tryAll(ctx)
 	}
-	if f.Basis.NotModelled = f.Engine.NotModelled(); err == nil && f.Tried == 0 {
+	f.Basis.Seed, f.Basis.NotModelled = e.Seed, f.Engine.NotModelled()
+	if err == nil && f.Tried == 0 {
 		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
 	}
 	return &f.Fitting, err
@@ -227,7 +219,7 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 		if err := f.CreateInOrder(ctx, pod); err != nil {
 			return fmt.Errorf("%s: %w", w, err)
 		}
-		w.pods = append(w.pods, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+		w.pods = append(w.pods, cluster.NameOf(pod))
 		made++
 	}
 	return nil
@@ -236,7 +228,7 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 // nodes are those of the cluster, by name.
 func (f *fitting) nodes() []*v1.Node {
 	nodes := cluster.All[*v1.Node](f.Cluster)
-	slices.SortFunc(nodes, func(a, b *v1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(nodes, cluster.ByName)
 	return nodes
 }
 
@@ -256,7 +248,7 @@ func (f *fitting) fill(ctx context.Context) error {
 			return err
 		}
 		f.tell()
-		f.progress("adds replicas", f.Tried-f.Waiting, 0)
+		f.progress("adds replicas", f.Tried-f.Pending, 0)
 		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
 	}
 	for _, w := range f.workloads {

@@ -94,9 +94,9 @@ func TestItIsSaidWhatFitsAndWhatWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "1 pod would wait.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
-		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would wait: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
-	if f.Fits() || f.Tried != 6 || f.Waiting != 1 {
+	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
+		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+	if f.Fits() || f.Tried != 6 || f.Pending != 1 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -106,8 +106,8 @@ func TestAWorkloadThatRunsIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: 2 in a, 2 in b (in the place of 2 that run)")
-	if !f.Fits() || f.Waiting != 0 {
+	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: 2 in a, 2 in b (replacing 2 running)")
+	if !f.Fits() || f.Pending != 0 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -117,9 +117,9 @@ func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would wait, and 2 pods would be preempted.", "Deployment default/urgent: 2 of 2 fit: 1 in a, 1 in b",
+	has(t, f, "2 pods would stay pending, and 2 pods would be preempted.", "Deployment default/urgent: 2 of 2 fit: 1 in a, 1 in b",
 		"default/web-1-a on node-1 would be preempted by default/urgent-", "default/web-1-b on node-2 would be preempted by default/urgent-")
-	for _, pod := range f.PushedOut {
+	for _, pod := range f.Preempted {
 		if pod.To != "" || !strings.Contains(pod.Reason, "2 Insufficient cpu") {
 			t.Errorf("%+v", pod)
 		}
@@ -143,17 +143,17 @@ func TestHowManyFitUntilItIsFull(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.PushedOut) > 0 {
+			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
 				t.Errorf("%+v %+v", f, w)
 			}
-			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  What is short then: "+strings.Trim(tt.short, "[]")+". The next one waits: 0/2 nodes are available: ")
+			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  Limited by: "+strings.Trim(tt.short, "[]")+". The next one would stay pending: 0/2 nodes are available: ")
 		})
 	}
 }
 
 func TestSeveralWorkloadsAreAddedInTurnUntilEachIsFull(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
-		manifest("Job", "elsewhere", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
+		manifest("Job", "misplaced", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSeveralWorkloadsAreAddedInTurnUntilEachIsFull(t *testing.T) {
 	if small.Fit != 3 || large.Fit != 3 || none.Fit != 0 || f.Fits() {
 		t.Errorf("%d, %d and %d: %s", small.Fit, large.Fit, none.Fit, f.Verdict())
 	}
-	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/elsewhere would fit.")
+	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/misplaced would fit.")
 }
 
 // TestAStatefulSetMakesNoPodBeforeTheOneBeforeItIsReady, unless it makes them in parallel.
@@ -170,8 +170,8 @@ func TestAStatefulSetMakesNoPodBeforeTheOneBeforeItIsReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "4 pods would wait.", "StatefulSet default/db: 2 of 4 fit: 1 in a, 1 in b", "  1 pod would wait: 0/2 nodes are available: 2 Insufficient cpu.",
-		"  1 pod would wait: its StatefulSet does not make it before db-2 is ready", "StatefulSet default/at-once: 0 of 2 fit", "  2 pods would wait: 0/2 nodes")
+	has(t, f, "4 pods would stay pending.", "StatefulSet default/db: 2 of 4 fit: 1 in a, 1 in b", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu.",
+		"  1 pod would stay pending: its StatefulSet does not make it before db-2 is ready", "StatefulSet default/at-once: 0 of 2 fit", "  2 pods would stay pending: 0/2 nodes")
 }
 
 // TestOfSeveralRunsTheWorstIsShown: the two nodes are alike, so that in some runs a pod that needs a
@@ -190,10 +190,10 @@ func TestOfSeveralRunsTheWorstIsShown(t *testing.T) {
 		waiting[run.Count]++
 	}
 	at := f.Basis.Runs[f.Basis.Seed-1]
-	if len(f.Basis.Runs) != 8 || at.Seed != f.Basis.Seed || at.Count != f.Waiting || f.Waiting != slices.Max(slices.Collect(maps.Keys(waiting))) {
-		t.Errorf("%+v, and %d wait", f.Basis, f.Waiting)
+	if len(f.Basis.Runs) != 8 || at.Seed != f.Basis.Seed || at.Count != f.Pending || f.Pending != slices.Max(slices.Collect(maps.Keys(waiting))) {
+		t.Errorf("%+v, and %d wait", f.Basis, f.Pending)
 	}
-	has(t, f, "Tried in memory under default, 8 times, with seeds 1 to 8: pods that would wait: ")
+	has(t, f, "Tried in memory under default, 8 times, with seeds 1 to 8: pods that would stay pending: ")
 	if !slices.Contains(steps, "run 8 of 8: schedules") {
 		t.Error(steps)
 	}
@@ -233,7 +233,7 @@ func TestQuotasAreNotCountedAndThatIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Not modelled, and asked for: reject pods over v1 resourcequotas. Webhooks,")
+	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Requested, and not modelled: reject pods over v1 resourcequotas. Webhooks,")
 }
 
 func TestWhatCannotBeTriedIsRefused(t *testing.T) {

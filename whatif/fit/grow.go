@@ -14,7 +14,7 @@ import (
 
 // ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.
 func ReadNode(path string, stdin io.Reader) (*v1.Node, error) {
-	m := &Manifests{leftOut: map[string]int{}}
+	m := &Manifests{skipped: map[string]int{}}
 	if _, err := m.read([]string{path}, stdin); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ type Growth struct {
 	Nodes int    `json:"nodes"`
 }
 
-// grow tries everything, and adds nodes like one until all fits, or until each pod that waits
+// grow tries everything, and adds nodes like one until all fits, or until each pending pod
 // could have had one of its own. It doubles their number until that is enough, and then halves
 // what it has added last. By another way fewer might be enough.
 func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
@@ -45,8 +45,8 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 		return err
 	}
 	f.Growth = &Growth{Like: like.Name}
-	most, enough, size := min(f.Waiting, MostNodes), 0, 1
-	for f.Waiting > 0 && size > 0 {
+	most, enough, size := min(f.Pending, MostNodes), 0, 1
+	for f.Pending > 0 && size > 0 {
 		f.progress("adds nodes", f.Growth.Nodes+size, 0)
 		preempted := maps.Clone(f.preempted)
 		undo, keep := f.Try()
@@ -56,9 +56,9 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 		if err := f.settle(ctx); err != nil {
 			return err
 		}
-		if f.Waiting == 0 && size > 1 {
+		if f.Pending == 0 && size > 1 {
 			undo()
-			f.preempted, enough, f.Waiting = preempted, f.Growth.Nodes+size, 1 // at least
+			f.preempted, enough, f.Pending = preempted, f.Growth.Nodes+size, 1 // at least
 			size /= 2
 			continue
 		}

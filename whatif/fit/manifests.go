@@ -28,13 +28,13 @@ type Manifests struct {
 	objects   snapshot.Snapshot // what pods depend on, and what makes them
 	sets      []appsv1.ReplicaSet
 	workloads []*Workload
-	leftOut   map[string]int // by kind
+	skipped   map[string]int // by kind
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
 // is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
-	m := &Manifests{leftOut: map[string]int{}}
+	m := &Manifests{skipped: map[string]int{}}
 	all, err := m.read(paths, stdin)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int,
 			return fmt.Errorf("%s: %w", info.Source, err)
 		}
 		if !known {
-			m.leftOut[gvk.GroupVersion().String()+" "+gvk.Kind]++
+			m.skipped[gvk.GroupVersion().String()+" "+gvk.Kind]++
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int,
 
 // clone is for a run, which changes what it tries.
 func (m *Manifests) clone() *Manifests {
-	c := &Manifests{objects: *m.objects.DeepCopy(), leftOut: m.leftOut}
+	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped}
 	for _, w := range m.workloads {
 		copied := *w
 		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
@@ -93,14 +93,14 @@ func (m *Manifests) clone() *Manifests {
 // installs are the hooks of Helm that run when a chart comes to a cluster.
 var installs = regexp.MustCompile(`(pre|post)-(install|upgrade)`)
 
-// sort finds what makes pods, and leaves out what does so at another time.
+// sort finds what makes pods, and skips what does so at another time.
 func (m *Manifests) sort() {
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
 			out := hook != "" && !installs.MatchString(hook)
 			if out {
-				m.leftOut[kind.Kind+" of Helm's "+hook]++
+				m.skipped[kind.Kind+" of Helm's "+hook]++
 			}
 			return out
 		})

@@ -3,7 +3,6 @@ package fit
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -21,29 +20,29 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
-// Fitting is what became of manifests in a copy of a cluster.
+// Fitting is the result for manifests in a copy of a cluster.
 type Fitting struct {
 	Tried     int            `json:"tried"`     // pods of the manifests
-	Waiting   int            `json:"waiting"`   // pods without a node, of these and of those that were pushed out
+	Pending   int            `json:"pending"`   // pods without a node, of these and of those that were preempted
 	Workloads []*Workload    `json:"workloads"` // what makes pods
 	Zones     []string       `json:"zones,omitempty"`
-	PushedOut []engine.Move  `json:"pushedOut,omitempty"`
-	LeftOut   map[string]int `json:"leftOut,omitempty"`   // of the manifests, by kind
+	Preempted []engine.Move  `json:"preempted,omitempty"`
+	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
 	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
 	Basis     words.Basis    `json:"basis"`
 }
 
-// count is what runs are told apart by.
+// count distinguishes runs.
 func (f *Fitting) count() int {
 	switch {
 	case f.UntilFull:
-		return f.Tried - f.Waiting
-	case f.Growth != nil && f.Waiting == 0:
+		return f.Tried - f.Pending
+	case f.Growth != nil && f.Pending == 0:
 		return f.Growth.Nodes
 	}
-	return f.Waiting
+	return f.Pending
 }
 
 // counts is what count is of.
@@ -51,10 +50,10 @@ func (f *Fitting) counts() string {
 	switch {
 	case f.UntilFull:
 		return "further replicas"
-	case f.Growth != nil && f.Waiting == 0:
+	case f.Growth != nil && f.Pending == 0:
 		return "further nodes"
 	}
-	return "pods that would wait"
+	return "pods that would stay pending"
 }
 
 // worse is true if another run came to less.
@@ -62,13 +61,13 @@ func (f *Fitting) worse(than *Fitting) bool {
 	if f.UntilFull {
 		return f.count() < than.count()
 	}
-	if f.Waiting == than.Waiting {
+	if f.Pending == than.Pending {
 		return f.count() > than.count()
 	}
-	return f.Waiting > than.Waiting
+	return f.Pending > than.Pending
 }
 
-// Workload is what makes pods, or a pod, and what became of these.
+// Workload is what makes pods, or a pod, and their result.
 type Workload struct {
 	Kind      string         `json:"kind"`
 	Namespace string         `json:"namespace"`
@@ -120,7 +119,7 @@ func (f *fitting) tell() {
 			zones[node.Name] = zone
 		}
 	}
-	f.Zones, f.Tried, f.Waiting = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
+	f.Zones, f.Tried, f.Pending = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
 	for _, w := range f.workloads {
 		w.Fit, w.Spread, w.Why, w.Feasible = 0, make([]int, len(f.Zones)), map[string]int{}, map[string]int{}
 		for _, name := range w.pods {
@@ -133,22 +132,22 @@ func (f *fitting) tell() {
 			}
 			if o.Node == "" {
 				w.Why[o.Reason()]++
-				f.Waiting++
+				f.Pending++
 			} else {
 				w.Fit++
 			}
 		}
 		f.Tried += len(w.pods)
 	}
-	f.PushedOut = nil
+	f.Preempted = nil
 	for name, by := range f.preempted {
 		move := f.Move(f.residents[name], by)
 		if move.To == "" {
-			f.Waiting++
+			f.Pending++
 		}
-		f.PushedOut = append(f.PushedOut, move)
+		f.Preempted = append(f.Preempted, move)
 	}
-	slices.SortFunc(f.PushedOut, func(a, b engine.Move) int {
+	slices.SortFunc(f.Preempted, func(a, b engine.Move) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.To)), min(1, len(b.To))), cmp.Compare(a.Pod, b.Pod))
 	})
 }
@@ -156,11 +155,7 @@ func (f *fitting) tell() {
 // Formats write it, with each pod's node if one asks for that.
 var Formats = map[string]func(w io.Writer, f *Fitting, nodes bool) error{
 	"table": written("fit.txt"), "markdown": written("fit.md"),
-	"json": func(w io.Writer, f *Fitting, _ bool) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(f)
-	},
+	"json": func(w io.Writer, f *Fitting, _ bool) error { return words.JSON(w, f) },
 }
 
 //go:embed fit.txt fit.md
@@ -180,12 +175,12 @@ func written(name string) func(io.Writer, *Fitting, bool) error {
 	}
 }
 
-// Fits reports whether nothing would wait or, until it is full, whether a replica of each workload fits.
+// Fits reports whether no pod would stay pending or, until it is full, whether a replica of each workload fits.
 func (f *Fitting) Fits() bool {
-	return f.Waiting == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+	return f.Pending == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
 }
 
-// Verdict says in a line what came of it.
+// Verdict is the result in a line.
 func (f *Fitting) Verdict() string {
 	var line strings.Builder
 	_ = templates.ExecuteTemplate(&line, "verdict", f) // which writes to memory

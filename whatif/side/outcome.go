@@ -17,7 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
-// Outcome is what became of a pod on a side.
+// Outcome is that of a pod on a side.
 type Outcome struct {
 	Node        string `json:"node,omitempty"`        // where it is, or empty
 	State       string `json:"state"`                 // one of those below
@@ -35,25 +35,16 @@ type Outcome struct {
 	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
 }
 
-// States of a pod.
-const (
-	Scheduled     = engine.Scheduled
-	Unschedulable = engine.Unschedulable
-	Failed        = engine.Failed
-	Stayed        = engine.Stayed
-	Gone          = engine.Gone
-	Preempted     = engine.Preempted
-	NotAsked      = engine.NotAsked
-	Refused       = "Refused" // it had a node in the file, and the API server did not take it again
-)
+// Refused is a further state: the pod had a node in the file, and the API server rejects it now.
+const Refused = "Refused"
 
-// result is what came of the pods that a side has seen.
+// result has the outcomes of all pods that a side has seen.
 func (s *Side) result(took time.Duration) (*Result, error) {
 	s.see()
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		LeftOut: s.refused, NotModelled: s.NotModelled(), Took: took,
+		Rejected: s.refused, NotModelled: s.NotModelled(), Took: took,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
@@ -90,7 +81,7 @@ func sortedNames[T any](of map[types.NamespacedName]T) []types.NamespacedName {
 func (s *Side) outcome(name types.NamespacedName) Outcome {
 	is := s.Outcome(name)
 	o := Outcome{Node: is.Node, State: is.State, Message: is.Message}
-	if is.State == Preempted {
+	if is.State == engine.Preempted {
 		o.PreemptedBy = is.PreemptedBy.String()
 	}
 	one := s.tried[name]
@@ -98,13 +89,29 @@ func (s *Side) outcome(name types.NamespacedName) Outcome {
 		return o
 	}
 	if one.last.PodGroup != nil { // whose victims are known after the attempts of its pods
-		one.preempted(s.records.Attempts(name.Namespace, name.Name))
+		s.refresh(name, one)
 	}
-	o.Attempts, o.Attempt, o.MadeRoom, o.Took = one.last.Number, &one.last, one.room, one.took
-	if is.State != Gone && is.State != Preempted {
+	o.Attempts, o.Attempt, o.Took = one.attempts, &one.last, one.took
+	if len(one.rooms) > 0 {
+		o.MadeRoom = &one.rooms[0]
+	}
+	if is.State != engine.Gone && is.State != engine.Preempted {
 		o.Message = one.last.Message + one.last.PodGroup.Note()
 	}
 	return o
+}
+
+// refresh takes the preemptions from the attempts as the recorder has them now.
+func (s *Side) refresh(name types.NamespacedName, one *tried) {
+	var rooms []recorder.Attempt
+	for _, attempt := range slices.Backward(s.records.Attempts(name.Namespace, name.Name)) {
+		if attempt.Preemption != nil {
+			rooms = append(rooms, attempt)
+		}
+	}
+	if len(rooms) >= len(one.rooms) { // or else it has forgotten some
+		one.rooms = rooms
+	}
 }
 
 // of is a pod, also if it is not known otherwise.
@@ -120,10 +127,12 @@ func (r *Result) of(name types.NamespacedName) *Pod {
 // its PodGroup.
 func (r *Result) addVictims(name types.NamespacedName, one *tried) {
 	by := r.of(name)
-	for _, victim := range one.victims {
-		o := r.of(KeyOf(victim))
-		if by.Victims = append(by.Victims, o.Priority); o.State == Preempted {
-			o.PreemptedBy, o.Since = name.String(), cmp.Or(one.room, &one.last).ID
+	for _, room := range one.rooms {
+		for _, victim := range room.Preemption.Victims {
+			o := r.of(KeyOf(victim))
+			if by.Victims = append(by.Victims, o.Priority); o.State == engine.Preempted {
+				o.PreemptedBy, o.Since = name.String(), one.rooms[0].ID
+			}
 		}
 	}
 	slices.Sort(by.Victims)
@@ -134,7 +143,7 @@ func (r *Result) Pod(name types.NamespacedName) *Pod {
 	if pod := r.byName[name]; pod != nil {
 		return pod
 	}
-	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: Gone}}
+	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: engine.Gone}}
 }
 
 // Names are those of all pods.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
 // Which pods of the file are scheduled.
@@ -53,7 +54,7 @@ func (s *Side) newPod(pod *v1.Pod) *Pod {
 	return &Pod{
 		Namespace: pod.Namespace, Name: pod.Name, Owner: s.WorkloadOf(pod), Labels: pod.Labels,
 		Requests: resource.PodRequests(pod, resource.PodResourcesOptions{}), Priority: ptr.Deref(pod.Spec.Priority, 0),
-		Ended: podutil.IsPodTerminal(pod), Outcome: Outcome{State: Gone},
+		Ended: podutil.IsPodTerminal(pod), Outcome: Outcome{State: engine.Gone},
 	}
 }
 

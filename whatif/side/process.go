@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -108,7 +107,7 @@ func (p Process) files() (args []string, err error) {
 }
 
 var (
-	aStep  = regexp.MustCompile(`^ *[\d.]+s  (.+?)(?:, (\d+) of (\d+))?$`)
+	aStep  = regexp.MustCompile(`^ *[\d.]+s  (.+)$`)
 	aPanic = regexp.MustCompile(`^(panic|fatal error): `)
 )
 
@@ -122,9 +121,7 @@ func (p Process) listen(from io.Reader) (lines []string, err error) {
 		panics := len(lines) > 0 && aPanic.MatchString(lines[0])
 		switch step := aStep.FindStringSubmatch(line); {
 		case step != nil:
-			done, _ := strconv.Atoi(step[2])
-			of, _ := strconv.Atoi(step[3]) // which may not be there
-			p.Progress(step[1], done, of)
+			p.Progress(step[1], 0, 0)
 		case aPanic.MatchString(line) && !panics:
 			lines = []string{line}
 		case len(lines) < most:

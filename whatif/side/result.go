@@ -21,9 +21,9 @@ import (
 )
 
 // Format is the version of [Result] as a file. Only files of this one are read.
-const Format = 2
+const Format = 3
 
-// Result is what came of one configuration: all that another is judged against, and
+// Result is that of one configuration: all that another is compared with, and
 // that a report is made of. [Result.Write] and [Read] keep it in a file.
 type Result struct {
 	Format     int    `json:"format"`
@@ -39,8 +39,8 @@ type Result struct {
 	Nodes []Node `json:"nodes"`
 	// Pods are those of the file that have not ended, and those that the scenario has
 	// made.
-	Pods    []*Pod            `json:"pods"`
-	LeftOut []snapshot.Notice `json:"leftOut,omitempty"` // what the API server has refused
+	Pods     []*Pod            `json:"pods"`
+	Rejected []snapshot.Notice `json:"rejected,omitempty"` // what the API server has rejected
 	// NotModelled is what the scheduler asked for, or a real cluster would have done, and
 	// was not done.
 	NotModelled []string         `json:"notModelled,omitempty"`
@@ -62,7 +62,7 @@ type Node struct {
 	Today         bool              `json:"today,omitempty"` // it is in the file
 }
 
-// Pod is a pod, and what became of it.
+// Pod is a pod, and its outcome.
 type Pod struct {
 	Namespace string            `json:"namespace"`
 	Name      string            `json:"name"`
@@ -71,7 +71,7 @@ type Pod struct {
 	Requests  v1.ResourceList   `json:"requests,omitempty"` // extended resources, too
 	Priority  int32             `json:"priority,omitempty"`
 	Today     string            `json:"today,omitempty"` // its node in the file
-	Stays     bool              `json:"stays,omitempty"` // it was not to be scheduled anew
+	Stays     bool              `json:"stays,omitempty"` // it was not to be rescheduled
 	Ended     bool              `json:"ended,omitempty"` // it requests nothing any more
 	Outcome
 	// Last and Room are the attempts of the Outcome, in a file alone.
@@ -148,7 +148,7 @@ func (r *Result) read(file io.Reader) error {
 	}
 	var is struct{ Format int } // the rest is looked at once it is known what it means
 	if json.Unmarshal(raw, &is) == nil && is.Format != 0 && is.Format != Format {
-		return fmt.Errorf("it is a result of format %d, and this simulator reads format %d: write it anew, with a side of this release", is.Format, Format)
+		return fmt.Errorf("it is a result of format %d, and this simulator reads format %d: write it again with this release", is.Format, Format)
 	}
 	if json.Unmarshal(raw, r) != nil || is.Format == 0 {
 		return errors.New(`it is no result of "simulator side", or not all of one`)

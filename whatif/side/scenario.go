@@ -24,7 +24,7 @@ type Scenario struct {
 // Step is done in a cluster at rest: what it creates first, in the order of
 // the file, then what it updates, and then what it deletes.
 type Step struct {
-	Name   string           `json:"name,omitempty"`   // what the step is called where something is told of it
+	Name   string           `json:"name,omitempty"`   // the name of the step in messages
 	Create []map[string]any `json:"create,omitempty"` // whole objects
 	// Update are the fields of objects that are to be otherwise, as for kubectl
 	// apply.
@@ -83,7 +83,13 @@ func (s *Step) do(ctx context.Context, in *cluster.Cluster) error {
 		objects []map[string]any
 		do      func(map[string]any) error
 	}{
-		{"create", s.Create, func(manifest map[string]any) error { return in.CreateFrom(ctx, manifest) }},
+		{"create", s.Create, func(manifest map[string]any) error {
+			o, err := in.Decode(manifest)
+			if err == nil {
+				_, err = in.Create(ctx, o)
+			}
+			return err
+		}},
 		{"update", s.Update, in.Apply},
 		{"delete", s.Delete, in.DeleteBy},
 	} {

@@ -162,7 +162,7 @@ func argsOf(args runtime.Object) any {
 	return fields
 }
 
-// forVerdicts leaves out of args what only scores depend on.
+// forVerdicts drops the args that affect only scores.
 func forVerdicts(args any) any {
 	switch args := args.(type) {
 	case *config.InterPodAffinityArgs:

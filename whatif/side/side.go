@@ -1,12 +1,11 @@
 // Package side runs one side of a comparison: it has a scheduler place pods in a cluster in
-// memory, makes the changes of a [Scenario] step by step, and says in a [Result] what became
+// memory, makes the changes of a [Scenario] step by step, and returns a [Result] with the outcome
 // of every pod. Package compare judges two results.
 //
 // It is no API.
 package side
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,12 +29,12 @@ const Schedules = "schedules"
 type Options struct {
 	engine.Options          // its Recorder is the side's own
 	Name           string   // of the configuration, in the result
-	Text           []byte   // the configuration as somebody has typed it
+	Text           []byte   // the configuration as it is written in its file
 	Pods           string   // one of Modes
-	Schedulers     []string // whose pods All schedules anew
+	Schedulers     []string // whose pods All reschedules
 	Scenario       Scenario
 	Task           map[string]string               // as in Result
-	Progress       func(step string, done, of int) // is told how far it is. It may be nil
+	Progress       func(step string, done, of int) // gets how far it is. It may be nil
 }
 
 // Side is a scheduler and its cluster. Use it from one goroutine.
@@ -45,23 +44,30 @@ type Side struct {
 	records *recorder.Recorder
 	nodes   sets.Set[string]                // those of the file
 	queue   []*v1.Pod                       // what is scheduled first, in this order
+	queued  int                             // how many pods the queue had
 	pods    map[types.NamespacedName]*Pod   // all that there were
 	tried   map[types.NamespacedName]*tried // those that the scheduler was asked for
 	refused []snapshot.Notice
+	columns []recorder.Column // of the last attempt, for the next one with equal columns
+	scored  []recorder.ScoreColumn
 }
 
-// tried is what came of the attempts for a pod so far. The recorder may forget it.
+// keptBytes bounds the attempts that a side's recorder keeps: the side itself keeps the last
+// attempt for each pod, and those that preempted others.
+const keptBytes = 16 << 20
+
+// tried is the result of the attempts for a pod so far.
 type tried struct {
-	last    recorder.Attempt
-	took    time.Duration     // all attempts together
-	victims []string          // of preemption, in all attempts
-	room    *recorder.Attempt // the first that preempted somebody
+	last     recorder.Attempt
+	attempts int
+	took     time.Duration      // all attempts together
+	rooms    []recorder.Attempt // those that preempted others, the oldest first
 }
 
 // New makes a scheduler over a cluster. Errors are those of [engine.New].
 func New(ctx context.Context, o Options) (*Side, error) {
 	s := &Side{
-		options: &o, records: recorder.New(func() {}).WithoutRaw(), nodes: sets.New[string](),
+		options: &o, records: recorder.New(func() {}).WithoutRaw().Keep(keptBytes), nodes: sets.New[string](),
 		pods: map[types.NamespacedName]*Pod{}, tried: map[types.NamespacedName]*tried{},
 	}
 	if o.Progress == nil {
@@ -86,31 +92,29 @@ func (s *Side) plan() {
 	s.see()
 	ours := sets.New(s.options.Schedulers...)
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
-		is := s.pods[nameOf(pod)]
+		is := s.pods[cluster.NameOf(pod)]
 		if is.Today = pod.Spec.NodeName; Queued(pod, s.options.Pods, ours) {
 			s.queue = append(s.queue, pod)
 		} else {
 			is.Stays = true
 		}
 	}
-	slices.SortStableFunc(s.queue, func(a, b *v1.Pod) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	s.queued = len(s.queue)
+	slices.SortStableFunc(s.queue, cluster.ByAge)
 }
 
 // see takes note of the pods as they are.
 func (s *Side) see() {
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
 		now := s.newPod(pod)
-		if before := s.pods[nameOf(pod)]; before != nil {
+		if before := s.pods[cluster.NameOf(pod)]; before != nil {
 			now.Today, now.Stays = before.Today, before.Stays
 		}
-		s.pods[nameOf(pod)] = now
+		s.pods[cluster.NameOf(pod)] = now
 	}
 }
 
-// Run schedules, makes the changes, and says what came of it. Call it once.
+// Run schedules, makes the changes, and returns the result. Call it once.
 func (s *Side) Run(ctx context.Context) (*Result, error) {
 	began := time.Now()
 	if s.options.Pods == All {
@@ -139,14 +143,15 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 func (s *Side) recreate(ctx context.Context) error {
 	for _, pod := range s.queue {
 		s.Delete(pod)
-		s.Forget(nameOf(pod))
+		s.Forget(cluster.NameOf(pod))
 	}
-	for _, pod := range s.queue {
+	for i, pod := range s.queue {
+		s.queue[i] = nil // nobody else needs it any more
 		_, err := s.Create(ctx, s.Recreated(pod))
 		if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-			s.refused = append(s.refused, snapshot.Notice{About: "pod " + nameOf(pod).String(), Reason: err.Error()})
+			s.refused = append(s.refused, snapshot.Notice{About: "pod " + cluster.NameOf(pod).String(), Reason: err.Error()})
 		} else if err != nil {
-			return fmt.Errorf("recreate pod %s: %w", nameOf(pod), err)
+			return fmt.Errorf("recreate pod %s: %w", cluster.NameOf(pod), err)
 		}
 	}
 	return nil
@@ -162,24 +167,34 @@ func (s *Side) attempted(pod types.NamespacedName) {
 	if now == nil {
 		now = &tried{}
 		s.tried[pod] = now
-		s.options.Progress(Schedules, len(s.tried), max(len(s.tried), len(s.queue)))
+		s.options.Progress(Schedules, len(s.tried), max(len(s.tried), s.queued))
 	}
-	now.last = attempts[0]
+	now.attempts++
+	now.last = s.slim(attempts[0])
+	now.last.Number = now.attempts // the recorder may have forgotten those before
 	now.took += now.last.Duration
-	now.preempted(attempts)
+	if now.last.Preemption != nil {
+		now.rooms = append(now.rooms, now.last)
+	}
 }
 
-// preempted takes note of whom attempts have preempted, the newest of which comes first.
-func (t *tried) preempted(attempts []recorder.Attempt) {
-	t.victims = nil
-	for i := range slices.Backward(attempts) {
-		if preemption := attempts[i].Preemption; preemption != nil {
-			t.room = cmp.Or(t.room, &attempts[i])
-			t.victims = append(t.victims, preemption.Victims...)
+// slim is an attempt without what no comparison reads. Attempts share their columns where these are equal.
+func (s *Side) slim(a recorder.Attempt) recorder.Attempt {
+	a.PreScore = nil
+	for _, verdicts := range []*[]recorder.PluginVerdict{&a.PreFilter, &a.Reserve, &a.Permit, &a.PreBind, &a.Bind} {
+		*verdicts = slices.Clip(slices.DeleteFunc(*verdicts, func(v recorder.PluginVerdict) bool {
+			return !v.LimitsNodes && (v.Verdict == recorder.Passed || v.Verdict == recorder.Skipped || v.Verdict == recorder.NotRun)
+		}))
+		if len(*verdicts) == 0 {
+			*verdicts = nil
 		}
 	}
-}
-
-func nameOf(pod *v1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+	if slices.Equal(a.Columns, s.columns) {
+		a.Columns = s.columns
+	}
+	if slices.Equal(a.ScoreColumns, s.scored) {
+		a.ScoreColumns = s.scored
+	}
+	s.columns, s.scored = a.Columns, a.ScoreColumns
+	return a
 }

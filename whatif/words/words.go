@@ -2,7 +2,9 @@
 package words
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +17,22 @@ func Plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprint(n, " ", what, "s")
+}
+
+// Few names the first of many.
+func Few(names []string) string {
+	const few = 5
+	if more := len(names) - few; more > 0 {
+		names = append(slices.Clone(names[:few]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// JSON writes something for programs.
+func JSON(w io.Writer, of any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(of)
 }
 
 // Brief is a duration as a person reads it.

@@ -2,8 +2,8 @@
 
 package host
 
-// Scheduler is what a hook is told, and what it tells, where a guest is compiled for
-// the machine that its tests run on.
+// Scheduler is what a hook receives and reports in a guest that is compiled for the
+// machine that its tests run on.
 type Scheduler struct {
 	Config, NodeName  string
 	Pod, Target       []byte
@@ -16,7 +16,7 @@ type Scheduler struct {
 	NominatedNodeName string
 	Normalized        string
 	Logged            []string
-	Waiting           map[string]bool // pods by UID; what is true was allowed
+	Waiting           map[string]bool // pods by UID; an allowed one is true
 }
 
 // Now is the scheduler of the call.

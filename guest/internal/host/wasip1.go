@@ -66,7 +66,7 @@ func SetNominatedNodeName(ptr, size uint32)
 func SetNormalizedScoreList(ptr, size uint32)
 
 // RejectWaitingPod and AllowWaitingPod take a UID, and write a little-endian uint64: 1, or
-// 0 where no such pod waits.
+// 0 if no such pod is waiting.
 //
 //go:wasmimport k8s.io/scheduler handle.reject_waiting_pod
 func RejectWaitingPod(uid, size, ptr, limit uint32)

@@ -100,7 +100,7 @@ func of(client dynamic.Interface, kind snapshot.Kind, namespace string) dynamic.
 
 // Evictions are those of the pods that a change names, and of those on nodes that it drains.
 type Evictions struct {
-	Kept map[types.UID]string // why some were refused, the last time
+	Kept map[types.UID]string // why some were rejected, the last time
 	of   map[types.UID]bool   // who is to go: not who was evicted and comes back
 }
 

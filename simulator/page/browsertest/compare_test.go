@@ -37,10 +37,10 @@ func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
-	p.says("h1", "1 pod has no node under B any more")
+	p.says("h1", "1 pod loses its node under B")
 	p.click("#each > summary")
 	p.waitFor("the pod that is the same is not listed", "!document.querySelector('#pods').innerText.includes('plain')")
-	p.says("#pods", "kubecon-1 is refused")
+	p.says("#pods", "kubecon-1 is rejected")
 	p.click("#pods tr[tabindex]")
 	p.says("#pods .both dl:first-child", "Scheduled on kubecon-1")
 	p.says("#pods .both dl:last-child", "Unschedulable")
@@ -105,9 +105,9 @@ func TestARunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
 	p.click("#cog")
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
-	p.says("h1", "1 pod that runs has no node under A")
-	p.says(".legend li:first-child", "without a node under A, though they ran")
-	p.says("main section:first-child", "Ran, and have no node under A")
+	p.says("h1", "1 running pod is pending under A")
+	p.says(".legend li:first-child", "running, and pending under A")
+	p.says("main section:first-child", "Running pods that are pending under A")
 	p.says("main section:first-child li:first-child", "default/stranded")
 	p.says("main section:first-child li:first-child", "NodeAffinity")
 }
@@ -120,7 +120,7 @@ func TestAComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
 	p.click("#cog")
 	p.do(chromedp.SetValue("#what-if", "pending", chromedp.ByQuery))
 	p.click("#compare")
-	p.says("#problems", "nothing to compare: every pod of the cluster has a node; choose “all pods, rescheduled from scratch”")
+	p.says("#problems", "nothing to compare: no pod of the cluster is pending; choose “all pods, rescheduled from scratch”")
 }
 
 func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
@@ -192,7 +192,7 @@ func TestAComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.waitFor("each curve has its line", "document.querySelectorAll('.curves figure').length === 4 && [...document.querySelectorAll('.curves .plot path')].every((line) => line.getBoundingClientRect().width > 200)")
 	p.click("#each > summary")
 	p.says("#pods", "only under A")
-	p.says("#pods", "elsewhere")
+	p.says("#pods", "moved")
 	p.onEveryScreen("the page", "#pods tr[tabindex] > *")
 	p.saved()
 	p.click("#each > summary")

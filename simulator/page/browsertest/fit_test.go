@@ -45,7 +45,7 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p.paste("#text", manifestsThatDoNotFit)
 	p.click("#editor .submit")
 	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/fit/')")
-	p.says("h1", "2 pods would wait")
+	p.says("h1", "2 pods would stay pending")
 	p.says("#fitted", "3 of 5 fit: 3 in northamerica-northeast1-a")
 	p.says("#fitted .failed", "2 pods would stay pending: 0/3 nodes are available: ")
 	p.says("main", "1 v1 ConfigMap")

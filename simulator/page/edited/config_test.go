@@ -80,7 +80,7 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 			"9 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
 				"12 profiles[0].pluginConfig[0].guestURL | unknown field: what the plugin itself reads belongs under \"args:\", indented further",
 		},
-		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | is the same as profiles[0].schedulerName: give each its own"},
+		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | is the same as profiles[0].schedulerName: use different names"},
 		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},

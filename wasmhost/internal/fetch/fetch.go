@@ -110,7 +110,7 @@ func (f Fetcher) download(ctx context.Context, from Source, limit int64) ([]byte
 	return wasm, explain(err, stageHTTP)
 }
 
-// maxRedirects bounds how often a server may send the fetch elsewhere.
+// maxRedirects bounds how often a server may redirect a fetch.
 const maxRedirects = 5
 
 // checkRedirect follows a few redirects, and none that gives up encryption.
@@ -141,7 +141,7 @@ func read(r io.Reader, size, limit int64) ([]byte, error) {
 	return wasm, err
 }
 
-// CheckSize refuses a guest that has more bytes than the limit.
+// CheckSize rejects a guest that has more bytes than the limit.
 func CheckSize(size, limit int64) error {
 	if size > limit {
 		return failure{fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size), ErrTooLarge}

@@ -116,7 +116,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 			want:    "the server answered 299",
 		},
 		{
-			name:    "it is no web server",
+			name:    "it is not a web server",
 			handler: verbatim(secret + "\r\n"),
 			want:    "the answer is not proper HTTP",
 		},

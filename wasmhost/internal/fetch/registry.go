@@ -29,7 +29,7 @@ var errReference = errors.New("the URL must be oci://registry/name:tag or oci://
 
 // The stages of a pull.
 const (
-	stageManifest = "the registry's answer is no manifest, or not the one with this digest"
+	stageManifest = "the registry's answer is not a manifest, or not the one with this digest"
 	stageLayer    = "the registry's answer is not the layer that the manifest names"
 )
 
@@ -70,7 +70,7 @@ func wasmLayer(d *remote.Descriptor) (layer v1.Descriptor, err error) {
 	}
 	manifest, err := v1.ParseManifest(bytes.NewReader(d.Manifest))
 	if err != nil {
-		return layer, failure{"the registry's answer is no manifest", err}
+		return layer, failure{"the registry's answer is not a manifest", err}
 	}
 	layers := slices.DeleteFunc(manifest.Layers, func(l v1.Descriptor) bool { return !slices.Contains(wasmLayers, l.MediaType) })
 	if len(layers) != 1 {

@@ -193,10 +193,10 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 		{name: "words about a manifest", before: at("/manifests/", say(403, complaint)), want: "the registry answered 403 Forbidden"},
 		{name: "words about a layer", before: at("/blobs/", say(404, complaint)), want: "the registry answered 404 Not Found"},
 		{name: "a status of its own", before: at("/manifests/", say(299, secret)), want: "the registry answered 299"},
-		{name: "no manifest", before: at("/manifests/", say(200, secret)), want: "the registry's answer is no manifest"},
+		{name: "no manifest", before: at("/manifests/", say(200, secret)), want: "the registry's answer is not a manifest"},
 		{
 			name: "a manifest of which a part is none", before: at("/manifests/", say(200, `{"layers":[{"digest":"`+secret+`"}]}`)),
-			want: "the registry's answer is no manifest",
+			want: "the registry's answer is not a manifest",
 		},
 		{
 			name: "another manifest", byDigest: true, before: at("/manifests/", say(200, `{}`)),
@@ -213,7 +213,7 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 			want: "the registry answered 401 Unauthorized: it wants other credentials than the docker config has",
 		},
 		{
-			name: "a challenge that leads elsewhere", before: at("/v2/", challenge(`Bearer realm="http://`+secret+`.example.com/"`)),
+			name: "a challenge that leads to another host", before: at("/v2/", challenge(`Bearer realm="http://`+secret+`.example.com/"`)),
 			want: "a registry must speak https, unless it is at localhost",
 		},
 		{
@@ -300,7 +300,7 @@ func members(realm func(*http.Request) string) func(http.Handler) http.Handler {
 }
 
 func TestARegistryThatWantsALogin(t *testing.T) {
-	const refused = "the registry answered 401 Unauthorized: it wants other credentials than the docker config has"
+	const rejected = "the registry answered 401 Unauthorized: it wants other credentials than the docker config has"
 	for name, realm := range map[string]func(*http.Request) string{
 		"a password": nil,
 		"a token":    func(r *http.Request) string { return "http://" + r.Host + "/token" },
@@ -309,10 +309,10 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 			r := newRegistry(t, members(realm))
 			r.push(t, "guest:v1", layer(program, wasmLayers[0]))
 			for _, login := range []struct{ config, want string }{
-				{"", refused},
+				{"", rejected},
 				{`{"auths":{"` + r.host + `":{"username":"me","password":"` + secret + `"}}}`, ""},
-				{`{"auths":{"` + r.host + `":{"username":"me","password":"wrong"}}}`, refused},
-				{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, refused},
+				{`{"auths":{"` + r.host + `":{"username":"me","password":"wrong"}}}`, rejected},
+				{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, rejected},
 			} {
 				logInWith(t, login.config)
 				f := Fetcher{Timeout: time.Minute}

@@ -23,7 +23,7 @@ func HTML(w io.Writer, results ...*compare.Result) error {
 
 // Page is HTML with the time of the comparison, and a link to where the other results are.
 func Page(w io.Writer, r *compare.Result, home string, made time.Time) error {
-	rows := slices.Concat(r.Differences, r.Nowhere)
+	rows := slices.Concat(r.Differences, r.Pending)
 	shown := min(most, len(rows))
 	return page.Execute(w, struct {
 		*compare.Result
@@ -104,12 +104,12 @@ type share struct {
 func newShares(r *compare.Result) (bar shares) {
 	run, pods := r.Runs[0], 0
 	bar.All = []share{
-		{Class: "unplaced", Word: "without a node under A, though they ran", Count: run.Unplaced},
+		{Class: "unplaced", Word: "running, and pending under A", Count: run.Unplaced},
 		{Class: "onlyA", Word: "only under A", Count: run.OnlyA},
 		{Class: "onlyB", Word: "only under B", Count: run.OnlyB},
-		{Class: "elsewhere", Word: "elsewhere", Count: run.Elsewhere - run.Follows},
-		{Class: "follows", Word: "elsewhere, which follows from others", Count: run.Follows},
-		{Class: "nowhere", Word: "nowhere", Count: run.Nowhere},
+		{Class: "moved", Word: "moved", Count: run.Moved - run.Follows},
+		{Class: "follows", Word: "moved as a knock-on effect", Count: run.Follows},
+		{Class: "pending", Word: "pending", Count: run.Pending},
 		{Class: "tie", Word: "ties", Count: run.Ties},
 		{Class: "same", Word: "the same", Count: run.Same},
 	}

@@ -6,7 +6,6 @@ package report
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 	say "wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
@@ -40,7 +40,7 @@ var functions = template.FuncMap{
 	"join": strings.Join, "upper": strings.ToUpper, "terms": func() string { return compare.Terms }, "tried": tried,
 }
 
-// workloads are those with pods that came out differently.
+// workloads are those with pods whose result differs.
 func workloads(r *compare.Result) []*compare.Workload {
 	return slices.DeleteFunc(slices.Clone(r.Workloads), func(w *compare.Workload) bool { return len(w.Kinds) == 0 })
 }
@@ -62,7 +62,11 @@ func groups(r *compare.Result) (rows [][]string) {
 
 // tried is how a result came about, and what it does not have of a real cluster.
 func tried(r *compare.Result) string {
-	return say.Tried("", r.Runs[0].Seed, len(r.Runs), r.NotModelled)
+	basis := say.Basis{Seed: r.Runs[0].Seed, NotModelled: r.NotModelled}
+	for _, run := range r.Runs {
+		basis.Runs = append(basis.Runs, say.Run{Seed: run.Seed})
+	}
+	return basis.String()
 }
 
 func amount(resource string, of compare.Amount) string {
@@ -120,23 +124,21 @@ var Formats = map[string]Format{"table": Table, "json": JSON, "html": HTML, "mar
 
 // JSON writes a result as it is, and several as a list.
 func JSON(w io.Writer, results ...*compare.Result) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
 	if len(results) == 1 {
-		return encoder.Encode(results[0])
+		return say.JSON(w, results[0])
 	}
-	return encoder.Encode(results)
+	return say.JSON(w, results)
 }
 
 // Plural counts things: 1 node, 2 nodes.
-func Plural(n int, what string) string { return compare.Plural(n, what) }
+func Plural(n int, what string) string { return say.Plural(n, what) }
 
 func scheduled(r *compare.Result) string {
 	what := Plural(r.Asked, "pod") + " on " + Plural(r.Nodes, "node")
 	if r.Pods == side.All {
-		what += ", all anew"
+		what += ", all rescheduled from scratch"
 	} else {
-		what += ", those without a node"
+		what += ", those that are pending"
 	}
 	if r.Steps > 0 {
 		what += ", then " + Plural(r.Steps, "step")
@@ -157,9 +159,9 @@ func where(o side.Outcome) string {
 	switch {
 	case o.Node != "":
 		return o.Node
-	case o.State == side.Preempted:
+	case o.State == engine.Preempted:
 		return "preempted"
-	case o.State == side.Gone:
+	case o.State == engine.Gone:
 		return "gone"
 	}
 	return "-"
@@ -171,7 +173,7 @@ func why(d compare.Difference) string {
 		reason = d.Plugin + ": " + reason
 	}
 	if d.Follows && d.Cause != compare.Tie {
-		reason += " (follows from other pods)"
+		reason += " (knock-on effect)"
 	}
 	return reason
 }

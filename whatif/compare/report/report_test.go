@@ -20,34 +20,34 @@ func example() *compare.Result {
 	room := compare.Amount{CPU: 4000, Memory: 8 << 30, Pods: 110}
 	return &compare.Result{
 		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
-		Runs: []compare.Tally{{Seed: 1, Same: 1, Elsewhere: 1, OnlyA: 1, Nowhere: 1, Follows: 1, Ties: 2}, {Seed: 2, Same: 3}},
+		Runs: []compare.Tally{{Seed: 1, Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2}, {Seed: 2, Same: 3}},
 		Differences: []compare.Difference{
 			{
 				Namespace: "default", Name: "picky", Kind: compare.OnlyA, Cause: compare.Verdict, Plugin: "Regex", Runs: 1,
-				Reason: "under B one is refused:\nno <match>",
+				Reason: "under B one is rejected:\nno <match>",
 				A:      side.Outcome{Node: "one", State: "Scheduled"}, B: side.Outcome{State: "Unschedulable", Message: "0/2 nodes"},
 			},
 			{
-				Namespace: "default", Name: "web", Kind: compare.Elsewhere, Cause: compare.Score, Runs: 2, Follows: true, Reason: "totals",
+				Namespace: "default", Name: "web", Kind: compare.Moved, Cause: compare.Score, Runs: 2, Follows: true, Reason: "totals",
 				A: side.Outcome{Node: "one"}, B: side.Outcome{Node: "two"},
 			},
 		},
-		Nowhere: []compare.Difference{{Namespace: "default", Name: "huge", Kind: compare.Nowhere, Reason: "no room"}},
+		Pending: []compare.Difference{{Namespace: "default", Name: "huge", Kind: compare.Pending, Reason: "no room"}},
 		Load: compare.Loads{
 			A: compare.Load{Used: 1, Empty: 1}, Has: compare.Amount{CPU: 8000, Memory: 16 << 30, Pods: 220},
 			Nodes: []compare.NodeLoad{{Node: "one", Has: room, A: compare.Amount{CPU: 1500, Pods: 1}}, {Node: "two", Has: room}},
 		},
 		Summary: []compare.Line{
-			{About: "verdict", Says: "1 pod has no node under B any more, and 1 more follow from these"},
+			{About: "verdict", Says: "1 pod loses its node under B, with 1 knock-on effect"},
 			{About: "pods that lose their node", Says: "1: default/picky"},
 			{About: "nodes used, empty", Today: "0, 2", A: "1, 1", B: "0, 2"},
-			{About: "unevenness, CPU", Today: "0.0 %", A: "18.8 %", B: "0.0 %"},
+			{About: "imbalance, CPU", Today: "0.0 %", A: "18.8 %", B: "0.0 %"},
 			{About: "nodes without a price", Says: "1: o|ne"},
 		},
 		Workloads: []*compare.Workload{
 			{
 				Namespace: "default", Workload: cluster.Workload{Kind: "Deployment", Name: "w`e|b"}, Replicas: 27, Direct: 4, Follow: 1,
-				Kinds: map[compare.Kind]int{compare.Elsewhere: 4, compare.OnlyA: 1},
+				Kinds: map[compare.Kind]int{compare.Moved: 4, compare.OnlyA: 1},
 				Over: map[string]map[string][3]int{
 					"topology.kubernetes.io/zone": {"a": {9, 9, 12}, "b": {9, 9, 8}, "c": {9, 9, 7}}, "pool": {"x": {1, 27, 27}},
 				},
@@ -67,13 +67,13 @@ func TestTheTableHasWhatDiffersWithItsReasonOnALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`(?s)^A +before.yaml\nB +<after>.yaml\n\n4 pods on 2 nodes, those without a node:\n\nverdict +1 pod has no node under B any more, and 1 more follow`,
-		`\npods that lose their node +1: default/picky\n +TODAY +A +B\nnodes used, empty +0, 2 +1, 1 +0, 2\nunevenness, CPU +0.0 % +18.8 % +0.0 %\n`,
-		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas elsewhere, 1 of 27 replicas only under A \\(1 follows from other pods\\); zone 9/9/9 → 12/8/7\n",
+		`(?s)^A +before.yaml\nB +<after>.yaml\n\n4 pods on 2 nodes, those that are pending:\n\nverdict +1 pod loses its node under B, with 1 knock-on`,
+		`\npods that lose their node +1: default/picky\n +TODAY +A +B\nnodes used, empty +0, 2 +1, 1 +0, 2\nimbalance, CPU +0.0 % +18.8 % +0.0 %\n`,
+		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
 		`\nNODES: TODAY, A, B +USED +CPU +MEMORY +PODS\nall +0, 1, 0 of 2 +0, 0, 0 of 8 +0 GiB, .*\nzone z\|1 +0, 1, 0 of 1 +0, 1.5, 0 of 4 `,
-		`default/picky +only under A \(in 1 of 2 runs\) +one +- +Regex: under B one is refused: no <match>\n`,
-		`default/web +elsewhere \(in 2 of 2 runs\) +one +two +totals \(follows from other pods\)\n`,
-		`default/huge +nowhere +- +- +no room\n`,
+		`default/picky +only under A \(in 1 of 2 runs\) +one +- +Regex: under B one is rejected: no <match>\n`,
+		`default/web +moved \(in 2 of 2 runs\) +one +two +totals \(knock-on effect\)\n`,
+		`default/huge +pending +- +- +no room\n`,
 		`all runs +1…3 +0…1 +0…1 +0 +0…1 +0…2 +0\n`,
 		`A +1.5 ms +2.0 s\n`,
 		`\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
@@ -100,18 +100,18 @@ func stranded() *compare.Result {
 func TestAPodWithoutANodeUnderAIsLoudInEveryFormat(t *testing.T) {
 	for format, wants := range map[string][]string{
 		"table": {
-			`\nRUNS, AND HAS NO NODE UNDER A +REASON\ndefault/db \(in 2 of 2 runs\) +VolumeBinding: no <claim>\n(?s:.*)\nWORKLOAD +DIFFERENCE`,
+			`\nRUNNING PODS THAT ARE PENDING UNDER A +REASON\ndefault/db \(in 2 of 2 runs\) +VolumeBinding: no <claim>\n(?s:.*)\nWORKLOAD +DIFFERENCE`,
 			`TIES +UNPLACED .*\nseed 1 .* 2 +1 +0.00 %`,
 		},
 		"json": {`(?s)"unplaced": \[\s+{\s+"namespace": "default",\s+"name": "db",\s+"kind": "unplaced"`},
 		"markdown": {
-			`^\*\*1 pod that runs has no node under A; of the others: `,
-			`have no node under A</summary>\n\n\| pod \| reason \|\n\|---\|---\|\n\| default/db \| VolumeBinding: no &lt;claim> \|\n`,
+			`^\*\*1 running pod is pending under A; of the others: `,
+			`are pending under A</summary>\n\n\| pod \| reason \|\n\|---\|---\|\n\| default/db \| VolumeBinding: no &lt;claim> \|\n`,
 		},
 		"html": {
-			`<h1 class="lost">1 pod that runs has no node under A; of the others:`,
-			`(?s)<h2>Ran, and have no node under A</h2>.*<li><b>default/db</b> VolumeBinding: no &lt;claim&gt;</li>.*<h2>Pods</h2>`,
-			`<b>1</b> without a node under A, though they ran`,
+			`<h1 class="lost">1 running pod is pending under A; of the others:`,
+			`(?s)<h2>Running pods that are pending under A</h2>.*<li><b>default/db</b> VolumeBinding: no &lt;claim&gt;</li>.*<h2>Pods</h2>`,
+			`<b>1</b> running, and pending under A`,
 		},
 	} {
 		var out bytes.Buffer
@@ -130,14 +130,14 @@ func TestAPodWithoutANodeUnderAIsLoudInEveryFormat(t *testing.T) {
 func TestAPodThatLosesItsNodeIsNeverFolded(t *testing.T) {
 	r := example()
 	for i := range 2 * shown {
-		r.Differences = append(r.Differences, compare.Difference{Name: fmt.Sprint("moved-", i), Kind: compare.Elsewhere, Follows: true})
+		r.Differences = append(r.Differences, compare.Difference{Name: fmt.Sprint("moved-", i), Kind: compare.Moved, Follows: true})
 	}
 	r.Differences = append(r.Differences, compare.Difference{Namespace: "default", Name: "lost", Kind: compare.OnlyA, Follows: true})
 	var table, page bytes.Buffer
 	if err := errors.Join(Details(&table, r), HTML(&page, r)); err != nil {
 		t.Fatal(err)
 	}
-	if text := table.String(); !strings.Contains(text, "default/lost") || strings.Contains(text, "moved-") || !strings.Contains(text, "and 81 that follow from these") {
+	if text := table.String(); !strings.Contains(text, "default/lost") || strings.Contains(text, "moved-") || !strings.Contains(text, "and 81 knock-on effects") {
 		t.Errorf("the table is\n%s", text)
 	}
 	if !regexp.MustCompile(`<tr tabindex="0" aria-expanded="false"><th scope="row"><small>default/</small>lost<`).Match(page.Bytes()) {
@@ -156,7 +156,7 @@ func TestThePageIsOneFileThatAsksNobodyForAnything(t *testing.T) {
 	if regexp.MustCompile(`url\(|@import|fetch\(`).Match(out.Bytes()) {
 		t.Error("it loads something")
 	}
-	for _, want := range []string{"&lt;after&gt;.yaml", "no &lt;match&gt;", "1 pod has no node under B any more", "data-follows"} {
+	for _, want := range []string{"&lt;after&gt;.yaml", "no &lt;match&gt;", "1 pod loses its node under B", "data-follows"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %s", want)
 		}
@@ -179,12 +179,12 @@ func TestJSONIsReadAgain(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for want, tally := range map[string]compare.Tally{
-		"No difference":                                        {Same: 3},
-		"No difference but 1 tie":                              {Ties: 1},
-		"No difference but 2 ties":                             {Ties: 2, Nowhere: 5},
-		"2 pods have another node":                             {Elsewhere: 2},
-		"1 pod has another node, and 3 more follow from these": {Elsewhere: 4, Follows: 3},
-		"1 pod has a node under B alone":                       {OnlyB: 1},
+		"No difference":                                {Same: 3},
+		"No difference but 1 tie":                      {Ties: 1},
+		"No difference but 2 ties":                     {Ties: 2, Pending: 5},
+		"2 pods move under B":                          {Moved: 2},
+		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
+		"1 pod gains a node under B":                   {OnlyB: 1},
 	} {
 		if got := (&compare.Result{Runs: []compare.Tally{tally}}).Verdict(); got != want {
 			t.Errorf("%+v is %q, want %q", tally, got, want)
@@ -202,23 +202,23 @@ func TestTheTableHasPodsOnDemandOnly(t *testing.T) {
 	}
 }
 
-const wantMarkdown = `**1 pod has no node under B any more, and 1 more follow from these.** 4 pods on 2 nodes, those without a node.
+const wantMarkdown = `**1 pod loses its node under B, with 1 knock-on effect.** 4 pods on 2 nodes, those that are pending.
 
 | | today | A: before.yaml | B: &lt;after>.yaml |
 |---|---|---|---|
-| verdict |  |  | 1 pod has no node under B any more, and 1 more follow from these |
+| verdict |  |  | 1 pod loses its node under B, with 1 knock-on effect |
 | pods that lose their node |  |  | 1: default/picky |
 | nodes used, empty | 0, 2 | 1, 1 | 0, 2 |
-| unevenness, CPU | 0.0 % | 18.8 % | 0.0 % |
+| imbalance, CPU | 0.0 % | 18.8 % | 0.0 % |
 | nodes without a price |  |  | 1: o\|ne |
 
 TERMS
 
-<details><summary>1 workload with pods that came out differently</summary>
+<details><summary>1 workload with pods whose result differs</summary>
 
 | workload | difference |
 |---|---|
-| default/Deployment/w'e\|b | 4 of 27 replicas elsewhere, 1 of 27 replicas only under A (1 follows from other pods); zone 9/9/9 → 12/8/7 |
+| default/Deployment/w'e\|b | 4 of 27 replicas moved, 1 of 27 replicas only under A (1 as a knock-on effect); zone 9/9/9 → 12/8/7 |
 
 </details>
 
@@ -254,7 +254,7 @@ func TestThePageHasTheAnswerWorkloadsAndACurveForEachResource(t *testing.T) {
 	for _, want := range []string{
 		`<th scope="row">pods that lose their node</th><td colspan="3">1: default/picky</td>`,
 		`<th scope="row">nodes used, empty</th><td>0, 2</td><td>1, 1</td><td>0, 2</td>`,
-		`<td>4 of 27 replicas elsewhere, 1 of 27 replicas only under A (1 follows from other pods); zone 9/9/9 → 12/8/7</td>`,
+		`<td>4 of 27 replicas moved, 1 of 27 replicas only under A (1 as a knock-on effect); zone 9/9/9 → 12/8/7</td>`,
 		`<th scope="row">zone z|1</th><td>0, 1, 0 of 1</td><td>0, 1.5, 0 of 4</td>`,
 		`<svg viewBox="0 -100 2 100" preserveAspectRatio="none" role="img" aria-label="CPU requested`,
 		`<path class="side0" d="M0 0V0.0H1V0.0H2"/><path class="side1" d="M0 0V-37.5H1V0.0H2"/>`,
@@ -279,7 +279,7 @@ func TestACurveOfManyNodesIsShort(t *testing.T) {
 	}
 }
 
-const wasTried = "Tried in memory, 2 times, with seeds 1 to 2. Not modelled, and asked for: list leases. Webhooks, quotas and autoscalers are not modelled."
+const wasTried = "Tried in memory, 2 times, with seeds 1 to 2. Requested, and not modelled: list leases. Webhooks, quotas and autoscalers are not modelled."
 
 func TestEveryReportSaysHowItCameAboutAndWhatIsNotModelled(t *testing.T) {
 	for name, format := range Formats {

@@ -21,10 +21,10 @@ func oneTable(results []*compare.Result) [][]string {
 		about string
 		of    func(compare.Tally) int
 	}{
-		{"pods without a node any more", func(t compare.Tally) int { return t.OnlyA }},
-		{"pods with a node there alone", func(t compare.Tally) int { return t.OnlyB }},
-		{"pods with another node", func(t compare.Tally) int { return t.Elsewhere - t.Follows }},
-		{"which follow from these", func(t compare.Tally) int { return t.Follows }},
+		{"pods that lose their node", func(t compare.Tally) int { return t.OnlyA }},
+		{"pods that gain a node", func(t compare.Tally) int { return t.OnlyB }},
+		{"pods that move", func(t compare.Tally) int { return t.Moved - t.Follows }},
+		{"which move as a knock-on effect", func(t compare.Tally) int { return t.Follows }},
 		{"ties", func(t compare.Tally) int { return t.Ties }},
 	} {
 		row := []string{count.about, "", ""}

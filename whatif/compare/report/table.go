@@ -38,7 +38,7 @@ func Details(w io.Writer, results ...*compare.Result) error {
 var console string
 
 var table = template.Must(template.New("table").Funcs(functions).Funcs(template.FuncMap{
-	"rows": rows, "counts": counts, "nodes": nodes, "folded": func(r *compare.Result) int { return len(r.Differences) + len(r.Nowhere) - len(rows(r)) },
+	"rows": rows, "counts": counts, "nodes": nodes, "folded": func(r *compare.Result) int { return len(r.Differences) + len(r.Pending) - len(rows(r)) },
 }).Parse(console))
 
 func write(w io.Writer, r *compare.Result, details bool) error {
@@ -50,9 +50,9 @@ func write(w io.Writer, r *compare.Result, details bool) error {
 	return cmp.Or(err, aligned.Flush())
 }
 
-// rows are the pods that differ. Where many follow from others, those are left out.
+// rows are the pods that differ. Where there are many, knock-on effects are omitted.
 func rows(r *compare.Result) []compare.Difference {
-	all := slices.Concat(r.Differences, r.Nowhere)
+	all := slices.Concat(r.Differences, r.Pending)
 	if few := direct(all); len(few) > 0 && len(all)-len(few) > shown {
 		return few
 	}
@@ -60,14 +60,14 @@ func rows(r *compare.Result) []compare.Difference {
 }
 
 var words = map[compare.Kind]string{
-	compare.Elsewhere: "elsewhere", compare.OnlyA: "only under A", compare.OnlyB: "only under B", compare.Nowhere: "nowhere",
+	compare.Moved: "moved", compare.OnlyA: "only under A", compare.OnlyB: "only under B", compare.Pending: "pending",
 	compare.Unplaced: "no node under A",
 }
 
 func named(kind compare.Kind) string { return words[kind] }
 
 func runs(r *compare.Result, d compare.Difference) string {
-	if len(r.Runs) == 1 || d.Kind == compare.Nowhere {
+	if len(r.Runs) == 1 || d.Kind == compare.Pending {
 		return ""
 	}
 	return fmt.Sprintf(" (in %d of %d runs)", d.Runs, len(r.Runs))
@@ -77,7 +77,7 @@ func runs(r *compare.Result, d compare.Difference) string {
 func counts(r *compare.Result) (rows [][]string) {
 	var low, high []int
 	for i, run := range r.Runs {
-		counts := []int{run.Same, run.Elsewhere, run.OnlyA, run.OnlyB, run.Nowhere, run.Ties, run.Unplaced}
+		counts := []int{run.Same, run.Moved, run.OnlyA, run.OnlyB, run.Pending, run.Ties, run.Unplaced}
 		if i == 0 {
 			low, high = slices.Clone(counts), slices.Clone(counts)
 		}

@@ -1,0 +1,257 @@
+package answers
+
+import (
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+var (
+	byName = &abi.Fields{Pod: []abi.Field{{Kind: abi.Annotation, Key: "a"}}, Node: []abi.Field{{Kind: abi.Name}}}
+	byZone = &abi.Fields{Pod: byName.Pod, Node: []abi.Field{{Kind: abi.Label, Key: "zone"}}}
+	no     = abi.Verdict{Code: int32(fwk.Unschedulable), Reasons: []string{"no"}}
+)
+
+// sizes are what a cache has reported.
+type sizes struct {
+	entries int
+	bytes   int64
+}
+
+func cacheOf(fields *abi.Fields, limit int64) (*Cache, *sizes) {
+	s := &sizes{}
+	return New(fields, limit, 1<<30, func(entries int, bytes int64) { *s = sizes{entries, bytes} }), s
+}
+
+// pod has an annotation, if value is not nil.
+func pod(value ...string) *v1.Pod {
+	p := &v1.Pod{}
+	for _, v := range value {
+		p.Annotations = map[string]string{"a": v}
+	}
+	return p
+}
+
+func inZone(name, zone string) *v1.Node {
+	return &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": zone}}}
+}
+
+func listOf(nodes ...*v1.Node) (list []fwk.NodeInfo) {
+	for _, node := range nodes {
+		info := framework.NewNodeInfo()
+		info.SetNode(node)
+		list = append(list, info)
+	}
+	return list
+}
+
+// put answers about all nodes of a list: those with this name do not pass.
+func put(a *About, list []fwk.NodeInfo, rejected string) {
+	verdicts := map[Node]abi.Verdict{}
+	for _, info := range list {
+		verdicts[a.Number(info)] = abi.Verdict{}
+		if info.Node().Name == rejected {
+			verdicts[a.Number(info)] = no
+		}
+	}
+	a.Put(abi.Filter, verdicts)
+}
+
+func TestWhatWasPutIsFoundByTheFieldsAlone(t *testing.T) {
+	c, _ := cacheOf(byZone, 1<<20)
+	list := listOf(inZone("n1", "east"), inZone("n2", "west"), inZone("n3", "east"))
+	a := c.About(pod("x"), list)
+	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[0]): no})
+	a.Put(abi.Score, map[Node]abi.Verdict{a.Number(list[0]): {Number: 7}})
+	other := c.About(pod("x"), list)
+	for i, want := range []bool{true, false, true} {
+		v, known := other.Get(abi.Filter, other.Number(list[i]))
+		if known != want || known && v.Reason() != "no" {
+			t.Errorf("node %d: %v, %v", i, v, known)
+		}
+	}
+	if v, known := other.Get(abi.Score, other.NumberOf(inZone("elsewhere", "east"))); !known || v.Number != 7 {
+		t.Errorf("the score of a node that is in no list: %v, %v", v, known)
+	}
+	if _, known := c.About(pod("y"), list).Get(abi.Filter, a.Number(list[0])); known {
+		t.Error("a pod with another value has the answer, too")
+	}
+}
+
+func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
+	c, _ := cacheOf(byName, 1<<20)
+	empty := c.About(pod(""), nil)
+	if c.About(pod(), nil).entry == empty.entry {
+		t.Error("one entry for both")
+	}
+	if c.About(pod(""), nil).entry != empty.entry {
+		t.Error("two entries for the same value")
+	}
+}
+
+func TestPassingIsKnownWhenAllAnswersAre(t *testing.T) {
+	c, _ := cacheOf(byName, 1<<20)
+	list := listOf(inZone("n1", ""), inZone("n2", ""), inZone("n3", ""))
+	a := c.About(pod("x"), list)
+	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[0]): {}, a.Number(list[1]): no})
+	if p := a.Passing(); p != nil || len(a.Unknown()) != 1 || a.Unknown()[0] != 2 {
+		t.Errorf("%v, unknown %v", p, a.Unknown())
+	}
+	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[2]): no})
+	p := a.Passing()
+	if p == nil || p.Nodes != 1 || p.Rejected != "2 no" {
+		t.Errorf("got %v", p)
+	}
+	if c.About(pod("x"), list).Passing() != p {
+		t.Error("it is made again for the same list")
+	}
+}
+
+// A node's status is renewed all the time, and says nothing new to most guests.
+func TestANodeThatChangesNothingDeclaredKeepsWhatPasses(t *testing.T) {
+	c, _ := cacheOf(byZone, 1<<20)
+	list := listOf(inZone("n1", "east"), inZone("n2", "west"))
+	a := c.About(pod("x"), list)
+	put(a, list, "n2")
+	p := a.Passing()
+	list[0].(*framework.NodeInfo).SetNode(inZone("n1", "east"))
+	if c.About(pod("x"), list).Passing() != p {
+		t.Error("another Node with the same zone: it is made again")
+	}
+	list[0].(*framework.NodeInfo).SetNode(inZone("n1", "west"))
+	if now := c.About(pod("x"), list).Passing(); now == nil || now.Nodes != 0 {
+		t.Errorf("another zone: %v", now)
+	}
+	other := listOf(inZone("n1", "east"), inZone("n3", "east"))
+	if now := c.About(pod("x"), other).Passing(); now == nil || now.Nodes != 2 {
+		t.Errorf("another list: %v", now)
+	}
+}
+
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	const limit = 100_000
+	c, now := cacheOf(byName, limit)
+	var nodes []*v1.Node
+	for i := range 500 {
+		nodes = append(nodes, inZone(fmt.Sprint("n", i), ""))
+	}
+	list := listOf(nodes...)
+	for i := range 200 {
+		a := c.About(pod(fmt.Sprint(i)), list)
+		put(a, list, "n7")
+		a.Passing()
+		if now.bytes > limit || now.entries == 0 {
+			t.Fatalf("%+v after %d pods", *now, i+1)
+		}
+	}
+	var sum int64
+	for element := c.used.Front(); element != nil; element = element.Next() {
+		sum += element.Value.(*entry).bytes
+	}
+	if sum != now.bytes || len(c.entries) != now.entries || c.used.Len() != now.entries {
+		t.Errorf("%d bytes are there in %d entries, %+v are counted", sum, c.used.Len(), *now)
+	}
+	if a := c.About(pod("199"), list); len(a.Unknown()) != 0 {
+		t.Error("the answers about the last pod are dropped")
+	}
+}
+
+func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
+	c, _ := cacheOf(byName, 1<<20)
+	for i := range 3 * maxGone {
+		c.About(pod("x"), listOf(inZone(fmt.Sprint("n", i), "")))
+	}
+	if n := c.numbers.len(); n > 2*maxGone {
+		t.Errorf("%d numbers for one node", n)
+	}
+}
+
+func TestAStoppedCacheKeepsNothing(t *testing.T) {
+	c, now := cacheOf(byName, 1<<20)
+	list := listOf(inZone("n1", ""))
+	a := c.About(pod("x"), list)
+	if !c.Stop() || c.Stop() || !c.Off() || c.About(pod("x"), list) != nil {
+		t.Error("it goes on")
+	}
+	put(a, list, "") // by a cycle that has begun before
+	if *now != (sizes{}) {
+		t.Errorf("%+v", *now)
+	}
+	if (*Cache)(nil).About(pod("x"), list) != nil {
+		t.Error("no cache keeps something")
+	}
+}
+
+func TestARecheckIsOneInN(t *testing.T) {
+	c := New(byName, 1<<20, 10, nil)
+	n := 0
+	for range 10_000 {
+		if c.Recheck(1) {
+			n++
+		}
+	}
+	if n < 800 || n > 1200 {
+		t.Errorf("%d of 10,000, want about 1,000", n)
+	}
+	if !c.Recheck(11) { // the share is rounded down
+		t.Error("no recheck of ten answers")
+	}
+}
+
+func TestTheOrderOfNamesIsNoAnswer(t *testing.T) {
+	named := func(names ...string) *fwk.PreFilterResult {
+		return &fwk.PreFilterResult{NodeNames: sets.New(names...)}
+	}
+	for _, tt := range []struct {
+		a, b *fwk.PreFilterResult
+		want bool
+	}{
+		{nil, nil, true},
+		{named("a", "b"), named("b", "a"), true},
+		{named("a"), nil, false},
+		{nil, named("a"), false},
+		{named("a"), named("b"), false},
+	} {
+		if got := (PreFilter{Result: tt.a}).Same(PreFilter{Result: tt.b}); got != tt.want {
+			t.Errorf("%v and %v: %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	for _, count := range []int{1000, 5000} {
+		var nodes []*v1.Node
+		for i := range count {
+			nodes = append(nodes, inZone(fmt.Sprintf("ip-10-%d-97-%d.eu-west-1.compute", i%7, i), ""))
+		}
+		list := listOf(nodes...)
+		c, _ := cacheOf(byName, 64<<20)
+		put(c.About(pod("x"), list), list, "")
+		p := pod("x")
+		// unlisted looks nodes up by the values of their fields, as for other NodeInfos.
+		for name, of := range map[string]func(*About, fwk.NodeInfo) Node{
+			"listed":   (*About).Number,
+			"unlisted": func(a *About, info fwk.NodeInfo) Node { return a.NumberOf(info.Node()) },
+		} {
+			b.Run(fmt.Sprintf("%s/nodes=%d", name, count), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					a := c.About(p, list)
+					for _, info := range list {
+						if _, known := a.Get(abi.Filter, of(a, info)); !known {
+							b.Fatal("an answer is missing")
+						}
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*count), "ns/node")
+			})
+		}
+	}
+}
