@@ -215,7 +215,7 @@ func TestWithoutAComparisonTheExitStatusIsTwo(t *testing.T) {
   spec: {schedulingGates: [{name: example.com/later}], containers: [{name: c, image: c}]}
 `)
 	for want, args := range map[string][]string{
-		"simulator: nothing to compare: every pod of the cluster has a node; --pods all reschedules those that have a node\n": {
+		"simulator: nothing to compare: no pod of the cluster is pending; --pods all reschedules those that have a node\n": {
 			"--cluster", healthy,
 		},
 		"simulator: nothing to compare: the scheduler tried no pod; pod default/gated: it has scheduling gates; --pods all": {
