@@ -227,7 +227,8 @@ verify-upstream: ## the scenarios through the upstream host again, where it can 
 	$(if $(UPSTREAM_SERVED),cd compat && $(TEST) -count=1 ./...)
 
 .PHONY: lint
-lint: ## golangci-lint (.golangci.yml), go mod tidy; go vet on the other minors
+lint: ## golangci-lint (.golangci.yml), words (CONTRIBUTING.md), go mod tidy; go vet on the other minors
+	@tools/words.sh
 	@[ -z "$$(tools/served.sh tools/lint)" ] || $(MAKE) golangci-lint
 	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go mod tidy"; (cd $$module && go mod tidy -diff) || exit; done
 	cd v2 && go vet ./... # without what only TinyGo compiles

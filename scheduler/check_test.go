@@ -20,7 +20,7 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
 		"parallelism: 0": "parallelism: ",
 		"extenders: [{urlPrefix: there, filterVerb: f}]":                           "extenders[0].urlPrefix: ",
-		withPlugin("Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"):              "no such host",
+		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):              "no such host",
 		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                 "profiles[0]: at least one bind plugin is needed",
 		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]": "profiles[0]: plugin \"NodeName\" does not extend ScorePlugin",
 	} {

@@ -111,7 +111,7 @@ func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
 func TestAnErrorPointsAtItsArg(t *testing.T) {
 	const guest = "guestURL: 'http://static-webserver/empty_filter.wasm', "
 	for field, args := range map[string]string{
-		"guestURL":         "guestURL: 'http://nowhere/guest.wasm'",
+		"guestURL":         "guestURL: 'http://unknown/guest.wasm'",
 		"guestConfig":      "guestConfig: '{\"colour\": \"red\"}', guestURL: 'http://static-webserver/config_refused.wasm'",
 		"logSeverity":      guest + "logSeverity: 4",
 		"guestSHA256":      guest + "guestSHA256: '" + strings.Repeat("00", 32) + "'",

@@ -97,10 +97,10 @@ func start(t *testing.T, o Options) {
 func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
 	err := Run(t.Context(), Options{
 		Kubeconfig: "no/such/file",
-		Config:     profileWith(t, "Wasm", "{guestURL: 'http://nowhere/guest.wasm'}"),
+		Config:     profileWith(t, "Wasm", "{guestURL: 'http://unknown/guest.wasm'}"),
 		Transport:  inProcess{},
 	})
-	if want := "scheduler: plugin Wasm: guest http://nowhere/guest.wasm: lookup nowhere: no such host"; err == nil || err.Error() != want {
+	if want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

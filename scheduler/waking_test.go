@@ -68,7 +68,7 @@ func retriedAfterANode(t *testing.T) {
 func retriedAfterItsAnnotation(t *testing.T, name string) {
 	way := fixes[name]
 	addNode(t, "other", way.taints...)
-	pod := podFor("fixed", "^nowhere$")
+	pod := podFor("fixed", "^no-node$")
 	// The scheduler may not know yet that k-1 was deleted, and patient.wat would take it.
 	pod.Spec.NodeSelector = map[string]string{v1.LabelHostname: "other"}
 	if way.pod != nil {

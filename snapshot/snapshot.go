@@ -2,7 +2,7 @@
 // into a file and back: files of ours, of kube-scheduler-simulator and of kubectl are
 // read, and their objects are made in another cluster, by what that one calls them.
 //
-// It knows objects and API servers, and no simulator: what becomes of the scheduler
+// It knows objects and API servers, and no simulator: what happens to the scheduler
 // and its configuration is for who imports. It is not an API.
 package snapshot
 

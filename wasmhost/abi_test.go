@@ -55,7 +55,7 @@ func aHandle() *handle {
 	return &handle{Handle: h, waiting: "waiting"}
 }
 
-// What the hooks are asked with, in each of them, the host says; elsewhere it has
+// What the hooks are asked with, in each of them, the host says; in the others it has
 // nothing to say.
 func TestWhatAGuestIsTold(t *testing.T) {
 	h, p, other := aHandle(), aPod(), pod("other")
@@ -99,10 +99,10 @@ func TestWhatAGuestIsTold(t *testing.T) {
 		"prebind": func(g everyHook, s fwk.CycleState) *fwk.Status { return g.PreBind(t.Context(), s, p, "a") },
 		"bind":    func(g everyHook, s fwk.CycleState) *fwk.Status { return g.Bind(t.Context(), s, p, "a") },
 	}
-	of := func(told string, hooks ...string) map[string]string {
+	of := func(text string, hooks ...string) map[string]string {
 		m := map[string]string{}
 		for _, hook := range hooks {
-			m[hook] = told
+			m[hook] = text
 		}
 		return m
 	}
@@ -151,11 +151,11 @@ func TestWhatAGuestIsTold(t *testing.T) {
 
 // reflected is what a mirror tells.
 func reflected(status *fwk.Status) string {
-	told, err := hex.DecodeString(status.Message())
+	text, err := hex.DecodeString(status.Message())
 	if err != nil {
 		return status.Message() // in the host's own words
 	}
-	return string(told)
+	return string(text)
 }
 
 func marshalled(m interface{ Marshal() ([]byte, error) }) string {
@@ -252,12 +252,12 @@ func TestWhatAGuestAnswers(t *testing.T) {
 
 func TestNormalizedScores(t *testing.T) {
 	for config, want := range map[string]any{
-		`s{"b":30,"a":10}`:         fwk.NodeScoreList{{Name: "a", Score: 10}, {Name: "b", Score: 30}},
-		`w`:                        fwk.NodeScoreList{{Name: "a", Score: 1}, {Name: "b", Score: 3}}, // as they were
-		`s{}`:                      fwk.NodeScoreList{{Name: "a", Score: 1}, {Name: "b", Score: 3}},
-		`s{"a":10}`:                "wasm: normalizescore returned 1 scores for 2 nodes",
-		`s{"b":30,"a":10,"c":1}`:   "wasm: normalizescore returned 3 scores for 2 nodes",
-		`s{"b":30,"elsewhere":10}`: "wasm: normalizescore left out node a",
+		`s{"b":30,"a":10}`:       fwk.NodeScoreList{{Name: "a", Score: 10}, {Name: "b", Score: 30}},
+		`w`:                      fwk.NodeScoreList{{Name: "a", Score: 1}, {Name: "b", Score: 3}}, // as they were
+		`s{}`:                    fwk.NodeScoreList{{Name: "a", Score: 1}, {Name: "b", Score: 3}},
+		`s{"a":10}`:              "wasm: normalizescore returned 1 scores for 2 nodes",
+		`s{"b":30,"a":10,"c":1}`: "wasm: normalizescore returned 3 scores for 2 nodes",
+		`s{"b":30,"other":10}`:   "wasm: normalizescore omitted node a",
 	} {
 		scores := fwk.NodeScoreList{{Name: "a", Score: 1}, {Name: "b", Score: 3}}
 		status := mirror(t, aHandle(), config).ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), aPod(), scores)

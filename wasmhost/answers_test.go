@@ -55,7 +55,7 @@ type remembering struct {
 // openRemembering starts one whose series begin at zero, as openCounted does.
 func openRemembering(t *testing.T, guest string, args Args, nodes ...*v1.Node) *remembering {
 	t.Helper()
-	for _, series := range []interface{ Reset() }{answersTotal, broken, rememberedPods, rememberedBytes} {
+	for _, series := range []interface{ Reset() }{answersTotal, violations, rememberedPods, rememberedBytes} {
 		series.Reset()
 	}
 	h := snapshot.Of(nodes...)

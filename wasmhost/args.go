@@ -65,7 +65,7 @@ type FailurePolicy string
 const (
 	// FailurePolicyFail has the pod of the call get an Error: it is tried again.
 	FailurePolicyFail FailurePolicy = "Fail"
-	// FailurePolicyIgnore has the guest left out for the rest of the pod's attempt, as if
+	// FailurePolicyIgnore skips the guest for the rest of the pod's attempt, as if
 	// it let the pod run on every node.
 	FailurePolicyIgnore FailurePolicy = "Ignore"
 )
@@ -80,7 +80,7 @@ const (
 	MaxMemory     = 4 << 30
 )
 
-// What fields that are left out stand for.
+// Defaults of fields.
 const (
 	DefaultAnswers     = 64 << 20 // bytes
 	DefaultRecheck     = 100_000
@@ -201,8 +201,8 @@ func (a Args) validate() error {
 	refuse(a.GuestSHA256 != "" && (notHex != nil || len(a.GuestSHA256) != 64), "guestSHA256", "%q, but must be 64 hexadecimal digits, as sha256sum prints them", a.GuestSHA256)
 	refuse(!within(a.GuestSizeLimit, 0, MaxGuestSize), "guestSizeLimit", "%s, but goes up to 1Gi", &a.GuestSizeLimit)
 	refuse(!a.MemoryLimit.IsZero() && !within(a.MemoryLimit, MinMemory, MaxMemory), "memoryLimit", "%s, but goes from 64Ki to 4Gi", &a.MemoryLimit)
-	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or left out for 64Mi", &a.AnswersLimit)
-	refuse(a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32, "recheckEvery", "%d, but must be above 0, or left out for %d", a.RecheckEvery, DefaultRecheck)
+	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or omitted for 64Mi", &a.AnswersLimit)
+	refuse(a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32, "recheckEvery", "%d, but must be above 0, or omitted for %d", a.RecheckEvery, DefaultRecheck)
 	refuse(a.FailurePolicy != "" && a.FailurePolicy != FailurePolicyFail && a.FailurePolicy != FailurePolicyIgnore,
 		"failurePolicy", "%q, but must be Fail or Ignore", a.FailurePolicy)
 	refuse(a.Instances < 0 || a.Instances > 1, "instances", "%d, but must be 1, or 0 for as many as the guest allows", a.Instances)

@@ -89,7 +89,7 @@ func TestDecodeArgs(t *testing.T) {
 			err:  `args: guestSizeLimit is 2Gi, but goes up to 1Gi`,
 		},
 		{
-			name: "memory that is no quantity",
+			name: "memory that is not a quantity",
 			args: raw(`"memoryLimit":"much"`),
 			err:  `args: memoryLimit is "much", but must be a number of bytes such as 256Mi`,
 		},

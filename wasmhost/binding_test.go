@@ -70,7 +70,7 @@ func TestAPodInBindingKeepsItsInstance(t *testing.T) {
 		t.Errorf("the pod that is being scheduled: %q", got)
 	}
 	if log := logged(t, func() { a.unreserve() }); !strings.Contains(log, "first.RPB") {
-		t.Errorf("Unreserve is told %q", log)
+		t.Errorf("Unreserve gets %q", log)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
 	}
 }
 
-// In the binding cycle a guest is told of the nodes that the informers know: the
+// In the binding cycle a guest sees the nodes that the informers know: the
 // snapshot is being renewed meanwhile.
 func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 	h := &informedHandle{handle: *aHandle(), factory: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}

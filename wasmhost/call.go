@@ -241,6 +241,6 @@ func (p *plugin) leaveOut(c *cycle, err error) {
 	if !c.trapped.CompareAndSwap(nil, &err) || p.args.FailurePolicy != FailurePolicyIgnore || c.hint {
 		return
 	}
-	leftOut.WithLabelValues(p.name).Inc()
+	skipped.WithLabelValues(p.name).Inc()
 	klog.FromContext(p.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", p.name, "guest", p.url, "pod", klog.KObj(c.pod))
 }

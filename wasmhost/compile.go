@@ -160,7 +160,7 @@ func (c caches) in(ctx context.Context, dir string) wazero.CompilationCache {
 }
 
 func warn(ctx context.Context, err error, dir string) {
-	klog.FromContext(ctx).Info("Guests are compiled anew at each start: the compilation cache is of no use", "directory", dir, "err", err)
+	klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", dir, "err", err)
 }
 
 // close frees what is compiled. The guests must have been closed; the

@@ -64,7 +64,7 @@ func TestWhatIsCompiledIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before != nil && !os.SameFile(before, after) {
-			t.Errorf("start %d: written anew", start)
+			t.Errorf("start %d: written again", start)
 		}
 		before = after
 	}

@@ -27,8 +27,8 @@ type pass struct {
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
 	known *answers.About
-	// leftOut says why nodes were not named to the scheduler, where some were.
-	leftOut string
+	// excluded says why nodes were not named to the scheduler, where some were.
+	excluded string
 	// rejected is true of a pod that PreFilter has rejected for all nodes.
 	rejected bool
 	// view is what the guest may ask outside of a scheduling cycle; else it is nil.
@@ -89,7 +89,7 @@ func (c *cycle) Clone() fwk.StateData {
 	return &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
 }
 
-func (c *cycle) LeftOut() string { return c.leftOut }
+func (c *cycle) LeftOut() string { return c.excluded }
 
 // seen is what an instance has seen.
 type seen struct {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// elsewhere makes calls in another instance than those outside of it.
-func elsewhere(p *plugin, call func()) {
+// inAnother makes calls in another instance than those outside of it.
+func inAnother(p *plugin, call func()) {
 	s := p.pool.lock()
 	defer p.pool.unlock(s)
 	call()
@@ -20,7 +20,7 @@ func elsewhere(p *plugin, call func()) {
 func openTwo(t *testing.T, guest string) fwk.Plugin {
 	pl := open(t, guest)
 	p := inside(pl)
-	elsewhere(p, func() { // the first instance moves
+	inAnother(p, func() { // the first instance moves
 		first := p.pool.all()[0].instance
 		p.pool = newPool(2)
 		p.pool.slots[0].instance = first
@@ -38,7 +38,7 @@ func TestAnInstanceThatHasNotSeenTheCycleGetsPreFilterFirst(t *testing.T) {
 		if got := ask(); got != name {
 			t.Errorf("one instance remembers %q, want %q", got, name)
 		}
-		elsewhere(p, func() {
+		inAnother(p, func() {
 			if got := ask(); got != name {
 				t.Errorf("the other remembers %q, want %q", got, name)
 			}
@@ -55,7 +55,7 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	preFilter(t.Context(), pl, base, p)
 	tell := func(state fwk.CycleState) string {
 		here := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
-		elsewhere(inside(pl), func() {
+		inAnother(inside(pl), func() {
 			if there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message(); there != here {
 				t.Errorf("instances disagree: %q and %q", here, there)
 			}
@@ -115,7 +115,7 @@ func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
 	if got := score(); got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
-	elsewhere(inside(pl), func() {
+	inAnother(inside(pl), func() {
 		if got := score(); got != want {
 			t.Errorf("in the other instance: got %d, want %d", got, want)
 		}
@@ -133,7 +133,7 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 			group.Go(func() {
 				for range 5 {
 					if got := pl.Filter(t.Context(), state, p, node("n")).Message(); got != p.Name {
-						t.Errorf("%s is told of %q", p.Name, got)
+						t.Errorf("%s sees %q", p.Name, got)
 					}
 				}
 			})

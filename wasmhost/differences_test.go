@@ -35,7 +35,7 @@ var differences = []difference{
 		scenario: "enqueue traps", want: `enqueue: panic`, got: `does not start`,
 	},
 	{
-		why:      "what is not in the ABI never comes, so it is left out, and logged",
+		why:      "what is not in the ABI never comes, so it is skipped, and logged",
 		scenario: "a resource that there is not", want: `enqueue: Success\n +EventResource\(99\) Add`, got: `enqueue: Success(\n +.*)*`,
 	},
 	{

@@ -81,7 +81,7 @@ var allEvents = []fwk.ClusterEvent{
 }
 
 // decodeEvents reads pairs of little-endian numbers: resource and action type. unknown
-// says which pairs are left out.
+// says which pairs are skipped.
 func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 	var left []error
 	for ; len(encoded) >= 8; encoded = encoded[8:] {

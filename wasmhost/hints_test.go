@@ -39,13 +39,13 @@ func TestANodeThatPreFilterNamesWakesThePod(t *testing.T) {
 
 func TestAHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
 	r := openRemembering(t, "decides_by_trap", Args{FailurePolicy: FailurePolicyIgnore}, nodesNamed("n1")...)
-	leftOut.Reset()
+	skipped.Reset()
 	log := logged(t, func() {
 		if hint := r.hint(t, added, about("web", "x"), nil, nodesNamed("n2")[0]); hint != fwk.Queue {
 			t.Errorf("got %v", hint)
 		}
 	})
-	if n, err := testutil.GetCounterMetricValue(leftOut.WithLabelValues(t.Name())); n != 0 || err != nil {
+	if n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name())); n != 0 || err != nil {
 		t.Errorf("%v pods are counted, %v; logged: %s", n, err, log)
 	}
 }

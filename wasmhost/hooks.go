@@ -103,13 +103,13 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	}}, status
 }
 
-// explain says why nodes were left out, where some were: the scheduler has no reason
+// explain says why nodes were excluded, if some were: the scheduler has no reason
 // for nodes that it did not look at.
 func (c *cycle) explain(status *fwk.Status) *fwk.Status {
-	if c.leftOut == "" {
+	if c.excluded == "" {
 		return status
 	}
-	return fwk.NewStatus(status.Code(), c.leftOut)
+	return fwk.NewStatus(status.Code(), c.excluded)
 }
 
 // codesOf are the codes of the nodes that have a status of their own. The interface does
@@ -173,7 +173,7 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	for i, node := range scores {
 		score, ok := changed[node.Name]
 		if !ok {
-			return fwk.AsStatus(fmt.Errorf("wasm: normalizescore left out node %s", node.Name))
+			return fwk.AsStatus(fmt.Errorf("wasm: normalizescore omitted node %s", node.Name))
 		}
 		scores[i].Score = score
 	}

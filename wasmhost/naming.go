@@ -33,7 +33,7 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 	case passing.Result == nil:
 		return result, nil
 	}
-	c.leftOut = passing.Rejected
+	c.excluded = passing.Rejected
 	if result.AllNodes() {
 		return passing.Result, nil
 	}

@@ -71,7 +71,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	}
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = newPool(p.sharing.instances())
-	for _, counter := range []*metrics.CounterVec{traps, replacements, leftOut} {
+	for _, counter := range []*metrics.CounterVec{traps, replacements, skipped} {
 		counter.WithLabelValues(name) // which is 0 until something happens
 	}
 	watched, stop := context.WithCancel(p.ctx)

@@ -45,7 +45,7 @@ func TestAGuestThatHangsOnARecheckCostsNotEachPodItsTimeout(t *testing.T) {
 	traps.Reset()
 	args := Args{CallTimeout: metav1.Duration{Duration: time.Second}, FailurePolicy: FailurePolicyIgnore}
 	r := openRemembering(t, "decides_by_less", args, nodesNamed("m1")...)
-	leftOut.Reset()
+	skipped.Reset()
 	r.rejected(t, moody("calm", ""))
 	for range 3 {
 		r.rejected(t, moody("hangs", "?"))
@@ -53,7 +53,7 @@ func TestAGuestThatHangsOnARecheckCostsNotEachPodItsTimeout(t *testing.T) {
 	if trapped, violations := r.counted(t); trapped != 1 || violations != 0 || r.p.answers.Off() {
 		t.Errorf("%d calls were interrupted, and %d contract violations counted", trapped, violations)
 	}
-	if n, err := testutil.GetCounterMetricValue(leftOut.WithLabelValues(t.Name())); n != 0 || err != nil {
+	if n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name())); n != 0 || err != nil {
 		t.Errorf("%v pods are counted as scheduled without the guest; %v", n, err)
 	}
 }

@@ -66,7 +66,7 @@ func (v cycleView) RejectWaitingPod(uid string) bool {
 	return v.handle.RejectWaitingPod(types.UID(uid))
 }
 
-// AllowWaitingPod is about this plugin's wait: another that has the pod wait goes on.
+// AllowWaitingPod is about this plugin's wait: the wait of another plugin goes on.
 func (v cycleView) AllowWaitingPod(uid string) bool {
 	waiting := v.handle.GetWaitingPod(types.UID(uid))
 	if waiting == nil {

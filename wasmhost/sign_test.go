@@ -26,7 +26,7 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			var profile fwk.Handle
 			log := logged(t, func() { profile = newFramework(t, guest) })
 			signs := why == ""
-			if told := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why); told == signs {
+			if logged := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why); logged == signs {
 				t.Errorf("the start says %q", log)
 			}
 			web, same, other := pod("web"), pod("same"), pod("other")

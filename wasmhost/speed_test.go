@@ -82,7 +82,7 @@ func native(re *regexp.Regexp) func(fwk.NodeInfo) {
 }
 
 // benchmarkCycles tells the time of a node in cycles over all of them, begun
-// anew each time: by the clock, and of the processors, which is what counts where
+// again each time: wall time and CPU time, which is what counts where
 // others are busy too.
 func benchmarkCycles(b *testing.B, goroutines int, nodes []fwk.NodeInfo, begin func() func(fwk.NodeInfo)) {
 	b.ReportAllocs()

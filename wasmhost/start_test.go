@@ -31,7 +31,7 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before != nil && !os.SameFile(before, after) {
-			t.Errorf("start %d: compiled anew", start)
+			t.Errorf("start %d: compiled again", start)
 		}
 		before = after
 	}

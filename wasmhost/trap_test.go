@@ -147,7 +147,7 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 	p, unlucky, state := inside(pl), pod("unlucky"), framework.NewCycleState()
 	preFilter(t.Context(), pl, state, unlucky)
 	var group sync.WaitGroup
-	elsewhere(p, func() {
+	inAnother(p, func() {
 		for range goroutines {
 			group.Go(func() {
 				if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, unlucky, node("trap")); status.Code() != fwk.Error {
@@ -175,7 +175,7 @@ func TestAGuestThatFailsIsLeftOutWhereItsArgsSaySo(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	}
-	if got, err := testutil.GetCounterMetricValue(leftOut.WithLabelValues(t.Name())); got != 2 || err != nil {
-		t.Errorf("left out of %v attempts, want 2 (%v)", got, err)
+	if got, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name())); got != 2 || err != nil {
+		t.Errorf("skipped in %v attempts, want 2 (%v)", got, err)
 	}
 }

@@ -78,14 +78,14 @@ func (o *ours) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 	case "enqueue":
 		if p, ok := o.plugin.(fwk.EnqueueExtensions); ok {
 			events, err := p.EventsToRegister(ctx)
-			return scenario.Answer{Status: told(fwk.AsStatus(err)), Events: named(events)}
+			return scenario.Answer{Status: statusOf(fwk.AsStatus(err)), Events: named(events)}
 		}
 	case "prefilter":
 		if p, ok := o.plugin.(fwk.PreFilterPlugin); ok {
 			// Without the nodes: of a guest that declares what it decides by our host
 			// names those that pass, where the upstream one leaves it to Filter.
 			result, status := p.PreFilter(ctx, o.state, q.Pod, nil)
-			return scenario.Answer{Status: told(status), NodeNames: names(result)}
+			return scenario.Answer{Status: statusOf(status), NodeNames: names(result)}
 		}
 	case "addpod", "removepod":
 		if p, ok := o.plugin.(fwk.PreFilterPlugin); ok && p.PreFilterExtensions() != nil {
@@ -94,16 +94,16 @@ func (o *ours) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 			if q.Hook == "removepod" {
 				ask = p.PreFilterExtensions().RemovePod
 			}
-			return scenario.Answer{Status: told(ask(ctx, o.state, q.Pod, target, o.handle.node(q.Node)))}
+			return scenario.Answer{Status: statusOf(ask(ctx, o.state, q.Pod, target, o.handle.node(q.Node)))}
 		}
 	case "filter":
 		if p, ok := o.plugin.(fwk.FilterPlugin); ok {
-			return scenario.Answer{Status: told(p.Filter(ctx, o.state, q.Pod, o.handle.node(q.Node)))}
+			return scenario.Answer{Status: statusOf(p.Filter(ctx, o.state, q.Pod, o.handle.node(q.Node)))}
 		}
 	case "postfilter":
 		if p, ok := o.plugin.(fwk.PostFilterPlugin); ok {
 			result, status := p.PostFilter(ctx, o.state, q.Pod, statuses(q.Statuses))
-			return postFiltered(result, told(status))
+			return postFiltered(result, statusOf(status))
 		}
 	}
 	return scenario.Answer{Missing: true}
@@ -114,11 +114,11 @@ func (o *ours) askScore(ctx context.Context, q scenario.Question) scenario.Answe
 	switch {
 	case q.Hook == "prescore":
 		if p, ok := o.plugin.(fwk.PreScorePlugin); ok {
-			return scenario.Answer{Status: told(p.PreScore(ctx, o.state, q.Pod, o.handle.named(q.Nodes)))}
+			return scenario.Answer{Status: statusOf(p.PreScore(ctx, o.state, q.Pod, o.handle.named(q.Nodes)))}
 		}
 	case q.Hook == "score" && ok:
 		score, status := p.Score(ctx, o.state, q.Pod, o.handle.node(q.Node))
-		return scenario.Answer{Score: score, Status: told(status)}
+		return scenario.Answer{Score: score, Status: statusOf(status)}
 	case q.Hook == "normalizescore" && ok && p.ScoreExtensions() != nil:
 		var list fwk.NodeScoreList
 		for name, score := range q.Scores {
@@ -129,7 +129,7 @@ func (o *ours) askScore(ctx context.Context, q scenario.Question) scenario.Answe
 		for _, one := range list {
 			scores[one.Name] = one.Score
 		}
-		return scenario.Answer{Scores: scores, Status: told(status)}
+		return scenario.Answer{Scores: scores, Status: statusOf(status)}
 	}
 	return scenario.Answer{Missing: true}
 }
@@ -142,17 +142,17 @@ func (o *ours) askBinding(ctx context.Context, q scenario.Question) scenario.Ans
 	postBind, postBinds := o.plugin.(fwk.PostBindPlugin)
 	switch {
 	case q.Hook == "reserve" && reserves:
-		return scenario.Answer{Status: told(reserve.Reserve(ctx, o.state, q.Pod, q.Node))}
+		return scenario.Answer{Status: statusOf(reserve.Reserve(ctx, o.state, q.Pod, q.Node))}
 	case q.Hook == "unreserve" && reserves:
 		reserve.Unreserve(ctx, o.state, q.Pod, q.Node)
 		return scenario.Answer{}
 	case q.Hook == "permit" && permits:
 		status, timeout := permit.Permit(ctx, o.state, q.Pod, q.Node)
-		return scenario.Answer{Status: told(status), Timeout: timeout}
+		return scenario.Answer{Status: statusOf(status), Timeout: timeout}
 	case q.Hook == "prebind" && preBinds:
-		return scenario.Answer{Status: told(preBind.PreBind(ctx, o.state, q.Pod, q.Node))}
+		return scenario.Answer{Status: statusOf(preBind.PreBind(ctx, o.state, q.Pod, q.Node))}
 	case q.Hook == "bind" && binds:
-		return scenario.Answer{Status: told(bind.Bind(ctx, o.state, q.Pod, q.Node))}
+		return scenario.Answer{Status: statusOf(bind.Bind(ctx, o.state, q.Pod, q.Node))}
 	case q.Hook == "postbind" && postBinds:
 		postBind.PostBind(ctx, o.state, q.Pod, q.Node)
 		return scenario.Answer{}
@@ -163,8 +163,8 @@ func (o *ours) askBinding(ctx context.Context, q scenario.Question) scenario.Ans
 // trap begins the reason of a guest that did not come back.
 var trap = regexp.MustCompile(`^wasm: \w+ error: `)
 
-// told is a status as the transcript has it.
-func told(status *fwk.Status) *scenario.Status {
+// statusOf is a status as the transcript has it.
+func statusOf(status *fwk.Status) *scenario.Status {
 	reason := status.Message()
 	return &scenario.Status{Code: status.Code().String(), Reason: reason, Trap: trap.MatchString(reason)}
 }

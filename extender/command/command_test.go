@@ -143,7 +143,7 @@ func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 }
 
-// TestAFileThatNeverEndsDelaysNoStop: a read of these would wait for ever.
+// TestAFileThatNeverEndsDelaysNoStop: a read of these would never end.
 func TestAFileThatNeverEndsDelaysNoStop(t *testing.T) {
 	p := start(t)
 	for _, name := range []string{"config.yaml", "tls.crt"} {

@@ -52,7 +52,7 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 3 profiles[0].plugin: unknown field: do you mean "plugins"?
 4 extender: unknown field: do you mean "extenders"?`,
 		},
-		{"a level left out", configuration, "profiles:\n- plugins:\n    enabled: []\n", "3 profiles[0].plugins.enabled: unknown field"},
+		{"a missing level", configuration, "profiles:\n- plugins:\n    enabled: []\n", "3 profiles[0].plugins.enabled: unknown field"},
 		{"a field of few", pod, "metadata:\n  ownerReferences:\n  - foo: a\n", "3 metadata.ownerReferences[0].foo: unknown field: use one of apiVersion, blockOwnerDeletion, controller, kind, name, uid"},
 		{
 			"a guest beside args", configuration, "profiles:\n- pluginConfig:\n  - name: a\n    guestURL: b\n",

@@ -266,7 +266,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 		t.Fatalf("preempted by %q", by)
 	}
 	first := attempts[len(attempts)-1]
-	if own := shown(t, fmt.Sprintf("/pods/%s/attempts/%d", by, first.ID)); !strings.Contains(own, "makes room for its PodGroup: 2 pods pushed out:") {
+	if own := shown(t, fmt.Sprintf("/pods/%s/attempts/%d", by, first.ID)); !strings.Contains(own, "preempts 2 pods for the PodGroup:") {
 		t.Errorf("the first of its attempts, %+v, shows %s", first.Preemption, own)
 	}
 	eventually.Succeeds(t, "every pod has one attempt in a cycle", func(context.Context) error {

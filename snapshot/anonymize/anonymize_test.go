@@ -70,7 +70,7 @@ func affinity(node string) *v1.NodeAffinity {
 // patternsOfAllKinds are translated word by word, or cut through words, or are
 // wrong, or too many nodes to list.
 var patternsOfAllKinds = []string{
-	"kubecon-.*", "^acme-kubecon-[0-9]+$", `^(?:acme|ip)-cncf-\d+$`, `\Aacme-`, "(?i)KUBECON-1", "acme", "", "nowhere", `ip\-kube-\d`, `(?P<which>cncf)-[[:digit:]]$`,
+	"kubecon-.*", "^acme-kubecon-[0-9]+$", `^(?:acme|ip)-cncf-\d+$`, `\Aacme-`, "(?i)KUBECON-1", "acme", "", "unknown", `ip\-kube-\d`, `(?P<which>cncf)-[[:digit:]]$`,
 	"^ac", "kube.*", "[ck]", "kube(con)?-1", "acm?e", "c{1,2}ncf", "con-[1-3]", `acm\x65-`, "a[c]me-kubecon-1.", "(", "[a", "^[a-j]",
 }
 

@@ -79,7 +79,7 @@ type patterns struct {
 	words   *words
 	nodes   []string          // as they were called
 	after   []string          // as they are called now
-	done    map[string]string // what became of a pattern
+	done    map[string]string // the result for a pattern
 	remarks map[string]string // what a person should know, by what it became
 	notices []snapshot.Notice
 }

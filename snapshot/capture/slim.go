@@ -150,7 +150,7 @@ func slimAnnotations(all map[string]string, keys []string) {
 	})
 }
 
-// slimValues leaves out of the fields that are kept what is nobody's business, and
+// slimValues drops from the fields that are kept what is nobody's business, and
 // fills in what has to be there.
 func slimValues(o snapshot.Object, images map[string]bool) {
 	switch o := o.(type) {
@@ -230,7 +230,7 @@ func normalImage(name string) string {
 // replica sets are many. Each comes after what it may own.
 var owners = []string{"Pod", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Deployment"}
 
-// withoutIdleOwners leaves out what owns nothing in the snapshot, and references
+// withoutIdleOwners drops what owns nothing in the snapshot, and references
 // to owners that are not in it.
 func withoutIdleOwners(s *snapshot.Snapshot) {
 	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}

@@ -182,7 +182,7 @@ func (i *Instance) endWait(stack []uint64, what string, end func(uid string) boo
 	i.memory.WriteUint64Le(uint32(stack[2]), ended)
 }
 
-// Where no such pod waits, eight zero bytes are written.
+// Eight zero bytes if there is no such pod.
 func getWaitingPod(i *Instance, stack []uint64) {
 	pod := i.In.Scheduler.WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
 	if pod == nil {

@@ -68,7 +68,7 @@ func (i *Instance) writeMade(made func() any, otherwise any, buf, limit uint64) 
 	return i.writeJSON(otherwise, buf, limit)
 }
 
-// terminated reads strings that each end with a NUL. It leaves out empty ones, and what
+// terminated reads strings that each end with a NUL. It skips empty ones, and what
 // follows the last NUL. If there are more than that many, all is false.
 func terminated(b []byte, most int) (entries []string, all bool) {
 	text := string(b) // which the entries share

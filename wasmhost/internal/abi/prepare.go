@@ -99,7 +99,7 @@ func (p *preparation) section(id byte, content []byte) []byte {
 	switch id {
 	case sectionCustom:
 		if p.checks && strings.HasPrefix(string(r.sized()), ".debug_") {
-			return nil // about code that is elsewhere now
+			return nil // about code that has moved
 		}
 	case sectionType:
 		p.types(&r)

@@ -77,7 +77,7 @@ func TestWhatWasPutIsFoundByTheFieldsAlone(t *testing.T) {
 			t.Errorf("node %d: %v, %v", i, v, known)
 		}
 	}
-	if v, known := other.Get(abi.Score, other.NumberOf(inZone("elsewhere", "east"))); !known || v.Number != 7 {
+	if v, known := other.Get(abi.Score, other.NumberOf(inZone("other", "east"))); !known || v.Number != 7 {
 		t.Errorf("the score of a node that is in no list: %v, %v", v, known)
 	}
 	if _, known := c.About(pod("y"), list).Get(abi.Filter, a.Number(list[0])); known {
