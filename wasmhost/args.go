@@ -144,7 +144,12 @@ func ParseArgs(raw []byte) (args Args, err error) {
 	}
 	var errs []error
 	for _, err := range twice {
-		errs = append(errs, argsErrorf(err.(kjson.FieldError).FieldPath(), "%w", err))
+		var at kjson.FieldError
+		if errors.As(err, &at) {
+			errs = append(errs, argsErrorf(at.FieldPath(), "%w", err))
+		} else {
+			errs = append(errs, fmt.Errorf("args: %w", err))
+		}
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		errs = append(errs, args.set(field, fields[field]))

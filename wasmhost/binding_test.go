@@ -162,7 +162,7 @@ func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
 	for severity := range int32(all) {
 		for _, letter := range []string{"o", "p"} { // log, logs
 			for of := range int32(all) {
-				text := string('0'+rune(of)) + "key\x00value\x00"
+				text := string('0'+of) + "key\x00value\x00"
 				guest := openWith(t, "mirror", Args{GuestConfig: letter + text, LogSeverity: severity}, aHandle()).(everyHook)
 				state := framework.NewCycleState()
 				log := logged(t, func() { guest.PreFilter(t.Context(), state, pod("web"), nil) })

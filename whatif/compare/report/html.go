@@ -82,7 +82,7 @@ func digest(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-var page = template.Must(template.New("report").Funcs(template.FuncMap(functions)).Funcs(template.FuncMap{
+var page = template.Must(template.New("report").Funcs(functions).Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
 	"first":   func(all []compare.Difference) []compare.Difference { return all[:min(most, len(all))] },
 	"direct":  direct, "folds": folds, "scores": scores, "shares": newShares, "curves": curves, "heat": heat,
