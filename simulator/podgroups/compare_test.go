@@ -81,7 +81,7 @@ func TestVictimsOfAGangAreReportedForOneOfItsPods(t *testing.T) {
 	preempted := map[string]int{}
 	for _, pod := range result.Pods {
 		switch {
-		case pod.State == side.Preempted:
+		case pod.State == engine.Preempted:
 			preempted[pod.PreemptedBy]++
 		case pod.Node == "":
 			t.Errorf("%s is %s: %s", pod.Name, pod.State, pod.Message)
@@ -116,7 +116,7 @@ steps:
 		for _, pod := range result.Pods {
 			switch {
 			case strings.HasPrefix(pod.Name, "few-"):
-				if pod.State != side.NotAsked || !strings.Contains(pod.Message, "PodGroup few is not there, or has fewer pods than its minCount") {
+				if pod.State != engine.NotAsked || !strings.Contains(pod.Message, "PodGroup few is not there, or has fewer pods than its minCount") {
 					t.Errorf("after %d steps %s is %s: %s", steps, pod.Name, pod.State, pod.Message)
 				}
 			case (pod.Node != "") != (steps == 1):
