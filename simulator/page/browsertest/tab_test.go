@@ -89,49 +89,50 @@ func (p *tab) do(actions ...chromedp.Action) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	if err := chromedp.Run(ctx, actions...); err != nil {
-		p.Fatalf("%v\nthe page says: %.1000s", err, p.text("body"))
+		p.Fatalf("%v\n%s", err, p.seen())
 	}
 }
 
-// click clicks the element of a selector.
+// click clicks the element of a selector as soon as it is visible, and nothing is above it. Where
+// it is comes from the page in one step, since an element may be redrawn at any time.
 func (p *tab) click(selector string) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	// A menu that opens focuses an item, and so may scroll the element away.
-	settled := chromedp.Poll(`(at => !at?.matches("[role=menuitem]") || at.parentNode.contains(document.activeElement))(document.querySelector(`+quote(selector)+`))`,
-		nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
-	click := func() error {
-		return chromedp.Run(ctx, chromedp.WaitVisible(selector, chromedp.ByQuery), settled, chromedp.Click(selector, chromedp.ByQuery))
-	}
-	err := click()
-	for err != nil && ctx.Err() == nil && (leaves(err) || strings.Contains(err.Error(), "Could not find node")) {
-		err = click() // it was redrawn meanwhile
-	}
-	if err != nil {
-		p.Fatalf("click %s: %v\nthe page says: %.1000s", selector, err, p.text("body"))
-	}
+	var at []float64
+	p.poll(patience, selector+" can be clicked", `(at => {
+		if (!at?.checkVisibility()) return false;
+		const menu = at.matches("[role=menuitem]") && at.parentNode; // it focuses an item when it opens, and may scroll
+		if (menu && !menu.contains(document.activeElement)) return false;
+		at.scrollIntoViewIfNeeded();
+		const { left, top, width, height } = at.getClientRects()[0];
+		const [x, y] = [left + width / 2, top + height / 2];
+		return at.contains(document.elementFromPoint(x, y)) && [x, y];
+	})(document.querySelector(`+quote(selector)+`))`, &at)
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // paste replaces the text of a field, as from the clipboard.
 func (p *tab) paste(selector, text string) {
 	p.Helper()
-	p.do(
-		chromedp.WaitVisible(selector, chromedp.ByQuery),
-		chromedp.Focus(selector, chromedp.ByQuery),
-		chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s).select()", quote(selector)), nil),
-		chromedp.ActionFunc(func(ctx context.Context) error { return cdpinput.InsertText(text).Do(ctx) }),
-	)
+	p.selectText(selector)
+	p.do(cdpinput.InsertText(text))
 }
 
-// typeIn types into a field, key by key.
+// typeIn replaces the text of a field, key by key.
 func (p *tab) typeIn(selector, text string) {
 	p.Helper()
-	p.do(
-		chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Focus(selector, chromedp.ByQuery),
-		chromedp.Evaluate(fmt.Sprintf("document.querySelector(%s).select()", quote(selector)), nil),
-		chromedp.SendKeys(selector, text, chromedp.ByQuery),
-	)
+	p.selectText(selector)
+	p.do(chromedp.KeyEvent(text))
+}
+
+// selectText focuses a field, and selects its text.
+func (p *tab) selectText(selector string) {
+	p.Helper()
+	p.waitFor(selector+" can be edited", `(field => {
+		if (!field?.checkVisibility()) return false;
+		field.focus();
+		field.select();
+		return field.matches(":focus");
+	})(document.querySelector(`+quote(selector)+`))`)
 }
 
 // text is the visible text of an element, or "".
@@ -178,16 +179,27 @@ func leaves(err error) bool {
 // waitWithin is waitFor with another limit of time.
 func (p *tab) waitWithin(long time.Duration, what, expression string) {
 	p.Helper()
+	p.poll(long, what, expression, nil)
+}
+
+// poll waits until an expression has a value that is true for JavaScript, and stores that.
+func (p *tab) poll(long time.Duration, what, expression string, value any) {
+	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, long)
 	defer cancel()
-	poll := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
+	poll := chromedp.Poll(expression, value, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	err := chromedp.Run(ctx, poll)
 	for err != nil && ctx.Err() == nil && leaves(err) {
 		err = chromedp.Run(ctx, poll) // another page has come: look at that
 	}
 	if err != nil {
-		p.Fatalf("%s: not so: %v\nthe page says: %.1000s", what, err, p.text("body"))
+		p.Fatalf("%s: not so: %v\n%s", what, err, p.seen())
 	}
+}
+
+// seen is what somebody who looks at the page reads, for a failure.
+func (p *tab) seen() string {
+	return fmt.Sprintf("the dialog says: %.1000s\nthe page says: %.1000s", p.text("dialog[open]"), p.text("body"))
 }
 
 // quote writes a text for JavaScript.
