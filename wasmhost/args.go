@@ -32,6 +32,8 @@ type Args struct {
 	// GuestSHA256 is the digest that the guest must have, in 64 hexadecimal
 	// digits. Empty is any.
 	GuestSHA256 string `json:"guestSHA256,omitempty"`
+	// Verify says who must have signed the guest. Nil is nobody.
+	Verify *Verify `json:"verify,omitempty"`
 	// GuestSizeLimit bounds the size of the guest, in bytes, up to MaxGuestSize.
 	// Zero is the limit of the Host.
 	GuestSizeLimit resource.Quantity `json:"guestSizeLimit,omitzero"`
@@ -57,6 +59,15 @@ type Args struct {
 	// CompilationCache is the directory that keeps compiled guests for the next
 	// start. It is made where it is missing. Empty keeps nothing.
 	CompilationCache string `json:"compilationCache,omitempty"`
+}
+
+// Verify refuses a guest that has no signature by cosign (version 3, or its bundle of before) with one
+// of some keys: in the registry for oci://, else beside the guest, in a file with its name and
+// .sigstore.json.
+type Verify struct {
+	// Keys are public keys in PEM, ECDSA of the curve P-256: files, or their text. One of
+	// them must have signed.
+	Keys []string `json:"keys"`
 }
 
 // FailurePolicy is a policy of [Args], with the words that webhooks have for it.
@@ -204,6 +215,7 @@ func (a Args) validate() error {
 	refuse(a.GuestURL == "", "guestURL", "required")
 	refuse(a.LogSeverity < 0 || a.LogSeverity > 3, "logSeverity", "%d, but goes from 0 (info) to 3 (fatal)", a.LogSeverity)
 	refuse(a.GuestSHA256 != "" && (notHex != nil || len(a.GuestSHA256) != 64), "guestSHA256", "%q, but must be 64 hexadecimal digits, as sha256sum prints them", a.GuestSHA256)
+	refuse(a.Verify != nil && len(a.Verify.Keys) == 0, "verify", "without keys, but must have at least one, or be omitted")
 	refuse(!within(a.GuestSizeLimit, 0, MaxGuestSize), "guestSizeLimit", "%s, but goes up to 1Gi", &a.GuestSizeLimit)
 	refuse(!a.MemoryLimit.IsZero() && !within(a.MemoryLimit, MinMemory, MaxMemory), "memoryLimit", "%s, but goes from 64Ki to 4Gi", &a.MemoryLimit)
 	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or omitted for 64Mi", &a.AnswersLimit)

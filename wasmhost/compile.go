@@ -16,6 +16,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/signature"
 )
 
 // fetch returns the bytes behind a URL. Who asks for a URL that is being fetched waits
@@ -29,8 +30,7 @@ func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte,
 		if ok {
 			return wasm, nil
 		}
-		f := fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
-		wasm, err := f.Fetch(ctx, from, limit)
+		wasm, err := h.fetcher().Fetch(ctx, from, limit)
 		if err == nil {
 			h.remember(args.GuestURL, wasm)
 		}
@@ -48,7 +48,33 @@ func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte,
 	if is, want := fmt.Sprintf("%x", sha256.Sum256(wasm)), args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
 		return nil, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
+	if err := h.verify(ctx, from, wasm, args.Verify); err != nil {
+		return nil, &ArgsError{"verify", err}
+	}
 	return wasm, nil
+}
+
+// verify returns an error if somebody must have signed the guest and has not.
+func (h *Host) verify(ctx context.Context, from fetch.Source, wasm []byte, by *Verify) error {
+	if by == nil {
+		return nil
+	}
+	keys, err := signature.ReadKeys(by.Keys)
+	if err != nil {
+		return err
+	}
+	bundles, digest, err := h.fetcher().Signatures(ctx, from, wasm)
+	if err == nil {
+		err = signature.Verify(bundles, digest, keys)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; keys that may sign: %s", err, signature.Names(keys))
+	}
+	return nil
+}
+
+func (h *Host) fetcher() fetch.Fetcher {
+	return fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
 }
 
 func (h *Host) remember(url string, wasm []byte) {

@@ -39,12 +39,7 @@ func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, e
 	if err != nil {
 		return nil, errReference
 	}
-	puller, err := remote.NewPuller(
-		remote.WithTransport(&bounded{next: cmp.Or[http.RoundTripper](f.Transport, http.DefaultTransport), limit: limit}),
-		remote.WithAuthFromKeychain(keychain{}),
-		remote.WithRetryPredicate(func(error) bool { return false }), // as for http: whoever starts the scheduler tries again
-		remote.WithRetryStatusCodes(),
-	)
+	puller, err := remote.NewPuller(f.options(ctx, limit, maxRequests)...)
 	if err != nil {
 		return nil, err
 	}
@@ -63,20 +58,39 @@ func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, e
 	return wasm, explainPull(err, stageLayer)
 }
 
+// options bound each answer, in bytes, and the number of requests.
+func (f Fetcher) options(ctx context.Context, limit, requests int64) []remote.Option {
+	return []remote.Option{
+		remote.WithContext(ctx),
+		remote.WithTransport(&bounded{next: cmp.Or[http.RoundTripper](f.Transport, http.DefaultTransport), limit: limit, most: requests}),
+		remote.WithAuthFromKeychain(keychain{}),
+		remote.WithRetryPredicate(func(error) bool { return false }), // as for http: whoever starts the scheduler tries again
+		remote.WithRetryStatusCodes(),
+	}
+}
+
 // wasmLayer finds the layer that is the guest.
 func wasmLayer(d *remote.Descriptor) (layer v1.Descriptor, err error) {
 	if d.MediaType.IsIndex() {
 		return layer, errors.New("it is an index of images: name the one with the guest by its digest, @sha256:…")
 	}
-	manifest, err := v1.ParseManifest(bytes.NewReader(d.Manifest))
+	manifest, err := parseManifest(d)
 	if err != nil {
-		return layer, failure{"the registry's answer is not a manifest", err}
+		return layer, err
 	}
 	layers := slices.DeleteFunc(manifest.Layers, func(l v1.Descriptor) bool { return !slices.Contains(wasmLayers, l.MediaType) })
 	if len(layers) != 1 {
 		return layer, fmt.Errorf("the image has %d layers of type %s, but must have one", len(layers), wasmLayers[0])
 	}
 	return layers[0], nil
+}
+
+func parseManifest(d *remote.Descriptor) (*v1.Manifest, error) {
+	manifest, err := v1.ParseManifest(bytes.NewReader(d.Manifest))
+	if err != nil {
+		return nil, failure{"the registry's answer is not a manifest", err}
+	}
+	return manifest, nil
 }
 
 func readLayer(ctx context.Context, puller *remote.Puller, digest name.Digest) ([]byte, error) {
@@ -121,6 +135,7 @@ func (keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 type bounded struct {
 	next     http.RoundTripper
 	limit    int64 // in bytes
+	most     int64 // requests
 	requests atomic.Int64
 }
 
@@ -129,7 +144,7 @@ type bounded struct {
 const maxRequests = 6 + maxRedirects
 
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
-	if b.requests.Add(1) > maxRequests {
+	if b.requests.Add(1) > b.most {
 		return nil, errRedirects
 	}
 	if !encrypted(req) {

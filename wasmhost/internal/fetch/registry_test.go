@@ -30,10 +30,10 @@ type images struct {
 }
 
 // newRegistry starts a registry in the process. nobody is logged in to it.
-func newRegistry(t *testing.T, before func(registry http.Handler) http.Handler) images {
+func newRegistry(t *testing.T, before func(registry http.Handler) http.Handler, options ...registry.Option) images {
 	t.Helper()
 	logInWith(t, "")
-	stored := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	stored := registry.New(append(options, registry.Logger(log.New(io.Discard, "", 0)))...)
 	handler := stored
 	if before != nil {
 		handler = before(stored)
