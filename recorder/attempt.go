@@ -36,8 +36,8 @@ const (
 	// NotRun: it did not run, since an earlier plugin had decided, enough nodes were
 	// found, or a Hint was enough.
 	NotRun Verdict = "NotRun"
-	// LeftOut: a PreFilter excluded the node, so that no Filter ran on it.
-	LeftOut Verdict = "LeftOut"
+	// Excluded: a PreFilter excluded the node, so that no Filter ran on it.
+	Excluded Verdict = "Excluded"
 )
 
 // Attempt is one try to find a node for a pod. Once its Result is not Pending, only the
@@ -89,8 +89,8 @@ type Attempt struct {
 	Permit       []PluginVerdict `json:"permit"`
 	PreBind      []PluginVerdict `json:"preBind"`
 	Bind         []PluginVerdict `json:"bind"`
-	// PushedOut is not nil if the pod ran and was preempted.
-	PushedOut *PushedOut `json:"pushedOut,omitempty"`
+	// Preempted is not nil if the pod ran and was preempted.
+	Preempted *Preempted `json:"preempted,omitempty"`
 
 	scoring *scoring
 }
@@ -130,7 +130,7 @@ type Column struct {
 
 // Group is the nodes with the same verdict, by the same plugin, for the same reason.
 type Group struct {
-	// Verdict is Passed, Rejected, Errored, LeftOut or NotRun.
+	// Verdict is Passed, Rejected, Errored, Excluded or NotRun.
 	Verdict Verdict
 	// Column indexes Attempt.Columns: who rejected them. It is -1 if nobody did, or
 	// a plugin without a column, which the reason then names.
@@ -198,7 +198,7 @@ func (a *Attempt) Cell(g Group, column int) Verdict {
 	switch {
 	case g.Column == column:
 		return g.Verdict
-	case g.Verdict == NotRun, g.Verdict == LeftOut, g.Column >= 0 && column > g.Column:
+	case g.Verdict == NotRun, g.Verdict == Excluded, g.Column >= 0 && column > g.Column:
 		return NotRun
 	case a.Columns[column].Skipped:
 		return Skipped

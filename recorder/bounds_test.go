@@ -137,7 +137,7 @@ func TestErrorsAndRejectionsComeFirst(t *testing.T) {
 	r := New(nothing)
 	r.record("p", newTestNodes(6), func(i int) nodeVerdict {
 		return []nodeVerdict{
-			{Passed, -1, ""}, {NotRun, -1, ""}, {Rejected, 1, "b"}, {Rejected, 0, "a"}, {Errored, 1, "e"}, {LeftOut, 0, "l"},
+			{Passed, -1, ""}, {NotRun, -1, ""}, {Rejected, 1, "b"}, {Rejected, 0, "a"}, {Errored, 1, "e"}, {Excluded, 0, "l"},
 		}[i]
 	})
 	a := r.Attempts("ns", "p")[0]
@@ -146,7 +146,7 @@ func TestErrorsAndRejectionsComeFirst(t *testing.T) {
 		cells := fmt.Sprint(a.Cell(g, 0), "+", a.Cell(g, 1))
 		got = append(got, strings.TrimPrefix(g.Nodes()[0], "node-0000")+" "+cells+" "+g.Reason)
 	}
-	want := "4 Passed+Error e; 3 Failed+NotRun a; 2 Passed+Failed b; 5 LeftOut+NotRun l; 0 Passed+Passed ; 1 NotRun+NotRun "
+	want := "4 Passed+Error e; 3 Failed+NotRun a; 2 Passed+Failed b; 5 Excluded+NotRun l; 0 Passed+Passed ; 1 NotRun+NotRun "
 	if strings.Join(got, "; ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
 	}

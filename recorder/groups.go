@@ -62,7 +62,7 @@ type nodeVerdict struct {
 }
 
 // rank puts errors and rejections first.
-var rank = map[Verdict]int{Errored: 0, Rejected: 1, LeftOut: 2, Passed: 3, NotRun: 4}
+var rank = map[Verdict]int{Errored: 0, Rejected: 1, Excluded: 2, Passed: 3, NotRun: 4}
 
 // groupNodes groups nodes by the verdicts on them, which are by place, and sorts the groups
 // by rank.

@@ -26,21 +26,21 @@ type Preemption struct {
 	Victims []string `json:"victims"`
 }
 
-// PushedOut is why a pod was preempted.
-type PushedOut struct {
+// Preempted is why a pod was preempted.
+type Preempted struct {
 	// By is the preemptor, as namespace/name.
 	By   string    `json:"by"`
 	Node string    `json:"node"`
 	Time time.Time `json:"time"`
 }
 
-// PushedOut is why the last preempted pod of that name was.
-func (r *Recorder) PushedOut(namespace, name string) (PushedOut, bool) {
+// Preempted is why the last preempted pod of that name was.
+func (r *Recorder) Preempted(namespace, name string) (Preempted, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out, ok := r.pushedOut[types.NamespacedName{Namespace: namespace, Name: name}]
+	out, ok := r.preempted[types.NamespacedName{Namespace: namespace, Name: name}]
 	if !ok {
-		return PushedOut{}, false
+		return Preempted{}, false
 	}
 	return out.public(), true
 }
@@ -53,8 +53,8 @@ type eviction struct {
 	time time.Time
 }
 
-func (e eviction) public() PushedOut {
-	return PushedOut{By: e.by.pod().String(), Node: e.node, Time: e.time}
+func (e eviction) public() Preempted {
+	return Preempted{By: e.by.pod().String(), Node: e.node, Time: e.time}
 }
 
 func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
@@ -69,7 +69,7 @@ func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	}
 	key := types.NamespacedName{Namespace: victim.Namespace, Name: victim.Name}
 	rec.victims = append(rec.victims, key.String())
-	r.pushedOut[key] = eviction{rec, victim.Spec.NodeName, victim.UID, time.Now()}
+	r.preempted[key] = eviction{rec, victim.Spec.NodeName, victim.UID, time.Now()}
 	r.changed()
 }
 

@@ -37,7 +37,7 @@ type Recorder struct {
 	pods      map[types.NamespacedName][]*record // the oldest first
 	order     list.List                          // all of them, likewise
 	bytes     int                                // that they take, estimated
-	pushedOut map[types.NamespacedName]eviction
+	preempted map[types.NamespacedName]eviction
 }
 
 // New makes a recorder. It calls changed after each change; changed must not block, and
@@ -47,7 +47,7 @@ func New(changed func()) *Recorder { return newRecorder(MaxPerPod, MaxBytes, cha
 func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
 	return &Recorder{
 		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(*v1.Pod) {},
-		pods: map[types.NamespacedName][]*record{}, pushedOut: map[types.NamespacedName]eviction{},
+		pods: map[types.NamespacedName][]*record{}, preempted: map[types.NamespacedName]eviction{},
 	}
 }
 
@@ -104,9 +104,9 @@ func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 // copy is an attempt, with the pod's later preemption.
 func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
-	if out, ok := r.pushedOut[rec.pod()]; ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
-		pushedOut := out.public()
-		a.PushedOut = &pushedOut
+	if out, ok := r.preempted[rec.pod()]; ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
+		preempted := out.public()
+		a.Preempted = &preempted
 	}
 	return a
 }
@@ -173,7 +173,7 @@ func (r *Recorder) forget(rec *record) {
 	rec.inOrder = nil
 	r.bytes -= rec.bytes
 	if len(rec.victims) > 0 {
-		maps.DeleteFunc(r.pushedOut, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
+		maps.DeleteFunc(r.preempted, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
 	}
 	pod := rec.pod()
 	if kept := r.pods[pod]; len(kept) > 1 {
@@ -228,7 +228,7 @@ func (r *record) copy() Attempt {
 func (a *Attempt) count() {
 	for _, g := range a.Groups {
 		a.Total += g.Len()
-		if g.Verdict != NotRun && g.Verdict != LeftOut {
+		if g.Verdict != NotRun && g.Verdict != Excluded {
 			a.Evaluated += g.Len()
 		}
 		if g.Column >= 0 && g.Verdict != NotRun {

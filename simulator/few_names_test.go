@@ -45,7 +45,7 @@ func TestAPodForFewNames(t *testing.T) {
 func hasExcluded(t *testing.T, a recorder.Attempt, reason string) {
 	t.Helper()
 	if !slices.ContainsFunc(a.Groups, func(g recorder.Group) bool {
-		return g.Verdict == recorder.LeftOut && g.Reason == reason && g.Column >= 0
+		return g.Verdict == recorder.Excluded && g.Reason == reason && g.Column >= 0
 	}) {
 		t.Errorf("%s: no node is excluded with %s: %+v", a.Name, reason, a.Groups)
 	}

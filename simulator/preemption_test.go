@@ -58,11 +58,11 @@ func TestAPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
 					return a.Preemption != nil && a.Preemption.Node == "full" && slices.Equal(a.Preemption.Victims, []string{"default/low"})
 				})
 			})
-			out, ok := sim.Recorder().PushedOut("default", "low")
+			out, ok := sim.Recorder().Preempted("default", "low")
 			if !ok || out.By != "default/high" || out.Node != "full" {
 				t.Errorf("the victim: got %+v", out)
 			}
-			if last := sim.Recorder().Attempts("default", "low")[0]; last.PushedOut == nil || last.PushedOut.By != "default/high" {
+			if last := sim.Recorder().Attempts("default", "low")[0]; last.Preempted == nil || last.Preempted.By != "default/high" {
 				t.Errorf("the victim's attempt: got %+v", last)
 			}
 		})

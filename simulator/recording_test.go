@@ -157,7 +157,7 @@ func TestWhyAPodIsWhereItIs(t *testing.T) {
 				t.Fatalf("got rows %+v", rows)
 			}
 			column := columnOf(t, a, plugin)
-			if verdict := a.Cell(a.Groups[0], column); verdict != recorder.Rejected && verdict != recorder.LeftOut {
+			if verdict := a.Cell(a.Groups[0], column); verdict != recorder.Rejected && verdict != recorder.Excluded {
 				t.Errorf("the plugin's cell for node other says %s", verdict)
 			}
 			if verdict := a.Cell(a.Groups[1], column); verdict != recorder.Passed {

@@ -81,7 +81,7 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	case !apierrors.IsNotFound(err):
 		return err
 	}
-	preempted, ok := p.sim.Recorder().PushedOut(namespace, name)
+	preempted, ok := p.sim.Recorder().Preempted(namespace, name)
 	if ok {
 		data["Preempted"] = preempted
 	} else if len(attempts) == 0 {

@@ -254,7 +254,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 		by = ""
 		for i := range 3 {
 			name := fmt.Sprint("low-", i)
-			out, known := sim.Recorder().PushedOut("default", name)
+			out, known := sim.Recorder().Preempted("default", name)
 			if known != (nodes[name] == "") || known && (out.Node == "" || by != "" && out.By != by) {
 				return fmt.Errorf("%s, as the one before by %q: %+v", name, by, out)
 			}

@@ -84,7 +84,7 @@ func limits(a *recorder.Attempt) map[string][]string {
 		}
 		results[v.Plugin] = []string{}
 		for _, g := range a.Groups {
-			if g.Verdict != recorder.LeftOut {
+			if g.Verdict != recorder.Excluded {
 				results[v.Plugin] = append(results[v.Plugin], g.Nodes()...)
 			}
 		}

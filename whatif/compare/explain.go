@@ -192,5 +192,5 @@ func verdictOn(node string, attempt *recorder.Attempt) (v nodeVerdict) {
 }
 
 func (v nodeVerdict) rejected() bool {
-	return v.Verdict == recorder.Rejected || v.Verdict == recorder.Errored || v.Verdict == recorder.LeftOut
+	return v.Verdict == recorder.Rejected || v.Verdict == recorder.Errored || v.Verdict == recorder.Excluded
 }
