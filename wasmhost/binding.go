@@ -40,7 +40,7 @@ func (h bindingHooks) skipUnless(exported abi.Hook) *fwk.Status {
 
 // ask asks a hook about a pod and its node.
 func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (abi.Verdict, *fwk.Status) {
-	return h.p.decide(h.p.cycleFor(state, pod), hook, abi.In{NodeName: node}, nil)
+	return h.p.cycleFor(state, pod).decide(hook, abi.In{NodeName: node}, nil)
 }
 
 func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
@@ -88,9 +88,9 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 	if h.p.sharing != perPod {
 		return
 	}
-	s, err := h.p.enter(c, abi.Permit)
+	s, err := c.enter(abi.Permit)
 	if err != nil {
-		h.p.leaveOut(c, err)
+		c.fail(err)
 		return // the pod's next call returns it
 	}
 	h.p.pool.bind(pod.UID, s)
@@ -101,5 +101,5 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 func (h bindingHooks) end(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) {
 	h.p.cycleFor(state, pod).binding.Store(true)
 	_, _ = h.ask(state, pod, node, hook)
-	h.p.end(h.p.pool.release(pod.UID))
+	h.p.pool.release(pod.UID)
 }

@@ -14,6 +14,7 @@ import (
 
 // pass is one pod's way through the scheduler. All instances share it.
 type pass struct {
+	plugin  *plugin
 	pod     *v1.Pod
 	account abi.Account
 	// measured is true where the framework measures plugins.
@@ -117,7 +118,7 @@ type begun struct {
 
 // begin makes a new cycle.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := &cycle{pass: &pass{pod: pod, measured: state.ShouldRecordPluginMetrics()}}
+	c := &cycle{pass: &pass{plugin: p, pod: pod, measured: state.ShouldRecordPluginMetrics()}}
 	state.Write(p.key, c)
 	p.last.Store(&begun{state, c})
 	return c

@@ -38,6 +38,8 @@ type question struct {
 
 // hints are the questions that events raise.
 type hints struct {
+	plugin *plugin
+
 	mu        sync.Mutex
 	busyUntil time.Time // if no more than hintTime were allowed in each second
 	later     []question
@@ -48,21 +50,20 @@ type hints struct {
 
 // helps reports whether a node may help a pod, as far as its hint can say: a pod for which
 // the time is too short is not woken before the guest has answered.
-func (p *plugin) helps(pod *v1.Pod, node *v1.Node) bool {
-	if known := p.answers.About(pod, nil); known != nil {
-		if rejected, ok := p.rejection(known, node); ok {
+func (h *hints) helps(pod *v1.Pod, node *v1.Node) bool {
+	if known := h.plugin.answers.About(pod, nil); known != nil {
+		if rejected, ok := h.rejection(known, node); ok {
 			return !rejected
 		}
 	}
-	h := &p.hints
 	h.mu.Lock()
 	now := time.Now()
 	inTime := !h.busyUntil.After(now.Add(time.Second))
 	h.mu.Unlock()
 	if !inTime {
-		return !p.askLater(question{pod, node, now})
+		return !h.askLater(question{pod, node, now})
 	}
-	rejected := p.rejects(pod, node)
+	rejected := h.rejects(pod, node)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	took := time.Since(now)
@@ -75,26 +76,24 @@ func (p *plugin) helps(pod *v1.Pod, node *v1.Node) bool {
 
 // askLater has a question answered by another goroutine. It reports false where that
 // cannot be.
-func (p *plugin) askLater(q question) bool {
-	h := &p.hints
+func (h *hints) askLater(q question) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if p.handle == nil || len(h.later) == maxQuestions {
+	if h.plugin.handle == nil || len(h.later) == maxQuestions {
 		return false
 	}
 	h.later = append(h.later, q)
 	if !h.answering {
 		h.answering = true
-		go p.answerLater()
+		go h.answerLater()
 	}
 	return true
 }
 
 // answerLater wakes the pods that the guest lets run on one of the nodes that they were
 // asked about, until there are no more questions.
-func (p *plugin) answerLater() {
-	h := &p.hints
-	for !p.closed.Load() {
+func (h *hints) answerLater() {
+	for !h.plugin.pool.closed.Load() {
 		h.mu.Lock()
 		questions := h.later
 		h.later, h.answering = nil, len(questions) > 0
@@ -106,9 +105,9 @@ func (p *plugin) answerLater() {
 		slices.SortStableFunc(questions, func(a, b question) int { return cmp.Compare(a.pod.UID, b.pod.UID) })
 		var woken types.UID
 		for _, q := range questions {
-			if q.pod.UID != woken && (time.Since(q.since) > patience || !p.rejects(q.pod, q.node)) {
+			if q.pod.UID != woken && (time.Since(q.since) > patience || !h.rejects(q.pod, q.node)) {
 				woken = q.pod.UID
-				p.handle.Activate(klog.FromContext(p.ctx), map[string]*v1.Pod{klog.KObj(q.pod).String(): q.pod})
+				h.plugin.handle.Activate(klog.FromContext(h.plugin.ctx), map[string]*v1.Pod{klog.KObj(q.pod).String(): q.pod})
 			}
 		}
 	}
@@ -116,33 +115,33 @@ func (p *plugin) answerLater() {
 
 // rejects reports whether a guest keeps a pod from a node, which it is asked where that is
 // not known. After a call that has failed it reports false for a while, and asks nothing.
-func (p *plugin) rejects(pod *v1.Pod, node *v1.Node) bool {
-	if time.Since(time.Unix(0, p.hints.failed.Load())) < afterFailure {
+func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
+	if time.Since(time.Unix(0, h.failed.Load())) < afterFailure {
 		return false
 	}
-	c := &cycle{pass: &pass{pod: pod, hint: true, view: nodeView{p.bindingView, node}}}
-	if c.known = p.answers.About(pod, nil); c.known == nil {
+	c := &cycle{pass: &pass{plugin: h.plugin, pod: pod, hint: true, view: nodeView{h.plugin.bindingView, node}}}
+	if c.known = h.plugin.answers.About(pod, nil); c.known == nil {
 		return false
 	}
-	rejected, known := p.rejection(c.known, node)
-	if !known && p.guest.Active.Has(abi.PreFilter) {
-		_, _ = p.recallPreFilter(c)
-		rejected, known = p.rejection(c.known, node)
+	rejected, known := h.rejection(c.known, node)
+	if !known && h.plugin.guest.Active.Has(abi.PreFilter) {
+		_, _ = c.recallPreFilter()
+		rejected, known = h.rejection(c.known, node)
 	}
-	if !known && p.guest.Active.Has(abi.Filter) {
-		_, _ = p.learn(c, abi.Filter, node.Name, c.known.NumberOf(node))
-		rejected, known = p.rejection(c.known, node)
+	if !known && h.plugin.guest.Active.Has(abi.Filter) {
+		_, _ = c.learn(abi.Filter, node.Name, c.known.NumberOf(node))
+		rejected, known = h.rejection(c.known, node)
 	}
 	if !known {
-		p.hints.failed.Store(time.Now().UnixNano())
+		h.failed.Store(time.Now().UnixNano())
 	}
 	return rejected
 }
 
 // rejection reports whether a guest has answered that a pod cannot run on a node, if it is
 // known.
-func (p *plugin) rejection(about *answers.About, node *v1.Node) (rejected, known bool) {
-	if p.guest.Active.Has(abi.PreFilter) {
+func (h *hints) rejection(about *answers.About, node *v1.Node) (rejected, known bool) {
+	if h.plugin.guest.Active.Has(abi.PreFilter) {
 		a := about.PreFilter()
 		if a == nil {
 			return false, false
@@ -155,8 +154,8 @@ func (p *plugin) rejection(about *answers.About, node *v1.Node) (rejected, known
 			return true, true
 		}
 	}
-	v, known := p.guest.Constants[abi.Filter], true
-	if p.guest.Active.Has(abi.Filter) {
+	v, known := h.plugin.guest.Constants[abi.Filter], true
+	if h.plugin.guest.Active.Has(abi.Filter) {
 		v, known = about.Get(abi.Filter, about.NumberOf(node))
 	}
 	return known && statusOf(abi.Filter, v).IsRejected(), known

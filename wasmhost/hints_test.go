@@ -114,7 +114,7 @@ func TestAPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 	r := openRemembering(t, "decides_by_slow", Args{})
 	woken := make(chan string, 1)
 	r.Activated = func(p *v1.Pod) { woken <- p.Name }
-	if !r.p.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now().Add(-patience - time.Second)}) {
+	if !r.p.hints.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now().Add(-patience - time.Second)}) {
 		t.Fatal("there is no room")
 	}
 	select {
@@ -123,7 +123,7 @@ func TestAPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 		t.Fatal("it is not woken")
 	}
 	r.p.handle = nil
-	if r.p.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now()}) {
+	if r.p.hints.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now()}) {
 		t.Error("it is to be woken by nobody")
 	}
 }
@@ -142,7 +142,7 @@ func TestAllCallsOfACycleAreBounded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := openRemembering(t, "decides_by_slow", Args{CallTimeout: NoCallTimeout}, nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
 			calls := 0
-			r.p.cycleView = slow{r.p.cycleView, func() { calls++; r.p.watchdog.looks.Add(tt.looks) }}
+			r.p.cycleView = slow{r.p.cycleView, func() { calls++; r.p.pool.watchdog.looks.Add(tt.looks) }}
 			state, p := framework.NewCycleState(), about("web", "x")
 			if _, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() || calls != tt.before {
 				t.Errorf("PreFilter: %v, after %d calls", status, calls)

@@ -17,18 +17,18 @@ func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	p.end(p.pool.release(pod.UID)) // where its last cycle did not end as it should
+	p.pool.release(pod.UID) // where its last cycle did not end as it should
 	c := p.begin(state, pod)
 	if c.known = p.answers.About(pod, nodes); c.known != nil {
 		p.metrics.flush()
 	}
 	var a answers.PreFilter
-	_, status := p.judge(c, abi.PreFilter, func() (_ abi.Verdict, err error) {
-		a, err = p.recallPreFilter(c)
+	_, status := c.judge(abi.PreFilter, func() (_ abi.Verdict, err error) {
+		a, err = c.recallPreFilter()
 		return a.Verdict, err
 	})
 	if status.IsSuccess() {
-		return p.narrow(c, a.Result)
+		return c.narrow(a.Result)
 	}
 	return a.Result, status
 }
@@ -54,7 +54,7 @@ func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 // change makes a change in a cycle, for one instance now and for others later.
 func (p *plugin) change(state fwk.CycleState, pod *v1.Pod, made *change) *fwk.Status {
 	c := p.cycleFor(state, pod)
-	_, status := p.decide(c, made.hook, abi.In{Target: made.target, NodeName: made.node}, func(i *instance, _ *abi.Out) {
+	_, status := c.decide(made.hook, abi.In{Target: made.target, NodeName: made.node}, func(i *instance, _ *abi.Out) {
 		c.changes, i.seen.changes = append(c.changes, made), append(i.seen.changes, made)
 	})
 	return status
@@ -67,7 +67,7 @@ type filterHooks struct{ p *plugin }
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	c := f.p.cycleFor(state, pod)
-	_, status := f.p.judge(c, abi.Filter, func() (abi.Verdict, error) { return f.p.recall(c, abi.Filter, node) })
+	_, status := c.judge(abi.Filter, func() (abi.Verdict, error) { return c.recall(abi.Filter, node) })
 	return status
 }
 
@@ -91,7 +91,7 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	}
 	nominated := ""
 	in := abi.In{Statuses: func() any { return codesOf(nodes) }}
-	v, status := f.p.decide(c, abi.PostFilter, in, func(_ *instance, out *abi.Out) { nominated = out.NominatedNode })
+	v, status := c.decide(abi.PostFilter, in, func(_ *instance, out *abi.Out) { nominated = out.NominatedNode })
 	if status.IsSuccess() && nominated == "" {
 		status = fwk.NewStatus(fwk.Unschedulable)
 	}
@@ -134,7 +134,7 @@ type scoreHooks struct{ p *plugin }
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	c := h.p.cycleFor(state, pod)
 	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
-	_, status := h.p.decide(c, abi.PreScore, in, func(i *instance, _ *abi.Out) {
+	_, status := c.decide(abi.PreScore, in, func(i *instance, _ *abi.Out) {
 		i.seen.prescore = true
 		c.scored.Store(&nodes)
 	})
@@ -143,7 +143,7 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
-	v, status := h.p.judge(c, abi.Score, func() (abi.Verdict, error) { return h.p.recall(c, abi.Score, node) })
+	v, status := c.judge(abi.Score, func() (abi.Verdict, error) { return c.recall(abi.Score, node) })
 	return int64(v.Number), status
 }
 
@@ -163,7 +163,7 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	}
 	var changed map[string]int64
 	in := abi.In{Scores: func() any { return byName }}
-	_, status := h.p.decide(h.p.cycleFor(state, pod), abi.NormalizeScore, in, func(_ *instance, out *abi.Out) { changed = out.Scores })
+	_, status := h.p.cycleFor(state, pod).decide(abi.NormalizeScore, in, func(_ *instance, out *abi.Out) { changed = out.Scores })
 	if !status.IsSuccess() || len(changed) == 0 {
 		return status // the guest has nothing to change
 	}

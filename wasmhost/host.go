@@ -188,7 +188,7 @@ func (s *Started) Describe() (d Description) {
 	}
 	slot := p.pool.lock()
 	defer p.pool.unlock(slot)
-	if p.provide(slot) == nil {
+	if slot.provide() == nil {
 		d.Memory = int64(slot.instance.memory)
 	}
 	return d

@@ -27,8 +27,8 @@ func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.watchdog.count() != 1 {
-			t.Errorf("%d instances", started.p.watchdog.count())
+		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.pool.watchdog.count() != 1 {
+			t.Errorf("%d instances", started.p.pool.watchdog.count())
 		}
 	}
 	if len(h.plugins) != 2 || len(h.caches) != 1 {

@@ -6,23 +6,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// What hooks a guest may have before those of the binding cycle.
-type (
-	filtering struct {
-		*plugin
-		filterHooks
-	}
-	scoring struct {
-		*plugin
-		scoreHooks
-	}
-	deciding struct {
-		*plugin
-		filterHooks
-		scoreHooks
-	}
-)
-
 // mask gives p the interfaces of the hooks that its guest has: the framework finds out
 // by type assertion where to call a plugin. A type cannot be put together at run time,
 // so each combination stands here.
@@ -33,30 +16,44 @@ func mask(p *plugin) fwk.Plugin {
 	switch {
 	case filters && scores && binds:
 		return struct {
-			deciding
+			*plugin
+			filterHooks
+			scoreHooks
 			bindingHooks
-		}{deciding{p, filter, score}, binding}
+		}{p, filter, score, binding}
 	case filters && binds:
 		return struct {
-			filtering
+			*plugin
+			filterHooks
 			bindingHooks
-		}{filtering{p, filter}, binding}
+		}{p, filter, binding}
 	case scores && binds:
 		return struct {
-			scoring
+			*plugin
+			scoreHooks
 			bindingHooks
-		}{scoring{p, score}, binding}
+		}{p, score, binding}
 	case binds:
 		return struct {
 			*plugin
 			bindingHooks
 		}{p, binding}
 	case filters && scores:
-		return deciding{p, filter, score}
+		return struct {
+			*plugin
+			filterHooks
+			scoreHooks
+		}{p, filter, score}
 	case filters:
-		return filtering{p, filter}
+		return struct {
+			*plugin
+			filterHooks
+		}{p, filter}
 	case scores:
-		return scoring{p, score}
+		return struct {
+			*plugin
+			scoreHooks
+		}{p, score}
 	}
 	return p
 }

@@ -13,19 +13,19 @@ import (
 
 // narrow names to the scheduler the nodes that the guest lets the pod run on, if these
 // are known. result is what the guest itself has answered.
-func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if c.known == nil || !p.guest.Active.Has(abi.Filter) || c.known.Len() == 0 {
+func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Len() == 0 {
 		return result, nil
 	}
 	passing := c.known.Passing()
 	if passing != nil {
-		p.recheckRejected(c, passing)
+		c.recheckRejected(passing)
 	} else {
-		p.askAboutUnknown(c)
+		c.askAboutUnknown()
 		passing = c.known.Passing()
 	}
 	switch {
-	case passing == nil || p.answers.Off():
+	case passing == nil || c.plugin.answers.Off():
 		return result, nil
 	case passing.Nodes == 0:
 		c.rejected = true
@@ -43,20 +43,20 @@ func (p *plugin) narrow(c *cycle, result *fwk.PreFilterResult) (*fwk.PreFilterRe
 // recheckRejected asks again about one of the nodes that are not named: no Filter is called
 // for them. It does so as often as Filter would for all of them. For a pod that is rejected,
 // it always does so: nothing else would find a contract violation.
-func (p *plugin) recheckRejected(c *cycle, passing *naming.Named) {
+func (c *cycle) recheckRejected(passing *naming.Named) {
 	nodes := c.known.Len()
 	rejected := nodes - passing.Nodes
 	switch {
 	case rejected == 0 || passing.Nodes > 0 && passing.Result == nil: // each has its Filter
 		return
-	case passing.Nodes > 0 && !p.answers.Recheck(rejected), !c.known.MayRecheck():
+	case passing.Nodes > 0 && !c.plugin.answers.Recheck(rejected), !c.known.MayRecheck():
 		return
 	}
 	first := rand.IntN(nodes)
 	for i := range nodes {
 		name, node := c.known.At((first + i) % nodes)
 		if v, _ := c.known.Get(abi.Filter, node); v.Code != 0 {
-			p.recheck(c, abi.Filter, name, answers.PreFilter{Verdict: v})
+			c.recheck(abi.Filter, name, answers.PreFilter{Verdict: v})
 			return
 		}
 	}
@@ -71,18 +71,18 @@ const (
 
 // askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
 // yet. Filter asks about those for which there is no time.
-func (p *plugin) askAboutUnknown(c *cycle) {
+func (c *cycle) askAboutUnknown() {
 	began, verdicts := time.Now(), map[answers.Node]abi.Verdict{}
 	for asked, place := range c.known.Unknown() {
 		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
 			break
 		}
 		name, node := c.known.At(place)
-		v, err := p.ask(c, abi.Filter, abi.In{NodeName: name}, nil)
+		v, err := c.ask(abi.Filter, abi.In{NodeName: name}, nil)
 		if err != nil || fwk.Code(v.Code) == fwk.Error {
 			break
 		}
-		p.metrics.asked.Inc()
+		c.plugin.metrics.asked.Inc()
 		if worthKeeping(abi.Filter, v) {
 			verdicts[node] = v
 		}

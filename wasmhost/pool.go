@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,96 +11,65 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// instance is an instance of a guest, and what the host knows of it.
-type instance struct {
-	*abi.Instance
-	seen   seen
-	memory uint32 // as the metrics have it, in bytes
-}
-
-// slot is a place for an instance. The goroutine that has locked it may call the
-// instance, make one if there is none, and drop it.
-type slot struct {
-	busy     atomic.Bool
-	instance *instance
-	lost     bool      // the last instance has trapped
-	bound    bool      // the slot is a pod's own
-	_        [128]byte // keeps what another processor writes to off this cache line
-}
-
-func (s *slot) tryLock() bool { return !s.busy.Load() && s.busy.CompareAndSwap(false, true) }
-
-// pool hands out instances: to scheduling cycles, any that is free; to a pod in
-// permit or binding, its own.
+// pool has the instances of a guest. It hands them out: to scheduling cycles, any that is
+// free; to a pod in permit or binding, its own.
 type pool struct {
-	slots   []slot
-	hints   sync.Pool     // of *slot: the one that a processor had last
-	waiting atomic.Int64  // goroutines that found no slot free
-	freed   chan struct{} // wakes them
+	name, url string // of the plugin and its guest, for logs and metrics
+	guest     *abi.Guest
+	settings  abi.Settings
+	ctx       context.Context // of the start, for the values in it
 
-	bound sync.Map       // of pods in permit or binding, by UID: the *slot
-	spare chan *instance // that such pods no longer need
+	mu      sync.Mutex
+	freed   *sync.Cond
+	free    []*slot // the one that was used last at the end: its instance has seen most of the cycle
+	waiting int     // goroutines that found no slot free
+
+	bound    sync.Map       // of pods in permit or binding, by UID: the *slot
+	spare    chan *instance // that such pods no longer need
+	watchdog watchdog
+	closed   atomic.Bool
 }
 
 // maxSpare is how many instances are kept for pods to come.
 const maxSpare = 8
 
-func newPool(instances int) *pool {
-	return &pool{slots: make([]slot, instances), freed: make(chan struct{}, instances), spare: make(chan *instance, maxSpare)}
+// fill makes the slots for scheduling cycles.
+func (p *pool) fill(instances int) {
+	p.freed, p.free, p.spare = sync.NewCond(&p.mu), nil, make(chan *instance, maxSpare)
+	for range instances {
+		p.free = append(p.free, &slot{pool: p})
+	}
 }
 
-// lock waits for a slot. To park a goroutine and wake it takes longer than a call, so
-// it first tries for some ten microseconds. With one instance of v2, 1,000 nodes and
-// four busy cores, that schedules a fifth more pods per second than parking at once.
+// lock waits for a slot.
 func (p *pool) lock() *slot {
-	if len(p.slots) > 1 {
-		if hint, _ := p.hints.Get().(*slot); hint != nil && hint.tryLock() {
-			return hint
-		}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting++
+	for len(p.free) == 0 {
+		p.freed.Wait()
 	}
-	for range tries {
-		if s := p.tryLock(); s != nil {
-			return s
-		}
-		for range pause {
-		}
-	}
-	p.waiting.Add(1)
-	defer p.waiting.Add(-1)
-	for {
-		if s := p.tryLock(); s != nil {
-			return s
-		}
-		<-p.freed
-	}
+	p.waiting--
+	return p.pop()
 }
 
-const (
-	tries = 300
-	pause = 100 // rounds of an empty loop between two tries
-)
-
-func (p *pool) tryLock() *slot {
-	for i := range p.slots {
-		if p.slots[i].tryLock() {
-			return &p.slots[i]
-		}
-	}
-	return nil
+func (p *pool) pop() *slot {
+	last := len(p.free) - 1
+	s := p.free[last]
+	p.free = p.free[:last]
+	return s
 }
 
 // unlock gives a slot back.
 func (p *pool) unlock(s *slot) {
-	s.busy.Store(false)
-	if p.waiting.Load() > 0 {
-		select {
-		case p.freed <- struct{}{}:
-		default: // a goroutine is being woken already
-		}
+	if s.bound != nil {
+		s.bound.Unlock()
+		return
 	}
-	if !s.bound && len(p.slots) > 1 {
-		p.hints.Put(s)
-	}
+	p.mu.Lock()
+	p.free = append(p.free, s)
+	p.mu.Unlock()
+	p.freed.Signal()
 }
 
 // boundTo locks the slot that a pod has to itself, if there is one.
@@ -109,9 +79,7 @@ func (p *pool) boundTo(pod types.UID) *slot {
 		return nil
 	}
 	s := own.(*slot)
-	for !s.tryLock() { // hardly ever: the calls for a pod come one after another
-		time.Sleep(10 * time.Microsecond)
-	}
+	s.bound.Lock() // nobody has it for long: the calls for a pod come one after another
 	return s
 }
 
@@ -120,26 +88,27 @@ func (p *pool) bind(pod types.UID, s *slot) {
 	if _, ok := p.bound.Load(pod); ok || s.instance == nil {
 		return
 	}
-	p.bound.Store(pod, &slot{instance: s.instance, bound: true})
+	p.bound.Store(pod, &slot{pool: p, instance: s.instance, bound: new(sync.Mutex)})
 	s.instance = nil
 }
 
-// release takes back the instance that was a pod's own, if there is one. It returns the
-// instance if there are enough without it.
-func (p *pool) release(pod types.UID) (unneeded *instance) {
+// release takes back the instance that was a pod's own, if there is one, and ends it if there
+// are enough without it.
+func (p *pool) release(pod types.UID) {
 	s := p.boundTo(pod)
 	if s == nil {
-		return nil
+		return
 	}
+	defer p.unlock(s)
 	p.bound.Delete(pod)
 	if s.instance == nil {
-		return nil
+		return
 	}
 	select {
 	case p.spare <- s.instance:
-		return nil
+		s.instance = nil
 	default:
-		return s.instance
+		s.drop()
 	}
 }
 
@@ -153,13 +122,56 @@ func (p *pool) takeSpare() *instance {
 	}
 }
 
-// all are the slots that there are now.
-func (p *pool) all() (all []*slot) {
-	for i := range p.slots {
-		all = append(all, &p.slots[i])
+// closeInstance closes an instance, if there is one.
+func (p *pool) closeInstance(i *instance) {
+	if i == nil {
+		return
 	}
-	for _, s := range p.bound.Range {
-		all = append(all, s.(*slot))
+	_ = i.Close(context.Background())
+	p.watchdog.running.Delete(i)
+	instances.WithLabelValues(p.name).Dec()
+	memory.WithLabelValues(p.name).Add(-float64(i.memory))
+}
+
+// countMemory tells the metrics how big an instance is.
+func (p *pool) countMemory(i *instance) {
+	if size := i.MemorySize(); size != i.memory {
+		memory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
+		i.memory = size
 	}
-	return all
+}
+
+// closePatience is how long end waits for calls.
+const closePatience = 5 * time.Second
+
+// end ends all instances of a pool that is closed, and the calls that are under way. It reports
+// false if a call that cannot be interrupted has not returned in time.
+func (p *pool) end() bool {
+	p.watchdog.interrupt(errClosed)
+	deadline := time.Now().Add(closePatience)
+	for ; p.watchdog.count() > 0; time.Sleep(time.Millisecond) { // again where an instance is busy, or moved meanwhile
+		if time.Now().After(deadline) {
+			return false
+		}
+		p.endIdle()
+	}
+	return true
+}
+
+// endIdle ends the instances that are not being called.
+func (p *pool) endIdle() {
+	p.mu.Lock()
+	for _, s := range p.free {
+		s.drop()
+	}
+	p.mu.Unlock()
+	for _, own := range p.bound.Range {
+		if s := own.(*slot); s.bound.TryLock() {
+			s.drop()
+			p.unlock(s)
+		}
+	}
+	for range maxSpare {
+		p.closeInstance(p.takeSpare())
+	}
 }

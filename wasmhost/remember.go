@@ -38,23 +38,23 @@ func named(a *answers.PreFilter) func(*instance, *abi.Out) {
 }
 
 // recallPreFilter remembers what a guest answers to PreFilter, or asks.
-func (p *plugin) recallPreFilter(c *cycle) (answers.PreFilter, error) {
+func (c *cycle) recallPreFilter() (answers.PreFilter, error) {
 	if c.known != nil {
 		if known := c.known.PreFilter(); known != nil {
-			if p.mayRecheck(c) {
-				return p.recheck(c, abi.PreFilter, "", *known), nil
+			if c.mayRecheck() {
+				return c.recheck(abi.PreFilter, "", *known), nil
 			}
-			p.metrics.recalled.Add(1)
+			c.plugin.metrics.recalled.Add(1)
 			return *known, nil
 		}
 	}
 	var a answers.PreFilter
-	v, err := p.ask(c, abi.PreFilter, abi.In{}, named(&a))
+	v, err := c.ask(abi.PreFilter, abi.In{}, named(&a))
 	a.Verdict = v
 	if err != nil || c.known == nil {
 		return a, err
 	}
-	p.metrics.asked.Inc()
+	c.plugin.metrics.asked.Inc()
 	if worthKeeping(abi.PreFilter, v) {
 		c.known.PutPreFilter(&a)
 	}
@@ -62,32 +62,32 @@ func (p *plugin) recallPreFilter(c *cycle) (answers.PreFilter, error) {
 }
 
 // recall remembers what a guest answers to Filter or Score about a node, or asks.
-func (p *plugin) recall(c *cycle, hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
-	if c.known == nil || p.answers.Off() {
-		return p.ask(c, hook, abi.In{NodeName: node.Node().Name}, nil)
+func (c *cycle) recall(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
+	if c.known == nil || c.plugin.answers.Off() {
+		return c.ask(hook, abi.In{NodeName: node.Node().Name}, nil)
 	}
 	number := c.known.Number(node)
 	v, known := c.known.Get(hook, number)
 	switch {
 	case !known:
-		return p.learn(c, hook, node.Node().Name, number)
-	case p.mayRecheck(c):
-		return p.recheck(c, hook, node.Node().Name, answers.PreFilter{Verdict: v}).Verdict, nil
+		return c.learn(hook, node.Node().Name, number)
+	case c.mayRecheck():
+		return c.recheck(hook, node.Node().Name, answers.PreFilter{Verdict: v}).Verdict, nil
 	}
-	p.metrics.recalled.Add(1)
+	c.plugin.metrics.recalled.Add(1)
 	return v, nil
 }
 
 // mayRecheck is true where an answer is one of those that are asked for again.
-func (p *plugin) mayRecheck(c *cycle) bool { return p.answers.Recheck(1) && c.known.MayRecheck() }
+func (c *cycle) mayRecheck() bool { return c.plugin.answers.Recheck(1) && c.known.MayRecheck() }
 
 // learn asks a guest about a node, and remembers the answer by the node's number.
-func (p *plugin) learn(c *cycle, hook abi.Hook, name string, node answers.Node) (abi.Verdict, error) {
-	v, err := p.ask(c, hook, abi.In{NodeName: name}, nil)
+func (c *cycle) learn(hook abi.Hook, name string, node answers.Node) (abi.Verdict, error) {
+	v, err := c.ask(hook, abi.In{NodeName: name}, nil)
 	if err != nil {
 		return v, err
 	}
-	p.metrics.asked.Inc()
+	c.plugin.metrics.asked.Inc()
 	if worthKeeping(hook, v) {
 		c.known.Put(hook, map[answers.Node]abi.Verdict{node: v})
 	}
@@ -115,10 +115,10 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 // shows nothing, since the machine may be too busy: pods like this one are not rechecked
 // any more. A trap shows something if a fresh instance traps, too: the first one may have
 // run out of memory.
-func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answers.PreFilter) answers.PreFilter {
-	p.metrics.rechecked.Inc()
+func (c *cycle) recheck(hook abi.Hook, node string, remembered answers.PreFilter) answers.PreFilter {
+	c.plugin.metrics.rechecked.Inc()
 	ask := func() (a answers.PreFilter, err error) {
-		a.Verdict, err = p.try(c, hook, abi.In{NodeName: node}, named(&a))
+		a.Verdict, err = c.try(hook, abi.In{NodeName: node}, named(&a))
 		return a, err
 	}
 	again, err := ask()
@@ -128,10 +128,10 @@ func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answer
 	switch {
 	case err == nil && (again.Same(remembered) || again.Reason() == abi.OutOfReasons):
 	case err == nil:
-		p.violated(c, hook, node, remembered, inWords(again.Verdict))
+		c.violated(hook, node, remembered, inWords(again.Verdict))
 		return again
 	case errors.As(err, &trapped{}):
-		p.violated(c, hook, node, remembered, err.Error())
+		c.violated(hook, node, remembered, err.Error())
 	default:
 		c.known.NoRecheck()
 	}
@@ -140,14 +140,14 @@ func (p *plugin) recheck(c *cycle, hook abi.Hook, node string, remembered answer
 
 // violated ends what is remembered of a guest that has answered the same question in two
 // ways.
-func (p *plugin) violated(c *cycle, hook abi.Hook, node string, remembered answers.PreFilter, again string) {
-	if !p.answers.Stop() {
+func (c *cycle) violated(hook abi.Hook, node string, remembered answers.PreFilter, again string) {
+	if !c.plugin.answers.Stop() {
 		return
 	}
-	p.metrics.violations.Inc()
-	klog.FromContext(p.ctx).Error(nil, "The Wasm guest decides by more than it declares: nothing is remembered of it until the next start",
-		"plugin", p.name, "guest", p.url, "export", hook.String(), "pod", klog.KObj(c.pod), "node", node,
-		"remembered", inWords(remembered.Verdict), "asked again", again, "declared", p.decidesBy.String())
+	c.plugin.metrics.violations.Inc()
+	klog.FromContext(c.plugin.ctx).Error(nil, "The Wasm guest decides by more than it declares: nothing is remembered of it until the next start",
+		"plugin", c.plugin.name, "guest", c.plugin.url, "export", hook.String(), "pod", klog.KObj(c.pod), "node", node,
+		"remembered", inWords(remembered.Verdict), "asked again", again, "declared", c.plugin.decidesBy.String())
 }
 
 // inWords is a verdict as it is logged.

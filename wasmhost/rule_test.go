@@ -35,8 +35,8 @@ func TestHowManyInstancesAGuestMayHave(t *testing.T) {
 			if tt.want == parallel {
 				want = runtime.GOMAXPROCS(0)
 			}
-			if p.sharing != tt.want || len(p.pool.slots) != want {
-				t.Errorf("got %v and %d slots, want %v and %d", p.sharing, len(p.pool.slots), tt.want, want)
+			if p.sharing != tt.want || len(p.pool.free) != want {
+				t.Errorf("got %v and %d slots, want %v and %d", p.sharing, len(p.pool.free), tt.want, want)
 			}
 		})
 	}

@@ -156,8 +156,10 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 			})
 		}
 		eventually.Succeeds(t, "all wait for the instance", func(context.Context) error {
-			if waiting := p.pool.waiting.Load(); waiting < goroutines {
-				return fmt.Errorf("%d wait", waiting)
+			p.pool.mu.Lock()
+			defer p.pool.mu.Unlock()
+			if p.pool.waiting < goroutines {
+				return fmt.Errorf("%d wait", p.pool.waiting)
 			}
 			return nil
 		})

@@ -14,7 +14,7 @@ import (
 // fields that it declares. Events cannot be registered later. So all that the guest waits
 // for are registered, and where nothing is remembered any more, each counts as it does
 // for a guest that declares nothing.
-func (p *plugin) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint {
+func (h *hints) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint {
 	if own.Event.Resource == fwk.Node && own.Event.ActionType&fwk.Add != 0 {
 		// Else the scheduler would register this by itself, without a hint, and so
 		// wake all pods by it.
@@ -23,8 +23,8 @@ func (p *plugin) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint
 	undeclared := own.QueueingHintFn
 	own.QueueingHintFn = func(logger klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 		switch {
-		case !p.answers.Off():
-			return p.afterChange(pod, oldObj, newObj), nil
+		case !h.plugin.answers.Off():
+			return h.afterChange(pod, oldObj, newObj), nil
 		case undeclared != nil:
 			return undeclared(logger, pod, oldObj, newObj)
 		}
@@ -35,15 +35,15 @@ func (p *plugin) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint
 
 // afterChange wakes a pod when one of its own declared fields has another value, or when
 // the guest lets it run on a node that is new or has another value in a declared field.
-func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
+func (h *hints) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	switch after := newObj.(type) {
 	case *v1.Pod:
-		if before, _ := oldObj.(*v1.Pod); before != nil && after.UID == pod.UID && differ(p.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
+		if before, _ := oldObj.(*v1.Pod); before != nil && after.UID == pod.UID && differ(h.plugin.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
 			return fwk.Queue
 		}
 	case *v1.Node:
 		before, _ := oldObj.(*v1.Node)
-		if (before == nil || p.mayDiffer(before, after)) && p.helps(pod, after) {
+		if (before == nil || h.mayDiffer(before, after)) && h.helps(pod, after) {
 			return fwk.Queue
 		}
 	}
@@ -53,9 +53,9 @@ func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 // mayDiffer reports whether a guest may answer otherwise about a node that has changed. One
 // that declares no fields of nodes, and names nodes in PreFilter, knows by itself which
 // changes count.
-func (p *plugin) mayDiffer(before, after *v1.Node) bool {
-	fields := p.decidesBy.Node
-	return differ(fields, &before.ObjectMeta, &after.ObjectMeta) || len(fields) == 0 && p.guest.Active.Has(abi.PreFilter)
+func (h *hints) mayDiffer(before, after *v1.Node) bool {
+	fields := h.plugin.decidesBy.Node
+	return differ(fields, &before.ObjectMeta, &after.ObjectMeta) || len(fields) == 0 && h.plugin.guest.Active.Has(abi.PreFilter)
 }
 
 // differ reports whether one of the fields has another value.

@@ -130,7 +130,7 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	}()
 	p := inside(pl)
 	eventually.Succeeds(t, "the guest is called", func(context.Context) error {
-		if p.watchdog.calling() == 0 {
+		if p.pool.watchdog.calling() == 0 {
 			return errors.New("no call lasts")
 		}
 		return nil
