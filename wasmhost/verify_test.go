@@ -82,7 +82,7 @@ func TestAGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 		{"signed", ours.sign(t, wasm), []string{ours.file}, ""},
 		{"signed by one of two", ours.sign(t, wasm), []string{other.file, ours.file}, ""},
 		{"a key in the configuration", ours.sign(t, wasm), []string{string(text)}, ""},
-		{"no signature", "", []string{ours.file}, guest + ".sigstore.json: "},
+		{"no signature", "", []string{ours.file}, "its signature, file://" + guest + ".sigstore.json: "},
 		{
 			"another key", other.sign(t, wasm), []string{ours.file},
 			"its signature is of other bytes, or by another key; keys that may sign: " + ours.file,

@@ -102,12 +102,17 @@ func push(ctx context.Context, ref name.Tag, wasm []byte, annotations map[string
 }
 
 func newPull() *cobra.Command {
-	return &cobra.Command{
+	var keys []string
+	cmd := &cobra.Command{
 		Use:   "pull URL FILE",
 		Short: "Writes a guest into a file, from a registry (oci://…) or a web server, as the scheduler would fetch it",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			wasm, err := new(wasmhost.Host).Fetch(cmd.Context(), wasmhost.Args{GuestURL: urlOf(given[0])})
+			args := wasmhost.Args{GuestURL: urlOf(given[0])}
+			if len(keys) > 0 {
+				args.Verify = &wasmhost.Verify{Keys: keys}
+			}
+			wasm, err := new(wasmhost.Host).Fetch(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -118,4 +123,6 @@ func newPull() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringSliceVar(&keys, "key", nil, "public key by cosign, a file; the guest must be signed with one of them")
+	return cmd
 }

@@ -13,11 +13,11 @@ import (
 
 // The limits of what is read to find a signature.
 const (
-	maxBundle  = 1 << 20 // bytes
-	maxBundles = 8
+	maxBundle    = 1 << 20 // bytes
+	maxReferrers = 16
 )
 
-// bundleType is the type of a signature by cosign in a registry
+// bundleType is the type of the one layer of a signature by cosign in a registry
 // (https://github.com/sigstore/cosign/blob/main/specs/BUNDLE_SPEC.md).
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
@@ -43,21 +43,22 @@ func (f Fetcher) Signatures(ctx context.Context, from Source, wasm []byte) (bund
 
 func (f Fetcher) beside(ctx context.Context, from Source, wasm []byte) (bundles [][]byte, digest [sha256.Size]byte, err error) {
 	var one []byte
+	signature := from.with(suffix)
 	if from.scheme == "file" {
-		one, err = readWithin(ctx, from.rest+suffix, maxBundle)
+		one, err = readWithin(ctx, signature.rest, maxBundle)
 	} else {
-		one, err = f.download(ctx, from.with(suffix), maxBundle)
+		one, err = f.download(ctx, signature, maxBundle)
 	}
 	if err != nil {
-		return nil, digest, fmt.Errorf("its signature, %s: %w", from.with(suffix), err)
+		return nil, digest, fmt.Errorf("its signature, %s: %w", signature, err)
 	}
 	return [][]byte{one}, sha256.Sum256(wasm), nil
 }
 
 // with is the source with a longer path.
 func (s Source) with(suffix string) Source {
-	if s.url == nil {
-		return s
+	if s.scheme == "file" || s.url == nil {
+		return Parse(s.scheme + "://" + s.rest + suffix)
 	}
 	longer := *s.url
 	longer.Path += suffix
@@ -74,7 +75,7 @@ func (f Fetcher) referrers(ctx context.Context, image string, wasm []byte) (bund
 	if err != nil {
 		return nil, digest, errReference
 	}
-	options := f.options(ctx, maxBundle, maxRequests+2*maxBundles)
+	options := f.options(ctx, maxBundle, maxRequests+2*maxReferrers)
 	puller, err := remote.NewPuller(options...)
 	if err != nil {
 		return nil, digest, err
@@ -97,8 +98,10 @@ func (f Fetcher) referrers(ctx context.Context, image string, wasm []byte) (bund
 	return bundles, digest, explainPull(err, "the registry's answer is not a list of signatures, or not one of them")
 }
 
+// bundlesOf reads the bundles about an image. Which referrer is a bundle, its manifest says: cosign
+// 3.0 writes another type into the list of a registry without the API for referrers.
 func bundlesOf(ctx context.Context, image name.Digest, puller *remote.Puller, options []remote.Option) (bundles [][]byte, err error) {
-	index, err := remote.Referrers(image, append(options, remote.WithFilter("artifactType", bundleType))...)
+	index, err := remote.Referrers(image, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -106,27 +109,27 @@ func bundlesOf(ctx context.Context, image name.Digest, puller *remote.Puller, op
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range list.Manifests[:min(len(list.Manifests), maxBundles)] {
+	for _, one := range list.Manifests[:min(len(list.Manifests), maxReferrers)] {
 		bundle, err := bundleOf(ctx, puller, image.Context().Digest(one.Digest.String()))
 		if err != nil {
 			return nil, err
 		}
-		bundles = append(bundles, bundle)
+		if bundle != nil {
+			bundles = append(bundles, bundle)
+		}
 	}
 	return bundles, nil
 }
 
-func bundleOf(ctx context.Context, puller *remote.Puller, signature name.Digest) ([]byte, error) {
-	described, err := puller.Get(ctx, signature)
-	if err != nil {
+// bundleOf is nil if a referrer is something else.
+func bundleOf(ctx context.Context, puller *remote.Puller, referrer name.Digest) ([]byte, error) {
+	described, err := puller.Get(ctx, referrer)
+	if err != nil || described.MediaType.IsIndex() {
 		return nil, err
 	}
 	manifest, err := parseManifest(described)
-	if err != nil {
+	if err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != bundleType {
 		return nil, err
 	}
-	if len(manifest.Layers) != 1 {
-		return nil, failure{text: "a signature in the registry does not have one layer"}
-	}
-	return readLayer(ctx, puller, signature.Context().Digest(manifest.Layers[0].Digest.String()))
+	return readLayer(ctx, puller, referrer.Context().Digest(manifest.Layers[0].Digest.String()))
 }

@@ -28,7 +28,7 @@ func (r images) attach(t *testing.T, image, artifactType string, layers ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.MediaType(artifactType))
+	about := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), "application/vnd.oci.empty.v1+json")
 	for _, content := range layers {
 		if about, err = mutate.AppendLayers(about, layer(content, types.MediaType(artifactType))); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 	for image, want := range map[string]string{
 		"unsigned:v1": "",
 		"moved:v1":    "the image has changed since the guest was fetched",
-		"two:v1":      "a signature in the registry does not have one layer",
+		"two:v1":      "",
 		"large:v1":    "a signature has more than 1048576 bytes",
 		"nobody:v1":   "the registry answered 404 Not Found",
 	} {
@@ -92,11 +92,11 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 func TestMoreSignaturesThanAreRead(t *testing.T) {
 	r := newRegistry(t, nil)
 	r.push(t, "guest:v1", layer(program, wasmLayers[0]))
-	for i := range maxBundles + 1 {
+	for i := range maxReferrers + 1 {
 		r.attach(t, "guest:v1", bundleType, fmt.Sprint(i))
 	}
 	f := Fetcher{Timeout: time.Minute}
-	if bundles, _, err := f.Signatures(t.Context(), Parse("oci://"+r.host+"/guest:v1"), []byte(program)); err != nil || len(bundles) != maxBundles {
+	if bundles, _, err := f.Signatures(t.Context(), Parse("oci://"+r.host+"/guest:v1"), []byte(program)); err != nil || len(bundles) != maxReferrers {
 		t.Errorf("got %d, %v", len(bundles), err)
 	}
 }

@@ -1,0 +1,91 @@
+package signature
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The bundles in testdata are by cosign 3.0.2:
+//
+//	cosign generate-key-pair
+//	cosign sign-blob --key cosign.key --use-signing-config=false --tlog-upload=false --bundle blob.sigstore.json guest.wasm
+//	cosign sign --key cosign.key --use-signing-config=false --tlog-upload=false localhost:5055/regex@sha256:e306…
+//
+// The second is the blob of the registry.
+const (
+	blob  = "\x00asm is how a guest begins\n"
+	image = "e30601c69a53ebe1ef3e014e643c4764622d0f767cc1bcc9de97b584a73c781a"
+)
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func imageDigest(t *testing.T) (digest [sha256.Size]byte) {
+	t.Helper()
+	if _, err := hex.Decode(digest[:], []byte(image)); err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+func TestWhatCosignHasSigned(t *testing.T) {
+	ofBlob, ofImage := read(t, "blob.sigstore.json"), read(t, "image.sigstore.json")
+	const wrong = "its signature is of other bytes, or by another key"
+	for _, tt := range []struct {
+		name    string
+		bundles []string
+		digest  [sha256.Size]byte
+		keys    []string
+		want    string // the error
+	}{
+		{"a blob", []string{ofBlob}, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, ""},
+		{"an image", []string{ofImage}, imageDigest(t), []string{"testdata/cosign.pub"}, ""},
+		{"the second of two signatures", []string{ofBlob, ofImage}, imageDigest(t), []string{"testdata/cosign.pub"}, ""},
+		{"the second of two keys", []string{ofImage}, imageDigest(t), []string{"testdata/other.pub", "testdata/cosign.pub"}, ""},
+		{"none", nil, imageDigest(t), []string{"testdata/cosign.pub"}, "it has no signature"},
+		{"a blob by another key", []string{ofBlob}, sha256.Sum256([]byte(blob)), []string{"testdata/other.pub"}, wrong},
+		{"an image by another key", []string{ofImage}, imageDigest(t), []string{"testdata/other.pub"}, wrong},
+		{"another blob", []string{ofBlob}, sha256.Sum256([]byte(blob + "!")), []string{"testdata/cosign.pub"}, wrong},
+		{"another image", []string{ofImage}, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, "its signature is of another digest"},
+		{
+			"a statement that was changed", []string{strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1)},
+			imageDigest(t), []string{"testdata/cosign.pub"}, wrong,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			keys, err := ReadKeys(tt.keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var bundles [][]byte
+			for _, bundle := range tt.bundles {
+				bundles = append(bundles, []byte(bundle))
+			}
+			got := ""
+			if err := Verify(bundles, tt.digest, keys); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestAnAttestationIsNoSignature: a statement by the same key about the same image that says
+// something else, here that it has a bill of materials.
+func TestAnAttestationIsNoSignature(t *testing.T) {
+	err := about([]byte(`{"predicateType":"https://spdx.dev/Document","subject":[{"digest":{"sha256":"`+image+`"}}]}`), imageDigest(t))
+	if err == nil || err.Error() != "what is signed is not the statement "+predicateSign {
+		t.Errorf("got %v", err)
+	}
+}
