@@ -62,11 +62,11 @@ func (*Plugin) Name() string { return Name }
 type state struct {
 	selector *regex.Selector
 	reasons  [regex.Excluded + 1][]string // by verdict
-	leftOut  string                       // why the nodes that were not named are rejected
+	excluded string                       // why the nodes that were not named are rejected
 }
 
-// LeftOut implements naming.LeftOut.
-func (s *state) LeftOut() string { return s.leftOut }
+// Excluded implements naming.Excluder.
+func (s *state) Excluded() string { return s.excluded }
 
 // Clone implements framework.StateData. A state does not depend on the nodes and pods that
 // preemption tries, so its copies share it.
@@ -96,7 +96,7 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, named.Rejected)
 	}
 	if named.Result != nil {
-		s.leftOut = named.Rejected
+		s.excluded = named.Rejected
 	}
 	return named.Result, nil
 }
@@ -150,8 +150,8 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 // PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named:
 // the scheduler did not try them, so it has no reason for them.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
-	if data, err := cycle.Read(stateKey); err == nil && data.(*state).leftOut != "" {
-		return nil, framework.NewStatus(framework.Unschedulable, data.(*state).leftOut)
+	if data, err := cycle.Read(stateKey); err == nil && data.(*state).excluded != "" {
+		return nil, framework.NewStatus(framework.Unschedulable, data.(*state).excluded)
 	}
 	return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were tried
 }

@@ -75,8 +75,8 @@ func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result
 func whyNotNamed(state framework.CycleState, limiting []string) string {
 	if len(limiting) == 1 {
 		data, _ := state.Read(naming.Key(limiting[0]))
-		if plugin, ok := data.(naming.LeftOut); ok && plugin.LeftOut() != "" {
-			return plugin.LeftOut()
+		if plugin, ok := data.(naming.Excluder); ok && plugin.Excluded() != "" {
+			return plugin.Excluded()
 		}
 	}
 	return fmt.Sprintf("PreFilter of %v names other nodes", limiting)

@@ -58,7 +58,7 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownOfAnObjectIsLeftOutWithANotice(t *testing.T) {
+func TestWhatIsNotKnownOfAnObjectIsSkippedWithANotice(t *testing.T) {
 	const spec = `"spec": {"containers": [{"name": "c", "images": "busybox"}], "schedulername": "mine"}`
 	pods := func(names ...string) (all []string) {
 		for _, name := range names {

@@ -90,7 +90,8 @@ func (c *cycle) Clone() fwk.StateData {
 	return &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
 }
 
-func (c *cycle) LeftOut() string { return c.excluded }
+// Excluded implements naming.Excluder.
+func (c *cycle) Excluded() string { return c.excluded }
 
 // seen is what an instance has seen.
 type seen struct {

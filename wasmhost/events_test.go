@@ -107,7 +107,7 @@ func TestAGuestNamesItsEvents(t *testing.T) {
 	}
 }
 
-func TestEventsThatDoNotExistAreLeftOutAndLogged(t *testing.T) {
+func TestEventsThatDoNotExistAreSkippedAndLogged(t *testing.T) {
 	for wrong, want := range map[string]string{
 		encoded(0, 1<<13): "action type 0x2000 for resource 0: its bits go from 0x1 to 0x1000",
 		encoded(11, 1):    "resource 11 does not exist",

@@ -170,7 +170,7 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 	}
 }
 
-func TestAGuestThatFailsIsLeftOutWhereItsArgsSaySo(t *testing.T) {
+func TestAGuestThatFailsIsSkippedWhereItsArgsSaySo(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{FailurePolicy: FailurePolicyIgnore})
 	for range 2 { // a new instance takes part in the next pod's cycle
 		if got := codes(schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b")); !slices.Equal(got, []fwk.Code{fwk.Success, fwk.Success, fwk.Success}) {

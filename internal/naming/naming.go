@@ -83,8 +83,9 @@ func Same(a, b []fwk.NodeInfo) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// Key is the key of a plugin's LeftOut in the CycleState.
+// Key is the key of a plugin's Excluder in the CycleState.
 func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin) }
 
-// LeftOut returns the Rejected of [Named] if nodes were named, or else "".
-type LeftOut interface{ LeftOut() string }
+// Excluder is what a plugin keeps in the CycleState. Excluded is the Rejected of [Named] if nodes
+// were named, or else "".
+type Excluder interface{ Excluded() string }

@@ -56,9 +56,9 @@ const (
 // needed are the kinds without which there is nothing to simulate.
 var needed = []string{"nodes", "pods"}
 
-// leftOut are kinds that a snapshot does not have. Pods of a job would end at
+// skipped are kinds that a snapshot does not have. Pods of a job would end at
 // once where nothing runs in them; without the job they stay.
-var leftOut = []string{"jobs", "cronjobs"}
+var skipped = []string{"jobs", "cronjobs"}
 
 // Read reads a cluster.
 func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
@@ -150,7 +150,7 @@ func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
 // list reads the objects of a kind, or notes why there are none.
 func (o Options) list(ctx context.Context, client kubernetes.Interface, kind snapshot.Kind, into *snapshot.Snapshot) error {
 	resource := kind.Resource.Resource
-	if slices.Contains(leftOut, resource) {
+	if slices.Contains(skipped, resource) {
 		return nil
 	}
 	options := metav1.ListOptions{Limit: pageSize}

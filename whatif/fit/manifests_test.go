@@ -113,7 +113,7 @@ func TestPodsOfSetsAreTheirs(t *testing.T) {
 	}
 }
 
-func TestWhatAChartBringsAlongIsUsedOrLeftOutByKind(t *testing.T) {
+func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
 	hook := func(kind, name, hook string) string {
 		return strings.Replace(manifest(kind, name, "containers: [{name: c, image: c}]"), "metadata: {", `metadata: {annotations: {helm.sh/hook: "`+hook+`"}, `, 1)
 	}
