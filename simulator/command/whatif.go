@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,6 +103,10 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
+	if cluster.Source == nil {
+		cluster.Source = &snapshot.Source{}
+	}
+	cluster.Source.File = filepath.Base(c.file)
 	return cluster, nil
 }
 
@@ -147,7 +152,7 @@ const (
 	pricesHelp   = "file with the prices of nodes, by instance type or by another label"
 )
 
-// trial is what fit, drain and shrink have in common: they try something in a copy of a
+// trial is what fit, drain, shrink and why have in common: they try something in a copy of a
 // cluster, under one configuration.
 type trial struct {
 	clusterFlags
@@ -160,10 +165,15 @@ type trial struct {
 
 func (t *trial) add(flags *pflag.FlagSet) {
 	t.clusterFlags.add(flags)
-	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
-	flags.Uint64Var(&t.seed, "seed", 1, seedHelp+"; further runs count up from it")
+	t.addConfig(flags)
+	flags.Lookup("seed").Usage += "; further runs count up from it"
 	flags.IntVar(&t.runs, "runs", 1, runsHelp)
 	outputFlag(flags, &t.format, "json", "markdown", "table")
+}
+
+func (t *trial) addConfig(flags *pflag.FlagSet) {
+	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
+	flags.Uint64Var(&t.seed, "seed", 1, seedHelp)
 }
 
 func outputFlag(flags *pflag.FlagSet, format *string, formats ...string) {
