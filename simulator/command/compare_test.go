@@ -305,10 +305,15 @@ limitRanges: # younger than the pod
 
 func TestCompareReadsAClusterThatRuns(t *testing.T) {
 	dir := t.TempDir()
-	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
+	const stuck = "- {metadata: {name: stuck, namespace: default}, spec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}}\n"
+	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+stuck), filepath.Join(dir, "kubeconfig")
 	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
 		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
-		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 2\n") {
+		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 3\n") {
+			t.Errorf("status %d: %s %s", status, out, errOut)
+		}
+		status, out, errOut = here(t.Context(), "why", "stuck", "--kubeconfig", kubeconfig, "--config", "v2")
+		if status != statusLost || !regexp.MustCompile(`^Pod default/stuck is pending because (?s).* didn't match Pod's node affinity/selector.*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under v2, `).MatchString(out) {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
 	})
