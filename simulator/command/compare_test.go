@@ -88,7 +88,7 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		"--b " + empty + ": the configuration is empty": {
 			"--a", "none", "--b", empty, "--cluster", cluster,
 		},
-		"--a x: there is no such file, and no such plugin variant: use v1, v2, native, extender, extender-names, none; --b y: there is": {
+		"--a x: there is no such file, and no such plugin variant: use v1, v2, native, extender, extender-names, none; presets are aks, aks:MostAllocated, aks:RequestedToCapacityRatio, eks, eks:LeastAllocated, eks:MostAllocated; --b y: there is": {
 			"--a", "x", "--b", "y", "--cluster", cluster,
 		},
 		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {

@@ -111,9 +111,10 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 }
 
 // configHelp is how flags describe a configuration.
-var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant: " + strings.Join(simulator.Variants, ", ")
+var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant: " + strings.Join(simulator.Variants, ", ") +
+	"; or what a managed cluster has: " + strings.Join(simulator.Presets, ", ")
 
-// readScheduler reads the value of a flag: a plugin variant, or a file.
+// readScheduler reads the value of a flag: a plugin variant, a preset, or a file.
 func readScheduler(flag, value string) (compare.Scheduler, error) {
 	s := compare.Scheduler{Name: value, Label: flag + " " + value}
 	var err error
@@ -121,8 +122,15 @@ func readScheduler(flag, value string) (compare.Scheduler, error) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
+	if simulator.IsPreset(value) {
+		if s.Config, err = simulator.Preset(value); err != nil {
+			err = fmt.Errorf("%s: %w", flag, err)
+		}
+		return s, err
+	}
 	if s.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s", flag, value, strings.Join(simulator.Variants, ", "))
+		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s; presets are %s",
+			flag, value, strings.Join(simulator.Variants, ", "), strings.Join(simulator.Presets, ", "))
 	} else if err != nil {
 		return s, fmt.Errorf("%s: %w", flag, err)
 	}
