@@ -88,7 +88,7 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		"--b " + empty + ": the configuration is empty": {
 			"--a", "none", "--b", empty, "--cluster", cluster,
 		},
-		"--a x: there is no such file, and no such plugin variant: use v1, v2, native, extender, extender-names, none; --b y: there is": {
+		"--a x: there is no such file, and no such plugin variant: use v1, v2, native, extender, extender-names, none; presets are aks, aks:MostAllocated, aks:RequestedToCapacityRatio, eks, eks:LeastAllocated, eks:MostAllocated; --b y: there is": {
 			"--a", "x", "--b", "y", "--cluster", cluster,
 		},
 		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {
@@ -199,7 +199,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", line)
 	}
 	status, out, errOut := compareHere(t.Context(), args[2:]...)
-	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**1 pod loses its node under B.**") || !strings.Contains(out, "picky") {
+	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**If the scheduler had the configuration v2 (B) in place of none (A), 1 pod would lose its node.** ") || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, errOut, out)
 	}
 }
@@ -241,7 +241,8 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 	}
 	for _, want := range []string{
 		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods that lose their node +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
-		`(?m)^B1 +1 pod loses its node under B$`, `(?m)^B2 +No difference$`,
+		`^If the scheduler had the configuration v2 \(B1\) in place of none \(A\), 1 pod would lose its node\.\nIf .* none \(B2\) in place of none \(A\), every pod would have the same node, or stay pending\.\n\n`,
+		`Tried in memory on a copy of cluster.yaml, with seed 1`, `(?m)^B1 +1 pod loses its node under B$`, `(?m)^B2 +No difference$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("the table lacks %s:\n%s", want, out)
@@ -253,7 +254,7 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "-o", "markdown")...)
-	if want := "|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods that lose their node |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, want) {
+	if want := "\n\n|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods that lose their node |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, "- If the scheduler ") || !strings.Contains(out, want) {
 		t.Errorf("not %q:\n%s", want, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "--details")...)
@@ -305,10 +306,15 @@ limitRanges: # younger than the pod
 
 func TestCompareReadsAClusterThatRuns(t *testing.T) {
 	dir := t.TempDir()
-	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster), filepath.Join(dir, "kubeconfig")
+	const stuck = "- {metadata: {name: stuck, namespace: default}, spec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}}\n"
+	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+stuck), filepath.Join(dir, "kubeconfig")
 	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
 		status, out, errOut := compareHere(t.Context(), "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
-		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 2\n") {
+		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 3\n") {
+			t.Errorf("status %d: %s %s", status, out, errOut)
+		}
+		status, out, errOut = here(t.Context(), "why", "stuck", "--kubeconfig", kubeconfig, "--config", "v2")
+		if status != statusLost || !regexp.MustCompile(`^Pod default/stuck is pending because (?s).* didn't match Pod's node affinity/selector.*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under v2, `).MatchString(out) {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
 	})

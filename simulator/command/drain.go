@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
@@ -101,7 +99,12 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 	if err != nil {
 		return err
 	}
-	if err := r.write(cmd, removed); err != nil {
+	shrinks := cmd.Name() == "shrink"
+	report := drain.NewReport(r.options, shrinks, removed, r.prices)
+	if shrinks && len(removed.Go) > 0 {
+		report.Again = drainCommand(cmd, removed)
+	}
+	if err := report.Write(cmd.OutOrStdout(), r.format); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	switch lost := removed.Lost(); {
@@ -151,25 +154,7 @@ func (r *removal) readPrices() (err error) {
 	if r.prices, err = compare.ReadPrices(r.pricesFile); err != nil {
 		return err
 	}
-	return r.prices.Check(r.nodes())
-}
-
-func (r *removal) nodes() (all []side.Node) {
-	for _, node := range r.options.Cluster.Nodes {
-		all = append(all, side.Node{Name: node.Name, Labels: node.Labels})
-	}
-	return all
-}
-
-// saves is what the nodes that go cost an hour, as far as their prices are known.
-func (r *removal) saves(removed *drain.Result) (perHour float64) {
-	for _, node := range r.nodes() {
-		if slices.Contains(removed.Go, node.Name) {
-			price, _ := r.prices.Of(&node)
-			perHour += price
-		}
-	}
-	return math.Round(100*perHour) / 100
+	return r.prices.Check(drain.Priced(r.options))
 }
 
 // drainCommand is the command that drains the nodes that were found.

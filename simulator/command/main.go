@@ -113,7 +113,7 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags.StringVar(&o.from, "import", "", "same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")
 	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
-		newDrain(plugins), newShrink(plugins),
+		newDrain(plugins), newShrink(plugins), newWhy(plugins),
 		newAsk("reset", "Reset a running simulator to the objects and the configuration that it started with",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
 		newAsk("stop", "Stop a running simulator, and wait until it has stopped", stopRunning))

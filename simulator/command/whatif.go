@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,13 +103,18 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
+	if cluster.Source == nil {
+		cluster.Source = &snapshot.Source{}
+	}
+	cluster.Source.File = filepath.Base(c.file)
 	return cluster, nil
 }
 
 // configHelp is how flags describe a configuration.
-var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant: " + strings.Join(simulator.Variants, ", ")
+var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant: " + strings.Join(simulator.Variants, ", ") +
+	"; or what a managed cluster has: " + strings.Join(simulator.Presets, ", ")
 
-// readScheduler reads the value of a flag: a plugin variant, or a file.
+// readScheduler reads the value of a flag: a plugin variant, a preset, or a file.
 func readScheduler(flag, value string) (compare.Scheduler, error) {
 	s := compare.Scheduler{Name: value, Label: flag + " " + value}
 	var err error
@@ -116,8 +122,15 @@ func readScheduler(flag, value string) (compare.Scheduler, error) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
+	if simulator.IsPreset(value) {
+		if s.Config, err = simulator.Preset(value); err != nil {
+			err = fmt.Errorf("%s: %w", flag, err)
+		}
+		return s, err
+	}
 	if s.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s", flag, value, strings.Join(simulator.Variants, ", "))
+		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s; presets are %s",
+			flag, value, strings.Join(simulator.Variants, ", "), strings.Join(simulator.Presets, ", "))
 	} else if err != nil {
 		return s, fmt.Errorf("%s: %w", flag, err)
 	}
@@ -147,7 +160,7 @@ const (
 	pricesHelp   = "file with the prices of nodes, by instance type or by another label"
 )
 
-// trial is what fit, drain and shrink have in common: they try something in a copy of a
+// trial is what fit, drain, shrink and why have in common: they try something in a copy of a
 // cluster, under one configuration.
 type trial struct {
 	clusterFlags
@@ -160,10 +173,15 @@ type trial struct {
 
 func (t *trial) add(flags *pflag.FlagSet) {
 	t.clusterFlags.add(flags)
-	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
-	flags.Uint64Var(&t.seed, "seed", 1, seedHelp+"; further runs count up from it")
+	t.addConfig(flags)
+	flags.Lookup("seed").Usage += "; further runs count up from it"
 	flags.IntVar(&t.runs, "runs", 1, runsHelp)
 	outputFlag(flags, &t.format, "json", "markdown", "table")
+}
+
+func (t *trial) addConfig(flags *pflag.FlagSet) {
+	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
+	flags.Uint64Var(&t.seed, "seed", 1, seedHelp)
 }
 
 func outputFlag(flags *pflag.FlagSet, format *string, formats ...string) {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,8 +16,7 @@ const (
 type attemptView struct {
 	*recorder.Attempt
 	Newest  bool
-	Filled  bool  // whether the fields below are set
-	Heads   []int // indices of Columns: those that rejected a node first, the skipped ones last
+	Filled  bool // whether the fields below are set
 	Rows    pageOf[row]
 	Ranking pageOf[recorder.NodeScore]
 }
@@ -32,19 +30,6 @@ type row struct {
 // fill makes the tables, with the pages of them that a query asks for.
 func (v *attemptView) fill(query url.Values) {
 	v.Filled = true
-	rank := func(column int) int {
-		switch c := v.Columns[column]; {
-		case c.Failed > 0:
-			return 0
-		case c.Skipped:
-			return 2
-		}
-		return 1
-	}
-	for i := range v.Columns {
-		v.Heads = append(v.Heads, i)
-	}
-	slices.SortStableFunc(v.Heads, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
 	v.Rows.pager = v.pager(v.Total, query, "rows", rowsPerPage)
 	v.Rows.Items = v.rows(v.Rows.From, v.Rows.To)
 	scores := v.Scores()
@@ -72,40 +57,14 @@ func (v *attemptView) rows(from, to int) (rows []row) {
 	return rows
 }
 
-// verdicts are the plugins with the same verdict on the pod.
-type verdicts struct {
-	Point   string // empty where the heading says it
-	Verdict recorder.Verdict
-	Plugins []recorder.PluginVerdict
-}
-
-// verdictWords are what the page calls a verdict.
-var verdictWords = map[recorder.Verdict]string{
-	recorder.Errored: "error", recorder.Rejected: "rejected", recorder.Waits: "wait",
-	recorder.Passed: "passed", recorder.Skipped: "skipped", recorder.NotRun: "not run",
-}
-
-// verdictsAt groups the plugins at an extension point by their verdict, failures first.
-func verdictsAt(point string, plugins []recorder.PluginVerdict) (all []verdicts) {
-	for _, verdict := range []recorder.Verdict{
-		recorder.Errored, recorder.Rejected, recorder.Waits, recorder.Passed, recorder.Skipped, recorder.NotRun,
-	} {
-		same := slices.DeleteFunc(slices.Clone(plugins), func(v recorder.PluginVerdict) bool { return v.Verdict != verdict })
-		if len(same) > 0 {
-			all = append(all, verdicts{point, verdict, same})
-		}
-	}
-	return all
-}
-
 // After are the verdicts once a node is chosen.
-func (v attemptView) After() []verdicts {
+func (v attemptView) After() []recorder.Verdicts {
 	return slices.Concat(reached("Reserve", v.Reserve), reached("Permit", v.Permit), reached("PreBind", v.PreBind), reached("Bind", v.Bind))
 }
 
-// reached is verdictsAt, or nothing for a point that the attempt did not reach.
-func reached(point string, plugins []recorder.PluginVerdict) []verdicts {
-	all := verdictsAt(point, plugins)
+// reached is ByVerdict, or nothing for a point that the attempt did not reach.
+func reached(point string, plugins []recorder.PluginVerdict) []recorder.Verdicts {
+	all := recorder.ByVerdict(point, plugins)
 	if len(all) == 1 && all[0].Verdict == recorder.NotRun {
 		return nil
 	}

@@ -2,11 +2,10 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
@@ -25,26 +24,18 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return problemsOf(err)
 	}
-	cluster, err := p.sim.Export(r.Context())
+	cluster, err := p.copied(r.Context())
 	if err != nil {
-		return problemsOf(err)
+		return err
 	}
-	config, untilFull := p.sim.SchedulerConfig(), r.FormValue("until-full") != ""
-	return p.await(w, r, p.whatIf(&job{Title: "Will it fit?"}, func(ctx context.Context, job *job) (outcome, error) {
-		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
+	untilFull := r.FormValue("until-full") != ""
+	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, job *job, tried engine.Options, config string, progress engine.Progress) (string, error) {
+		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, Name: config, Progress: progress})
 		if err != nil {
-			return outcome{}, err
+			return "", err
 		}
-		defer done()
-		o.Cluster = cluster
-		job.Fitting, err = fit.Fit(ctx, fit.Options{
-			Options: o, Manifests: manifests, UntilFull: untilFull, Name: "the current configuration",
-			Progress: func(step string, done, of int) { job.report(progress{done, of, []string{step}}) },
-		})
-		if err != nil {
-			return outcome{}, err
-		}
-		return outcome{Notice: job.Fitting.Verdict(), Link: fmt.Sprint("/fit/", job.ID)}, nil
+		job.Fitting = fitting
+		return fitting.Verdict(), nil
 	}))
 }
 

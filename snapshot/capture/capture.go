@@ -100,6 +100,18 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
+// Namespace is that of the kubeconfig's context, or empty.
+func (o Options) Namespace() string {
+	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
+	if err != nil {
+		return "" // Read says what is wrong
+	}
+	if its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]; its != nil {
+		return its.Namespace
+	}
+	return ""
+}
+
 func (o Options) config() (*rest.Config, string, error) {
 	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {

@@ -29,11 +29,17 @@ func ReadPrices(path string) (*Prices, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--prices: %w", err)
 	}
-	p := &Prices{}
-	if err := p.read(text); err != nil {
+	p, err := ParsePrices(text)
+	if err != nil {
 		return nil, fmt.Errorf("--prices %s: %w", path, err)
 	}
 	return p, nil
+}
+
+// ParsePrices reads the text of such a file.
+func ParsePrices(text []byte) (*Prices, error) {
+	p := &Prices{}
+	return p, p.read(text)
 }
 
 func (p *Prices) read(text []byte) error {

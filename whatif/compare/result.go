@@ -48,6 +48,8 @@ type Result struct {
 	Rejected    []snapshot.Notice `json:"rejected"`        // objects that the API server rejects, on both sides
 	NotModelled []string          `json:"notModelled"`     // what neither side did as a real cluster does
 	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
+	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
+	Cluster string `json:"cluster,omitempty"`
 
 	wanted Wanted
 }
@@ -72,8 +74,12 @@ func newResult(o *Options, b string) *Result {
 	if len(o.GroupBy) == 0 {
 		o.GroupBy = []string{v1.LabelTopologyZone}
 	}
+	of := ""
+	if o.Cluster != nil && o.Cluster.Source != nil {
+		of = o.Cluster.Source.String()
+	}
 	return &Result{
-		A: o.A.Name, B: b, Pods: o.Pods, Steps: len(o.Scenario.Steps), Rejected: []snapshot.Notice{}, NotModelled: []string{},
+		Cluster: of, A: o.A.Name, B: b, Pods: o.Pods, Steps: len(o.Scenario.Steps), Rejected: []snapshot.Notice{}, NotModelled: []string{},
 		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Pending: []Difference{}, wanted: o.Wanted,
 	}
 }
@@ -195,23 +201,45 @@ func (r *Result) Verdict() string {
 	}
 }
 
-func (r *Result) outcome() string {
-	first := r.Runs[0]
-	var parts []string
-	for _, part := range []struct {
-		n         int
-		one, many string
-	}{
-		{first.OnlyA, "loses its node", "lose their node"},
-		{first.OnlyB, "gains a node", "gain a node"},
-		{first.Moved - first.Follows, "moves", "move"},
-	} {
-		if part.n == 1 {
-			parts = append(parts, "1 pod "+part.one)
-		} else if part.n > 0 {
-			parts = append(parts, fmt.Sprint(part.n, " pods ", part.many))
+// count is how many there are of something, with its words for one and for several.
+type count struct {
+	n         int
+	one, many string
+}
+
+// counted are those of which there are any.
+func counted(all ...count) (parts []string) {
+	for _, one := range all {
+		if one.n == 1 {
+			parts = append(parts, "1 "+one.one)
+		} else if one.n > 1 {
+			parts = append(parts, fmt.Sprint(one.n, " ", one.many))
 		}
 	}
+	return parts
+}
+
+// Sentence is the result for somebody who does not know which side is which. Letter is what B is called.
+func (r *Result) Sentence(letter string) string {
+	first := r.Runs[0]
+	parts := counted(count{first.OnlyA, "pod would lose its node", "pods would lose their nodes"},
+		count{first.OnlyB, "pending pod would get a node", "pending pods would get nodes"},
+		count{first.Moved, "pod would have another node", "pods would have other nodes"})
+	if len(parts) == 0 {
+		parts = []string{"every pod would have the same node, or stay pending"}
+	}
+	parts = append(parts, counted(count{first.Ties, "pod would move by chance alone", "pods would move by chance alone"})...)
+	unreliable := counted(count{len(r.Unplaced), "running pod without a node under A makes this unreliable. ", "running pods without a node under A make this unreliable. "})
+	last := len(parts) - 1
+	all := strings.TrimPrefix(strings.Join(parts[:last], ", ")+" and "+parts[last], " and ")
+	return fmt.Sprintf("%sIf the scheduler had the configuration %s (%s) in place of %s (A), %s.", strings.Join(unreliable, ""), r.B, letter, r.A, all)
+}
+
+func (r *Result) outcome() string {
+	first := r.Runs[0]
+	parts := counted(count{first.OnlyA, "pod loses its node", "pods lose their node"},
+		count{first.OnlyB, "pod gains a node", "pods gain a node"},
+		count{first.Moved - first.Follows, "pod moves", "pods move"})
 	switch {
 	case len(parts) > 0 && first.Follows > 0:
 		return strings.Join(parts, ", ") + " under B, with " + words.Plural(first.Follows, "knock-on effect")

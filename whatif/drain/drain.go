@@ -124,7 +124,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := do(d); err != nil {
 		return nil, err
 	}
-	d.Basis.Seed, d.Basis.NotModelled = e.Seed, d.Engine.NotModelled()
+	d.Basis = d.Describe()
 	return &d.Result, nil
 }
 

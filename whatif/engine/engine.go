@@ -32,6 +32,7 @@ import (
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // Options say which scheduler is run over which cluster.
@@ -64,6 +65,7 @@ type Engine struct {
 	groups *recorder.Recorder // nil if no pods are scheduled as one
 	seeded *seeded
 	close  func()
+	basis  words.Basis
 
 	mu       sync.Mutex // guards what a binding cycle writes
 	outcomes map[types.NamespacedName]*Outcome
@@ -106,6 +108,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
+	}
+	if e.basis.Seed = o.Seed; o.Cluster.Source != nil {
+		e.basis.Cluster = o.Cluster.Source.String()
 	}
 	var err error
 	if o.PodGroups {
@@ -197,6 +202,13 @@ func (e *Engine) listen() error {
 		DeleteFunc: func(node any) { e.tainted[node.(*v1.Node).Name] = nil },
 	})
 	return errors.Join(err, wrong)
+}
+
+// Describe is what an answer stands on by now, but for the name of the configuration.
+func (e *Engine) Describe() words.Basis {
+	basis := e.basis
+	basis.NotModelled = e.NotModelled()
+	return basis
 }
 
 // Close ends the scheduler.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -68,7 +69,7 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 			o.State = Stayed
 		}
 	case o.Attempts == 0 || o.State == Scheduled: // or it was before it was undone
-		o.State, o.Node, o.Message = NotAsked, "", notAsked(pod)
+		o.State, o.Node, o.Message = NotAsked, "", e.notAsked(pod)
 	default:
 		o.Node = "" // that it had before it was undone
 	}
@@ -86,14 +87,23 @@ func (e *Engine) Forget(name types.NamespacedName) {
 	delete(e.evicted, name)
 }
 
-func notAsked(pod *v1.Pod) string {
+func (e *Engine) notAsked(pod *v1.Pod) string {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return "it has scheduling gates"
 	}
 	if group := minor.PodGroupOf(pod); group != "" {
 		return "PodGroup " + group + " is not there, or has fewer pods than its minCount"
 	}
-	return "no profile is called " + pod.Spec.SchedulerName + ": what its own scheduler does is not known"
+	profile := e.Scheduler.Profiles[pod.Spec.SchedulerName]
+	if profile == nil {
+		return "no profile is called " + pod.Spec.SchedulerName + ": what its own scheduler does is not known"
+	}
+	for _, plugin := range profile.PreEnqueuePlugins() { // which the queue asks, and tells nobody
+		if status := plugin.PreEnqueue(context.Background(), pod); !status.IsSuccess() {
+			return plugin.Name() + " keeps it out of the queue: " + status.Message()
+		}
+	}
+	return "the scheduler has not tried it"
 }
 
 // recorded takes the events of a scheduler: of them only one says what nothing else does.

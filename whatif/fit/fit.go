@@ -6,12 +6,10 @@
 package fit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
@@ -26,6 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
 // MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
@@ -92,7 +91,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	default:
 		err = f.tryAll(ctx)
 	}
-	f.Basis.Seed, f.Basis.NotModelled = e.Seed, f.Engine.NotModelled()
+	f.Basis = f.Describe()
 	if err == nil && f.Tried == 0 {
 		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
 	}
@@ -262,11 +261,6 @@ func (w *Workload) full() {
 	if len(w.Why) > 0 {
 		w.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))
 	}
-	for _, found := range short.FindAllStringSubmatch(w.Message, -1) {
-		w.Short = append(w.Short, cmp.Or(found[1], "pods"))
-	}
+	w.Short = words.Lacking(w.Message)
 	maps.DeleteFunc(w.Pods, func(_, node string) bool { return node == "" })
 }
-
-// short finds what a message of the scheduler's says too little is left of.
-var short = regexp.MustCompile(`Insufficient ([^\s,]*[^\s,.])|Too many pods`)

@@ -9,11 +9,12 @@ import (
 
 // Basis is what the answer to a what-if stands on.
 type Basis struct {
-	Config      string   `json:"config,omitempty"` // the name of the configuration
-	Seed        uint64   `json:"seed"`             // of the run that is shown
-	Runs        []Run    `json:"runs,omitempty"`   // all of them, if there are several
-	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods that would stay pending"
-	NotModelled []string `json:"notModelled"`      // what the scheduler asked for and the copy does not have
+	Cluster     string   `json:"cluster,omitempty"` // what was copied, such as "a copy of prod"; empty if nobody knows
+	Config      string   `json:"config,omitempty"`  // the name of the configuration
+	Seed        uint64   `json:"seed"`              // of the run that is shown
+	Runs        []Run    `json:"runs,omitempty"`    // all of them, if there are several
+	Counts      string   `json:"counts,omitempty"`  // what the runs' Count is of, such as "pods that would stay pending"
+	NotModelled []string `json:"notModelled"`       // what the scheduler asked for and the copy does not have
 }
 
 // Run is a run with a seed, and the number that distinguishes it.
@@ -25,12 +26,16 @@ type Run struct {
 // String is the last line of a report.
 func (b *Basis) String() string {
 	text := "Tried in memory"
-	if b.Config != "" {
-		text += " under " + b.Config
+	if b.Cluster != "" {
+		text += " on " + b.Cluster + ","
 	}
-	if runs := len(b.Runs); runs < 2 {
+	if b.Config != "" {
+		text += " under " + b.Config + ","
+	}
+	if text = strings.TrimSuffix(text, ","); len(b.Runs) < 2 {
 		text += fmt.Sprintf(", with seed %d", b.Seed)
 	} else {
+		runs := len(b.Runs)
 		text += fmt.Sprintf(", %d times, with seeds %d to %d", runs, b.Runs[0].Seed, b.Runs[runs-1].Seed)
 	}
 	if b.Counts != "" && len(b.Runs) > 1 {

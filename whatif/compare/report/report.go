@@ -62,7 +62,7 @@ func groups(r *compare.Result) (rows [][]string) {
 
 // tried is how a result came about, and what it does not have of a real cluster.
 func tried(r *compare.Result) string {
-	basis := say.Basis{Seed: r.Runs[0].Seed, NotModelled: r.NotModelled}
+	basis := say.Basis{Cluster: r.Cluster, Seed: r.Runs[0].Seed, NotModelled: r.NotModelled}
 	for _, run := range r.Runs {
 		basis.Runs = append(basis.Runs, say.Run{Seed: run.Seed})
 	}
@@ -109,7 +109,7 @@ func Markdown(w io.Writer, results ...*compare.Result) error {
 			lines = append(lines, strings.Repeat("|---", len(row))+"|")
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s\n", strings.Join(lines, "\n"), compare.Terms+" "+literal.Replace(tried(results[0])))
+	_, err := fmt.Fprintf(w, "%s\n%s\n\n%s\n", sentences(results, func(one string) string { return "- " + literal.Replace(one) }), strings.Join(lines, "\n"), compare.Terms+" "+literal.Replace(tried(results[0])))
 	return err
 }
 

@@ -46,7 +46,16 @@ func oneTable(results []*compare.Result) [][]string {
 	return rows
 }
 
+// sentences are those of several results, a line each.
+func sentences(results []*compare.Result, written func(string) string) (text string) {
+	for i, r := range results {
+		text += written(r.Sentence(fmt.Sprint("B", i+1))) + "\n"
+	}
+	return text
+}
+
 func writeSeveral(w io.Writer, results []*compare.Result) error {
+	fmt.Fprintln(w, sentences(results, func(one string) string { return one }))
 	aligned := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, row := range oneTable(results) {
 		fmt.Fprintln(aligned, strings.Join(row, "\t"))

@@ -1,0 +1,76 @@
+package recorder
+
+import (
+	"cmp"
+	"slices"
+)
+
+// words are what a person reads of a verdict, most severe first.
+var words = []struct {
+	verdict Verdict
+	word    string
+}{
+	{Errored, "error"}, {Rejected, "rejected"}, {Waits, "wait"}, {Passed, "passed"}, {Skipped, "skipped"}, {NotRun, "not run"}, {LeftOut, "excluded"},
+}
+
+// Word is what a person reads of a verdict on a pod.
+func (v Verdict) Word() string {
+	for _, one := range words {
+		if one.verdict == v {
+			return one.word
+		}
+	}
+	return string(v)
+}
+
+// Verdicts are the plugins with the same verdict on a pod.
+type Verdicts struct {
+	Point   string // empty where a heading says it
+	Verdict Verdict
+	Plugins []PluginVerdict
+}
+
+// ByVerdict groups the plugins at an extension point by their verdict, failures first.
+func ByVerdict(point string, plugins []PluginVerdict) (all []Verdicts) {
+	for _, one := range words {
+		same := slices.DeleteFunc(slices.Clone(plugins), func(v PluginVerdict) bool { return v.Verdict != one.verdict })
+		if len(same) > 0 {
+			all = append(all, Verdicts{point, one.verdict, same})
+		}
+	}
+	return all
+}
+
+// Causes are the groups of nodes that a plugin or an extender has rejected, the largest first.
+func (a *Attempt) Causes() []Group {
+	all := slices.DeleteFunc(slices.Clone(a.Groups), func(g Group) bool { return g.Verdict == Passed || g.Verdict == NotRun })
+	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Compare(b.Len(), a.Len()) })
+	return all
+}
+
+// Heads are the indices of Columns: those that rejected a node first, the skipped ones last.
+func (a *Attempt) Heads() (heads []int) {
+	rank := func(column int) int {
+		switch c := a.Columns[column]; {
+		case c.Failed > 0:
+			return 0
+		case c.Skipped:
+			return 2
+		}
+		return 1
+	}
+	for i := range a.Columns {
+		heads = append(heads, i)
+	}
+	slices.SortStableFunc(heads, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	return heads
+}
+
+// RejectedItself is the PreFilter plugin that rejected the pod whatever the node, or nil.
+func (a *Attempt) RejectedItself() *PluginVerdict {
+	i := slices.IndexFunc(a.PreFilter, func(v PluginVerdict) bool { return v.Verdict == Rejected })
+	if i < 0 {
+		return nil
+	}
+	return &a.PreFilter[i]
+}

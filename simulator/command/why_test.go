@@ -1,0 +1,180 @@
+package command
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/whatif/why"
+)
+
+// pendingCluster has a node with a taint, one without, and a pod for each reason to be pending.
+const pendingCluster = `
+nodes:
+- metadata: {name: node-1, labels: {kubernetes.io/hostname: node-1}}
+  status: {allocatable: &room {cpu: "4", memory: 8Gi, pods: "10"}, capacity: *room}
+- metadata: {name: node-2, labels: {kubernetes.io/hostname: node-2, disk: ssd}}
+  spec: {taints: [{key: dedicated, value: gpu, effect: NoSchedule}]}
+  status: {allocatable: *room, capacity: *room}
+storageClasses: [{metadata: {name: at-once}, provisioner: kubernetes.io/no-provisioner}]
+priorityClasses: [{metadata: {name: high}, value: 1000}]
+pvcs:
+- metadata: {name: data, namespace: default}
+  spec: {accessModes: [ReadWriteOnce], storageClassName: at-once, resources: {requests: {storage: 1Gi}}}
+pods:
+- {metadata: {name: web-runs, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c, resources: {requests: {cpu: 500m}}}]}}
+- {metadata: {name: ended, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}, status: {phase: Succeeded}}
+`
+
+// pendingPod is a pod of it, with a spec and annotations.
+func pendingPod(spec, annotations string) string {
+	return pendingCluster + "- {metadata: {name: it, namespace: shop, annotations: {" + annotations + "}}, spec: {" + spec + "containers: [{name: c, image: c, resources: {requests: {cpu: 100m}}}]}}\n"
+}
+
+func TestWhySaysWhyAPodIsPending(t *testing.T) {
+	const tainted = "1 node had untolerated taint(s)"
+	const noNode = " because none of the cluster's 2 nodes can run it: "
+	for name, tt := range map[string]struct{ cluster, verdict, table string }{
+		"a regex matches none": {
+			pendingPod("", "scheduler.wasmkwokwizardry.io/regex: '^gpu-'"), noNode + `2 nodes didn't match the pod's node name regex "^gpu-"`,
+			`2 +RegexScheduling +node\(s\) didn't match .* +node-1, node-2\n`,
+		},
+		"all are excluded": {
+			pendingPod("", "scheduler.wasmkwokwizardry.io/regex-exclude: node"), noNode + `2 nodes matched the pod's node name regex-exclude "node"`,
+			`NODE +RegexScheduling\nnode-1 +excluded\nnode-2 +excluded\n`,
+		},
+		"a bad regex": {
+			pendingPod("", "scheduler.wasmkwokwizardry.io/regex: '['"),
+			`, and another node would not help: annotation scheduler.wasmkwokwizardry.io/regex: missing closing ]: "[" (plugin RegexScheduling)`, `rejected +RegexScheduling \(annotation`,
+		},
+		"resources": {
+			strings.ReplaceAll(pendingPod("", ""), "100m", `"5", memory: 9Gi`), noNode + tainted + "; 1 node does not have enough free cpu, memory",
+			`NODE +TaintToleration +NodeResourcesFit +NodeUnschedulable +NodeName\nnode-2 +rejected +not run +passed +passed\nnode-1 +passed +rejected +passed +passed\n`,
+		},
+		"a taint": {
+			pendingPod("nodeSelector: {disk: ssd}, ", ""), noNode + tainted + "; 1 node didn't match Pod's node affinity/selector", `1 +TaintToleration +node\(s\) had .* +node-2\n`,
+		},
+		"a cordon": {
+			strings.Replace(pendingPod("", ""), "  status: {allocatable: &room", "  spec: {unschedulable: true}\n  status: {allocatable: &room", 1),
+			noNode + "1 node is cordoned; " + tainted, `1 +NodeUnschedulable +node\(s\) were unschedulable +node-1\n`,
+		},
+		"affinity to a pod": {
+			pendingPod("affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: gone}}, topologyKey: kubernetes.io/hostname}]}}, ", ""),
+			noNode + tainted + "; 1 node didn't match pod affinity rules", `node-1 +passed +rejected`,
+		},
+		"a node selector": {
+			pendingPod("tolerations: [{operator: Exists}], nodeSelector: {disk: tape}, ", ""), noNode + "2 nodes didn't match Pod's node affinity/selector", `2 +NodeAffinity`,
+		},
+		"a gate": {
+			pendingPod("schedulingGates: [{name: example.com/hold}], ", ""), " because no scheduler tries it until its scheduling gates are removed: example.com/hold", "",
+		},
+		"an unbound claim": {
+			strings.ReplaceAll(pendingPod("volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ", ""), "data, namespace: default", "data, namespace: shop"),
+			", and another node would not help: pod has unbound immediate PersistentVolumeClaims (plugin VolumeBinding)", `rejected +VolumeBinding`,
+		},
+		"a claim that is missing": {
+			pendingPod("volumes: [{name: v, persistentVolumeClaim: {claimName: none}}], ", ""),
+			`, and another node would not help: persistentvolumeclaim "none" not found (plugin VolumeRestrictions)`, `not run +`,
+		},
+		"an unknown scheduler": {
+			pendingPod("schedulerName: batch, ", ""), ` because it is for the scheduler "batch", which the configuration does not have (it has default-scheduler): what that one does is not known`, "",
+		},
+		"a ResourceClaim that is missing": {
+			pendingPod("resourceClaims: [{name: gpu, resourceClaimName: none}], ", ""),
+			` because the scheduler does not try it: DynamicResources keeps it out of the queue: could not find ResourceClaim "shop/none"`, "",
+		},
+		"no nodes": {"nodes: []\npods:\n" + pendingPod("", "")[len(pendingCluster):], " because no nodes available to schedule pods", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)
+			status, out, errOut := here(t.Context(), "why", "it", "-n", "shop", "--cluster", file, "--config", "native")
+			first, rest, _ := strings.Cut(out, "\n")
+			if want := "Pod shop/it is pending" + tt.verdict + "."; status != statusLost || first != want || !strings.HasSuffix(errOut, "simulator: pod shop/it stays pending\n") {
+				t.Errorf("want %q, got status %d: %s %s", want, status, out, errOut)
+			}
+			if !regexp.MustCompile(tt.table).MatchString(rest) {
+				t.Errorf("it lacks %s: %s", tt.table, out)
+			}
+			if !strings.HasSuffix(rest, "\nTried in memory on a copy of cluster.yaml, under native, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n") {
+				t.Error(rest)
+			}
+		})
+	}
+}
+
+func TestWhySaysThatAPodIsNotPending(t *testing.T) {
+	large := "- {metadata: {name: it, namespace: shop}, spec: {priorityClassName: high, containers: [{name: c, image: c, resources: {requests: {cpu: \"4\"}}}]}}\n"
+	for pod, tt := range map[string]struct{ cluster, want string }{
+		"default/web-runs": {pendingCluster, "Pod default/web-runs is not pending: it is on node node-1.\n$"},
+		"default/ended":    {pendingCluster, `Pod default/ended is not pending: it has ended \(Succeeded\).\n$`},
+		"shop/it":          {pendingPod("", ""), "Nothing keeps pod shop/it pending in the copy: it would be scheduled to node node-1.\nIf it stays pending in the cluster, "},
+		"shop/it ":         {pendingCluster + large, "Pod shop/it is pending until there is room on node node-1, which it gets by preemption of default/web-runs.\n"},
+	} {
+		namespace, name, _ := strings.Cut(strings.TrimSpace(pod), "/")
+		file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)
+		status, out, errOut := here(t.Context(), "why", "pod/"+name, "-n", namespace, "--snapshot", file)
+		if status != 0 || !regexp.MustCompile("^"+tt.want).MatchString(out) {
+			t.Errorf("want %q, got status %d: %s %s", tt.want, status, out, errOut)
+		}
+	}
+}
+
+func TestWhyReportsMistakes(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, dir, "cluster.yaml", pendingPod("", ""))
+	for want, args := range map[string][]string{
+		"namespace default has no pod web: did you mean web-runs?":           {"web", "--cluster", file},
+		"namespace default has no pod endet: did you mean ended?":            {"endet", "--cluster", file},
+		"namespace default has no pod it: it is in namespace shop":           {"it", "--cluster", file},
+		"namespace shop has no pod other":                                    {"other", "--cluster", file, "--namespace", "shop"},
+		"--cluster or --kubeconfig is missing; try simulator why --help":     {"it"},
+		"accepts 1 arg(s), received 0":                                       {"--cluster", file},
+		"--config v3: there is no such file, and no such plugin variant":     {"it", "--cluster", file, "--config", "v3"},
+		`invalid argument "yaml" for "-o, --output" flag: use html, json, `:  {"it", "--cluster", file, "-o", "yaml"},
+		"--kubeconfig " + dir + "/none: kubeconfig: open " + dir + "/none: ": {"it", "--kubeconfig", dir + "/none"},
+	} {
+		status, out, errOut := here(t.Context(), append([]string{"why"}, args...)...)
+		if status != statusNone || out != "" || !strings.Contains(errOut, "simulator: "+want) {
+			t.Errorf("%v: want %q, got status %d, %q %s", args, want, status, errOut, out)
+		}
+	}
+}
+
+func TestWhyHasEveryFormat(t *testing.T) {
+	file := writeFile(t, t.TempDir(), "cluster.yaml", pendingPod("nodeSelector: {disk: ssd}, ", ""))
+	format := func(name string) string {
+		status, out, errOut := here(t.Context(), "why", "it", "-n", "shop", "--cluster", file, "-o", name)
+		if status != statusLost {
+			t.Errorf("%s: status %d: %s", name, status, errOut)
+		}
+		return out
+	}
+	var result why.Result
+	var attempt struct {
+		Attempt struct {
+			Nodes []struct{ Node, Reason string }
+		}
+	}
+	raw := format("json")
+	if err := json.Unmarshal([]byte(raw), &result); err != nil || !result.Pending || result.Basis.Config != "none" || result.Basis.Cluster != "a copy of cluster.yaml" {
+		t.Errorf("%v: %s", err, raw)
+	}
+	if err := json.Unmarshal([]byte(raw), &attempt); err != nil || len(attempt.Attempt.Nodes) != 2 || attempt.Attempt.Nodes[0].Node != "node-2" {
+		t.Errorf("%v: %s", err, raw)
+	}
+	if out := format("markdown"); !strings.Contains(out, "\n| NODE | TaintToleration | NodeAffinity |") || !strings.Contains(out, "\n| node-2 | rejected | not run |") {
+		t.Error(out)
+	}
+	html := format("html")
+	for _, has := range []string{"<!doctype html>", result.Verdict[:40], "Rejected nodes", `aria-label="Verdicts on the nodes"`, `<th scope="row">node-1</th>`, "with seed 1."} {
+		if !strings.Contains(html, has) {
+			t.Errorf("it lacks %q: %s", has, html)
+		}
+	}
+	for _, link := range []string{"<script", "<link", "href=", "hx-"} {
+		if strings.Contains(html, link) {
+			t.Errorf("the file needs something else: it has %s", link)
+		}
+	}
+}
