@@ -10,7 +10,7 @@ var words = []struct {
 	verdict Verdict
 	word    string
 }{
-	{Errored, "error"}, {Rejected, "rejected"}, {Waits, "wait"}, {Passed, "passed"}, {Skipped, "skipped"}, {NotRun, "not run"}, {LeftOut, "excluded"},
+	{Errored, "error"}, {Rejected, "rejected"}, {Waits, "wait"}, {Passed, "passed"}, {Skipped, "skipped"}, {NotRun, "not run"}, {Excluded, "excluded"},
 }
 
 // Word is what a person reads of a verdict on a pod.
