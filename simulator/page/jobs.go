@@ -118,6 +118,17 @@ func (j *jobs) list() (all []*job) {
 	return slices.Clone(j.all)
 }
 
+// stopOthers stops all jobs but one, and comparisons, which work on copies of the cluster. It
+// waits until they have ended.
+func (j *jobs) stopOthers(own *job) {
+	for _, one := range j.list() {
+		if one != own && one.comparison == nil {
+			one.cancel()
+			<-one.ended
+		}
+	}
+}
+
 // sort is the kind of job that has a limit of its own.
 func (j *job) sort() string {
 	switch {

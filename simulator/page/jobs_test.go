@@ -82,3 +82,19 @@ func TestARunningJobIsKeptHoweverManyFollow(t *testing.T) {
 		t.Error("the oldest finished one is kept, or the last is not")
 	}
 }
+
+func TestAResetStopsWhatChangesTheCluster(t *testing.T) {
+	all := &jobs{ctx: t.Context()}
+	wait := func(ctx context.Context, _ *job) (outcome, error) {
+		<-ctx.Done()
+		return outcome{}, ctx.Err()
+	}
+	creating, comparing := all.start("Creating", wait), all.add(&job{Title: "Comparing", comparison: &comparison{}}, wait)
+	reset := all.start("Resetting", func(_ context.Context, own *job) (outcome, error) {
+		all.stopOthers(own)
+		return outcome{Notice: "reset"}, nil
+	})
+	if came := ended(t, reset); came.Notice != "reset" || !creating.Ended() || comparing.Ended() {
+		t.Errorf("got %+v; creating has ended: %v, comparing: %v", came, creating.Ended(), comparing.Ended())
+	}
+}

@@ -61,8 +61,10 @@ func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) 
 	return objects, notices, nil
 }
 
+// reset stops what still changes the cluster, which else would create objects meanwhile.
 func (p *page) reset(w http.ResponseWriter, r *http.Request) error {
-	return p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, _ *job) (outcome, error) {
+	return p.await(w, r, p.jobs.start("Resetting", func(ctx context.Context, own *job) (outcome, error) {
+		p.jobs.stopOthers(own)
 		return outcome{Notice: "The cluster is in the state of the start"}, p.sim.Reset(ctx)
 	}))
 }
