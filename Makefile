@@ -151,6 +151,10 @@ $(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
 release: ## dist/: what people install (docs/install.md); TAG=v… REGISTRY=… DOWNLOADS=… (where its files will be)
 	@tools/release.sh $(TAG) $(REGISTRY) $(or $(DOWNLOADS),https://registry.example/regex-scheduling/releases/$(TAG))
 
+.PHONY: sign
+sign: ## signs dist/ by cosign, which must be on PATH; KEY=cosign.key FLAGS=…
+	@tools/sign.sh $(KEY) $(FLAGS)
+
 .PHONY: program
 program: # PROGRAM for GOOS and GOARCH as OUT, for release.sh
 	go build $(call identify,$(call minor,$(KUBERNETES)),$(TAG)) -o $(OUT) ./cmd/$(PROGRAM)

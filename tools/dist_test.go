@@ -201,3 +201,71 @@ func TestWhatCannotBeWholeIsNoRelease(t *testing.T) {
 		})
 	}
 }
+
+// cosign writes down what it is asked, and a bundle.
+const cosign = `#!/bin/sh
+echo "$@" >>"$CALLS"
+for arg; do
+	case $last in --bundle) out=$arg ;; --predicate) cp "$arg" "$CALLS.predicate" ;; esac
+	last=$arg
+done
+echo "{}" >"$out"
+`
+
+func TestAReleaseIsSigned(t *testing.T) {
+	c := newCheckout(t)
+	said, err := c.try(t, "make sign")
+	if err == nil || !strings.Contains(said, "sign: no key; write make sign KEY=cosign.key") {
+		t.Errorf("without a key: %v, %s", err, said)
+	}
+	said, err = c.try(t, "make sign KEY=cosign.key")
+	if err == nil || !strings.Contains(said, "sign: cosign is not on PATH") {
+		t.Errorf("without cosign: %v, %s", err, said)
+	}
+	program, err := exec.LookPath("uname")
+	if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, "uname")), os.WriteFile(filepath.Join(c.path, "cosign"), []byte(cosign), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	said, err = c.try(t, "make sign KEY=cosign.key")
+	if err == nil || !strings.Contains(said, "sign: there is no release in dist/") {
+		t.Errorf("without a release: %v, %s", err, said)
+	}
+	c.must(t, "git tag v9.8.7 && git remote add origin https://me:secret@git.example/here")
+	c.must(t, "mkdir dist && cd dist && for f in regex_v1.wasm regex_v2.wasm SHA256SUMS old.sigstore.json; do echo >$f; done")
+	said, err = c.try(t, "make sign KEY=cosign.key")
+	if err == nil || !strings.Contains(said, "sign: there is no key cosign.key") {
+		t.Errorf("without a file: %v, %s", err, said)
+	}
+	calls := filepath.Join(t.TempDir(), "calls")
+	c.must(t, "echo >../cosign.key && make sign KEY=../cosign.key FLAGS=--tlog-upload=false", "CALLS="+calls)
+	key := filepath.Join(filepath.Dir(c.root), "cosign.key")
+	got, err := os.ReadFile(calls)
+	want := ""
+	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm", "SHA256SUMS"} {
+		want += "sign-blob --yes --key " + key + " --tlog-upload=false --bundle " + file + ".sigstore.json " + file + "\n"
+	}
+	if rest, ok := strings.CutPrefix(string(got), want); err != nil || !ok || !strings.HasPrefix(rest, "attest-blob --yes --key "+key+" --tlog-upload=false --type slsaprovenance1 ") {
+		t.Errorf("%v: got\n%swant\n%s", err, got, want)
+	}
+	if _, err := os.Stat(filepath.Join(c.root, "dist", "old.sigstore.json")); err == nil {
+		t.Error("a former signature is left")
+	}
+	var provenance struct {
+		BuildDefinition struct {
+			ExternalParameters   struct{ Tag string }
+			ResolvedDependencies []struct {
+				URI    string
+				Digest struct{ GitCommit string }
+			}
+		}
+	}
+	text, err := os.ReadFile(calls + ".predicate")
+	if err := errors.Join(err, json.Unmarshal(text, &provenance)); err != nil {
+		t.Fatal(err)
+	}
+	commit, err := c.try(t, "git rev-parse HEAD")
+	of := provenance.BuildDefinition
+	if err != nil || of.ExternalParameters.Tag != "v9.8.7" || of.ResolvedDependencies[0].URI != "git+https://git.example/here" || of.ResolvedDependencies[0].Digest.GitCommit != strings.TrimSpace(commit) {
+		t.Errorf("%s is not of commit %s (%v)", text, commit, err)
+	}
+}
