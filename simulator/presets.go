@@ -24,8 +24,8 @@ const aksPacks = `
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_ScoringStrategy.html). The resources here are upstream's
 // default, CPU and memory alike.
 //
-// AKS scores by LeastAllocated, and in preview takes any profile of in-tree plugins from a SchedulerConfiguration
-// (Azure/AKS 4203). Those here are its documentation's for packing nodes, as of March 2026
+// AKS scores by LeastAllocated, and takes any profile of in-tree plugins from a SchedulerConfiguration (Azure/AKS 4203).
+// Those here are its documentation's for packing nodes, in March 2026, when this was a preview
 // (https://learn.microsoft.com/azure/aks/configure-node-binpack-scheduler), where pods name the profile.
 var presets = map[string]string{
 	"eks":                "",

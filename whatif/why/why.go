@@ -89,13 +89,13 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 
 // find is a pod of a cluster. The error names similar ones.
 func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
-	var here, begin, elsewhere []string
+	var here, begin, others []string
 	for i := range s.Pods {
 		switch pod := &s.Pods[i]; {
 		case cluster.NameOf(pod) == name:
 			return pod, nil
 		case pod.Name == name.Name:
-			elsewhere = append(elsewhere, pod.Namespace)
+			others = append(others, pod.Namespace)
 		case pod.Namespace == name.Namespace:
 			if here = append(here, pod.Name); strings.HasPrefix(pod.Name, name.Name) {
 				begin = append(begin, pod.Name)
@@ -103,8 +103,8 @@ func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
 		}
 	}
 	err := fmt.Errorf("namespace %s has no pod %s", name.Namespace, name.Name)
-	if len(elsewhere) > 0 {
-		return nil, fmt.Errorf("%w: it is in namespace %s", err, words.Few(elsewhere))
+	if len(others) > 0 {
+		return nil, fmt.Errorf("%w: it is in namespace %s", err, words.Few(others))
 	}
 	if meant := cmp.Or(words.Few(begin), yamlcheck.Closest(name.Name, here)); meant != "" {
 		return nil, fmt.Errorf("%w: did you mean %s?", err, meant)
