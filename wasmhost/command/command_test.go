@@ -94,7 +94,10 @@ const (
 func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 	wasm, err := filepath.Abs("../../examples/wat/not_gpu.wasm")
 	must(t, err)
-	inFolder(t, map[string]string{"pod.yaml": aPod, "nodes.yaml": nodes, "gpu.yaml": gpu})
+	inFolder(t, map[string]string{
+		"pod.yaml": aPod, "nodes.yaml": nodes, "gpu.yaml": gpu, "typo.yaml": strings.Replace(aPod, "metadata: {", "metadata: {anotations: {}, ", 1),
+		"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n",
+	})
 	for _, tt := range []struct {
 		args   string
 		status int
@@ -107,6 +110,8 @@ func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 		{"--nodes pod.yaml", 2, "--nodes pod.yaml: has no node"},
 		{"--nodes nodes.yaml --pod gpu.yaml", 2, "--pod gpu.yaml: has 0 pods, but one is asked about"},
 		{"--nodes none.yaml", 2, "none.yaml"},
+		{"--nodes nodes.yaml --pod typo.yaml", 2, `typo.yaml: Pod web: strict decoding error: unknown field "metadata.anotations"`},
+		{"--nodes nodes.yaml --pod secret.yaml", 2, "secret.yaml: Secret a: neither a pod nor a node"},
 		{"", 2, `required flag(s) "nodes" not set`},
 	} {
 		status, out, errOut := try(t, append([]string{"run", wasm}, strings.Fields(tt.args)...)...)

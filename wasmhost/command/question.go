@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/informers"
@@ -75,21 +76,30 @@ func (q *question) read(guest string) (err error) {
 	return nil
 }
 
-// readFile reads the pods and nodes of a file.
+// readFile reads the pods and nodes of a file. A field that does not exist is an error: the guest
+// would be asked about a pod without it.
 func readFile(file string) (pods []*v1.Pod, nodes []*v1.Node, err error) {
-	infos, err := resource.NewLocalBuilder().WithScheme(scheme.Scheme, v1.SchemeGroupVersion).
+	infos, err := resource.NewLocalBuilder().Unstructured().
 		FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}}).Flatten().Do().Infos()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for _, info := range infos {
-		switch object := info.Object.(type) {
+		object, decodeErr := scheme.Scheme.New(info.Object.GetObjectKind().GroupVersionKind())
+		if decodeErr == nil {
+			content := info.Object.(*unstructured.Unstructured).Object
+			decodeErr = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, object, true)
+		}
+		switch object := object.(type) {
 		case *v1.Pod:
 			pods = append(pods, object)
 		case *v1.Node:
 			nodes = append(nodes, object)
 		default:
-			err = errors.Join(err, fmt.Errorf("%s: %s is neither a pod nor a node", file, info.ObjectName()))
+			decodeErr = errors.New("neither a pod nor a node")
+		}
+		if decodeErr != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %s %s: %w", file, info.Object.GetObjectKind().GroupVersionKind().Kind, info.Name, decodeErr))
 		}
 	}
 	return pods, nodes, err
