@@ -73,9 +73,9 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	if _, err := scheduler.Read([]byte(text)); err != nil {
 		return problems(edited.ConfigProblems(text, err))
 	}
-	cluster, err := p.sim.Export(r.Context())
+	cluster, err := p.copied(r.Context())
 	if err != nil {
-		return problemsOf(err)
+		return err
 	}
 	current := p.sim.SchedulerConfig()
 	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text, Began: time.Now()}
