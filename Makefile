@@ -110,6 +110,10 @@ $(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
 kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-stages, for --kwok-config
 	@tools/kwok.sh
 
+.PHONY: helm
+helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
+	@[ -z "$$(tools/served.sh tools/helm)" ] || { cd tools/helm && go build -ldflags '-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm; }
+
 .PHONY: guests
 guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where their source or the toolchain has changed
 	@tools/verify-guests.sh recorded 2>/dev/null && tools/build-guest.sh versions | cmp -s - tools/toolchain.txt || { \
@@ -148,8 +152,8 @@ $(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
 	GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$(@F)
 
 .PHONY: release
-release: ## dist/: what people install (docs/install.md); TAG=v… REGISTRY=… DOWNLOADS=… (where its files will be)
-	@tools/release.sh $(TAG) $(REGISTRY) $(or $(DOWNLOADS),https://registry.example/regex-scheduling/releases/$(TAG))
+release: ## dist/: what people install (docs/install.md); TAG=v… REGISTRY=… DOWNLOADS=… (where its files will be); CHARTS=oci://… also pushes the chart
+	@tools/release.sh $(TAG) $(REGISTRY) $(or $(DOWNLOADS),https://registry.example/regex-scheduling/releases/$(TAG)) $(CHARTS)
 
 .PHONY: sign
 sign: ## signs dist/ by cosign, which must be on PATH; KEY=cosign.key FLAGS=…
@@ -170,13 +174,13 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus kwok ## every test but the upstream host's, with a real browser, Prometheus and KWOK too
+test: chromium prometheus kwok helm ## every test but the upstream host's, with a real browser, Prometheus, KWOK and Helm too
 	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
 		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
 
 .PHONY: test-minors
 test-minors: export SCENARIOS := all
-test-minors: ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
+test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
 	$(TEST) $(LDFLAGS) ./simulator/referee
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
 		$(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot &&) true

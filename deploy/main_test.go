@@ -5,6 +5,7 @@ package deploy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -27,7 +28,7 @@ import (
 // namespace is where everything goes.
 const namespace = "regex-scheduling"
 
-// An API server is there for all tests, with the namespace and the CRD in it.
+// An API server is there for all tests, with the namespace and the CRDs in it.
 var (
 	admin   *rest.Config
 	client  kubernetes.Interface
@@ -62,16 +63,19 @@ func prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	crd, err := readObject("testdata/servicemonitor-crd.yaml")
-	if err != nil {
-		return err
+	for _, file := range []string{"testdata/servicemonitor-crd.yaml", "testdata/prometheusrule-crd.yaml"} {
+		crd, err := readObject(file)
+		if err != nil {
+			return err
+		}
+		spaces = append(spaces, crd)
 	}
-	for _, object := range append(spaces, crd) {
+	for _, object := range spaces {
 		if err := apply(context.Background(), object); err != nil {
 			return err
 		}
 	}
-	return waitForKind("monitoring.coreos.com", "ServiceMonitor")
+	return errors.Join(waitForKind("monitoring.coreos.com", "ServiceMonitor"), waitForKind("monitoring.coreos.com", "PrometheusRule"))
 }
 
 func readObject(file string) (*unstructured.Unstructured, error) {

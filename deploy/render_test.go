@@ -93,7 +93,7 @@ func ofKind[T any](t *testing.T, rendered []*unstructured.Unstructured, kind str
 }
 
 // clusterWide are the kinds of ours that are in no namespace.
-var clusterWide = regexp.MustCompile("^(ClusterRole|ValidatingAdmissionPolicy)(Binding)?$")
+var clusterWide = regexp.MustCompile("^(ClusterRole|(Validating|Mutating)AdmissionPolicy)(Binding)?$")
 
 func TestEverythingGoesIntoOneNamespace(t *testing.T) {
 	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {

@@ -181,7 +181,10 @@ func addPod(t *testing.T, pod *corev1.Pod) {
 
 func addNode(t *testing.T, name string, pods int64) {
 	t.Helper()
-	room := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)}
+	room := corev1.ResourceList{
+		corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI),
+		corev1.ResourceCPU:  resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"),
+	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
 	_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
 	must(t, err)

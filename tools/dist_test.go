@@ -62,7 +62,7 @@ func TestAReleaseIsWhole(t *testing.T) {
 	for _, image := range []string{"scheduler", "simulator", "extender", "static-webserver"} {
 		want = append(want, "images/"+image+".tar")
 	}
-	want = append(want, "node-regex.yaml", "regex_v1.wasm", "regex_v2.wasm", "CHANGES.md", "SHA256SUMS")
+	want = append(want, "node-regex.yaml", "regex-scheduling-9.8.7.tgz", "regex_v1.wasm", "regex_v2.wasm", "CHANGES.md", "SHA256SUMS")
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Makes dist/, a release: each program for each platform, the guests, images for two
-# architectures, kubectl's plugin packed for krew, what each program is made of
+# architectures, kubectl's plugin packed for krew, the Helm chart, what each program is made of
 # (CycloneDX), the changes, and SHA256SUMS of it all. `make release` calls it.
 #
-#   tools/release.sh v0.1.0 REGISTRY DOWNLOADS
+#   tools/release.sh v0.1.0 REGISTRY DOWNLOADS [CHARTS]
 #
-# REGISTRY stands in the images' names, DOWNLOADS is where the tag's files will be.
+# REGISTRY stands in the images' names, DOWNLOADS is where the tag's files will be. With
+# CHARTS, as oci://registry.example/charts, the chart is also pushed there.
 # The same commit and the same Go give the same bytes. Where something of it cannot be
 # had, or does not build, it fails, and leaves no part of a release.
 set -euo pipefail
@@ -16,7 +17,7 @@ die() { say "$@"; exit 1; }
 sha256=sha256sum
 command -v $sha256 >/dev/null || sha256="shasum -a 256" # macOS
 
-tag=${1:-} registry=${2:-} downloads=${3:-}
+tag=${1:-} registry=${2:-} downloads=${3:-} charts=${4:-}
 dist=$PWD/dist
 
 # What can be known to be missing is reported before anything is built.
@@ -29,7 +30,7 @@ changed=$(git status --porcelain)
 if named=$(git rev-parse -q --verify "refs/tags/$tag^{commit}"); then
 	[ "$named" = "$(git rev-parse HEAD)" ] || die "the tag $tag is of another commit: git checkout $tag"
 fi
-refused=$(tools/served.sh . tools tools/kubernetes/*.mod 2>&1 >/dev/null) || die "$refused"
+refused=$(tools/served.sh . tools tools/helm tools/kubernetes/*.mod 2>&1 >/dev/null) || die "$refused"
 [ -z "$refused" ] || die "it would not be whole, so nothing is made: ${refused//\*\*\* NOT CHECKED: /}"
 minors=$(make -s minors)
 
@@ -68,6 +69,8 @@ build guest "$unix windows/amd64 windows/arm64"
 cp static/regex_v1.wasm static/regex_v2.wasm "$dist"
 
 (cd tools && go run ./krew "$tag" "$downloads" "$dist" ../LICENSE ../cmd/kubectl-regex/kubectl_complete-regex)
+make -s helm
+tools/chart.sh "$tag" "$registry" "$dist"
 make -s images REGISTRY="$registry" TAG="$tag" ARCH="amd64 arm64" IMAGE_FOLDER="$dist/images"
 
 (cd tools && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
@@ -81,7 +84,7 @@ for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
 done
 rm "$dist/sbom/cyclonedx-gomod"
 
-cd "$dist"
-find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | xargs $sha256 >SHA256SUMS
+(cd "$dist" && find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | xargs $sha256 >SHA256SUMS)
 trap - EXIT
 say "$dist: $(wc -l <"$dist/SHA256SUMS") files"
+[ -z "$charts" ] || bin/helm push "$dist/regex-scheduling-${tag#v}.tgz" "$charts"

@@ -1,0 +1,88 @@
+package tools
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// action is what the steps of action.yml see of a machine.
+type action struct {
+	folder string
+	env    []string
+}
+
+func newAction(t *testing.T, simulator string) action {
+	t.Helper()
+	folder := t.TempDir()
+	name := "simulator-" + runtime.GOOS + "-" + runtime.GOARCH
+	write(t, filepath.Join(folder, name), []byte(simulator))
+	write(t, filepath.Join(folder, "SHA256SUMS"), fmt.Appendf(nil, "%x  %s\n%x  other\n", sha256.Sum256([]byte(simulator)), name, 0))
+	gh := "#!/bin/sh\necho \"$*\" >>" + folder + "/calls\nfor arg; do case $arg in body=@*) cp \"${arg#body=@}\" " + folder + "/comment ;; esac; done\n" +
+		"case $* in *--paginate*) cat " + folder + "/id ;; esac\n"
+	write(t, filepath.Join(folder, "id"), nil)
+	if err := errors.Join(os.Mkdir(filepath.Join(folder, "bin"), 0o755), os.WriteFile(filepath.Join(folder, "bin", "gh"), []byte(gh), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return action{folder, []string{
+		"PATH=" + filepath.Join(folder, "bin") + ":" + os.Getenv("PATH"), "GITHUB_STEP_SUMMARY=" + filepath.Join(folder, "summary"),
+		"GITHUB_REPOSITORY=o/r", "PULL_REQUEST=7", "GH_TOKEN=t", "DOWNLOADS=file://" + folder,
+		"CLUSTER=c.yaml", "BEFORE=a.yaml", "AFTER=b.yaml", "FAIL_ON=lost,moved", "PODS=all",
+	}}
+}
+
+// run runs the script of the action's only step.
+func (a action) run(t *testing.T, environment ...string) (said string, status int) {
+	t.Helper()
+	_, block, found := strings.Cut(string(contentOf(t, "../action.yml")), "      run: |\n")
+	if !found {
+		t.Fatal("action.yml has no script")
+	}
+	command := exec.CommandContext(t.Context(), "bash", "-c", regexp.MustCompile(`(?m)^ {8}`).ReplaceAllString(block, ""))
+	command.Env = append(append(os.Environ(), a.env...), environment...)
+	out, _ := command.CombinedOutput()
+	return string(out), command.ProcessState.ExitCode()
+}
+
+func TestTheActionCommentsAndFails(t *testing.T) {
+	for _, tt := range []struct {
+		name, simulator, id, call, comment string
+		status                             int
+	}{
+		{"a new comment", "echo \"$*\"", "", "--method POST repos/o/r/issues/7/comments", "compare --cluster c.yaml --a a.yaml --b b.yaml --pods all --fail-on lost,moved", 0},
+		{"the comment of before", "echo moved; exit 1", "42", "--method PATCH repos/o/r/issues/comments/42", "moved\n", 1},
+		{"no comparison", "echo 'side A: bad' >&2; exit 2", "", "--method POST", "There was no comparison:\n\n```\nside A: bad\n```", 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := newAction(t, "#!/bin/sh\n"+tt.simulator+"\n")
+			write(t, filepath.Join(a.folder, "id"), []byte(tt.id))
+			said, status := a.run(t)
+			if status != tt.status {
+				t.Errorf("status %d, want %d:\n%s", status, tt.status, said)
+			}
+			for file, want := range map[string]string{"calls": tt.call, "comment": tt.comment, "summary": tt.comment} {
+				if got := string(contentOf(t, filepath.Join(a.folder, file))); !strings.Contains(got, want) {
+					t.Errorf("%s has\n%s\nnot %q", file, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheActionRunsNothingThatIsNotTheRelease(t *testing.T) {
+	a := newAction(t, "#!/bin/sh\nexit 0\n")
+	write(t, filepath.Join(a.folder, "simulator-"+runtime.GOOS+"-"+runtime.GOARCH), []byte("#!/bin/sh\ntouch ran\n"))
+	if said, status := a.run(t); status == 0 || !strings.Contains(said, "FAILED") {
+		t.Errorf("status %d:\n%s", status, said)
+	}
+	if _, err := os.Stat(filepath.Join(a.folder, "calls")); err == nil {
+		t.Error("it called gh")
+	}
+}
