@@ -84,11 +84,13 @@ func TestAGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 		{"a key in the configuration", ours.sign(t, wasm), []string{string(text)}, ""},
 		{"no signature", "", []string{ours.file}, "its signature, file://" + guest + ".sigstore.json: "},
 		{
-			"another key", other.sign(t, wasm), []string{ours.file},
+			"another key", other.sign(t, wasm),
+			[]string{ours.file},
 			"its signature is of other bytes, or by another key; keys that may sign: " + ours.file,
 		},
 		{
-			"another guest", ours.sign(t, append(wasm, 0)), []string{string(text)},
+			"another guest", ours.sign(t, append(wasm, 0)),
+			[]string{string(text)},
 			"its signature is of other bytes, or by another key; keys that may sign: number 1 of verify.keys",
 		},
 		{"no bundle", "secret", []string{ours.file}, "its signature is not a bundle, as cosign writes it"},

@@ -57,8 +57,11 @@ func TestWhatCosignHasSigned(t *testing.T) {
 		{"another blob", []string{ofBlob}, sha256.Sum256([]byte(blob + "!")), []string{"testdata/cosign.pub"}, wrong},
 		{"another image", []string{ofImage}, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, "its signature is of another digest"},
 		{
-			"a statement that was changed", []string{strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1)},
-			imageDigest(t), []string{"testdata/cosign.pub"}, wrong,
+			"a statement that was changed",
+			[]string{strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1)},
+			imageDigest(t),
+			[]string{"testdata/cosign.pub"},
+			wrong,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
