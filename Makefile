@@ -185,7 +185,7 @@ test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native 
 	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
 		$(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot &&) true
 	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
-		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes' ./deploy)
+		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy)
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
