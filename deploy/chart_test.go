@@ -93,6 +93,14 @@ func TestTheChartIsTheKustomizations(t *testing.T) {
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
 		{"plugin=extender", "", "resources: [../deploy/scheduler/extender, ../deploy/extender/base]"},
 		{
+			"plugin=extender,extender.tls=true", "",
+			"resources: [../deploy/scheduler/extender-tls, ../deploy/extender/tls]",
+		},
+		{
+			"plugin=extender", withMonitoring,
+			"resources: [../deploy/scheduler/extender, ../deploy/scheduler/servicemonitor, ../deploy/scheduler/alerts, ../deploy/extender/servicemonitor]",
+		},
+		{
 			"plugin=native", withMonitoring,
 			"resources: [../deploy/scheduler/native, ../deploy/scheduler/servicemonitor, ../deploy/scheduler/alerts]",
 		},
@@ -150,6 +158,7 @@ func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
 		"native=true":        "additional properties 'native' not allowed",
 		"extender.tls=true":  "extender.tls: true needs plugin: extender",
 		"schedulerName=A_B":  "at '/schedulerName': 'A_B' does not match pattern",
+		"test.regex=[a":      "error parsing regexp: missing closing ]: `[a`",
 	} {
 		out, err := helm(t, "", "template", "r", "chart", "--kube-version=1.36", "--set="+values)
 		if err == nil || out != "" || !strings.Contains(err.Error(), want) {
@@ -158,6 +167,34 @@ func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
 	}
 	if _, err := helm(t, "", "template", "r", "chart", "--kube-version=1.34"); err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34") {
 		t.Errorf("on Kubernetes 1.34: %v", err)
+	}
+}
+
+// TestTheChartHasAnImageForEachMinor compares it with the minors that the Makefile builds for. A
+// scheduler serves its own minor and the next: the last one's image is for two.
+func TestTheChartHasAnImageForEachMinor(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	must(t, err)
+	minors := strings.Fields(string(regexp.MustCompile(`(?m)^MINORS +:= (.*)$`).FindSubmatch(makefile)[1]))
+	want := map[string]string{}
+	for _, minor := range minors {
+		want[minor] = "/scheduler:dev-kubernetes-" + minor + "\n"
+	}
+	want[minors[0]] = "/scheduler:dev\n"
+	last := slices.Max(minors)
+	var number int
+	_, err = fmt.Sscanf(last, "1.%d", &number)
+	must(t, err)
+	want[fmt.Sprintf("1.%d", number+1)] = want[last]
+	for minor, image := range want {
+		out := mustHelm(t, "", "template", "r", "chart", "--kube-version="+minor)
+		if got := strings.Count(out, image); got != 2 { // the scheduler, and the pod of `helm test`
+			t.Errorf("on Kubernetes %s, %d times %q in\n%s", minor, got, image, out)
+		}
+	}
+	first := slices.Min(minors)
+	if chart, err := os.ReadFile("chart/Chart.yaml"); err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
+		t.Errorf("%v: the chart's kubeVersion does not begin with %s:\n%s", err, first, chart)
 	}
 }
 
