@@ -199,7 +199,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", line)
 	}
 	status, out, errOut := compareHere(t.Context(), args[2:]...)
-	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**If the scheduler had the configuration v2 (B) in place of none (A), 1 pod would lose its node.** ") || !strings.Contains(out, "picky") {
+	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**If the scheduler had the configuration scheduler.yaml (B) in place of before.yaml (A), 1 pod would lose its node.** ") || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, errOut, out)
 	}
 }

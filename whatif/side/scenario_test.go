@@ -1,6 +1,7 @@
 package side
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"strings"
@@ -30,6 +31,7 @@ func TestTheScenarioInTheDocsIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, text, _ = bytes.Cut(text, []byte("\n## A scenario\n"))
 	block := regexp.MustCompile(`(?m)^    steps:\n(?:    .*\n)+`).Find(text)
 	scenario, err := ReadScenario([]byte(strings.ReplaceAll("\n"+string(block), "\n    ", "\n")))
 	if err != nil || len(scenario.Steps) != 2 {
