@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -218,8 +219,11 @@ func TestTheChartIsInstalled(t *testing.T) {
 	user := "system:serviceaccount:" + chartNamespace + ":custom-scheduler"
 	names := map[string]string{"static-webserver": serve(t, guestserver.Handler())}
 	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + chartNamespace, "system:authenticated"}
-	addNode(t, "other", 10)
-	addNode(t, "kubecon-1", 10)
+	for _, node := range []string{"other", "kubecon-1"} {
+		addNodeWith(t, node, corev1.ResourceList{
+			corev1.ResourcePods: resource.MustParse("100"), corev1.ResourceCPU: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("10Gi"),
+		})
+	}
 	runConfig(t, kubeconfigOf(t, user, groups...), chartConfig(t), names)
 
 	tested := make(chan error, 1)

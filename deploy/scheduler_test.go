@@ -179,12 +179,15 @@ func addPod(t *testing.T, pod *corev1.Pod) {
 	t.Cleanup(func() { _ = pods.Delete(context.Background(), pod.Name, metav1.DeleteOptions{}) })
 }
 
+// addNode adds a node that takes a number of pods which ask for nothing. The pods of the
+// Deployments, which controllers of some simulators make, ask for CPU.
 func addNode(t *testing.T, name string, pods int64) {
 	t.Helper()
-	room := corev1.ResourceList{
-		corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI),
-		corev1.ResourceCPU:  resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"),
-	}
+	addNodeWith(t, name, corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)})
+}
+
+func addNodeWith(t *testing.T, name string, room corev1.ResourceList) {
+	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
 	_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
 	must(t, err)

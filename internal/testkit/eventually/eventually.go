@@ -23,17 +23,17 @@ func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
 	return value
 }
 
-// Succeeds waits until a condition returns nil, and ends the test with its last
-// error if it never does, unless that is about the end of the time.
+// Succeeds waits until a condition returns nil, and ends the test with its last error
+// if it never does. The condition's context outlives the wait, so that this error is not
+// about the end of the time.
 func Succeeds(t testing.TB, what string, condition func(ctx context.Context) error) {
 	t.Helper()
+	inner, cancel := context.WithTimeout(t.Context(), Patience+10*time.Second)
+	defer cancel()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(ctx context.Context) (bool, error) {
-		err := condition(ctx)
-		if ctx.Err() == nil || last == nil {
-			last = err
-		}
-		return err == nil, nil
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, Patience, true, func(context.Context) (bool, error) {
+		last = condition(inner)
+		return last == nil, nil
 	})
 	if err != nil {
 		t.Fatalf("%s: %v: %v", what, err, last)
