@@ -183,12 +183,13 @@ func (p *tab) waitWithin(long time.Duration, what, expression string) {
 }
 
 // poll waits until an expression has a value that is true for JavaScript, and stores that. What it
-// looks at may not be there yet: the page before is still shown, for example.
+// looks at may not be there yet: the page before is still shown, for example. Nor may the scripts of
+// a page that is shown already: until they are loaded, a click does nothing.
 func (p *tab) poll(long time.Duration, what, expression string, value any) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, long)
 	defer cancel()
-	poll := chromedp.Poll("(() => { try { return "+expression+"; } catch { return false; } })()", value, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
+	poll := chromedp.Poll("(() => { try { return document.readyState === 'complete' && ("+expression+"); } catch { return false; } })()", value, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	err := chromedp.Run(ctx, poll)
 	for err != nil && ctx.Err() == nil && leaves(err) {
 		err = chromedp.Run(ctx, poll) // another page has come: look at that
