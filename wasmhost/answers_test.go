@@ -230,6 +230,51 @@ func TestScoresAreRemembered(t *testing.T) {
 	}
 }
 
+// What PreScore answers is remembered of a guest that cannot ask which nodes passed, and
+// Score sees what PreScore has set, in whatever instance it is asked.
+func TestPreScoreIsRemembered(t *testing.T) {
+	r := openRemembering(t, "decides_by_prescore", Args{}, nodesNamed("n1", "n2")...)
+	preScore := func(p *v1.Pod) (fwk.CycleState, *fwk.Status) {
+		state := framework.NewCycleState()
+		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+		return state, r.Plugin.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, r.Nodes)
+	}
+	before := r.asked(t)
+	for i := range 3 {
+		if _, status := preScore(about(fmt.Sprint("web-", i), "skip")); !status.IsSkip() {
+			t.Fatal(status)
+		}
+	}
+	if n := r.asked(t) - before; n != 1 {
+		t.Errorf("asked %d times about pods alike", n)
+	}
+	if _, status := preScore(about("web", "x")); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	// The next pod alike is asked about nothing, until a score is not known.
+	again := about("again", "x")
+	state, status := preScore(again)
+	if n := r.asked(t) - before; !status.IsSuccess() || n != 2 {
+		t.Errorf("%v, asked %d times", status, n)
+	}
+	score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, again, r.Nodes[0])
+	if score == 0 || !status.IsSuccess() {
+		t.Errorf("score %d, %v: PreScore was not called before", score, status)
+	}
+}
+
+func TestPreScoreThatAsksWhoPassedIsNotRemembered(t *testing.T) {
+	r := openRemembering(t, "decides_by_passed", Args{}, nodesNamed("n1")...)
+	for _, passed := range [][]fwk.NodeInfo{nil, r.Nodes, nil} {
+		state := framework.NewCycleState()
+		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, pod("web"), r.Nodes)
+		status := r.Plugin.(fwk.PreScorePlugin).PreScore(t.Context(), state, pod("web"), passed)
+		if status.IsSkip() != (len(passed) == 0) {
+			t.Errorf("%d nodes: %v", len(passed), status)
+		}
+	}
+}
+
 func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
 	r := openRemembering(t, "decides_by_turn", Args{RecheckEvery: 1, Instances: 1}, nodesNamed("n1", "n2", "n3", "n4")...)
 	log := logged(t, func() {

@@ -133,11 +133,7 @@ type scoreHooks struct{ p *plugin }
 
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	c := h.p.cycleFor(state, pod)
-	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
-	_, status := c.decide(abi.PreScore, in, func(i *instance, _ *abi.Out) {
-		i.seen.prescore = true
-		c.scored.Store(&nodes)
-	})
+	_, status := c.judge(abi.PreScore, func() (abi.Verdict, error) { return c.recallPreScore(nodes) })
 	return status
 }
 

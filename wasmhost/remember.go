@@ -61,6 +61,41 @@ func (c *cycle) recallPreFilter() (answers.PreFilter, error) {
 	return a, nil
 }
 
+// recallPreScore remembers what a guest answers to PreScore, or asks. It remembers nothing
+// of a guest that may ask which nodes passed, since these are no field of the pod.
+func (c *cycle) recallPreScore(nodes []fwk.NodeInfo) (abi.Verdict, error) {
+	if c.known == nil || c.plugin.answers.Off() || c.plugin.guest.AsksWhoPassed {
+		return c.askPreScore(nodes)
+	}
+	switch known := c.known.PreScore(); {
+	case known == nil:
+		v, err := c.askPreScore(nodes)
+		if err != nil {
+			return v, err
+		}
+		c.plugin.metrics.asked.Inc()
+		if worthKeeping(abi.PreScore, v) {
+			c.known.PutPreScore(&v)
+		}
+		return v, nil
+	case c.mayRecheck():
+		c.scored.Store(&nodes)
+		return c.recheck(abi.PreScore, "", answers.PreFilter{Verdict: *known}).Verdict, nil
+	default:
+		c.scored.Store(&nodes)
+		c.plugin.metrics.recalled.Add(1)
+		return *known, nil
+	}
+}
+
+func (c *cycle) askPreScore(nodes []fwk.NodeInfo) (abi.Verdict, error) {
+	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
+	return c.ask(abi.PreScore, in, func(i *instance, _ *abi.Out) {
+		i.seen.prescore = true
+		c.scored.Store(&nodes)
+	})
+}
+
 // recall remembers what a guest answers to Filter or Score about a node, or asks.
 func (c *cycle) recall(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
 	if c.known == nil || c.plugin.answers.Off() {
@@ -102,7 +137,7 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 	case fwk.Success, fwk.Unschedulable, fwk.UnschedulableAndUnresolvable:
 		return v.Reason() != abi.OutOfReasons
 	case fwk.Skip:
-		return hook == abi.PreFilter
+		return hook == abi.PreFilter || hook == abi.PreScore
 	}
 	return false
 }

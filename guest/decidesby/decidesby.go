@@ -8,7 +8,8 @@ import (
 
 var declared string
 
-// Set declares all fields on which PreFilter, Filter and Score depend. Nothing else may
+// Set declares all fields on which PreFilter, Filter and Score depend, and PreScore of a
+// guest that does not ask which nodes passed. Nothing else may
 // change their results: no clock, no random number, no other pod or node. The host
 // remembers the results, and calls a hook once for each combination of the fields' values.
 // A recheck that finds another result is a contract violation.

@@ -39,6 +39,8 @@ type Guest struct {
 	// UsesHandle is true of a guest that may act on the scheduler: it imports a function
 	// of the framework's handle.
 	UsesHandle bool
+	// AsksWhoPassed is true of a guest that may ask which nodes passed Filter.
+	AsksWhoPassed bool
 	// Declares is true of a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
 
@@ -157,6 +159,7 @@ func (g *Guest) link(ctx context.Context) error {
 	for _, f := range g.compiled.ImportedFunctions() {
 		module, name, _ := f.Import()
 		g.UsesHandle = g.UsesHandle || module == moduleScheduler && strings.HasPrefix(name, "handle.")
+		g.AsksWhoPassed = g.AsksWhoPassed || module == moduleScheduler && name == "filteredNodeList"
 		if linked[module] {
 			continue
 		}

@@ -44,6 +44,7 @@ type entry struct {
 	dropped bool
 
 	preFilter     atomic.Pointer[PreFilter]
+	preScore      atomic.Pointer[abi.Verdict]
 	filter, score atomic.Pointer[[]uint16] // by Node: places in the verdicts, from 1 on; 0 is unknown
 	verdicts      atomic.Pointer[[]abi.Verdict]
 	passing       atomic.Pointer[passing]
@@ -89,6 +90,16 @@ func (e *entry) PutPreFilter(a *PreFilter) {
 		}
 	}
 	e.cache.grew(e, bytes)
+}
+
+// PreScore is what PreScore has answered, or nil.
+func (e *entry) PreScore() *abi.Verdict { return e.preScore.Load() }
+
+// PutPreScore keeps what PreScore has answered.
+func (e *entry) PutPreScore(v *abi.Verdict) {
+	if e.preScore.Swap(v) == nil {
+		e.cache.grew(e, verdictBytes+int64(len(v.Reason())))
+	}
 }
 
 func (e *entry) of(hook abi.Hook) *atomic.Pointer[[]uint16] {
