@@ -59,8 +59,8 @@ func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *config.Con
 
 func TestTheExtendersConfigurations(t *testing.T) {
 	for folder, want := range map[string]struct{ filter, prioritize string }{
-		"base": {"regex", "nop"}, "nodeport": {"regex", "nop"}, "servicemonitor": {"regex", "nop"},
-		"tls": {"regex", "nop"}, "load": {"regex", "load"},
+		"base": {"regex", "regex"}, "nodeport": {"regex", "regex"}, "servicemonitor": {"regex", "regex"},
+		"tls": {"regex", "regex"}, "load": {"regex", "load"},
 	} {
 		t.Run(folder, func(t *testing.T) {
 			rendered := mustRender(t, "extender/"+folder)

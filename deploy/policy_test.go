@@ -192,7 +192,7 @@ func TestTheAPIServerRefusesBadPatterns(t *testing.T) {
 	keep(t, "kubecon-.*")
 	enforce(t, "base", objects, func(err error) bool { return err != nil })
 	t.Cleanup(func() { key = regex.Annotation })
-	for _, key = range []string{regex.Annotation, regex.ExcludeAnnotation} {
+	for _, key = range regex.Default.Keys() {
 		for i, k := range kinds {
 			for what, try := range map[string]func(context.Context, dynamic.Interface, int, *string) error{"create": create, "update": update} {
 				t.Run(what+" "+k.kind+" "+key, func(t *testing.T) {

@@ -131,15 +131,22 @@ func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
 	}
 	for variant, run := range variants {
 		t.Run(variant, func(t *testing.T) {
-			addNode(t, "other", 10)
-			addNode(t, "kubecon-1", 10)
+			for _, node := range []string{"other", "kubecon-1", "rack-1", "rack-2"} {
+				addNode(t, node, 10)
+			}
 			run(t)
 			addPod(t, podFor("kubecon", "kubecon-.*"))
 			waitForNode(t, "kubecon", "kubecon-1")
 			addPod(t, podFor("cncf", "cncf-.*"))
-			waitForEvent(t, "cncf", "FailedScheduling", "0/2 nodes are available")
+			waitForEvent(t, "cncf", "FailedScheduling", "0/4 nodes are available")
 			waitForEvent(t, "kubecon", "Scheduled", "to kubecon-1")
 			waitForCondition(t, "cncf")
+			for _, number := range []string{"1", "2"} { // else each would be there by chance
+				pod := podFor("prefers-"+number, "^rack-")
+				pod.Annotations[regex.PreferAnnotation] = "-" + number + "$"
+				addPod(t, pod)
+				waitForNode(t, pod.Name, "rack-"+number)
+			}
 		})
 	}
 }

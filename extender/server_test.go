@@ -39,8 +39,8 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 	for _, want := range []string{
 		`extender_requests_total{algorithm="regex",outcome="ok",verb="filter"} 2`,
 		`extender_requests_total{algorithm="regex",outcome="error",verb="filter"} 1`,
-		`extender_requests_total{algorithm="nop",outcome="ok",verb="prioritize"} 1`,
-		`extender_requests_total{algorithm="nop",outcome="bad_request",verb="prioritize"} 1`,
+		`extender_requests_total{algorithm="regex",outcome="ok",verb="prioritize"} 1`,
+		`extender_requests_total{algorithm="regex",outcome="bad_request",verb="prioritize"} 1`,
 		`extender_nodes_in_total{algorithm="regex",outcome="ok",verb="filter"} 20`,
 		`extender_nodes_out_total{algorithm="regex",outcome="ok",verb="filter"} ` + string(rune('0'+2*passing)),
 		`extender_request_duration_seconds_count{algorithm="regex",outcome="ok",verb="filter"} 2`,

@@ -144,7 +144,7 @@ func lineOf(err error) int {
 
 // look checks an annotation or a label of an object.
 func (l *linter) look(m *manifest, e entry) {
-	keys := []string{l.policy.Annotation, l.policy.ExcludeAnnotation}
+	keys := l.policy.Keys()
 	meant := yamlcheck.Closest(e.key, keys)
 	for _, key := range keys {
 		if _, name, _ := strings.Cut(key, "/"); meant == "" && e.ofPod && !e.isLabel && strings.EqualFold(e.key, name) {
@@ -172,7 +172,11 @@ func (l *linter) look(m *manifest, e entry) {
 func (l *linter) pattern(m *manifest, e entry) {
 	l.patterns++
 	pattern := e.at.Value
-	selector, err := l.policy.Selector(map[string]string{e.key: pattern})
+	find := l.policy.Selector
+	if e.key == l.policy.PreferAnnotation {
+		find = l.policy.Preference
+	}
+	selector, err := find(map[string]string{e.key: pattern})
 	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
 		problem := "matches none of"
 		if e.key == l.policy.ExcludeAnnotation {

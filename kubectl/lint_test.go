@@ -40,6 +40,7 @@ func TestLintFinds(t *testing.T) {
 		"too costly":             {pod(key + ": '(a{1000}){1000}'"), "(invalid-pattern)"},
 		"an exclusion":           {pod(key + "-exclude: 'gpu-.*'"), ""},
 		"a bad exclusion":        {pod(key + "-exclude: 'a(?!b)'"), "annotation " + key + `-exclude: invalid or unsupported Perl syntax "(?!"`},
+		"a bad preference":       {pod(key + "-prefer: 'a(?!b)'"), "annotation " + key + `-prefer: invalid or unsupported Perl syntax "(?!"`},
 		"an exclusion misspelt":  {pod(key + "-exlude: a"), "did you mean " + key + "-exclude? (misspelt)"},
 		"a number":               {pod(key + ": 12"), "12 is not a string in YAML; put it in quotes (not-a-string)"},
 		"a letter missing":       {pod("scheduler.wasmkwokwizardy.io/regex: x"), "did you mean " + key + "? (misspelt)"},

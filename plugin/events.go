@@ -56,7 +56,7 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (frame
 	case before == nil:
 		return framework.Queue, nil
 	}
-	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
+	for _, key := range p.policy.Keys() {
 		was, had := before.Annotations[key]
 		is, has := after.Annotations[key]
 		if had != has || was != is {

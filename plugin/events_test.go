@@ -51,6 +51,16 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 			new:   node("cncf-1").Node(), want: framework.QueueSkip,
 		},
 		{
+			name: "a new node mends no invalid preference", pod: pod(regex.PreferAnnotation, "("),
+			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
+			new:   node("cncf-1").Node(), want: framework.QueueSkip,
+		},
+		{
+			name: "a fixed preference wakes it", pod: waiting,
+			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
+			old:   pod(regex.PreferAnnotation, "("), new: pod(regex.PreferAnnotation, "a"), want: framework.Queue,
+		},
+		{
 			name: "an update of a node that matches lets it wait", pod: waiting,
 			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.UpdateNodeTaint},
 			old:   node("cncf-1").Node(), new: node("cncf-1").Node(), want: framework.QueueSkip,

@@ -40,5 +40,5 @@ func ExampleNew_mistake() {
 	_, err := plugin.New(context.Background(), &runtime.Unknown{Raw: []byte(`{"anotation": "example.com/node-regex"}`)}, nil)
 	fmt.Println(err)
 	// Output:
-	// plugin RegexScheduling: args: unknown field "anotation"; the fields are "annotation" and "excludeAnnotation"
+	// plugin RegexScheduling: args: unknown field "anotation"; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"
 }

@@ -29,7 +29,8 @@ const Name = "RegexScheduling"
 var stateKey = naming.Key(Name)
 
 // Plugin lets a pod run only on nodes whose name the regex in its annotation
-// matches, and the one in its other annotation does not.
+// matches, and the one in its other annotation does not. Among these it prefers those
+// whose name a third one matches.
 type Plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
@@ -41,12 +42,14 @@ var (
 	_ framework.PreFilterPlugin   = (*Plugin)(nil)
 	_ framework.FilterPlugin      = (*Plugin)(nil)
 	_ framework.PostFilterPlugin  = (*Plugin)(nil)
+	_ framework.PreScorePlugin    = (*Plugin)(nil)
+	_ framework.ScorePlugin       = (*Plugin)(nil)
 	_ framework.EnqueueExtensions = (*Plugin)(nil)
 	_ framework.SignPlugin        = (*Plugin)(nil)
 )
 
-// New makes the plugin. Its args are optional: "annotation" and "excludeAnnotation" are the
-// keys of the annotations to read.
+// New makes the plugin. Its args are optional: "annotation", "excludeAnnotation" and
+// "preferAnnotation" are the keys of the annotations to read.
 func New(_ context.Context, args runtime.Object, handle framework.Handle) (framework.Plugin, error) {
 	policy, err := decodePolicy(args)
 	if err != nil {
@@ -116,7 +119,7 @@ func (p *Plugin) warn(pod *v1.Pod) {
 // so the scheduler may reuse the results of one pod for the next.
 func (p *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]framework.SignFragment, *framework.Status) {
 	var fragments []framework.SignFragment
-	for _, key := range []string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
+	for _, key := range p.policy.Keys() {
 		var pattern any // nil without the annotation, which differs from an empty pattern
 		if value, ok := pod.Annotations[key]; ok {
 			pattern = value

@@ -70,6 +70,12 @@ func TestVerdicts(t *testing.T) {
 			reason:    "annotation " + regex.ExcludeAnnotation + ": missing closing )",
 		},
 		{
+			name: "an invalid preference", pod: pod(regex.Annotation, "a", regex.PreferAnnotation, "("),
+			prefilter: framework.UnschedulableAndUnresolvable,
+			reason:    "annotation " + regex.PreferAnnotation + ": missing closing )",
+		},
+		{name: "a preference alone excludes no node", pod: pod(regex.PreferAnnotation, "a"), prefilter: framework.Skip},
+		{
 			name: "an invalid regex", pod: pod(regex.Annotation, `kubecon-.*\`),
 			prefilter: framework.UnschedulableAndUnresolvable,
 			reason:    "annotation " + regex.Annotation + ": trailing backslash",
@@ -126,6 +132,7 @@ func TestArgs(t *testing.T) {
 		{"no args", "", ""},
 		{"an empty object", "{}", ""},
 		{"another annotation", `{"annotation":"example.com/nodes"}`, ""},
+		{"another preference", `{"preferAnnotation":"example.com/nodes"}`, ""},
 		{"an unknown field", `{"anotation":"example.com/nodes"}`, `unknown field "anotation"`},
 		{"not an object", `[]`, "plugin RegexScheduling: args: "},
 	}

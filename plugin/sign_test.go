@@ -21,7 +21,7 @@ func TestASignatureIsThePatternAndNothingElse(t *testing.T) {
 	metrics.Register()
 	fwk, err := testframework.NewFramework(t.Context(), []testframework.RegisterPluginFunc{
 		testframework.RegisterQueueSortPlugin(queuesort.Name, queuesort.New),
-		testframework.RegisterPluginAsExtensions(Name, New, "PreFilter", "Filter", "PostFilter"),
+		testframework.RegisterPluginAsExtensions(Name, New, "PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
 		testframework.RegisterBindPlugin(defaultbinder.Name, defaultbinder.New),
 	}, v1.DefaultSchedulerName)
 	if err != nil {
@@ -37,6 +37,7 @@ func TestASignatureIsThePatternAndNothingElse(t *testing.T) {
 		{"no pattern", pod(), renamed(pod("example.com/other", "a")), true},
 		{"a pattern that is invalid", pod(key, "("), renamed(pod(key, "(")), true},
 		{"another exclusion", pod(key, "a", regex.ExcludeAnnotation, "b"), pod(key, "a", regex.ExcludeAnnotation, "c"), false},
+		{"another preference", pod(regex.PreferAnnotation, "b"), pod(regex.PreferAnnotation, "c"), false},
 		{"a pattern in the other annotation", pod(key, "a"), pod(regex.ExcludeAnnotation, "a"), false},
 		{"two patterns", pod(key, "a"), pod(key, "b"), false},
 		{"a pattern and none", pod(key, "a"), pod(), false},

@@ -67,7 +67,7 @@ func TestShorteningKeepsBothEndsAndWholeCharacters(t *testing.T) {
 }
 
 func TestSelectorOfAnnotations(t *testing.T) {
-	policy := Policy{"example.com/node-regex", ExcludeAnnotation}
+	policy := Policy{"example.com/node-regex", ExcludeAnnotation, PreferAnnotation}
 	if selector, err := policy.Selector(map[string]string{Annotation: "("}); selector != nil || err != nil {
 		t.Errorf("another annotation: %v, %v", selector, err)
 	}

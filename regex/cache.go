@@ -30,17 +30,29 @@ type compiled struct {
 
 // NewCache returns an empty cache that holds about bytes of memory at most.
 func NewCache(policy Policy, bytes int) *Cache {
-	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}}}
+	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}, {}}}
 }
 
 // Selector is [Policy.Selector], but takes patterns from the cache.
 func (c *Cache) Selector(annotations map[string]string) (*Selector, error) {
-	return c.Select(c.policy.find(annotations))
+	patterns := c.policy.find(annotations)
+	return c.Select(patterns[:]...)
 }
 
-// Select is Selector for the values of a pod's two annotations. A missing one is nil.
-func (c *Cache) Select(include, exclude *string) (*Selector, error) {
-	return newSelector(include, exclude, c.compile)
+// Select is Selector for the values of a pod's annotations, in the order of [Policy.Keys].
+// A missing one is nil.
+func (c *Cache) Select(patterns ...*string) (*Selector, error) {
+	return newSelector(patterns, c.compile)
+}
+
+// Preference is [Policy.Preference], but takes the pattern from the cache.
+func (c *Cache) Preference(annotations map[string]string) (*Selector, error) {
+	return c.Prefer(find(annotations, c.policy.PreferAnnotation))
+}
+
+// Prefer is Preference for the value of a pod's annotation. A missing one is nil.
+func (c *Cache) Prefer(pattern *string) (*Selector, error) {
+	return newPreference(pattern, c.compile)
 }
 
 func (c *Cache) compile(r role, text string) (*pattern, error) {
@@ -67,7 +79,7 @@ func (c *Cache) keep(r role, text string, entry compiled) {
 		size += entry.pattern.size()
 	}
 	if c.size+size > c.half {
-		c.old, c.young, c.size = c.young, generation{{}, {}}, 0
+		c.old, c.young, c.size = c.young, generation{{}, {}, {}}, 0
 	}
 	c.young[r][strings.Clone(text)] = entry
 	c.size += size

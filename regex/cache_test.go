@@ -10,7 +10,7 @@ import (
 func TestACacheReturnsWhatItHas(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	for _, pattern := range []string{"kubecon-.*", "", "cncf-.*"} {
-		for _, r := range []role{including, excluding} {
+		for _, r := range []role{including, excluding, preferring} {
 			first, err := cache.compile(r, pattern)
 			if err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 10_000 {
-		if _, err := cache.compile(role(i%2), fmt.Sprintf("^node-%d$", i)); err != nil {
+		if _, err := cache.compile(role(i)%roles, fmt.Sprintf("^node-%d$", i)); err != nil {
 			t.Fatal(err)
 		}
 		if again, _ := cache.compile(including, "in-use"); again != used {

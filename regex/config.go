@@ -10,8 +10,8 @@ import (
 )
 
 // ParseConfig reads the configuration of a plugin, such as a guest's guestConfig. It is
-// a JSON object with the optional fields "annotation" and "excludeAnnotation", the keys
-// of the annotations with the patterns. Empty data is [Default]. An unknown or repeated
+// a JSON object with the optional fields "annotation", "excludeAnnotation" and
+// "preferAnnotation", the keys of the annotations with the patterns. Empty data is [Default]. An unknown or repeated
 // field is an error, and so is a key that Kubernetes refuses.
 func ParseConfig(data []byte) (Policy, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -45,8 +45,10 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 	case "annotation":
 	case "excludeAnnotation":
 		key = &p.ExcludeAnnotation
+	case "preferAnnotation":
+		key = &p.PreferAnnotation
 	default:
-		return errors.New("unknown field " + quote(shorten(name)) + `; the fields are "annotation" and "excludeAnnotation"`)
+		return errors.New("unknown field " + quote(shorten(name)) + `; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"`)
 	}
 	value, err := tokens.ReadToken()
 	if err != nil {
@@ -59,16 +61,18 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 	return nil
 }
 
-// Validate refuses a key that Kubernetes would refuse, and one key for both
-// patterns.
+// Validate refuses a key that Kubernetes would refuse, and one key for two patterns.
 func (p Policy) Validate() error {
-	for _, key := range []string{p.Annotation, p.ExcludeAnnotation} {
+	for _, key := range p.Keys() {
 		if problem := checkKey(key); problem != "" {
 			return errors.New("annotation key " + quote(shorten(key)) + " " + problem)
 		}
 	}
-	if p.Annotation == p.ExcludeAnnotation {
+	switch {
+	case p.Annotation == p.ExcludeAnnotation:
 		return errors.New("annotation key " + quote(p.Annotation) + " cannot be both what nodes must match and what they must not")
+	case p.PreferAnnotation == p.Annotation || p.PreferAnnotation == p.ExcludeAnnotation:
+		return errors.New("annotation key " + quote(p.PreferAnnotation) + " cannot be both what nodes must be and what the pod prefers")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParseConfig(t *testing.T) {
-	tests := []struct{ name, config, annotation, exclude, err string }{
+	tests := []struct{ name, config, annotation, exclude, prefer, err string }{
 		{name: "nothing is the default", annotation: Annotation},
 		{name: "white space is the default", config: " \n", annotation: Annotation},
 		{name: "an empty object is the default", config: "{}", annotation: Annotation},
@@ -20,8 +20,10 @@ func TestParseConfig(t *testing.T) {
 		{name: "one key for both", config: `{"excludeAnnotation": "a", "annotation": "a"}`, err: `annotation key "a" cannot be both`},
 		{name: "a bad key of exclusions", config: `{"excludeAnnotation": "a b"}`, err: `annotation key "a b" must have a name`},
 		{name: "a key without prefix", config: ` {"annotation":"Pool"} `, annotation: "Pool"},
+		{name: "a key of what to exclude that is what to prefer", config: `{"excludeAnnotation": "a", "preferAnnotation": "a"}`, err: `annotation key "a" cannot be both what nodes must be and what the pod prefers`},
+		{name: "another key of preferences", config: `{"preferAnnotation": "Pool"}`, annotation: Annotation, prefer: "Pool"},
 		{name: "an escaped key", config: `{"annot\u0061tion":"p\u006fol"}`, annotation: "pool"},
-		{name: "an unknown field is named", config: `{"anotation": "a"}`, err: `unknown field "anotation"; the fields are "annotation" and "excludeAnnotation"`},
+		{name: "an unknown field is named", config: `{"anotation": "a"}`, err: `unknown field "anotation"; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"`},
 		{name: "a repeated field", config: `{"annotation": "a", "annotation": "b"}`, err: "duplicate"},
 		{name: "a field of another type", config: `{"annotation": 1}`, err: `field "annotation" must be a string, not number`},
 		{name: "null", config: `{"annotation": null}`, err: `must be a string, not null`},
@@ -42,7 +44,7 @@ func TestParseConfig(t *testing.T) {
 				}
 				return
 			}
-			want := Policy{tc.annotation, cmp.Or(tc.exclude, ExcludeAnnotation)}
+			want := Policy{tc.annotation, cmp.Or(tc.exclude, ExcludeAnnotation), cmp.Or(tc.prefer, PreferAnnotation)}
 			if err != nil || policy != want {
 				t.Fatalf("got %+v, %v", policy, err)
 			}

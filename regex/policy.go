@@ -1,6 +1,7 @@
 // Package regex is the policy itself: which nodes a pod may run on, named by
 // regular expressions in its annotations. A node's name must match the one, if
-// there is one, and must not match the other, if there is one.
+// there is one, and must not match the other, if there is one. A third one names
+// the nodes that the pod prefers among these.
 //
 // The package is pure: it has no I/O and no Kubernetes types. Go and TinyGo compile
 // the same code. So a pattern means the same in every plugin variant: the same names
@@ -15,6 +16,7 @@ package regex
 const (
 	Annotation        = "scheduler.wasmkwokwizardry.io/regex"
 	ExcludeAnnotation = "scheduler.wasmkwokwizardry.io/regex-exclude"
+	PreferAnnotation  = "scheduler.wasmkwokwizardry.io/regex-prefer"
 )
 
 // Policy names the annotations that carry the patterns.
@@ -23,32 +25,50 @@ type Policy struct {
 	Annotation string
 	// ExcludeAnnotation is the key of the pattern that they must not match.
 	ExcludeAnnotation string
+	// PreferAnnotation is the key of the pattern for the names of nodes that score higher.
+	PreferAnnotation string
 }
 
-// Default reads the keys [Annotation] and [ExcludeAnnotation].
-var Default = Policy{Annotation, ExcludeAnnotation}
+// Default reads the keys [Annotation], [ExcludeAnnotation] and [PreferAnnotation].
+var Default = Policy{Annotation, ExcludeAnnotation, PreferAnnotation}
 
-// Selector returns the selector of a pod with these annotations, or nil if the pod has
-// no pattern. The error is always a [*PatternError].
+// Keys are the keys of all annotations that the policy reads.
+func (p Policy) Keys() []string {
+	return []string{including: p.Annotation, excluding: p.ExcludeAnnotation, preferring: p.PreferAnnotation}
+}
+
+// Selector returns the selector of a pod with these annotations, or nil if the pod may run
+// on every node. The error is about any of the pod's patterns, also of what it prefers. It is
+// always a [*PatternError].
 func (p Policy) Selector(annotations map[string]string) (*Selector, error) {
-	include, exclude := p.find(annotations)
-	return newSelector(include, exclude, p.compile)
+	patterns := p.find(annotations)
+	return newSelector(patterns[:], p.compile)
+}
+
+// Preference returns a selector of the nodes that a pod with these annotations prefers, or
+// nil if it prefers none. The error is always a [*PatternError].
+func (p Policy) Preference(annotations map[string]string) (*Selector, error) {
+	return newPreference(find(annotations, p.PreferAnnotation), p.compile)
 }
 
 // Compile is Selector for a pod that has a pattern to match, and none to exclude.
 func (p Policy) Compile(pattern string) (*Selector, error) {
-	return newSelector(&pattern, nil, p.compile)
+	return newSelector([]*string{&pattern}, p.compile)
 }
 
 // find returns the patterns among annotations. One that is not there is nil.
-func (p Policy) find(annotations map[string]string) (include, exclude *string) {
-	if pattern, ok := annotations[p.Annotation]; ok {
-		include = &pattern
+func (p Policy) find(annotations map[string]string) (patterns [roles]*string) {
+	for r, key := range p.Keys() {
+		patterns[r] = find(annotations, key)
 	}
-	if pattern, ok := annotations[p.ExcludeAnnotation]; ok {
-		exclude = &pattern
+	return patterns
+}
+
+func find(annotations map[string]string, key string) *string {
+	if pattern, ok := annotations[key]; ok {
+		return &pattern
 	}
-	return include, exclude
+	return nil
 }
 
 // role says what a pattern is for.
@@ -57,15 +77,13 @@ type role int
 const (
 	including role = iota
 	excluding
+	preferring
 	roles // how many there are
 )
 
 // refuse makes the error for a pattern with a problem.
 func (p Policy) refuse(r role, pattern, problem string) *PatternError {
-	e := &PatternError{Annotation: p.Annotation, Pattern: shorten(pattern), Problem: problem}
-	if r == excluding {
-		e.Annotation = p.ExcludeAnnotation
-	}
+	e := &PatternError{Annotation: p.Keys()[r], Pattern: shorten(pattern), Problem: problem}
 	e.text = "annotation " + e.Annotation + ": " + problem + ": " + quote(e.Pattern)
 	return e
 }

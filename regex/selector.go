@@ -30,24 +30,35 @@ const (
 	Excluded          // the name matches the pattern that it must not match
 )
 
-// newSelector makes a selector of patterns. A missing pattern is nil.
-func newSelector(include, exclude *string, compile func(role, string) (*pattern, error)) (*Selector, error) {
-	var s Selector
-	var err error
-	if include != nil {
-		if s.include, err = compile(including, *include); err != nil {
+// newSelector makes a selector of the patterns of each role. A missing pattern is nil.
+func newSelector(patterns []*string, compile func(role, string) (*pattern, error)) (*Selector, error) {
+	var of [roles]*pattern
+	for r, text := range patterns {
+		if text == nil {
+			continue
+		}
+		var err error
+		if of[r], err = compile(role(r), *text); err != nil {
 			return nil, err
 		}
 	}
-	if exclude != nil {
-		if s.exclude, err = compile(excluding, *exclude); err != nil {
-			return nil, err
-		}
-	}
-	if s.include == nil && s.exclude == nil {
+	if of[including] == nil && of[excluding] == nil {
 		return nil, nil
 	}
-	return &s, nil
+	return &Selector{of[including], of[excluding]}, nil
+}
+
+// newPreference makes a selector of the nodes that match a pattern, which is nil where it is
+// missing.
+func newPreference(pattern *string, compile func(role, string) (*pattern, error)) (*Selector, error) {
+	if pattern == nil {
+		return nil, nil
+	}
+	prefer, err := compile(preferring, *pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &Selector{include: prefer}, nil
 }
 
 // compile compiles the pattern of a role. It refuses, with a [*PatternError], a
@@ -58,11 +69,13 @@ func (p Policy) compile(r role, text string) (*pattern, error) {
 	if automaton == nil {
 		return nil, p.refuse(r, text, problem)
 	}
-	reason := "node(s) didn't match the pod's node name regex "
-	if r == excluding {
-		reason = "node(s) matched the pod's node name regex-exclude "
+	switch r {
+	case including:
+		return &pattern{"node(s) didn't match the pod's node name regex " + quote(shorten(text)), automaton}, nil
+	case excluding:
+		return &pattern{"node(s) matched the pod's node name regex-exclude " + quote(shorten(text)), automaton}, nil
 	}
-	return &pattern{reason + quote(shorten(text)), automaton}, nil
+	return &pattern{automaton: automaton}, nil // a preference rejects no node
 }
 
 // compile makes the automaton of a pattern, or says what is wrong with the pattern.

@@ -53,6 +53,29 @@ func TestTheAnnotationAtFaultIsNamed(t *testing.T) {
 	}
 }
 
+func TestAPreference(t *testing.T) {
+	annotations := map[string]string{Annotation: "kubecon", PreferAnnotation: "-gpu$"}
+	cache := NewCache(Default, 1<<20)
+	preference, err := cache.Preference(annotations)
+	if err != nil || !preference.Match("cncf-gpu") || preference.Match("kubecon-1") {
+		t.Errorf("%v, %v", preference, err)
+	}
+	if selector, err := cache.Selector(map[string]string{PreferAnnotation: "-gpu$"}); selector != nil || err != nil {
+		t.Errorf("a preference alone selects nodes: %v, %v", selector, err)
+	}
+	if preference, err := cache.Preference(map[string]string{Annotation: "kubecon"}); preference != nil || err != nil {
+		t.Errorf("without the annotation: %v, %v", preference, err)
+	}
+	want := "annotation " + PreferAnnotation + `: missing closing ): "("`
+	for _, of := range []interface {
+		Preference(map[string]string) (*Selector, error)
+	}{cache, Default} {
+		if preference, err := of.Preference(map[string]string{PreferAnnotation: "("}); preference != nil || err == nil || err.Error() != want {
+			t.Errorf("%T: %v, %v", of, preference, err)
+		}
+	}
+}
+
 func TestAPodWithNeitherAnnotationHasNoSelector(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {

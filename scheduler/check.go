@@ -162,6 +162,7 @@ func argsOf(name string) any {
 		return &struct {
 			Annotation        string `json:"annotation"`
 			ExcludeAnnotation string `json:"excludeAnnotation"`
+			PreferAnnotation  string `json:"preferAnnotation"`
 		}{}
 	}
 	args, err := scheme.Scheme.New(configv1.SchemeGroupVersion.WithKind(name + "Args"))

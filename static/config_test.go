@@ -24,7 +24,7 @@ func TestV2ReadsOtherAnnotationsIfConfigured(t *testing.T) {
 
 func TestV2DoesNotStartWithABadConfig(t *testing.T) {
 	for config, want := range map[string]string{
-		`{"anotation": "a"}`:                            `guestConfig: unknown field "anotation"; the fields are "annotation" and "excludeAnnotation"`,
+		`{"anotation": "a"}`:                            `guestConfig: unknown field "anotation"; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"`,
 		`{"annotation": "a b"}`:                         `guestConfig: annotation key "a b" must have a name`,
 		`{"annotation": "a", "excludeAnnotation": "a"}`: `guestConfig: annotation key "a" cannot be both`,
 		`annotation: a`:                                 `guestConfig: want a JSON object`,

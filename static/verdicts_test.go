@@ -57,6 +57,11 @@ func TestV2AnswersPreFilter(t *testing.T) {
 			"an invalid exclusion keeps the pod pending", excluding(podWith("kubecon"), "("),
 			verdict{fwk.UnschedulableAndUnresolvable, "annotation " + regex.ExcludeAnnotation + `: missing closing ): "("`},
 		},
+		{
+			"an invalid preference keeps the pod pending", preferring(podWith("kubecon"), "("),
+			verdict{fwk.UnschedulableAndUnresolvable, "annotation " + regex.PreferAnnotation + `: missing closing ): "("`},
+		},
+		{"a preference alone excludes no node", preferring(podWithout(), "gpu"), verdict{code: fwk.Skip}},
 		{"an exclusion alone is accepted", excluding(podWithout(), "gpu"), verdict{}},
 		{
 			"too many states keep the pod pending", podWith(`(a|b)*a(a|b){300}$`),
@@ -137,6 +142,46 @@ func excluding(pod *v1.Pod, pattern string) *v1.Pod {
 	return pod
 }
 
+// preferring adds a preference to a pod.
+func preferring(pod *v1.Pod, pattern string) *v1.Pod {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[regex.PreferAnnotation] = pattern
+	return pod
+}
+
+// v2 alone scores. A pod that prefers nothing is skipped, also after one that does.
+func TestV2ScoresWhatThePodPrefers(t *testing.T) {
+	nodes := cluster()
+	guest := load(t, v2File, "", nodes)
+	scorer := guest.FilterPlugin.(interface {
+		fwk.PreScorePlugin
+		fwk.ScorePlugin
+	})
+	for _, pod := range []*v1.Pod{preferring(podWithout(), "-2$"), preferring(podWith("kubecon"), "-2$")} {
+		guest.PreFilter(pod)
+		if status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes); !status.IsSuccess() {
+			t.Fatal(status)
+		}
+		for _, node := range nodes.Nodes {
+			want := int64(0)
+			if node.Node().Name == "kubecon-2" {
+				want = fwk.MaxNodeScore
+			}
+			if score, status := scorer.Score(t.Context(), guest.state, pod, node); score != want || !status.IsSuccess() {
+				t.Errorf("%s: %d, %v", node.Node().Name, score, status)
+			}
+		}
+		for _, without := range []*v1.Pod{podWithout(), podWith("kubecon")} {
+			guest.PreFilter(without)
+			if status := scorer.PreScore(t.Context(), guest.state, without, nodes.Nodes); !status.IsSkip() {
+				t.Errorf("%v: %v", without.Annotations, status)
+			}
+		}
+	}
+}
+
 func mismatch(code fwk.Code, pattern string) verdict {
 	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
 }
@@ -189,21 +234,21 @@ func TestV2NamesTheEventsThatHelp(t *testing.T) {
 	}
 }
 
-// What our host makes of the declarations: it signs pods by these two fields.
+// What our host makes of the declarations: it signs pods by these fields.
 func TestGuestsDeclareWhatTheyDecideBy(t *testing.T) {
 	for _, tt := range []struct {
 		file, config string
 		keys         []string
 	}{
-		{v1File, "", []string{regex.Annotation, regex.ExcludeAnnotation}},
-		{v2File, "", []string{regex.Annotation, regex.ExcludeAnnotation}},
-		{v2File, `{"annotation": "a", "excludeAnnotation": "example.com/b"}`, []string{"a", "example.com/b"}},
+		{v1File, "", regex.Default.Keys()},
+		{v2File, "", regex.Default.Keys()},
+		{v2File, `{"annotation": "a", "excludeAnnotation": "example.com/b", "preferAnnotation": "c"}`, []string{"a", "example.com/b", "c"}},
 	} {
 		guest := load(t, tt.file, tt.config, cluster())
 		fragments, status := guest.FilterPlugin.(fwk.SignPlugin).SignPod(t.Context(), annotated(tt.keys[0], "x"))
-		want := []fwk.SignFragment{
-			{Key: "pod.metadata.annotations['" + tt.keys[0] + "']", Value: "x"},
-			{Key: "pod.metadata.annotations['" + tt.keys[1] + "']", Value: nil},
+		var want []fwk.SignFragment
+		for i, key := range tt.keys {
+			want = append(want, fwk.SignFragment{Key: "pod.metadata.annotations['" + key + "']", Value: []any{"x", nil, nil}[i]})
 		}
 		if !status.IsSuccess() || !slices.Equal(fragments, want) {
 			t.Errorf("%s %s: got %v, %v", tt.file, tt.config, fragments, status)

@@ -23,7 +23,8 @@ func decidesBy() uint64 {
 }
 
 const fields = "pod.metadata.annotations['" + regex.Annotation + "']\x00" +
-	"pod.metadata.annotations['" + regex.ExcludeAnnotation + "']\x00node.metadata.name\x00"
+	"pod.metadata.annotations['" + regex.ExcludeAnnotation + "']\x00" +
+	"pod.metadata.annotations['" + regex.PreferAnnotation + "']\x00node.metadata.name\x00"
 
 // maxSelectors bounds the compiled patterns that are kept, in bytes. There is no
 // PreFilter that could compile them once for all nodes.
@@ -31,7 +32,8 @@ const maxSelectors = 256 << 10
 
 type regexScheduling struct{ selectors *regex.Cache }
 
-// Filter lets the pod run on the nodes whose names its annotations select.
+// Filter lets the pod run on the nodes whose names its annotations select. v2 alone scores
+// what the pod prefers.
 func (r *regexScheduling) Filter(_ api.CycleState, pod proto.Pod, node api.NodeInfo) *api.Status {
 	selector, err := r.selectors.Selector(pod.GetAnnotations())
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/decidesby"
 	"wasmkwokwizardry.io/regex-scheduling/guest/enqueue"
 	"wasmkwokwizardry.io/regex-scheduling/guest/namefilter"
+	"wasmkwokwizardry.io/regex-scheduling/guest/namescore"
 	"wasmkwokwizardry.io/regex-scheduling/guest/prefilter"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -28,6 +29,7 @@ func init() {
 	p := newPlugin(policy)
 	prefilter.Set(p.preFilter)
 	namefilter.Set(p.filter)
+	namescore.Set(p.preScore, p.score)
 	// A new node can help a rejected pod, and so can another annotation.
 	enqueue.Set(
 		enqueue.ClusterEvent{Resource: enqueue.Node, ActionType: enqueue.Add},
@@ -35,7 +37,8 @@ func init() {
 			enqueue.UpdatePodTolerations | enqueue.UpdatePodSchedulingGatesEliminated},
 	)
 	// The kept selectors make hooks faster, and change no result.
-	decidesby.Set(guest.PodAnnotation(policy.Annotation), guest.PodAnnotation(policy.ExcludeAnnotation), guest.NodeName)
+	decidesby.Set(guest.PodAnnotation(policy.Annotation), guest.PodAnnotation(policy.ExcludeAnnotation),
+		guest.PodAnnotation(policy.PreferAnnotation), guest.NodeName)
 }
 
 func main() {}

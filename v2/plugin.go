@@ -7,39 +7,41 @@ import (
 
 // plugin is the policy behind the hooks.
 type plugin struct {
-	policy    regex.Policy
+	keys      []string // of the annotations
 	selectors *regex.Cache
 
-	// The state of the cycle, which preFilter sets and filter reads: the selector, and
-	// the status for each of its verdicts. Without a selector, refused is the status
-	// of all nodes.
-	selector *regex.Selector
-	statuses [regex.Excluded + 1]guest.Status
-	refused  guest.Status
+	// The state of the cycle, which preFilter sets and the other hooks read: the selector,
+	// and the status for each of its verdicts. Without a selector, refused is the status
+	// of all nodes. preference selects the nodes that score higher, or is nil.
+	selector   *regex.Selector
+	statuses   [regex.Excluded + 1]guest.Status
+	refused    guest.Status
+	preference *regex.Selector
 }
 
 func newPlugin(policy regex.Policy) *plugin {
 	return &plugin{
-		policy:    policy,
+		keys:      policy.Keys(),
 		selectors: regex.NewCache(policy, maxSelectors),
 		refused:   guest.Status{Code: guest.Error, Reason: "filter was called before prefilter"},
 	}
 }
 
-// preFilter begins the cycle of a pod. It skips a pod without the annotations. A pod whose
+// preFilter begins the cycle of a pod. It skips a pod that may run on every node. A pod whose
 // pattern is refused stays pending until an annotation changes: neither a retry nor
 // preemption would help.
 func (p *plugin) preFilter(pod guest.Pod) guest.Status {
-	p.selector, p.refused = nil, guest.Status{}
-	patterns, err := pod.Annotations(p.policy.Annotation, p.policy.ExcludeAnnotation)
+	p.selector, p.refused, p.preference = nil, guest.Status{}, nil
+	patterns, err := pod.Annotations(p.keys...)
 	if err != nil {
 		p.refused = guest.Status{Code: guest.Error, Reason: err.Error()}
 		return p.refused
 	}
-	if p.selector, err = p.selectors.Select(patterns[0], patterns[1]); err != nil {
+	if p.selector, err = p.selectors.Select(patterns...); err != nil {
 		p.refused = unresolvable(err.Error())
 		return p.refused
 	}
+	p.preference, _ = p.selectors.Prefer(patterns[2]) // Select has refused what it refuses
 	if p.selector == nil {
 		return guest.Status{Code: guest.Skip}
 	}
@@ -59,6 +61,22 @@ func (p *plugin) filter(nodeName string) *guest.Status {
 		return &p.statuses[v]
 	}
 	return nil
+}
+
+// preScore skips a pod that prefers no nodes.
+func (p *plugin) preScore() guest.Status {
+	if p.preference == nil {
+		return guest.Status{Code: guest.Skip}
+	}
+	return guest.Status{}
+}
+
+// score is 100 for a node that the pod prefers, and 0 for another one.
+func (p *plugin) score(nodeName string) int32 {
+	if p.preference != nil && p.preference.Match(nodeName) {
+		return 100
+	}
+	return 0
 }
 
 func unresolvable(reason string) guest.Status {

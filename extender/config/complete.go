@@ -19,7 +19,7 @@ import (
 // that was not loaded.
 func (c *Config) Complete() error {
 	c.Filter = cmp.Or(c.Filter, c.Algorithm, "regex")
-	c.Prioritize = cmp.Or(c.Prioritize, c.Algorithm, "nop")
+	c.Prioritize = cmp.Or(c.Prioritize, c.Algorithm, "regex")
 	c.Algorithm = ""
 	problems := c.validate()
 	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -14,7 +14,7 @@ func Notes(pattern string) []string {
 
 // PodNotes returns the notes on the patterns of a pod. Each begins with its annotation.
 func PodNotes(policy regex.Policy, annotations map[string]string) (notes []string) {
-	for _, key := range []string{policy.Annotation, policy.ExcludeAnnotation} {
+	for _, key := range policy.Keys() {
 		for _, note := range Notes(annotations[key]) {
 			notes = append(notes, "annotation "+key+": "+note)
 		}

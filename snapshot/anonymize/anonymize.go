@@ -143,7 +143,7 @@ func rewrite(o snapshot.Object, p *patterns, w *words) {
 	for _, annotations := range all {
 		for key, value := range annotations {
 			switch {
-			case key == regex.Annotation || key == regex.ExcludeAnnotation:
+			case slices.Contains(regex.Default.Keys(), key):
 				annotations[key] = p.translate(value)
 			case slices.Contains(naming, key) || !isKubernetes(key):
 				annotations[key] = w.text(value)

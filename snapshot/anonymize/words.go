@@ -126,7 +126,7 @@ func (p *patterns) list(pattern string, wanted []int, is int) (list, remark stri
 
 // note says what a person should know of a pod's pattern, which is replaced already.
 func (p *patterns) note(pod *v1.Pod) {
-	for _, key := range []string{regex.Annotation, regex.ExcludeAnnotation} {
+	for _, key := range regex.Default.Keys() {
 		pattern, ok := pod.Annotations[key]
 		if remark := p.remarks[pattern]; ok && remark != "" {
 			p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})

@@ -41,7 +41,7 @@ type Options struct {
 	// those that have none.
 	NodeSelector string
 	// Annotations are the keys of annotations that are kept, besides those by which
-	// Kubernetes itself keeps its books and [regex.Annotation] and [regex.ExcludeAnnotation].
+	// Kubernetes itself keeps its books and those of [regex.Default].
 	Annotations []string
 	// Progress gets how many objects of a kind there are so far. It may be nil.
 	Progress func(kind string, objects int)
@@ -89,7 +89,7 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 		}
 	}
 	onlyOn(s, selector)
-	slim(s, append([]string{regex.Annotation, regex.ExcludeAnnotation}, o.Annotations...))
+	slim(s, append(regex.Default.Keys(), o.Annotations...))
 	withoutIdleOwners(s)
 	if !selector.Empty() {
 		onlyTheirPods(s)

@@ -1,5 +1,6 @@
 // Package regex is the algorithm that passes the nodes whose names match the regex in
-// one annotation of the pod, and not the regex in another one. The policy itself,
+// one annotation of the pod, and not the regex in another one. It prefers those whose names
+// match the regex in a third one. The policy itself,
 // patterns, matches and reasons, is the project's regex package, which every plugin
 // variant uses. It is no API.
 package regex
@@ -21,6 +22,8 @@ type Config struct {
 	Annotation string `json:"annotation"`
 	// ExcludeAnnotation is the key of the annotation with the regex of excluded nodes.
 	ExcludeAnnotation string `json:"excludeAnnotation"`
+	// PreferAnnotation is the key of the annotation with the regex of preferred nodes.
+	PreferAnnotation string `json:"preferAnnotation"`
 }
 
 // Validate rejects a key that no annotation can have.
@@ -59,7 +62,17 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	return failures, nil
 }
 
-// Prioritize gives all nodes the same score: they have passed the filter.
+// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest.
 func (m *matcher) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
-	return algorithm.Equal(algorithm.MinScore, len(args.Names)), nil
+	scores := algorithm.Equal(algorithm.MinScore, len(args.Names))
+	preference, err := m.selectors.Preference(args.Pod.Annotations)
+	if preference == nil {
+		return scores, err
+	}
+	for i, name := range args.Names {
+		if preference.Match(name) {
+			scores[i] = algorithm.MaxScore
+		}
+	}
+	return scores, nil
 }

@@ -64,6 +64,19 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 	}
 }
 
+func TestAnInvalidPreferenceFailsAllNodes(t *testing.T) {
+	a := regex.New(regex.Default())
+	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation + "-prefer": "("}}, Names: []string{"a", "b"}}
+	failures, err := a.Filter(t.Context(), args)
+	if err != nil || len(failures) != 2 || failures[1] == nil || !failures[1].Unresolvable ||
+		failures[1].Reason != "node(s) can't be matched: annotation "+annotation+`-prefer: missing closing ): "("` {
+		t.Errorf("%v, %v", failures, err)
+	}
+	if _, err := a.Prioritize(t.Context(), args); err == nil {
+		t.Error("it has scores")
+	}
+}
+
 func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
 	a := regex.New(regex.Default())
 	names := []string{"a", "b"}

@@ -1,0 +1,49 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// preferenceKey is where PreScore leaves the preference for Score.
+const preferenceKey framework.StateKey = Name + "/preference"
+
+type preference struct{ *regex.Selector }
+
+// Clone implements framework.StateData.
+func (p preference) Clone() framework.StateData { return p }
+
+// PreScore implements framework.PreScorePlugin. It skips a pod that prefers no nodes, so
+// that Score is not called. PreFilter has rejected a pod whose pattern is refused.
+func (p *Plugin) PreScore(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) *framework.Status {
+	selector, err := p.selectors.Preference(pod.Annotations)
+	if err != nil {
+		return framework.AsStatus(err)
+	}
+	if selector == nil {
+		return framework.NewStatus(framework.Skip)
+	}
+	cycle.Write(preferenceKey, preference{selector})
+	return nil
+}
+
+// Score implements framework.ScorePlugin: 100 for a node that the pod prefers, 0 for
+// another one.
+func (p *Plugin) Score(_ context.Context, cycle framework.CycleState, _ *v1.Pod, node framework.NodeInfo) (int64, *framework.Status) {
+	data, err := cycle.Read(preferenceKey)
+	if err != nil {
+		return 0, framework.AsStatus(fmt.Errorf("plugin %s: its PreScore has not run: %w", Name, err))
+	}
+	if data.(preference).Match(node.Node().Name) {
+		return framework.MaxNodeScore, nil
+	}
+	return framework.MinNodeScore, nil
+}
+
+// ScoreExtensions implements framework.ScorePlugin. The scores need no normalizing.
+func (*Plugin) ScoreExtensions() framework.ScoreExtensions { return nil }
