@@ -127,6 +127,25 @@ func TestEachHookHearsAndTells(t *testing.T) {
 	}
 }
 
+func TestANodeIsReadByItsName(t *testing.T) {
+	var heard []string
+	prescore.Set(func(_ guest.Pod, nodes []string) guest.Status {
+		for _, name := range nodes {
+			node := guest.NodeNamed(name)
+			zone, _ := node.Label("zone")
+			heard = append(heard, node.Name()+"="+zone)
+		}
+		return guest.Status{}
+	})
+	guesttest.Call(t, "prescore", guesttest.Input{
+		Nodes:  []guesttest.Object{{Name: "a", Labels: map[string]string{"zone": "x"}}, {Name: "b", Labels: map[string]string{"zone": "y"}}},
+		Passed: []string{"b", "gone", "a"},
+	})
+	if got := strings.Join(heard, " "); got != "b=y gone= a=x" {
+		t.Errorf("heard %q", got)
+	}
+}
+
 func TestNothingIsListedWhereThereIsNothing(t *testing.T) {
 	prescore.Set(func(_ guest.Pod, nodes []string) guest.Status {
 		if len(nodes) > 0 {

@@ -11,7 +11,10 @@ type Pod struct{ object }
 
 // Node is a node of the scheduler. Its methods read it from the host. Name is cheap: the
 // host sends nothing but the name.
-type Node struct{ object }
+type Node struct {
+	object
+	name string // of NodeNamed; CurrentNode asks the host for it
+}
 
 // CurrentPod is the pod of the scheduling cycle.
 func CurrentPod() Pod { return Pod{object{readPod}} }
@@ -20,10 +23,24 @@ func CurrentPod() Pod { return Pod{object{readPod}} }
 func TargetPod() Pod { return Pod{object{readTarget}} }
 
 // CurrentNode is the node of the hook's call.
-func CurrentNode() Node { return Node{object{readNode}} }
+func CurrentNode() Node { return Node{object: object{readNode}} }
+
+// NodeNamed is a node by its name, for a hook that is about several nodes: PreScore gets
+// the names of those that passed, PostFilter those that were rejected. Each method but Name
+// has the host send the whole node. Where there is no such node, it has no label, no
+// annotation and no UID. Answers that are remembered (package decidesby) must not depend on
+// other nodes than their own.
+func NodeNamed(name string) Node {
+	return Node{object{func() []byte { return readNamed(name) }}, name}
+}
 
 // Name returns the node's name.
-func (Node) Name() string { return string(readName()) }
+func (n Node) Name() string {
+	if n.name != "" {
+		return n.name
+	}
+	return string(readName())
+}
 
 // object is a pod or a node. read returns its bytes, which are valid until the next call.
 type object struct{ read func() []byte }
@@ -50,6 +67,13 @@ func readNode() []byte {
 	name := readName()
 	return nodes.Fill(func(ptr, limit uint32) uint32 {
 		return host.Node(host.Address(name), uint32(len(name)), ptr, limit)
+	})
+}
+
+func readNamed(name string) []byte {
+	return nodes.Fill(func(ptr, limit uint32) (size uint32) {
+		host.Give(name, func(at, length uint32) { size = host.Node(at, length, ptr, limit) })
+		return size
 	})
 }
 

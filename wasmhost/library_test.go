@@ -9,8 +9,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
 func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
@@ -62,6 +65,34 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 	}
 	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
 		t.Errorf("the reason is %q", reason)
+	}
+}
+
+func TestAGuestReadsNodesByName(t *testing.T) {
+	fast := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"fast": ""}}}
+	h := snapshot.Of(append(nodesNamed("b", "c"), fast)...)
+	host := &Host{}
+	t.Cleanup(func() { host.Close() })
+	pl, err := host.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"by_label")}, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, p := framework.NewCycleState(), pod("web")
+	if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	for n, skips := range map[int]bool{2: true, 3: false} {
+		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n]); status.IsSkip() != skips {
+			t.Errorf("the first %d nodes passed: %v", n, status)
+		}
+	}
+	statuses := framework.NewDefaultNodeToStatus()
+	for _, node := range h.Nodes {
+		statuses.Set(node.Node().Name, fwk.NewStatus(fwk.Unschedulable))
+	}
+	result, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, statuses)
+	if !status.IsSuccess() || result.NominatedNodeName != "a" {
+		t.Errorf("nominated %+v, %v", result, status)
 	}
 }
 
