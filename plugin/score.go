@@ -13,6 +13,12 @@ import (
 // preferenceKey is where PreScore leaves the preference for Score.
 const preferenceKey framework.StateKey = Name + "/preference"
 
+// The scores: the framework's highest and lowest, whose names differ between its minors.
+const (
+	preferred = 100
+	other     = 0
+)
+
 type preference struct{ *regex.Selector }
 
 // Clone implements framework.StateData.
@@ -40,9 +46,9 @@ func (p *Plugin) Score(_ context.Context, cycle framework.CycleState, _ *v1.Pod,
 		return 0, framework.AsStatus(fmt.Errorf("plugin %s: its PreScore has not run: %w", Name, err))
 	}
 	if data.(preference).Match(node.Node().Name) {
-		return framework.MaxNodeScore, nil
+		return preferred, nil
 	}
-	return framework.MinNodeScore, nil
+	return other, nil
 }
 
 // ScoreExtensions implements framework.ScorePlugin. The scores need no normalizing.

@@ -14,7 +14,7 @@ func TestNodesThatThePodPrefersScore(t *testing.T) {
 	if status := pl.PreScore(t.Context(), state, p, nil); !status.IsSuccess() {
 		t.Fatal(status)
 	}
-	for name, want := range map[string]int64{"gpu-1": framework.MaxNodeScore, "my-gpu-1": framework.MinNodeScore} {
+	for name, want := range map[string]int64{"gpu-1": 100, "my-gpu-1": 0} {
 		if score, status := pl.Score(t.Context(), state.Clone(), p, node(name)); score != want || !status.IsSuccess() {
 			t.Errorf("%s: %d, %v", name, score, status)
 		}

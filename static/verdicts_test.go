@@ -167,7 +167,7 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 		for _, node := range nodes.Nodes {
 			want := int64(0)
 			if node.Node().Name == "kubecon-2" {
-				want = fwk.MaxNodeScore
+				want = 100
 			}
 			if score, status := scorer.Score(t.Context(), guest.state, pod, node); score != want || !status.IsSuccess() {
 				t.Errorf("%s: %d, %v", node.Node().Name, score, status)
