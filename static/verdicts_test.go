@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -135,19 +136,13 @@ func TestGuestsAnswerFilter(t *testing.T) {
 
 // excluding adds an exclusion to a pod.
 func excluding(pod *v1.Pod, pattern string) *v1.Pod {
-	if pod.Annotations == nil {
-		pod.Annotations = map[string]string{}
-	}
-	pod.Annotations[regex.ExcludeAnnotation] = pattern
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, regex.ExcludeAnnotation, pattern)
 	return pod
 }
 
 // preferring adds a preference to a pod.
 func preferring(pod *v1.Pod, pattern string) *v1.Pod {
-	if pod.Annotations == nil {
-		pod.Annotations = map[string]string{}
-	}
-	pod.Annotations[regex.PreferAnnotation] = pattern
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, regex.PreferAnnotation, pattern)
 	return pod
 }
 
