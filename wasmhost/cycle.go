@@ -22,8 +22,6 @@ type pass struct {
 	trapped  atomic.Pointer[error] // what all further calls return after a trap
 	time     callTime
 	binding  atomic.Bool // the scheduling cycle is over
-	// scored is nil until PreScore has been called, and then holds its nodes.
-	scored atomic.Pointer[[]fwk.NodeInfo]
 
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
@@ -71,12 +69,14 @@ func (t *callTime) add(before, after int64) {
 // exceeds reports whether the calls took longer than so many may.
 func (t *callTime) exceeds(calls int64) bool { return t.looks.Load() >= calls*looksEach }
 
-// cycle is what the plugin keeps in a CycleState: a pass, and the pods that were added
-// to nodes or removed from them to try something out. A cloned CycleState has a cycle
-// of its own, with other changes.
+// cycle is what the plugin keeps in a CycleState: a pass, the pods that were added to nodes
+// or removed from them to try something out, and what PreScore was about. A cloned
+// CycleState has a cycle of its own, with other changes and another PreScore.
 type cycle struct {
 	*pass
 	changes []*change
+	// scored is nil until PreScore has been called, and then holds its nodes.
+	scored atomic.Pointer[[]fwk.NodeInfo]
 }
 
 // change is a pod added or removed.
@@ -87,7 +87,9 @@ type change struct {
 }
 
 func (c *cycle) Clone() fwk.StateData {
-	return &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
+	clone := &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
+	clone.scored.Store(c.scored.Load())
+	return clone
 }
 
 // Excluded implements naming.Excluder.
@@ -95,20 +97,23 @@ func (c *cycle) Excluded() string { return c.excluded }
 
 // seen is what an instance has seen.
 type seen struct {
-	pass     *pass
-	changes  []*change
-	prescore bool
+	pass    *pass
+	changes []*change
+	scored  *[]fwk.NodeInfo // as the cycle's
 }
 
 // missing are the changes that a cycle has beyond what was seen. ok is false
-// where more was seen than that: changes cannot be taken back.
+// where more was seen than that: changes and PreScore cannot be taken back.
 func (s *seen) missing(c *cycle) (missing []*change, ok bool) {
 	n := len(s.changes)
-	if s.pass != c.pass || n > len(c.changes) || !slices.Equal(s.changes, c.changes[:n]) {
+	if s.pass != c.pass || s.otherScored(c) || n > len(c.changes) || !slices.Equal(s.changes, c.changes[:n]) {
 		return nil, false
 	}
 	return c.changes[n:], true
 }
+
+// otherScored reports whether PreScore was seen that is not the cycle's.
+func (s *seen) otherScored(c *cycle) bool { return s.scored != nil && s.scored != c.scored.Load() }
 
 // begun is the cycle that was begun last. Nearly every call is for it, and to
 // compare is cheaper than to look it up.

@@ -118,6 +118,34 @@ func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
 	})
 }
 
+// To score a node again for the next pod of a batch (KEP-5598), the scheduler calls PreScore
+// in a clone of the pod's state, about other nodes than in the state itself.
+func TestAClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
+	pl := openTwo(t, "remember_score")
+	state, p := framework.NewCycleState(), pod("web")
+	preFilter(t.Context(), pl, state, p)
+	clone := state.Clone()
+	preScore := func(state fwk.CycleState, nodes ...fwk.NodeInfo) {
+		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes); !status.IsSuccess() {
+			t.Fatal(status)
+		}
+	}
+	expect := func(in string, state fwk.CycleState, passed string) {
+		score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
+		if score != int64(len(passed)) || !status.IsSuccess() {
+			t.Errorf("%s: got %d, %v, want the length of %s", in, score, status, passed)
+		}
+	}
+	preScore(clone, node("a"))
+	expect("the clone", clone, `["a"]`)
+	inAnother(inside(pl), func() {
+		preScore(state, node("a"), node("b"))
+		expect("the state, where its PreScore was called", state, `["a","b"]`)
+	})
+	expect("the state, where only the clone's was", state, `["a","b"]`)
+	expect("the clone, later", clone, `["a"]`)
+}
+
 // Sixteen goroutines ask of one cycle after another, as the scheduler does.
 func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 	pl := open(t, "remember").(fwk.FilterPlugin)

@@ -91,7 +91,7 @@ func (c *cycle) recallPreScore(nodes []fwk.NodeInfo) (abi.Verdict, error) {
 func (c *cycle) askPreScore(nodes []fwk.NodeInfo) (abi.Verdict, error) {
 	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
 	return c.ask(abi.PreScore, in, func(i *instance, _ *abi.Out) {
-		i.seen.prescore = true
+		i.seen.scored = &nodes
 		c.scored.Store(&nodes)
 	})
 }

@@ -76,16 +76,16 @@ func (s *slot) ready(c *cycle, hook abi.Hook) error {
 		i.seen = seen{pass: c.pass}
 		return nil
 	}
-	if i.seen.pass != c.pass || len(i.seen.changes)+len(c.changes) > 0 {
+	if i.seen.pass != c.pass || len(i.seen.changes)+len(c.changes) > 0 || i.seen.otherScored(c) {
 		if err := s.catchUp(c); err != nil {
 			return err
 		}
 	}
 	nodes := c.scored.Load()
-	if hook != abi.Score && hook != abi.NormalizeScore || i.seen.prescore || nodes == nil || !s.pool.guest.Active.Has(abi.PreScore) {
+	if hook != abi.Score && hook != abi.NormalizeScore || i.seen.scored != nil || nodes == nil || !s.pool.guest.Active.Has(abi.PreScore) {
 		return nil
 	}
-	i.seen.prescore = true
+	i.seen.scored = nodes
 	return s.repeat(c, abi.PreScore, abi.In{FilteredNodes: func() any { return namesOf(*nodes) }})
 }
 
