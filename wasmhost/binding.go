@@ -88,13 +88,13 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 	if h.p.sharing != perPod {
 		return
 	}
-	s, err := c.enter(abi.Permit)
-	if err != nil {
+	s := c.slot()
+	defer h.p.pool.unlock(s)
+	if err := c.enter(s, abi.Permit); err != nil {
 		c.fail(err)
 		return // the pod's next call returns it
 	}
 	h.p.pool.bind(pod.UID, s)
-	h.p.pool.unlock(s)
 }
 
 // end makes the last call for a pod, which can fail nothing: lose logs a trap.

@@ -71,20 +71,27 @@ var noReason = []string{""}
 // which may be nil, takes what else than the verdict there is to know after the call.
 // An error ends the guest's part in the cycle: all further calls return it.
 func (c *cycle) ask(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
-	v, err := c.try(hook, in, note)
+	s := c.slot()
+	defer c.plugin.pool.unlock(s)
+	v, err := c.askIn(s, hook, in, note)
 	if err != nil {
-		c.fail(err)
+		c.fail(err) // before a call that waits for the slot has it
 	}
 	return v, err
 }
 
 // try is ask, but the cycle goes on after an error.
 func (c *cycle) try(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
-	s, err := c.enter(hook)
-	if err != nil {
+	s := c.slot()
+	defer c.plugin.pool.unlock(s)
+	return c.askIn(s, hook, in, note)
+}
+
+// askIn asks the instance of a locked slot.
+func (c *cycle) askIn(s *slot, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
+	if err := c.enter(s, hook); err != nil {
 		return abi.Verdict{}, err
 	}
-	defer c.plugin.pool.unlock(s)
 	out, err := s.call(c, hook, in)
 	if err != nil {
 		return abi.Verdict{}, err
@@ -96,19 +103,13 @@ func (c *cycle) try(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (a
 	return out.Verdict, nil
 }
 
-// enter locks a slot for a call in a cycle, whose instance has seen what comes
+// enter prepares a locked slot for a call in a cycle: its instance has then seen what comes
 // before that call.
-func (c *cycle) enter(hook abi.Hook) (*slot, error) {
-	s := c.slot()
-	err := c.mayCall() // perhaps no more, while this call waited
-	if err == nil {
-		err = s.ready(c, hook)
+func (c *cycle) enter(s *slot, hook abi.Hook) error {
+	if err := c.mayCall(); err != nil { // perhaps no more, while this call waited
+		return err
 	}
-	if err != nil {
-		c.plugin.pool.unlock(s)
-		return nil, err
-	}
-	return s, nil
+	return s.ready(c, hook)
 }
 
 // slot locks the slot of a pod that has one, or any.

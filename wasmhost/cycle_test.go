@@ -20,7 +20,8 @@ func inAnother(p *plugin, call func()) {
 func openTwo(t *testing.T, guest string) fwk.Plugin {
 	pl := open(t, guest)
 	p := inside(pl)
-	p.pool.free = append([]*slot{{pool: p.pool}}, p.pool.free[0])
+	last := p.pool.free[len(p.pool.free)-1] // it has the instance that was started
+	p.pool.free = []*slot{{pool: p.pool}, last}
 	return pl
 }
 
