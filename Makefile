@@ -25,7 +25,8 @@ VERSION := k8s.io/component-base/version
 other    = $(filter-out $(firstword $(MINORS)),$(1))
 modfile  = $(if $(call other,$(1)),tools/kubernetes/$(1).mod,go.mod)
 release  = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' $(call modfile,$(1)))
-ldflags  = -ldflags '-s -w -X $(VERSION).gitVersion=$(call release,$(1)) -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=$(1:1.%=%)'
+versioned = -ldflags '-s -w -X $(VERSION).gitVersion=$(1) -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=$(word 2,$(subst ., ,$(1)))'
+ldflags  = $(call versioned,$(call release,$(1)))
 minor    = $(if $(call other,$(1)),-modfile=$(call modfile,$(1)) -tags kubernetes_$(subst .,_,$(1))) $(call ldflags,$(1))
 LDFLAGS := $(call ldflags,$(firstword $(MINORS)))
 
@@ -41,6 +42,8 @@ MODULES := . regex guest tools compat/scenario
 GUESTS_SERVED = $(shell tools/served.sh v1 v2)
 UPSTREAM_SERVED = $(shell tools/served.sh compat)
 MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(foreach m,$(call other,$(MINORS)),$(call modfile,$(m)))))
+
+LAST := $(lastword $(MINORS))
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
@@ -114,6 +117,10 @@ kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-st
 helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
 	@[ -z "$$(tools/served.sh tools/helm)" ] || { cd tools/helm && go build -ldflags '-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm; }
 
+.PHONY: krew
+krew: # bin/krew, krew's own program, and what its index checks plugins with, for kubectl's plugin; skipped as helm
+	@[ -z "$$(tools/served.sh tools/validate-krew)" ] || { cd tools/validate-krew && go build -ldflags '-s -w' -o ../../bin/ tool; }
+
 .PHONY: guests
 guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where their source or the toolchain has changed
 	@tools/verify-guests.sh recorded 2>/dev/null && tools/build-guest.sh versions | cmp -s - tools/toolchain.txt || { \
@@ -174,7 +181,7 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus kwok helm ## every test but the upstream host's, with a real browser, Prometheus, KWOK and Helm too
+test: chromium prometheus kwok helm krew ## every test but the upstream host's, with a real browser, Prometheus, KWOK, Helm and krew too
 	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
 		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
 
@@ -186,6 +193,16 @@ test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native 
 		$(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot &&) true
 	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
 		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy)
+
+# A version that is not released yet has the build tag of the last minor.
+.PHONY: test-next
+test-next: ## builds, vets and tests the same on NEXT=v1.38.0-rc.0, a version that is none of the minors yet
+	@next=$$(tools/next.sh '$(NEXT)' $(LAST)) && { [ -z "$$next" ] || $(MAKE) on-next; }
+
+.PHONY: on-next
+on-next: flags = -modfile=bin/next.mod -tags kubernetes_$(subst .,_,$(LAST)) $(call versioned,$(NEXT))
+on-next:
+	go build $(flags) ./... && go vet $(flags) ./... && $(TEST) $(flags) $(OF_MINORS)
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so

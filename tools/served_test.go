@@ -82,3 +82,19 @@ func writeModule(t *testing.T, dir, name, module, source string) {
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/"+name+"\n\ngo 1.26\n\n"+module))
 	write(t, filepath.Join(dir, "p.go"), []byte(source))
 }
+
+func TestAVersionOfKubernetesThatIsNotServedIsLeftOutLoudly(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.999.0-rc.0": "*** NOT CHECKED: Kubernetes v1.999.0-rc.0: cannot be had here: ",
+		"1.38":          "next: '1.38' is no version of Kubernetes; write make test-next NEXT=v1.38.0-rc.0\n",
+	} {
+		command := exec.Command("./next.sh", version, "1.37")
+		command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+		var said strings.Builder
+		command.Stderr = &said
+		printed, err := command.Output()
+		if (err == nil) != (version[0] == 'v') || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
+			t.Errorf("%s: %v, printed %q, said %q", version, err, printed, said.String())
+		}
+	}
+}
