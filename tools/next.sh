@@ -14,7 +14,7 @@ v1.*) ;;
 *) echo "next: '$version' is no version of Kubernetes; write make test-next NEXT=v1.38.0-rc.0" >&2; exit 2 ;;
 esac
 of_last=$(awk '$1 == "k8s.io/kubernetes" { print $2 }' "$last")
-made=$(sed "s/ v0${of_last#v1}\b/ v0${version#v1}/; s/ $of_last\b/ $version/" "$last")
+made=$(sed -E "s/ v0${of_last#v1}( |$)/ v0${version#v1}\1/; s/ $of_last( |$)/ $version\1/" "$last")
 required=$(awk -v staging="v0${version#v1}" -v version="$version" '$2 == staging || $2 == version { print $1 "@" $2 }' <<<"$made")
 
 # Outside of this module, whose replace lines have the versions of another minor. A list, unquoted.
