@@ -91,6 +91,15 @@ func TestAGuestWithoutLoopsIsInterrupted(t *testing.T) {
 	}
 }
 
+// Each call is of 65,000 names, and the guest itself does next to nothing.
+func TestAGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
+	pl := openWith(t, "generous", Args{GuestConfig: "n100000,130000:a\x00", CallTimeout: soon}, nil)
+	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+	if status.Code() != fwk.Error || status.Message() != "wasm: prefilter error: the call took longer than callTimeout, 50ms" {
+		t.Errorf("got %v", status)
+	}
+}
+
 // All goroutines of a cycle get the Error at the same time: the guest is asked
 // once for each instance, and the collector runs meanwhile.
 func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {

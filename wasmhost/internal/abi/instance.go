@@ -14,6 +14,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
 // Settings are what an instance knows from its start.
@@ -118,7 +120,7 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err := i.enter(strings.Replace(export, exportStartSection, "instantiate", 1), func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
+		if err := i.enter(strings.Replace(export, module.StartFunction, "instantiate", 1), func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
 			return err
 		}
 	}
@@ -206,7 +208,7 @@ func (i *Instance) interrupt(why error) {
 func (i *Instance) mayStop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.stop, _ = i.module.ExportedGlobal(exportStop).(api.MutableGlobal)
+	i.stop, _ = i.module.ExportedGlobal(module.StopGlobal).(api.MutableGlobal)
 	if i.why != nil {
 		i.interrupt(i.why)
 	}
