@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -189,7 +190,8 @@ func TestFrames(t *testing.T) {
 }
 
 func TestWhatAGuestPrintsIsBounded(t *testing.T) {
-	var p printed
+	var interrupted atomic.Bool
+	p := printed{interrupted: &interrupted}
 	for range 100 {
 		if n, err := p.Write(make([]byte, 1000)); n != 1000 || err != nil {
 			t.Fatal(n, err)
@@ -197,5 +199,9 @@ func TestWhatAGuestPrintsIsBounded(t *testing.T) {
 	}
 	if len(p.kept) != maxPrinted {
 		t.Errorf("%d bytes are kept", len(p.kept))
+	}
+	interrupted.Store(true)
+	if _, err := p.Write(nil); err == nil {
+		t.Error("it prints on, though it is to end")
 	}
 }

@@ -68,6 +68,7 @@ const startsWithin = 10
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
+	i.printed.interrupted = &i.interrupted
 	i.ctx = context.WithValue(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}, instanceKey{}, i)
 	defer context.AfterFunc(ctx, func() { i.Interrupt(context.Cause(ctx)) })()
 	if s.CallTimeout > 0 {

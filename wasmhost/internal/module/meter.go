@@ -1,5 +1,7 @@
 package module
 
+import "slices"
+
 // The meter decrements fuel, by about as many units as what follows takes nanoseconds. At the entry of a function and at
 // the head of a loop, all code is charged up to the next of these, both arms of each if included. So what is run is charged
 // before, and at most once too often. A function that is short, calls nothing and does not repeat itself is charged to who
@@ -43,22 +45,15 @@ func cost(i instruction, locals int) int {
 	return 1
 }
 
-// meter puts the meter into the code that was planned.
-func (m *module) meter(plans []plan) {
-	leaves := make([]int, len(plans)) // what callers pay
-	dearest := 0
-	for f := range plans {
-		units, ok := plans[f].leaf()
-		if ok {
-			leaves[f] = units
-			dearest = max(dearest, units)
-			plans[f].points = nil
+// meter puts the meter into the module.
+func (m *module) meter(leaves []int) {
+	code := appendUint(nil, len(m.bodies)+2)
+	dearest := slices.Max(append(leaves, 0)) // of all functions that may be in a table
+	for number, body := range m.bodies {
+		if leaves[number] == notLeaf {
+			body = m.metered(number, leaves, dearest)
 		}
-	}
-	code := appendUint(nil, len(plans)+2)
-	for f, body := range m.bodies {
-		m.payForLeaves(plans[f], leaves, dearest)
-		code = appendSized(code, m.metered(body, plans[f]))
+		code = appendSized(code, body)
 	}
 	code = appendSized(code, m.lookBody())
 	m.sections[sectionCode] = appendSized(code, m.chargeSizeBody())
@@ -79,30 +74,21 @@ func (m *module) stopGlobal() int         { return m.globals + 1 }
 func (m *module) lookFunction() int       { return len(m.functions) }
 func (m *module) chargeSizeFunction() int { return len(m.functions) + 1 }
 
-// leaf is what callers pay for a function. ok is false where it is charged itself.
-func (p *plan) leaf() (units int, ok bool) {
-	units = p.points[0].units
-	return units, len(p.points) == 1 && len(p.calls) == 0 && units <= maxLeaf
-}
-
-// payForLeaves adds what calls cost. One through a table may be of the dearest leaf.
-func (m *module) payForLeaves(p plan, leaves []int, dearest int) {
-	for _, c := range p.calls {
+// metered is the body of a function with what is added to it.
+func (m *module) metered(number int, leaves []int, dearest int) []byte {
+	f, _ := m.readFunction(number) // it was read before
+	for _, c := range f.calls {
 		switch {
 		case c.function == anyFunction:
-			p.points[c.pays].units += dearest
+			f.points[c.pays].units += dearest
 		case c.function >= len(m.wasi):
-			p.points[c.pays].units += leaves[c.function-len(m.wasi)]
+			f.points[c.pays].units += max(0, leaves[c.function-len(m.wasi)])
 		}
 	}
-}
-
-// metered is the body of a function with what is added to it.
-func (m *module) metered(body []byte, p plan) []byte {
-	made := make([]byte, 0, len(body)*5/4)
+	made := make([]byte, 0, len(f.body)*5/4)
 	at := 0
-	for _, point := range p.points {
-		made = append(made, body[at:point.at]...)
+	for _, point := range f.points {
+		made = append(made, f.body[at:point.at]...)
 		at = point.at
 		switch {
 		case point.adds == look:
@@ -113,7 +99,7 @@ func (m *module) metered(body []byte, p plan) []byte {
 			made = m.appendCharge(made, appendConst(nil, point.units))
 		}
 	}
-	return append(made, body[at:]...)
+	return append(made, f.body[at:]...)
 }
 
 // appendCharge decrements the fuel by what some code pushes, and looks where it is used up.

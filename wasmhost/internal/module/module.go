@@ -31,12 +31,12 @@ func Prepare(wasm []byte, meter bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wasm: guest is refused: %w", err)
 	}
-	plans, err := m.plan()
+	leaves, err := m.readBodies()
 	if err != nil {
 		return nil, fmt.Errorf("wasm: guest is refused: code section: %w", err)
 	}
 	if meter && m.memories > 0 {
-		m.meter(plans)
+		m.meter(leaves)
 	}
 	return m.write(), nil
 }
@@ -47,7 +47,7 @@ const header = "\x00asm\x01\x00\x00\x00"
 // module is what was read of a guest. Imported functions, tables and globals come first.
 type module struct {
 	sections [sectionDataCount + 1][]byte // their contents; nil is none
-	names    []byte                       // likewise
+	names    []byte                       // of functions, likewise
 
 	types           []signature
 	functions       []int  // their types
@@ -99,15 +99,31 @@ func read(wasm []byte) (*module, error) {
 	return m, r.err
 }
 
+// readBodies reads all code, and returns what the callers of each function pay for it, or notLeaf.
+func (m *module) readBodies() (leaves []int, err error) {
+	locals := 0
+	for number := range m.bodies {
+		f, err := m.readFunction(number)
+		if err != nil {
+			return nil, err
+		}
+		locals += f.locals
+		if locals > maxAllLocals {
+			return nil, fmt.Errorf("more than %d local variables in all functions", maxAllLocals)
+		}
+		leaves = append(leaves, f.leaf())
+	}
+	return leaves, nil
+}
+
 // readCustom keeps the names of functions, for errors. The rest is for debuggers, about code that may move.
 func (m *module) readCustom(r *reader, content []byte) {
 	custom := &reader{rest: content}
 	if custom.text() == "name" {
-		readNames(custom)
 		if m.names != nil {
-			custom.fail("there are two")
+			custom.fail("there are two with names")
 		}
-		m.names = content
+		m.names = readNames(custom)
 	}
 	if custom.err != nil {
 		r.fail("custom section: %w", custom.err)

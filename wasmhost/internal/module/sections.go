@@ -256,25 +256,27 @@ func (m *module) readExpression(r *reader) {
 	}
 }
 
-// refersTo notes a reference to a function. One that is nowhere but in code is invalid.
+// refersTo notes a reference to a function. One in code is of a function that has another elsewhere, or invalid.
 func (m *module) refersTo(function int) {
 	m.wasiReferred = m.wasiReferred || m.isWASI(function)
 }
 
 func (m *module) isWASI(function int) bool { return function < len(m.wasi) && m.wasi[function] }
 
-// readNames reads the names of functions and local variables as wazero does, which makes room for as many as there
-// are said to be.
-func readNames(r *reader) {
+// readNames reads names as wazero does, which makes room for as many as there are said to be. Those of functions are kept.
+func readNames(r *reader) []byte {
+	kept := appendSized(nil, []byte("name"))
 	for r.more() {
-		id := r.byte()
-		names := &reader{rest: r.sized()}
-		switch id {
-		case 0: // of the module
+		of := r.byte()
+		content := r.sized()
+		names := &reader{rest: content}
+		switch of {
+		case 0: // the module
 			names.text()
-		case 1: // of functions
+		case 1: // functions
 			readNameMap(names)
-		case 2: // of local variables
+			kept = appendSized(append(kept, of), content)
+		case 2: // local variables
 			for range names.count(maxFunctions, "functions") {
 				names.uint()
 				readNameMap(names)
@@ -289,6 +291,7 @@ func readNames(r *reader) {
 			r.fail("%w", names.err)
 		}
 	}
+	return kept
 }
 
 func readNameMap(r *reader) {
