@@ -140,7 +140,8 @@ tools: .tools/tinygo.stamp .tools/golangci-lint.stamp .tools/govulncheck.stamp #
 IMAGES   := scheduler simulator $(if $(call other,$(KUBERNETES)),,extender static-webserver)
 REGISTRY ?= registry.example/regex-scheduling
 TAG      ?= dev
-TAGGED    = $(TAG)$(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
+SUFFIX   := $(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
+TAGGED    = $(TAG)$(SUFFIX)
 ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
@@ -148,12 +149,12 @@ endif
 IMAGE_FOLDER ?= bin/images
 
 .PHONY: images
-images: $(IMAGES:%=$(IMAGE_FOLDER)/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's; "amd64 arm64" makes images for both)
+images: $(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's; "amd64 arm64" makes images for both)
 
 .SECONDEXPANSION:
-$(IMAGES:%=$(IMAGE_FOLDER)/%.tar): $$(foreach a,$$(ARCH),bin/linux-$$(a)/$$(basename $$(@F)))
+$(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar): $(IMAGE_FOLDER)/%$(SUFFIX).tar: $$(foreach a,$$(ARCH),bin/linux-$$(a)/$$*)
 	@mkdir -p $(@D)
-	@cd tools && go run ./image --name $(REGISTRY)/$(basename $(@F)):$(TAGGED) --out $(abspath $@) $(abspath $^)
+	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) --out $(abspath $@) $(abspath $^)
 
 $(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
 	GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$(@F)
