@@ -212,11 +212,11 @@ chromium: # for the tests of the page; without it they are skipped, and say so
 		echo 'no Chromium, and it cannot be installed here: the tests of the page are skipped'
 
 .PHONY: prometheus
-prometheus: # for a test of the extender, as chromium; unpacked, since the package would start a server
-	@command -v prometheus .tools/bin/prometheus >/dev/null || { mkdir -p .tools/bin && cd .tools && { \
+prometheus: # for tests of the extender and the alerts, as chromium; unpacked, since the package would start a server
+	@command -v promtool >/dev/null || [ -x .tools/bin/promtool ] || { mkdir -p .tools/bin && cd .tools && { \
 		apt-get -q download prometheus >/dev/null 2>&1 && dpkg-deb --fsys-tarfile prometheus_*.deb | \
-		tar -xO ./usr/bin/prometheus >bin/prometheus && chmod +x bin/prometheus; rm -f prometheus_*.deb; [ -s bin/prometheus ]; }; } || \
-		{ rm -f .tools/bin/prometheus; echo 'no Prometheus, and it cannot be had here: one test of the extender is skipped'; }
+		tar -x -C bin --strip-components=3 ./usr/bin/prometheus ./usr/bin/promtool; rm -f prometheus_*.deb; [ -x bin/promtool ]; }; } || \
+		echo 'no Prometheus, and it cannot be had here: tests of the extender and of the alerts are skipped'
 
 .PHONY: languages
 languages: # compilers for the tests of examples/, as chromium; TinyGo is in tools
