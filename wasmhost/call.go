@@ -73,27 +73,9 @@ var noReason = []string{""}
 func (c *cycle) ask(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
 	s := c.slot()
 	defer c.plugin.pool.unlock(s)
-	v, err := c.askIn(s, hook, in, note)
+	out, err := c.call(s, hook, in)
 	if err != nil {
 		c.fail(err) // before a call that waits for the slot has it
-	}
-	return v, err
-}
-
-// try is ask, but the cycle goes on after an error.
-func (c *cycle) try(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
-	s := c.slot()
-	defer c.plugin.pool.unlock(s)
-	return c.askIn(s, hook, in, note)
-}
-
-// askIn asks the instance of a locked slot.
-func (c *cycle) askIn(s *slot, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
-	if err := c.enter(s, hook); err != nil {
-		return abi.Verdict{}, err
-	}
-	out, err := s.call(c, hook, in)
-	if err != nil {
 		return abi.Verdict{}, err
 	}
 	if note != nil {
@@ -101,6 +83,13 @@ func (c *cycle) askIn(s *slot, hook abi.Hook, in abi.In, note func(*instance, *a
 	}
 	c.plugin.pool.countMemory(s.instance)
 	return out.Verdict, nil
+}
+
+func (c *cycle) call(s *slot, hook abi.Hook, in abi.In) (*abi.Out, error) {
+	if err := c.enter(s, hook); err != nil {
+		return nil, err
+	}
+	return s.call(c, hook, in)
 }
 
 // enter prepares a locked slot for a call in a cycle: its instance has then seen what comes

@@ -192,9 +192,6 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	if p.answers == nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
 	}
-	if p.answers.Off() {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "contract violation: the guest decides by more than it declares")
-	}
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one

@@ -67,7 +67,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
 		name: p.name, url: p.url, guest: guest, ctx: p.ctx,
-		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, CallTimeout: timeout},
+		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, CallTimeout: timeout, Repeatable: p.notRemembered == ""},
 	}
 	p.pool.fill(p.sharing.instances())
 	for _, counter := range []*metrics.CounterVec{traps, replacements, skipped} {
@@ -102,7 +102,7 @@ func (p *plugin) startFirst() error {
 	}
 	if p.notRemembered == "" {
 		p.metrics = answerMetricsOf(p.name)
-		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), p.metrics.size)
+		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err
@@ -118,7 +118,7 @@ func (p *plugin) Close() error {
 	}
 	p.host.forget(p)
 	if p.answers != nil {
-		p.answers.Stop()
+		p.answers.Close()
 	}
 	p.stop()
 	if !p.pool.end() {

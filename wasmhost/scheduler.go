@@ -25,11 +25,11 @@ type cycleView struct {
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
-func (v cycleView) Node(name string) abi.Message {
+func (v cycleView) Node(name string) (abi.Message, error) {
 	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
-		return info.Node()
+		return info.Node(), nil
 	}
-	return nil
+	return nil, nil
 }
 
 func (v cycleView) Nodes() (abi.Message, error) {
@@ -49,7 +49,7 @@ func listOf(nodes []*v1.Node) *v1.NodeList {
 	return list
 }
 
-func (v cycleView) ImageStates(name string) any { return imageStates(v.nodes(), name) }
+func (v cycleView) ImageStates(name string) (any, error) { return imageStates(v.nodes(), name), nil }
 
 func imageStates(nodes fwk.NodeInfoLister, name string) map[string]*fwk.ImageStateSummary {
 	if info, err := nodes.Get(name); err == nil {
@@ -105,11 +105,11 @@ func nodeLister(handle fwk.Handle) (nodes corelisters.NodeLister) {
 	return handle.SharedInformerFactory().Core().V1().Nodes().Lister()
 }
 
-func (v bindingView) Node(name string) abi.Message {
+func (v bindingView) Node(name string) (abi.Message, error) {
 	if node, err := v.nodes.Get(name); err == nil {
-		return node
+		return node, nil
 	}
-	return nil
+	return nil, nil
 }
 
 func (v bindingView) Nodes() (abi.Message, error) {
@@ -117,22 +117,9 @@ func (v bindingView) Nodes() (abi.Message, error) {
 	return listOf(nodes), err
 }
 
-func (v bindingView) ImageStates(name string) any {
-	nodes, _ := v.nodes.List(labels.Everything())
-	return imageStates(cache.NewSnapshot(nil, nodes), name)
-}
-
-// nodeView is a view in which one node is as it is given.
-type nodeView struct {
-	abi.Scheduler
-	node *v1.Node
-}
-
-func (v nodeView) Node(name string) abi.Message {
-	if name == v.node.Name {
-		return v.node
-	}
-	return v.Scheduler.Node(name)
+func (v bindingView) ImageStates(name string) (any, error) {
+	nodes, err := v.nodes.List(labels.Everything())
+	return imageStates(cache.NewSnapshot(nil, nodes), name), err
 }
 
 // logGuest writes what a guest logs.

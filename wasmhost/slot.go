@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -124,6 +125,7 @@ func (s *slot) call(c *cycle, hook abi.Hook, in abi.In) (*abi.Out, error) {
 	s.instance.In = c.complete(in)
 	before := s.pool.watchdog.looks.Load()
 	out, err := s.instance.Call(hook)
+	s.instance.In = abi.In{} // so that it keeps no node alive
 	c.time.add(before, s.pool.watchdog.looks.Load())
 	if err != nil {
 		return nil, s.lose(c, hook, err)
@@ -133,14 +135,27 @@ func (s *slot) call(c *cycle, hook abi.Hook, in abi.In) (*abi.Out, error) {
 
 // complete adds what a guest may ask in every call of a cycle.
 func (c *cycle) complete(in abi.In) abi.In {
-	in.Scheduler, in.Pod, in.Account = c.plugin.cycleView, c.pass, &c.account
+	in.Pod = c.pass
+	in.Account = &c.account
 	switch {
-	case c.view != nil:
-		in.Scheduler = c.view
+	case in.Scheduler != nil: // about knows the node
+	case c.plugin.answers != nil:
+		in.Scheduler = &declaredView{}
 	case c.binding.Load():
 		in.Scheduler = c.plugin.bindingView
+	default:
+		in.Scheduler = c.plugin.cycleView
 	}
 	return in
+}
+
+// about is what a guest may ask in a call about a node.
+func (c *cycle) about(node *v1.Node) abi.In {
+	if c.plugin.answers == nil {
+		return abi.In{NodeName: node.Name}
+	}
+	view := &declaredView{fields: c.plugin.decidesBy.Node, node: node}
+	return abi.In{NodeName: view.name(), Scheduler: view}
 }
 
 // trapped is the error of a call that was not interrupted: the guest itself failed.

@@ -30,6 +30,9 @@ type Settings struct {
 	// take ten times as long. Zero is no bound. Further calls are for
 	// [Instance.Interrupt] to end.
 	CallTimeout time.Duration
+	// Repeatable stops the clock, and begins the random numbers again with each call:
+	// the same question gets the same answer.
+	Repeatable bool
 }
 
 // Instance is a guest that runs. It is for one goroutine at a time.
@@ -108,6 +111,9 @@ func (s starting) Value(key any) any {
 func (i *Instance) start(g *Guest) error {
 	name := strconv.FormatUint(g.started.Add(1), 10) // two modules of one name cannot be instantiated
 	config := wazero.NewModuleConfig().WithName(name).WithArgs("guest").WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
+	if i.settings.Repeatable {
+		config = i.repeatable(config)
+	}
 	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
 		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
 		return err
