@@ -14,12 +14,12 @@ import (
 
 // oneNode is a scheduler with a node.
 type oneNode struct {
-	nobody
+	Nobody
 	node *v1.Node
 }
 
-func (s oneNode) Node(string) Message     { return s.node }
-func (s oneNode) Nodes() (Message, error) { return &v1.NodeList{Items: []v1.Node{*s.node}}, nil }
+func (s oneNode) Node(string) (Message, error) { return s.node, nil }
+func (s oneNode) Nodes() (Message, error)      { return &v1.NodeList{Items: []v1.Node{*s.node}}, nil }
 
 // BenchmarkMeter measures what the meter costs: the same calls with it and without it, in turns, since the machine may be
 // busy with others.
