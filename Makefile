@@ -183,17 +183,17 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
 test: chromium prometheus kwok helm krew ## every test but the upstream host's, with a real browser, Prometheus, KWOK, Helm and krew too
-	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
-		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
+	@tools/test.sh $(foreach m,$(MODULES) $(GUESTS_SERVED),"$(m): cd $(m) && $(TEST) $(LDFLAGS) ./...")
 
+# Not $(MAKE), with which make -n would run all of it.
 .PHONY: test-minors
 test-minors: export SCENARIOS := all
 test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
-	$(TEST) $(LDFLAGS) ./simulator/referee
-	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
-		$(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot &&) true
-	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
-		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy)
+	@tools/test.sh "all predictions: $(TEST) $(LDFLAGS) ./simulator/referee" \
+		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
+			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot") \
+		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
+			$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy")
 
 # A version that is not released yet has the build tag of the last minor.
 .PHONY: test-next
