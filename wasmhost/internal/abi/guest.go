@@ -24,7 +24,7 @@ type Options struct {
 	// whole number of pages, it is the next lower one.
 	MemoryLimit int64
 	// Interruptible guests can be bounded in time (see [Instance.Interrupt]). The
-	// checks that this takes make them a little slower.
+	// meter that this takes makes them a little slower.
 	Interruptible bool
 	// Cache keeps compiled code. Nil keeps none.
 	Cache wazero.CompilationCache

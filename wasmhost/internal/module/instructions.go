@@ -186,8 +186,8 @@ func (r *reader) address() {
 	r.uint()
 }
 
-// vector reads the number of a vector instruction, and what follows it. wazero takes the number for one byte, and takes the second byte
-// of a higher number, which is 1, for a nop. So no number may be written in another way.
+// vector reads the number of a vector instruction, and what follows it. wazero takes the number for one byte, and the
+// second byte of a higher one, which is 1, for a nop. So no number may be written in another way.
 func (r *reader) vector() {
 	sub := r.byte()
 	switch {

@@ -126,7 +126,7 @@ func TestPrepareBoundsTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := filter(t, instantiate(t, prepared))
+			got, err := filter(t, prepared)
 			if err != nil || got != want {
 				t.Errorf("by %d: %d, %v, want %d", by, got, err, want)
 			}
@@ -146,8 +146,8 @@ func TestPrepareExportsTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instance := instantiate(t, prepared) // which would fail if it ran
-	if _, err := instance.ExportedFunction(StartFunction).Call(t.Context()); err == nil {
+	i := instantiate(t, prepared) // which would fail if it ran
+	if _, err := i.call(t, StartFunction); err == nil {
 		t.Error("the start function did not run")
 	}
 }

@@ -256,7 +256,7 @@ func (m *module) readExpression(r *reader) {
 	}
 }
 
-// refersTo notes a reference to a function. One in code is of a function that has another elsewhere, or invalid.
+// refersTo notes a reference to a function. Code refers to those only that such a reference declares.
 func (m *module) refersTo(function int) {
 	m.wasiReferred = m.wasiReferred || m.isWASI(function)
 }

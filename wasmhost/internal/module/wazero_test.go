@@ -26,32 +26,44 @@ func valid(wasm []byte) (err error) {
 	return err
 }
 
-// instantiate starts a guest, compiled.
-func instantiate(t testing.TB, wasm []byte) api.Module {
+// instance is a guest that runs, compiled.
+type instance struct {
+	api.Module
+	runtime wazero.Runtime
+}
+
+func instantiate(t testing.TB, wasm []byte) instance {
 	t.Helper()
 	ctx := t.Context()
-	runtime := wazero.NewRuntime(ctx)
-	t.Cleanup(func() { _ = runtime.Close(context.Background()) })
-	wasi_snapshot_preview1.MustInstantiate(ctx, runtime)
-	klog := runtime.NewHostModuleBuilder("k8s.io/klog").NewFunctionBuilder().WithFunc(func() int32 { return 1 }).Export("severity")
+	i := instance{runtime: wazero.NewRuntime(ctx)}
+	wasi_snapshot_preview1.MustInstantiate(ctx, i.runtime)
+	klog := i.runtime.NewHostModuleBuilder("k8s.io/klog").NewFunctionBuilder().WithFunc(func() int32 { return 1 }).Export("severity")
 	if _, err := klog.Instantiate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	instance, err := runtime.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithStartFunctions())
+	var err error
+	i.Module, err = i.runtime.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithStartFunctions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return instance
+	return i
 }
 
-// filter returns what filter of a guest returns.
-func filter(t testing.TB, instance api.Module) (int32, error) {
+// call calls a function once: the instance is closed then.
+func (i instance) call(t testing.TB, function string) (int32, error) {
 	t.Helper()
-	results, err := instance.ExportedFunction("filter").Call(t.Context())
-	if err != nil {
+	defer i.runtime.Close(context.Background())
+	results, err := i.ExportedFunction(function).Call(t.Context())
+	if err != nil || len(results) == 0 {
 		return 0, err
 	}
 	return int32(results[0]), nil
+}
+
+// filter is what filter of a guest answers.
+func filter(t testing.TB, wasm []byte) (int32, error) {
+	t.Helper()
+	return instantiate(t, wasm).call(t, "filter")
 }
 
 // errLate is of a guest that did not end in time.
@@ -65,14 +77,14 @@ func stop(t testing.TB, wasm []byte) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instance := instantiate(t, prepared)
-	flag := instance.ExportedGlobal(StopGlobal).(api.MutableGlobal)
+	i := instantiate(t, prepared)
+	flag := i.ExportedGlobal(StopGlobal).(api.MutableGlobal)
 	stopped := make(chan time.Duration, 1)
 	timer := time.AfterFunc(5*time.Millisecond, func() {
 		flag.Set(1)
 		stopped <- cpuTime()
 	})
-	_, err = filter(t, instance)
+	_, err = i.call(t, "filter")
 	if !timer.Stop() && cpuTime()-<-stopped > time.Second {
 		return errLate
 	}
