@@ -154,7 +154,7 @@ images: $(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar) ## OCI archives in bin/images
 .SECONDEXPANSION:
 $(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar): $(IMAGE_FOLDER)/%$(SUFFIX).tar: $$(foreach a,$$(ARCH),bin/linux-$$(a)/$$*)
 	@mkdir -p $(@D)
-	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) --out $(abspath $@) $(abspath $^)
+	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) $(addprefix --revision ,$(COMMIT)) --out $(abspath $@) $(abspath $^)
 
 $(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
 	GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$(@F)
