@@ -52,13 +52,7 @@ func (r *Request) Priorities(scores []int64) *Answer {
 // order of the request, and the reasons of the others. A nil slice means no failures.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	passes := func(i int) bool { return failures == nil || failures[i] == nil }
-	passed := 0
-	for i := range r.Names {
-		if passes(i) {
-			passed++
-		}
-	}
-	return &Answer{Passed: passed, write: func(w *bufio.Writer) {
+	return &Answer{Passed: r.count(passes), write: func(w *bufio.Writer) {
 		if r.Form == Full {
 			_, _ = w.WriteString(`{"Nodes":`)
 			r.writeNodes(w, passes, failures == nil)
@@ -73,6 +67,46 @@ func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 		r.writeFailed(w, failures, true)
 		_, _ = w.WriteString(`,"Error":""}`)
 	}}
+}
+
+// count counts the nodes that pass.
+func (r *Request) count(passes func(i int) bool) (passed int) {
+	for i := range r.Names {
+		if passes(i) {
+			passed++
+		}
+	}
+	return passed
+}
+
+// Preempted is the answer to a preempt request: the victims of the nodes that have no failure,
+// or one that preemption resolves. kube-scheduler takes no other node, also if there is none,
+// and wants each node's victims.
+func (r *Request) Preempted(failures []*algorithm.Failure) *Answer {
+	passes := func(i int) bool { return failures == nil || failures[i] == nil || !failures[i].Unresolvable }
+	return &Answer{Passed: r.count(passes), write: func(w *bufio.Writer) {
+		_, _ = w.WriteString(`{"NodeNameToMetaVictims":`)
+		r.writeList(w, "{}", passes, func(i int) {
+			writeString(w, r.Names[i])
+			_ = w.WriteByte(':')
+			writeVictims(w, r.victims[r.Names[i]])
+		})
+		_ = w.WriteByte('}')
+	}}
+}
+
+func writeVictims(w *bufio.Writer, v victims) {
+	_, _ = w.WriteString(`{"Pods":[`)
+	comma := ""
+	for _, pod := range v.Pods.is {
+		_, _ = w.WriteString(comma + `{"UID":`)
+		writeString(w, pod.uid)
+		_ = w.WriteByte('}')
+		comma = ","
+	}
+	_, _ = w.WriteString(`],"NumPDBViolations":`)
+	_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v.NumPDBViolations.is, 10))
+	_ = w.WriteByte('}')
 }
 
 // writeNodes writes the NodeList as in the request, without the nodes that failed.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -35,6 +36,8 @@ type (
 		Pod       member[*pod]
 		Nodes     member[*nodeList]
 		NodeNames member[[]string]
+
+		NodeNameToVictims, NodeNameToMetaVictims member[map[string]victims]
 	}
 	pod struct {
 		Metadata member[metadata] `json:"metadata"`
@@ -46,6 +49,11 @@ type (
 	}
 	nodeList struct {
 		Items member[[]node] `json:"items"`
+	}
+	// victims is Victims or MetaVictims.
+	victims struct {
+		Pods             member[[]victim]
+		NumPDBViolations member[int64]
 	}
 )
 
@@ -72,12 +80,15 @@ func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
 	}
 	ofString := json.UnmarshalFromFunc(func(in *jsontext.Decoder, s *string) error { return readString(in, s, account) })
 	ofNode := json.UnmarshalFromFunc(func(in *jsontext.Decoder, n *node) error { return readNode(in, n, account) })
-	ofMap := json.UnmarshalFromFunc(func(in *jsontext.Decoder, m *map[string]string) error { return readMap(in, m, account) })
+	ofVictim := json.UnmarshalFromFunc(func(in *jsontext.Decoder, v *victim) error { return readVictim(in, v, account) })
+	ofNodesVictims := json.UnmarshalFromFunc(func(*jsontext.Decoder, *victims) error { return cmp.Or(account(perNode), errors.ErrUnsupported) })
+	ofStrings := json.UnmarshalFromFunc(func(in *jsontext.Decoder, m *map[string]string) error { return readMap(in, m, account) })
+	ofVictims := json.UnmarshalFromFunc(func(in *jsontext.Decoder, m *map[string]victims) error { return readMap(in, m, account) })
 	args := &extenderArgs{}
 	err := json.Unmarshal(body, args,
 		json.MatchCaseInsensitiveNames(true), jsonv1.MatchCaseSensitiveDelimiter(true),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
-		json.WithUnmarshalers(json.JoinUnmarshalers(ofString, ofNode, ofMap)))
+		json.WithUnmarshalers(json.JoinUnmarshalers(ofString, ofNode, ofVictim, ofNodesVictims, ofStrings, ofVictims)))
 	if refused != nil {
 		return nil, refused
 	}
@@ -102,9 +113,25 @@ func readNode(in *jsontext.Decoder, into *node, take func(bytes int64) error) er
 	return err
 }
 
-// readMap decodes annotations. The decoder's own way takes twice as long, and keeps the last
-// value of a repeated name.
-func readMap(in *jsontext.Decoder, into *map[string]string, take func(bytes int64) error) error {
+// readVictim decodes the UID of a Pod or of a MetaPod, and takes its memory before.
+func readVictim(in *jsontext.Decoder, into *victim, take func(bytes int64) error) error {
+	if err := take(perNode); err != nil {
+		return err
+	}
+	var object struct {
+		UID      member[string]
+		Metadata member[struct {
+			UID member[string] `json:"uid"`
+		}] `json:"metadata"`
+	}
+	err := json.UnmarshalDecode(in, &object)
+	*into = victim{cmp.Or(object.UID.is, object.Metadata.is.UID.is)}
+	return err
+}
+
+// readMap decodes annotations, or victims by node. The decoder's own way takes twice as long,
+// and keeps the last value of a repeated name.
+func readMap[T any](in *jsontext.Decoder, into *map[string]T, take func(bytes int64) error) error {
 	token, err := in.ReadToken()
 	if err != nil || token.Kind() == 'n' {
 		return err
@@ -112,16 +139,17 @@ func readMap(in *jsontext.Decoder, into *map[string]string, take func(bytes int6
 	if token.Kind() != '{' {
 		return errors.New("want an object")
 	}
-	*into = make(map[string]string)
+	*into = make(map[string]T)
 	for in.PeekKind() != '}' {
-		var name, value string
+		var name string
+		var value T
 		if err := readString(in, &name, take); err != nil {
 			return err
 		}
 		if _, ok := (*into)[name]; ok {
 			return errTwice
 		}
-		if err := readString(in, &value, take); err != nil {
+		if err := json.UnmarshalDecode(in, &value); err != nil {
 			return err
 		}
 		(*into)[name] = value
