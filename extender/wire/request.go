@@ -39,7 +39,8 @@ type Request struct {
 	items span // its items, with brackets; empty if it has none
 	nodes []node
 
-	victims map[string]victims // by name of the node
+	arePlain bool               // the names, in JSON
+	victims  map[string]victims // by name of the node
 }
 
 // span is a part of the body.
@@ -81,7 +82,7 @@ func (r *Request) setNodes(args *extenderArgs) error {
 	nodes, names := args.Nodes.is, args.NodeNames.is
 	full, meta := args.NodeNameToVictims.is, args.NodeNameToMetaVictims.is
 	given := 0
-	for _, is := range []bool{nodes != nil, names != nil, full != nil, meta != nil} {
+	for _, is := range []bool{nodes != nil, names.list != nil, full != nil, meta != nil} {
 		if is {
 			given++
 		}
@@ -96,8 +97,8 @@ func (r *Request) setNodes(args *extenderArgs) error {
 		for _, node := range r.nodes {
 			r.Names = append(r.Names, node.name)
 		}
-	case names != nil:
-		r.Form, r.Names = Names, names
+	case names.list != nil:
+		r.Form, r.Names, r.arePlain = Names, names.list, names.arePlain
 	case given == 1:
 		r.Form, r.victims = Victims, full
 		if full == nil {
