@@ -18,11 +18,31 @@ import (
 // addGreedyPod makes a pod that wants all the CPU of a node.
 func addGreedyPod(t *testing.T, name, node, class string) {
 	t.Helper()
+	createPod(t, greedyPod(t, name, node, class))
+}
+
+// addGreedyPodOn makes one that is on that node already.
+func addGreedyPodOn(t *testing.T, node string) {
+	t.Helper()
+	pod := greedyPod(t, "on-"+node, node, "")
+	pod.Spec.NodeName = node
+	createPod(t, pod)
+}
+
+func createPod(t *testing.T, pod *v1.Pod) {
+	t.Helper()
+	if _, err := sim.Client().CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func greedyPod(t *testing.T, name, node, class string) *v1.Pod {
+	t.Helper()
 	found, err := sim.Informers().Core().V1().Nodes().Lister().Get(node)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := &v1.Pod{
+	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1.PodSpec{
 			PriorityClassName: class,
@@ -30,9 +50,6 @@ func addGreedyPod(t *testing.T, name, node, class string) {
 				Requests: v1.ResourceList{v1.ResourceCPU: found.Status.Allocatable[v1.ResourceCPU]},
 			}}},
 		},
-	}
-	if _, err := sim.Client().CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -142,5 +159,33 @@ func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 				t.Errorf("preempted for gpu: %+v, want one pod of gpu-1", got)
 			}
 		})
+	}
+}
+
+// kube-scheduler is content with 100 candidates, and only then asks its extenders: the configuration must let
+// it find them all.
+func TestPreemptionConsidersEveryNodeOfALargeCluster(t *testing.T) {
+	use(t, "extender-names")
+	addClass(t, "first")
+	nodes := make([]string, 240)
+	for i := range nodes {
+		nodes[i] = fmt.Sprintf("node-%03d", i)
+	}
+	makeNodes(t, nodes...)
+	for _, node := range nodes {
+		addGreedyPodOn(t, node)
+	}
+	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil { // as addNodes
+		t.Fatal(err)
+	}
+	for i := 0; i < len(nodes); i += 60 {
+		pod := fmt.Sprint("first-", i)
+		addPodOf(t, pod, "^"+nodes[i]+"$", "first", "1")
+		attempt(t, pod, recorder.Scheduled)
+		attempts := sim.Recorder().Attempts("default", pod)
+		first := attempts[len(attempts)-1]
+		if first.Preemption == nil || first.Preemption.Node != nodes[i] {
+			t.Errorf("the first attempt of %s does not preempt on %s:%s", pod, nodes[i], postFilters(pod))
+		}
 	}
 }
