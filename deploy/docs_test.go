@@ -120,6 +120,9 @@ func trySchedulerConfig(text string, content map[string]any) error {
 		if e.FilterVerb == "" && e.PrioritizeVerb == "" {
 			return fmt.Errorf("extender %s has neither filterVerb nor prioritizeVerb", e.URLPrefix)
 		}
+		if e.PreemptVerb == "" {
+			return fmt.Errorf("extender %s has no preemptVerb: who copies that has pods preempted on nodes that a regex does not match", e.URLPrefix)
+		}
 		if e.Ignorable {
 			return fmt.Errorf("extender %s is ignorable: who copies that has pods placed without their regex", e.URLPrefix)
 		}

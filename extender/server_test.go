@@ -66,7 +66,7 @@ func TestAMistypedVerbShows(t *testing.T) {
 	if page := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(page, "extender_unknown_requests_total 6\n") {
 		t.Error("extender_unknown_requests_total is not 6")
 	}
-	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "mend filterVerb or prioritizeVerb") {
+	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "fix filterVerb, preemptVerb or prioritizeVerb") {
 		t.Errorf("want one line about the path: %s", log.String())
 	}
 }
