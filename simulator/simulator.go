@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/util/feature"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
@@ -23,6 +24,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/resultannotations"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/volumes"
 )
+
+// A panic on a goroutine of client-go, such as in an informer's handler of a plugin, is logged and
+// does not end the whole cluster. Package scheduler catches those in plugins' methods.
+func init() { utilruntime.ReallyCrash = false }
 
 // Simulator is a running cluster.
 type Simulator struct {
