@@ -66,5 +66,6 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 		return nil, nil, c.locate(err, s.rejected)
 	}
 	catchPanics(sched)
+	o.bindHere(ctx, sched, api.Client)
 	return sched, func() { _ = sched.Profiles.Close(); s.host.Close() }, nil
 }

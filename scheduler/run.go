@@ -28,6 +28,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
+	// ExtenderBind lets extenders with a bindVerb bind pods. Else nothing is sent to it,
+	// and the scheduler binds: the extender's own cluster may be another than this one.
+	ExtenderBind bool
 	// Prepare, if set, gets the scheduler before it runs.
 	Prepare func(*scheduler.Scheduler) error
 	// Ready, if set, is called once the scheduler has seen the whole cluster
@@ -109,6 +112,7 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 		return nil, nil, c.locate(err, s.rejected)
 	}
 	catchPanics(sched)
+	o.bindHere(ctx, sched, cc.Client)
 	return cc, sched, nil
 }
 

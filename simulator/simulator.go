@@ -60,7 +60,8 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if cfg.DataDir != "" {
 		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
 	}
-	s.baseline.config, s.prepare, s.plugins = cfg.SchedulerConfig, cfg.Prepare, cfg.Plugins
+	s.baseline.config = cfg.SchedulerConfig
+	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)

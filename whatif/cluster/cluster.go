@@ -101,7 +101,8 @@ func New(now func() time.Time) (*Cluster, error) {
 	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
 		return nil, err
 	}
-	c.Config = &rest.Config{Host: "http://cluster-in-memory", Transport: transport{c}, QPS: -1}
+	// What goes past the transport, such as exec, finds nothing under this name.
+	c.Config = &rest.Config{Host: "http://cluster-in-memory.invalid", Transport: transport{c}, QPS: -1}
 	typed := rest.CopyConfig(c.Config)
 	typed.ContentType = protobuf
 	var err error

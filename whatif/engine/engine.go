@@ -167,11 +167,16 @@ func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (er
 // wrap puts the engine around the scheduler's functions and frameworks, and the recorder inside.
 func (e *Engine) wrap(o Options) {
 	sched := e.Scheduler
-	if o.Recorder != nil {
-		shown := o.Shown
-		if shown == nil {
-			shown = func(url string) string { return url }
+	shown := o.Shown
+	if shown == nil {
+		shown = func(url string) string { return url }
+	}
+	for _, extender := range sched.Extenders {
+		if extender.IsBinder() {
+			e.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
 		}
+	}
+	if o.Recorder != nil {
 		o.Recorder.Attach(sched, shown)
 	}
 	e.seeded = newSeeded(o.Seed, sched)
