@@ -24,6 +24,7 @@ type slot struct {
 	instance *instance
 	lost     bool        // the last instance has trapped
 	bound    *sync.Mutex // of a pod's own slot; nil for one that is in the pool
+	counted  int64       // in the pool's boundMemory
 }
 
 // provide sees to it that there is an instance.
