@@ -31,8 +31,7 @@ type pool struct {
 	closed      atomic.Bool
 }
 
-// maxBoundMemory bounds the memory of instances that are pods' own. Each pod that waits in
-// permit has one.
+// maxBoundMemory bounds the memory of instances that are pods' own, from permit on.
 const maxBoundMemory = 1 << 30
 
 // maxSpare is how many instances are kept for pods to come.
