@@ -40,7 +40,9 @@ func (e *Extender) verbHandler(verb, name string) http.Handler {
 		defer e.inFlight.Add(-1)
 		if refused := c.handle(w, r); refused != nil {
 			c.outcome = refused.outcome
-			e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
+			e.failedLog.Do(func() { // the metrics count all
+				e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
+			})
 			writeRefusal(w, refused)
 		}
 		c.count()
@@ -71,7 +73,7 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
-		c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
+		c.failedLog.Do(func() { c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err) })
 	}
 	return nil
 }

@@ -59,10 +59,24 @@ func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
 		return nil
 	case v.Code < 0 || v.Code > int32(fwk.Pending):
 		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
+	case !mayReturn(hook, fwk.Code(v.Code)):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, %s, which is not for this hook", hook, v.Code, fwk.Code(v.Code)))
 	case v.Reasons == nil:
 		v.Reasons = noReason
 	}
 	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
+}
+
+// mayReturn reports whether the framework takes a code from a hook. It finds no error in one
+// that it does not expect.
+func mayReturn(hook abi.Hook, code fwk.Code) bool {
+	switch code {
+	case fwk.Wait:
+		return hook == abi.Permit
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind
+	}
+	return true
 }
 
 var noReason = []string{""}

@@ -38,38 +38,41 @@ func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.Ob
 	return declared
 }
 
-// declaredView is what a guest may ask of the scheduler whose answers are remembered: its
-// node, where the call is about one. It imports no function of the handle.
-type declaredView struct {
-	abi.Nobody
+// declaredNode is a node with the declared fields alone. It implements abi.Message.
+type declaredNode struct {
 	fields []abi.Field
-	node   *v1.Node // nil in PreFilter and PreScore
+	node   *v1.Node
 }
 
-// name is the name under which the guest knows its node.
-func (v *declaredView) name() string {
-	for _, field := range v.fields {
+// name is the name under which the guest knows the node.
+func (d *declaredNode) name() string {
+	for _, field := range d.fields {
 		if field.Kind == abi.Name {
-			return v.node.Name
+			return d.node.Name
 		}
 	}
 	return undeclared
 }
 
-func (v *declaredView) Node(name string) (abi.Message, error) {
-	if v.node == nil || name != v.name() {
-		return nil, refused("k8s.io/api node", fmt.Sprintf("the node %q", name))
-	}
-	node := &v1.Node{ObjectMeta: declaredMeta(v.fields, &v.node.ObjectMeta)}
-	node.Name = name
-	return node, nil
+func (d *declaredNode) Marshal() ([]byte, error) {
+	node := &v1.Node{ObjectMeta: declaredMeta(d.fields, &d.node.ObjectMeta)}
+	node.Name = d.name()
+	return node.Marshal()
 }
 
-func (*declaredView) Nodes() (abi.Message, error) {
+// nothingElse is what a guest may ask of the scheduler beside its pod and its node. It imports no
+// function of the handle.
+type nothingElse struct{ abi.Nobody }
+
+func (nothingElse) Node(name string) (abi.Message, error) {
+	return nil, refused("k8s.io/api node", fmt.Sprintf("the node %q", name))
+}
+
+func (nothingElse) Nodes() (abi.Message, error) {
 	return nil, refused("k8s.io/api nodeList", "all nodes")
 }
 
-func (*declaredView) ImageStates(string) (any, error) {
+func (nothingElse) ImageStates(string) (any, error) {
 	return nil, refused("k8s.io/scheduler nodeImageStates", "images on nodes")
 }
 

@@ -52,7 +52,7 @@ func (c *cycle) askAboutUnknown() {
 			break
 		}
 		node, number := c.known.At(place)
-		v, err := c.ask(abi.Filter, c.about(node), nil)
+		v, err := c.ask(abi.Filter, onNode(node), nil)
 		if err != nil || fwk.Code(v.Code) == fwk.Error {
 			break
 		}

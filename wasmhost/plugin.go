@@ -41,6 +41,7 @@ type plugin struct {
 	metrics   *answerMetrics
 
 	pool      *pool
+	log       *guestLog
 	hints     hints
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
@@ -61,13 +62,16 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	timeout := args.callTimeout()
 	p := &plugin{
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
-		ctx: context.WithoutCancel(ctx), key: naming.Key(name),
+		ctx: context.WithoutCancel(ctx), key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
 	}
 	p.hints.plugin = p
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
 		name: p.name, url: p.url, guest: guest, ctx: p.ctx,
-		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, CallTimeout: timeout, Repeatable: p.notRemembered == ""},
+		settings: abi.Settings{
+			Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: p.log.write,
+			CallTimeout: timeout, Repeatable: p.notRemembered == "",
+		},
 	}
 	p.pool.fill(p.sharing.instances())
 	for _, counter := range []*metrics.CounterVec{traps, replacements, skipped} {
@@ -121,6 +125,7 @@ func (p *plugin) Close() error {
 		p.answers.Close()
 	}
 	p.stop()
+	defer p.log.close()
 	if !p.pool.end() {
 		return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
 	}

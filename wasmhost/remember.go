@@ -74,7 +74,7 @@ func (c *cycle) recallPreScore(nodes []fwk.NodeInfo) (abi.Verdict, error) {
 // recall remembers what a guest answers to Filter or Score about a node, or asks.
 func (c *cycle) recall(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
 	if c.known == nil {
-		return c.ask(hook, c.about(node.Node()), nil)
+		return c.ask(hook, onNode(node.Node()), nil)
 	}
 	number := c.known.Number(node)
 	if v, known := c.known.Get(hook, number); known {
@@ -86,7 +86,7 @@ func (c *cycle) recall(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
 
 // learn asks a guest about a node, and remembers the answer by the node's number.
 func (c *cycle) learn(hook abi.Hook, node *v1.Node, number answers.Node) (abi.Verdict, error) {
-	v, err := c.ask(hook, c.about(node), nil)
+	v, err := c.ask(hook, onNode(node), nil)
 	if err == nil && c.counted(hook, v) {
 		c.known.Put(hook, map[answers.Node]abi.Verdict{number: v})
 	}

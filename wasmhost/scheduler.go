@@ -1,15 +1,10 @@
 package wasmhost
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	corelisters "k8s.io/client-go/listers/core/v1"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
@@ -120,35 +115,4 @@ func (v bindingView) Nodes() (abi.Message, error) {
 func (v bindingView) ImageStates(name string) (any, error) {
 	nodes, err := v.nodes.List(labels.Everything())
 	return imageStates(cache.NewSnapshot(nil, nodes), name), err
-}
-
-// logGuest writes what a guest logs.
-func logGuest(severity int32, msg string, kvs []string) {
-	var values []any
-	for _, v := range kvs {
-		values = append(values, v)
-	}
-	switch {
-	case severity < abi.SeverityWarning && kvs == nil:
-		klog.Info(msg)
-	case severity < abi.SeverityWarning:
-		klog.InfoS(msg, values...)
-	case severity < abi.SeverityError:
-		klog.Warning(msg + inPairs(kvs)) // klog has no structured warnings
-	case kvs == nil:
-		klog.Error(msg) // of the severity fatal, too: no guest ends the scheduler
-	default:
-		klog.ErrorS(nil, msg, values...)
-	}
-}
-
-// inPairs writes keys and values as klog does.
-func inPairs(kvs []string) string {
-	var b strings.Builder
-	for pair := range slices.Chunk(kvs, 2) {
-		if len(pair) == 2 {
-			fmt.Fprintf(&b, " %s=%q", pair[0], pair[1])
-		}
-	}
-	return b.String()
 }

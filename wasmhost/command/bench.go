@@ -130,7 +130,11 @@ func timePerNode(cycle func(), nodes int) float64 {
 
 // cycleOf is a scheduling cycle with the guest, which also scores all nodes.
 func cycleOf(ctx context.Context, host *wasmhost.Host, q question) (func(), error) {
-	scheduler, err := schedulerOf(ctx, host, q, printEvents{io.Discard})
+	started, err := host.Start(ctx, pluginName, q.args)
+	if err != nil {
+		return nil, err
+	}
+	scheduler, err := schedulerOf(ctx, started, q, printEvents{io.Discard})
 	if err != nil {
 		return nil, err
 	}

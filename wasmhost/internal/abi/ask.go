@@ -54,6 +54,7 @@ type In struct {
 	Account   *Account // of the pod; nil is one of the instance's own
 	Target    Message  // the pod that is added or removed
 	NodeName  string   // of the node that is looked at
+	Node      Message  // that node; nil is what Scheduler has under its name
 
 	// What JSON is made of, when the guest asks: the names of the nodes that passed, the
 	// status codes by node, the scores by node.

@@ -95,9 +95,13 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 }
 
 func node(i *Instance, stack []uint64) {
-	node, err := i.In.Scheduler.Node(i.readName(stack[0], stack[1], "node"))
-	if err != nil {
-		panic(err)
+	name := i.readName(stack[0], stack[1], "node")
+	node := i.In.Node
+	if node == nil || name != i.In.NodeName {
+		var err error
+		if node, err = i.In.Scheduler.Node(name); err != nil {
+			panic(err)
+		}
 	}
 	stack[0] = i.writeMessage(node, stack[2], stack[3])
 }
