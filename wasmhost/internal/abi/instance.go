@@ -106,7 +106,7 @@ func (i *Instance) start(g *Guest) error {
 	name := strconv.FormatUint(g.started.Add(1), 10) // two modules of one name cannot be instantiated
 	config := wazero.NewModuleConfig().WithName(name).WithArgs("guest").WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
 	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
-		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
+		i.module, err = g.code.Runtime.InstantiateModule(ctx, g.code.CompiledModule, config)
 		return err
 	}); err != nil {
 		return err
