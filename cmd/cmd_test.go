@@ -16,13 +16,17 @@ import (
 	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
 // programs are what each main runs.
 var programs = map[string]func(ctx context.Context, args []string) int{
 	"extender": func(ctx context.Context, args []string) int { return extender.Main(ctx, args, os.Stdout, os.Stderr) },
-	"guest":    func(ctx context.Context, args []string) int { return guest.Run(ctx, args, os.Stdout, os.Stderr) },
+	"guest": func(ctx context.Context, args []string) int {
+		wasmhost.CompileInChild()
+		return guest.Run(ctx, args, os.Stdout, os.Stderr)
+	},
 	"kubectl-regex": func(ctx context.Context, args []string) int {
 		return kubectl.Run(ctx, args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	},

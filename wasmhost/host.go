@@ -32,7 +32,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -48,8 +47,9 @@ const (
 )
 
 // Host fetches guests and makes plugins of them. The zero value is ready to use.
-// A Host fetches each URL once, remembers the bytes, and compiles them once, so that
-// all profiles run the same program. Use a new Host for each start of a scheduler.
+// A Host fetches and compiles a guest once for all open plugins with the same URL and the same
+// bounds of memory and time, so that all profiles run the same program. Use a new Host for each
+// start of a scheduler. Where guests are compiled, [CompileInChild] says.
 type Host struct {
 	// Transport carries http and https. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -63,14 +63,9 @@ type Host struct {
 	NoCache bool
 
 	mu      sync.Mutex
-	fetched map[string][]byte                     // by URL
-	plugins map[*plugin]struct{}                  // all that are open
-	starts  map[*context.CancelCauseFunc]struct{} // of those that are starting
+	guests  map[guestKey]*sharedGuest
+	plugins map[*plugin]struct{} // all that are open
 	closed  bool
-
-	fetching  singleflight.Group // by URL
-	compiling sync.Mutex         // over the caches
-	caches    caches
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin
@@ -120,31 +115,18 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 }
 
 func (h *Host) start(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	h.mu.Lock()
-	if h.closed {
-		cancel(errHostClosed)
-	}
-	if h.starts == nil {
-		h.starts, h.plugins = map[*context.CancelCauseFunc]struct{}{}, map[*plugin]struct{}{}
-	}
-	h.starts[&cancel] = struct{}{}
-	h.mu.Unlock()
-
 	p, err := h.newPlugin(ctx, name, from, args)
-
+	if err != nil {
+		return nil, err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.starts, &cancel)
-	switch why := context.Cause(ctx); {
-	case err != nil && why != nil:
-		return nil, why
-	case err != nil:
-		return nil, err
-	case h.closed:
-		go p.Close() // which forgets it
+	if h.closed {
+		go p.Close() // which locks the host
 		return nil, errHostClosed
+	}
+	if h.plugins == nil {
+		h.plugins = map[*plugin]struct{}{}
 	}
 	h.plugins[p] = struct{}{}
 	return p, nil
@@ -204,22 +186,18 @@ func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
 	return wasm, nil
 }
 
-// Close stops all guests that the Host has started, and ends the starts that are under way.
+// Close stops all guests that the Host has started. A start that is under way ends with an error
+// when it would have succeeded; to end it sooner, cancel its context.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	plugins := h.plugins
 	h.plugins, h.closed = nil, true
-	for cancel := range h.starts {
-		(*cancel)(errHostClosed)
-	}
 	h.mu.Unlock()
 	var errs []error
 	for p := range plugins {
 		errs = append(errs, p.Close())
 	}
-	h.compiling.Lock() // not for long: compiling ends after the functions that are under way
-	defer h.compiling.Unlock()
-	return errors.Join(append(errs, h.caches.close(context.Background()))...)
+	return errors.Join(errs...)
 }
 
 // forget is for a plugin that was closed.

@@ -1,7 +1,10 @@
 package wasmhost
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -15,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -31,8 +35,8 @@ func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
 			t.Errorf("%d instances", started.p.pool.watchdog.count())
 		}
 	}
-	if len(h.plugins) != 2 || len(h.caches) != 1 {
-		t.Errorf("%d plugins, %d caches of what is compiled", len(h.plugins), len(h.caches))
+	if len(h.plugins) != 2 || len(h.guests) != 1 {
+		t.Errorf("%d plugins, %d guests", len(h.plugins), len(h.guests))
 	}
 }
 
@@ -61,8 +65,8 @@ func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
 	if err := errors.Join(h.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
-	if len(h.plugins)+len(h.caches) > 0 {
-		t.Errorf("%d plugins, %d caches", len(h.plugins), len(h.caches))
+	if len(h.plugins)+len(h.guests) > 0 {
+		t.Errorf("%d plugins, %d guests", len(h.plugins), len(h.guests))
 	}
 }
 
@@ -158,18 +162,23 @@ func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds up neither other guests nor Close.
-func TestAGuestThatIsFetchedHoldsUpNobodyElse(t *testing.T) {
-	asked := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		close(asked)
+// hanging is the URL of a server that does not answer. asked has an element when it is asked.
+func hanging(t *testing.T) (guestURL string, asked <-chan struct{}) {
+	requests := make(chan struct{}, 10)
+	return serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		requests <- struct{}{}
 		<-r.Context().Done()
-	}))
-	defer server.Close()
+	}), requests
+}
+
+// A server that does not answer holds up neither other guests nor Close.
+func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
+	guestURL, asked := hanging(t)
 	h := &Host{Timeout: time.Hour}
+	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: server.URL})
+		_, err := h.Start(ctx, "Wasm", Args{GuestURL: guestURL})
 		ended <- err
 	}()
 	eventually.Receives(t, "the server is asked", asked)
@@ -179,10 +188,109 @@ func TestAGuestThatIsFetchedHoldsUpNobodyElse(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := eventually.Receives(t, "the start ends", ended); !errors.Is(err, errHostClosed) {
+	cancel(nil)
+	if err := eventually.Receives(t, "the start ends", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, errHostClosed) {
 		t.Errorf("after the end: %v", err)
 	}
+}
+
+// The first that asks for a guest may be cancelled while another one waits for the same guest.
+func TestHostStartOutlivesTheFirstOne(t *testing.T) {
+	asked := make(chan struct{}, 10)
+	first := true
+	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		if first {
+			first = false
+			<-r.Context().Done()
+			return
+		}
+		_, _ = w.Write(readGuest(t, "empty_filter"))
+	})
+	h := &Host{Timeout: time.Hour}
+	defer h.Close()
+	start := func(ctx context.Context) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := h.Start(ctx, "Wasm", Args{GuestURL: guestURL})
+			ended <- err
+		}()
+		return ended
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancelled := start(ctx)
+	eventually.Receives(t, "the server is asked", asked)
+	gone, leave := context.WithCancel(t.Context())
+	waits, leaves := start(t.Context()), start(gone)
+	eventually.Succeeds(t, "three wait for the guest", func(context.Context) error { return users(h, 3) })
+	leave()
+	if err := eventually.Receives(t, "who waits for another start ends", leaves); !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+	cancel()
+	if err := eventually.Receives(t, "the first start ends", cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("the first: %v", err)
+	}
+	if err := eventually.Receives(t, "the second start ends", waits); err != nil {
+		t.Errorf("the second: %v", err)
+	}
+	if err := users(h, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// users returns an error unless the one guest of a host has so many.
+func users(h *Host, want int) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, g := range h.guests {
+		if g.users == want {
+			return nil
+		}
+		return fmt.Errorf("%d users", g.users)
+	}
+	return errors.New("no guest")
+}
+
+func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
+	h := &Host{}
+	defer h.Close()
+	var plugins []fwk.Plugin
+	for range 2 {
+		pl, err := h.open(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plugins = append(plugins, pl)
+	}
+	if err := inside(plugins[0]).Close(); err != nil {
+		t.Error(err)
+	}
+	if _, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web")); !status.IsSkip() {
+		t.Errorf("the other plugin: %v", status)
+	}
+	if err := errors.Join(users(h, 1), inside(plugins[1]).Close()); err != nil || len(h.guests) > 0 {
+		t.Errorf("%d guests, %v", len(h.guests), err)
+	}
+}
+
+// 32 MiB of a guest are a custom section, of which wazero keeps a copy.
+func TestHostDropsTheBytesOfAGuest(t *testing.T) {
+	const size = 32 << 20
+	section := append(binary.AppendUvarint([]byte{0}, size), make([]byte, size)...)
+	h := &Host{Transport: inProcess{"large": append(readGuest(t, "empty_filter"), section...)}}
+	section = nil
+	defer h.Close()
+	before := heap.InUse()
+	started, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://large/guest.wasm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more := heap.InUse() - before; more > size+size/4 {
+		t.Errorf("%d bytes are kept", more)
+	}
+	_ = started.Describe()
 }

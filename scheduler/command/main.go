@@ -24,8 +24,9 @@ import (
 //
 //	command.Main(app.WithPlugin(mine.Name, mine.New))
 //
-// It does not return.
+// It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
+	wasmhost.CompileInChild()
 	os.Exit(run(&wasmhost.Host{}, os.Args[1:], os.Stdout, os.Stderr, options...))
 }
 

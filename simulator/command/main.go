@@ -21,6 +21,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // Main is all that main of a simulator does. The options add plugins to those that it
@@ -29,8 +30,9 @@ import (
 //	command.Main(app.WithPlugin(mine.Name, mine.New))
 //
 // They can be in every configuration that it runs, on both sides of a comparison, too.
-// It does not return.
+// It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
+	wasmhost.CompileInChild()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, options...))

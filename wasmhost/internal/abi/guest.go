@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/compiler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
@@ -26,8 +24,8 @@ type Options struct {
 	// Interruptible guests can be bounded in time (see [Instance.Interrupt]). The
 	// meter that this takes makes them a little slower.
 	Interruptible bool
-	// Cache keeps compiled code. Nil keeps none.
-	Cache wazero.CompilationCache
+	// KeepIn is a directory that keeps compiled code for the next start. Empty keeps none.
+	KeepIn string
 }
 
 // Guest is a compiled guest.
@@ -46,50 +44,36 @@ type Guest struct {
 	// Declares is true of a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
 
-	runtime   wazero.Runtime
-	compiled  wazero.CompiledModule
+	code      *compiler.Module
 	allocator limitedAllocator
 	started   atomic.Uint64 // instances, for their names
 }
-
-// maxCompileTime bounds compiling. A guest in Go with k8s.io/api takes five seconds.
-const maxCompileTime = 2 * time.Minute
 
 // ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
 var ErrMemoryLimit = errors.New("memoryLimit")
 
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
-	pages := o.MemoryLimit / pageSize
-	g := &Guest{allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
-	config := wazero.NewRuntimeConfig()
-	if o.Cache != nil {
-		config = config.WithCompilationCache(o.Cache)
+	prepared, err := module.Prepare(wasm, o.Interruptible)
+	if err != nil {
+		return nil, err
 	}
-	g.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	if err := g.compile(ctx, wasm, o.Interruptible); err != nil {
+	code, err := compiler.Compile(ctx, prepared, o.KeepIn)
+	if err != nil {
+		return nil, fmt.Errorf("wasm: error compiling guest: %w", err)
+	}
+	pages := o.MemoryLimit / pageSize
+	g := &Guest{code: code, allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
+	if err := g.check(ctx, wasm); err != nil {
 		_ = g.Close(ctx)
 		return nil, err
 	}
 	return g, nil
 }
 
-func (g *Guest) compile(ctx context.Context, wasm []byte, interruptible bool) error {
-	prepared, err := module.Prepare(wasm, interruptible)
-	if err != nil {
-		return err
-	}
-	// With one worker wazero does not look whether ctx is done.
-	ctx = experimental.WithCompilationWorkers(ctx, max(2, goruntime.GOMAXPROCS(0)))
-	ctx, cancel := context.WithTimeoutCause(ctx, maxCompileTime, fmt.Errorf("to compile it takes longer than %s", maxCompileTime))
-	defer cancel()
-	if g.compiled, err = g.runtime.CompileModule(ctx, prepared); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("wasm: error compiling guest: %w", err)
-	}
-	memory, ok := g.compiled.ExportedMemories()[exportMemory]
+// check finds the guest's memory, its hooks, and what it imports.
+func (g *Guest) check(ctx context.Context, wasm []byte) error {
+	memory, ok := g.code.ExportedMemories()[exportMemory]
 	if !ok {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
@@ -103,7 +87,7 @@ func (g *Guest) compile(ctx context.Context, wasm []byte, interruptible bool) er
 }
 
 func (g *Guest) findHooks(wasm []byte) error {
-	found := g.compiled.ExportedFunctions()
+	found := g.code.ExportedFunctions()
 	constants := module.Constants(wasm)
 	for h := range hooks {
 		f, ok := found[h.String()]
@@ -157,7 +141,7 @@ func typeNames(of []api.ValueType) string {
 // link provides the modules that the guest imports from.
 func (g *Guest) link(ctx context.Context) error {
 	linked := map[string]bool{}
-	for _, f := range g.compiled.ImportedFunctions() {
+	for _, f := range g.code.ImportedFunctions() {
 		module, name, _ := f.Import()
 		g.UsesHandle = g.UsesHandle || module == moduleScheduler && strings.HasPrefix(name, "handle.")
 		g.AsksWhoPassed = g.AsksWhoPassed || module == moduleScheduler && name == "filteredNodeList"
@@ -167,9 +151,9 @@ func (g *Guest) link(ctx context.Context) error {
 		linked[module] = true
 		var err error
 		if module == wasi_snapshot_preview1.ModuleName {
-			_, err = wasi_snapshot_preview1.Instantiate(ctx, g.runtime)
+			_, err = wasi_snapshot_preview1.Instantiate(ctx, g.code.Runtime)
 		} else if functions, ok := hostModules[module]; ok {
-			err = functions.instantiate(ctx, g.runtime, module)
+			err = functions.instantiate(ctx, g.code.Runtime, module)
 		}
 		if err != nil {
 			return fmt.Errorf("wasm: error instantiating %s: %w", module, err)
@@ -179,13 +163,7 @@ func (g *Guest) link(ctx context.Context) error {
 }
 
 // Close frees the guest and its instances. No instance may be running.
-func (g *Guest) Close(ctx context.Context) error {
-	err := g.runtime.Close(ctx)
-	if g.compiled != nil {
-		err = errors.Join(err, g.compiled.Close(ctx)) // the cache keeps the code as long as another guest has it
-	}
-	return err
-}
+func (g *Guest) Close(ctx context.Context) error { return g.code.Close(ctx) }
 
 // limitedAllocator gives memory to instances. wazero's own would refuse a guest that
 // declares a maximum beyond the limit, which it may never need; and it moves a memory

@@ -115,7 +115,7 @@ func (i *Instance) start(g *Guest) error {
 		config = i.repeatable(config)
 	}
 	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
-		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
+		i.module, err = g.code.Runtime.InstantiateModule(ctx, g.code.CompiledModule, config)
 		return err
 	}); err != nil {
 		return err

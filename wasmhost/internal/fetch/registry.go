@@ -33,40 +33,85 @@ const (
 	stageLayer    = "the registry's answer is not the layer that the manifest names"
 )
 
+// maxManifest bounds a manifest and a list of manifests, in bytes. No registry has to take a larger
+// one. Decoded, it can take a hundred times as much.
+const maxManifest = 4 << 20
+
 // pull fetches the one Wasm layer of an image.
 func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, error) {
 	ref, err := name.ParseReference(image, name.StrictValidation)
 	if err != nil {
 		return nil, errReference
 	}
-	puller, err := remote.NewPuller(f.options(ctx, limit, maxRequests)...)
+	c, err := f.client(ctx, maxRequests)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := puller.Get(ctx, ref)
-	if err != nil {
-		return nil, explainPull(err, stageManifest)
-	}
-	layer, err := wasmLayer(manifest)
+	layer, _, err := c.guest(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	if err := CheckSize(layer.Size, limit); err != nil {
 		return nil, err
 	}
-	wasm, err := readLayer(ctx, puller, ref.Context().Digest(layer.Digest.String()))
+	wasm, err := c.layer(ctx, ref.Context().Digest(layer.Digest.String()), limit, errTooLarge(limit))
 	return wasm, explainPull(err, stageLayer)
 }
 
-// options bound each answer, in bytes, and the number of requests.
-func (f Fetcher) options(ctx context.Context, limit, requests int64) []remote.Option {
-	return []remote.Option{
+// client asks a registry. It is for one goroutine at a time.
+type client struct {
+	puller  *remote.Puller
+	options []remote.Option
+	answers *bounded
+}
+
+// client bounds the number of requests.
+func (f Fetcher) client(ctx context.Context, requests int64) (*client, error) {
+	c := &client{answers: &bounded{next: cmp.Or[http.RoundTripper](f.Transport, http.DefaultTransport), most: requests}}
+	c.limitTo(maxManifest, errManifest)
+	c.options = []remote.Option{
 		remote.WithContext(ctx),
-		remote.WithTransport(&bounded{next: cmp.Or[http.RoundTripper](f.Transport, http.DefaultTransport), limit: limit, most: requests}),
+		remote.WithTransport(c.answers),
 		remote.WithAuthFromKeychain(keychain{}),
 		remote.WithRetryPredicate(func(error) bool { return false }), // as for http: whoever starts the scheduler tries again
 		remote.WithRetryStatusCodes(),
 	}
+	puller, err := remote.NewPuller(c.options...)
+	c.puller = puller
+	return c, err
+}
+
+var errManifest = failure{text: fmt.Sprintf("a manifest of the registry has more than %d MiB", maxManifest>>20)}
+
+// limitTo bounds further answers, in bytes.
+func (c *client) limitTo(limit int64, tooLarge error) {
+	c.answers.limit, c.answers.tooLarge = limit, tooLarge
+}
+
+// guest finds the layer that is the guest, and the digest of its manifest.
+func (c *client) guest(ctx context.Context, ref name.Reference) (layer v1.Descriptor, manifest v1.Hash, err error) {
+	described, err := c.puller.Get(ctx, ref)
+	if err != nil {
+		return layer, manifest, explainPull(err, stageManifest)
+	}
+	layer, err = wasmLayer(described)
+	return layer, described.Digest, err
+}
+
+// layer reads a layer of at most that many bytes, as it is stored.
+func (c *client) layer(ctx context.Context, digest name.Digest, limit int64, tooLarge error) ([]byte, error) {
+	c.limitTo(limit, tooLarge)
+	defer c.limitTo(maxManifest, errManifest)
+	layer, err := c.puller.Layer(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	content, err := layer.Compressed() // which for Wasm is as it is
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	return io.ReadAll(content)
 }
 
 // wasmLayer finds the layer that is the guest.
@@ -91,19 +136,6 @@ func parseManifest(d *remote.Descriptor) (*v1.Manifest, error) {
 		return nil, failure{"the registry's answer is not a manifest", err}
 	}
 	return manifest, nil
-}
-
-func readLayer(ctx context.Context, puller *remote.Puller, digest name.Digest) ([]byte, error) {
-	layer, err := puller.Layer(ctx, digest)
-	if err != nil {
-		return nil, err
-	}
-	content, err := layer.Compressed() // as it is stored, which for Wasm is as it is
-	if err != nil {
-		return nil, err
-	}
-	defer content.Close()
-	return io.ReadAll(content)
 }
 
 // explainPull is explain for what a registry may answer, too.
@@ -135,6 +167,7 @@ func (keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 type bounded struct {
 	next     http.RoundTripper
 	limit    int64 // in bytes
+	tooLarge error // of an answer beyond it
 	most     int64 // requests
 	requests atomic.Int64
 }
@@ -154,7 +187,7 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Close = true // a handful of requests: keep no connection
 	resp, err := b.next.RoundTrip(req)
 	if err == nil {
-		resp.Body = &boundedBody{resp.Body, b.limit, b.limit}
+		resp.Body = &boundedBody{resp.Body, b.limit, b.tooLarge}
 	}
 	return resp, err
 }
@@ -169,13 +202,14 @@ func encrypted(req *http.Request) bool {
 // boundedBody fails beyond the limit.
 type boundedBody struct {
 	io.ReadCloser
-	left, limit int64
+	left     int64
+	tooLarge error
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		err = errTooLarge(b.limit)
+		err = b.tooLarge
 	}
 	return n, err
 }

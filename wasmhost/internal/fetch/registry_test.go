@@ -205,7 +205,7 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 		{name: "another layer", before: at("/blobs/", say(200, secret)), want: stageLayer},
 		{name: "another layer of the same size", before: at("/blobs/", say(200, strings.ToUpper(program))), want: stageLayer},
 		{
-			name: "a manifest without an end", before: at("/manifests/", forever), want: "over guestSizeLimit, 1 MiB",
+			name: "a manifest without an end", before: at("/manifests/", forever), want: "a manifest of the registry has more than 4 MiB",
 		},
 		{name: "a layer without an end", before: at("/blobs/", forever), want: "over guestSizeLimit, 1 MiB"},
 		{

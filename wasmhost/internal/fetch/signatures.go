@@ -8,13 +8,14 @@ import (
 	"fmt"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
 // The limits of what is read to find a signature.
 const (
 	maxBundle    = 1 << 20 // bytes
-	maxReferrers = 16
+	maxReferrers = 1000
 )
 
 // bundleType is the type of the one layer of a signature by cosign in a registry
@@ -24,36 +25,40 @@ const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 // suffix is of the file with the signature, beside that of the guest.
 const suffix = ".sigstore.json"
 
-// Signatures fetches the signatures of a guest that was fetched, and returns the digest that they
-// must be of. Beside a file it is one, of the guest's bytes; in a registry they are of the
-// manifest, which has the guest's digest.
-func (f Fetcher) Signatures(ctx context.Context, from Source, wasm []byte) (bundles [][]byte, digest [sha256.Size]byte, err error) {
+// Signed looks for a signature of a guest with this SHA-256, until verify returns nil for a bundle
+// and the digest that it must sign. Beside a file it is one, of the guest's bytes; in a registry
+// they are of the manifest, which has the guest's digest. Where none is right, the error is that of
+// the first.
+func (f Fetcher) Signed(ctx context.Context, from Source, guest Digest, verify Verify) error {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	if from.scheme == "oci" {
-		bundles, digest, err = f.referrers(ctx, from.rest, wasm)
-	} else {
-		bundles, digest, err = f.beside(ctx, from, wasm)
+		return f.signedInRegistry(ctx, from.rest, guest, verify)
 	}
-	if errors.Is(err, ErrTooLarge) {
-		err = fmt.Errorf("a signature has more than %d bytes", maxBundle)
-	}
-	return bundles, digest, err
-}
-
-func (f Fetcher) beside(ctx context.Context, from Source, wasm []byte) (bundles [][]byte, digest [sha256.Size]byte, err error) {
-	var one []byte
+	var bundle []byte
+	var err error
 	signature := from.with(suffix)
 	if from.scheme == "file" {
-		one, err = readWithin(ctx, signature.rest, maxBundle)
+		bundle, err = readWithin(ctx, signature.rest, maxBundle)
 	} else {
-		one, err = f.download(ctx, signature, maxBundle)
+		bundle, err = f.download(ctx, signature, maxBundle)
+	}
+	if errors.Is(err, ErrTooLarge) {
+		err = errBundle
 	}
 	if err != nil {
-		return nil, digest, fmt.Errorf("its signature, %s: %w", signature, err)
+		return fmt.Errorf("its signature, %s: %w", signature, err)
 	}
-	return [][]byte{one}, sha256.Sum256(wasm), nil
+	return verify(bundle, guest)
 }
+
+// Digest is a SHA-256.
+type Digest = [sha256.Size]byte
+
+// Verify returns nil for a bundle with a signature of the digest.
+type Verify func(bundle []byte, digest Digest) error
+
+var errBundle = failure{text: fmt.Sprintf("a signature has more than %d bytes", maxBundle)}
 
 // with is the source with a longer path.
 func (s Source) with(suffix string) Source {
@@ -68,40 +73,68 @@ func (s Source) with(suffix string) Source {
 	return Parse(longer.String())
 }
 
-// referrers reads the signatures of an image by OCI's referrers. The name may lead to another
+// signedInRegistry reads the signatures of an image by OCI's referrers. The name may lead to another
 // image than when the guest was fetched: then its layer is another one, too.
-func (f Fetcher) referrers(ctx context.Context, image string, wasm []byte) (bundles [][]byte, digest [sha256.Size]byte, err error) {
+func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest Digest, verify Verify) error {
 	ref, err := name.ParseReference(image, name.StrictValidation)
 	if err != nil {
-		return nil, digest, errReference
+		return errReference
 	}
-	options := f.options(ctx, maxBundle, maxRequests+2*maxReferrers)
-	puller, err := remote.NewPuller(options...)
+	c, err := f.client(ctx, maxRequests+2*maxReferrers)
 	if err != nil {
-		return nil, digest, err
+		return err
 	}
-	manifest, err := puller.Get(ctx, ref)
+	layer, manifest, err := c.guest(ctx, ref)
 	if err != nil {
-		return nil, digest, explainPull(err, stageManifest)
+		return err
 	}
-	layer, err := wasmLayer(manifest)
-	if err != nil {
-		return nil, digest, err
+	if layer.Digest.Hex != hex.EncodeToString(guest[:]) {
+		return errors.New("the image has changed since the guest was fetched")
 	}
-	if layer.Digest.Hex != fmt.Sprintf("%x", sha256.Sum256(wasm)) {
-		return nil, digest, errors.New("the image has changed since the guest was fetched")
+	digest, err := hex.DecodeString(manifest.Hex)
+	if err != nil || len(digest) != sha256.Size {
+		return errors.New("the digest of the image is no SHA-256")
 	}
-	if _, err := hex.Decode(digest[:], []byte(manifest.Digest.Hex)); err != nil || len(manifest.Digest.Hex) != hex.EncodedLen(len(digest)) {
-		return nil, digest, errors.New("the digest of the image is no SHA-256")
-	}
-	bundles, err = bundlesOf(ctx, ref.Context().Digest(manifest.Digest.String()), puller, options)
-	return bundles, digest, explainPull(err, "the registry's answer is not a list of signatures, or not one of them")
+	return c.signed(ctx, ref.Context().Digest(manifest.String()), func(bundle []byte) error { return verify(bundle, Digest(digest)) })
 }
 
-// bundlesOf reads the bundles about an image. Which referrer is a bundle, its manifest says: cosign
-// 3.0 writes another type into the list of a registry without the API for referrers.
-func bundlesOf(ctx context.Context, image name.Digest, puller *remote.Puller, options []remote.Option) (bundles [][]byte, err error) {
-	index, err := remote.Referrers(image, options...)
+// stageSignatures is the stage of all that is read to find a signature in a registry.
+const stageSignatures = "the registry's answer is not a list of signatures, or not one of them"
+
+// signed reads one bundle about an image after another, until one is right. Whoever may write to the
+// repository can add others in front of it: a bundle that cannot be read hides no other one, what is
+// listed as a bundle comes first, and only the time and maxReferrers end the search.
+func (c *client) signed(ctx context.Context, image name.Digest, verify func([]byte) error) error {
+	referrers, err := c.referrers(image)
+	if err != nil {
+		return explainPull(err, stageSignatures)
+	}
+	first := errors.New("it has no signature")
+	found := false
+	for _, one := range referrers[:min(len(referrers), maxReferrers)] {
+		bundle, err := c.bundle(ctx, image.Context().Digest(one.Digest.String()))
+		if ctx.Err() != nil {
+			return fmt.Errorf("no signature was found in time: %w", ctx.Err())
+		}
+		if err == nil && bundle == nil {
+			continue
+		}
+		if err != nil {
+			err = explainPull(err, stageSignatures)
+		} else if err = verify(bundle); err == nil {
+			return nil
+		}
+		if !found {
+			first, found = err, true
+		}
+	}
+	return first
+}
+
+// referrers lists what is stored about an image, bundles first. That a referrer is one, its manifest
+// says: cosign 3.0 writes another type into the list of a registry without the API for referrers.
+func (c *client) referrers(image name.Digest) ([]v1.Descriptor, error) {
+	index, err := remote.Referrers(image, c.options...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,21 +142,20 @@ func bundlesOf(ctx context.Context, image name.Digest, puller *remote.Puller, op
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range list.Manifests[:min(len(list.Manifests), maxReferrers)] {
-		bundle, err := bundleOf(ctx, puller, image.Context().Digest(one.Digest.String()))
-		if err != nil {
-			return nil, err
-		}
-		if bundle != nil {
-			bundles = append(bundles, bundle)
+	var bundles, others []v1.Descriptor
+	for _, one := range list.Manifests {
+		if one.ArtifactType == bundleType {
+			bundles = append(bundles, one)
+		} else {
+			others = append(others, one)
 		}
 	}
-	return bundles, nil
+	return append(bundles, others...), nil
 }
 
-// bundleOf is nil if a referrer is something else.
-func bundleOf(ctx context.Context, puller *remote.Puller, referrer name.Digest) ([]byte, error) {
-	described, err := puller.Get(ctx, referrer)
+// bundle is nil if a referrer is something else.
+func (c *client) bundle(ctx context.Context, referrer name.Digest) ([]byte, error) {
+	described, err := c.puller.Get(ctx, referrer)
 	if err != nil || described.MediaType.IsIndex() {
 		return nil, err
 	}
@@ -131,5 +163,5 @@ func bundleOf(ctx context.Context, puller *remote.Puller, referrer name.Digest) 
 	if err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != bundleType {
 		return nil, err
 	}
-	return readLayer(ctx, puller, referrer.Context().Digest(manifest.Layers[0].Digest.String()))
+	return c.layer(ctx, referrer.Context().Digest(manifest.Layers[0].Digest.String()), maxBundle, errBundle)
 }

@@ -1,8 +1,8 @@
 package fetch
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -45,6 +45,20 @@ func (r images) attach(t *testing.T, image, artifactType string, layers ...strin
 	}
 }
 
+var ofProgram = sha256.Sum256([]byte(program))
+
+// readBundles are the bundles that are read to find one that is not there, and the digest that they must sign.
+func readBundles(t *testing.T, url string) (bundles []string, digest Digest, err error) {
+	t.Helper()
+	f := Fetcher{Timeout: time.Minute}
+	err = f.Signed(t.Context(), Parse(url), ofProgram, func(bundle []byte, of Digest) error {
+		bundles, digest = append(bundles, string(bundle)), of
+		return errors.New("by another key")
+	})
+	slices.Sort(bundles)
+	return bundles, digest, err
+}
+
 func TestSignaturesInARegistry(t *testing.T) {
 	for name, support := range map[string]bool{"with the referrers API": true, "with the referrers tag": false} {
 		t.Run(name, func(t *testing.T) {
@@ -54,10 +68,8 @@ func TestSignaturesInARegistry(t *testing.T) {
 			r.attach(t, "team/guest:v1", "application/spdx+json", "a bill of materials")
 			r.attach(t, "team/guest:v1", bundleType, "two")
 			for _, image := range []string{"team/guest:v1", "team/guest@" + digest} {
-				f := Fetcher{Timeout: time.Minute}
-				got, signed, err := f.Signatures(t.Context(), Parse("oci://"+r.host+"/"+image), []byte(program))
-				slices.SortFunc(got, bytes.Compare)
-				if err != nil || fmt.Sprintf("%s sha256:%x", got, signed) != "[one two] "+digest {
+				got, signed, err := readBundles(t, "oci://"+r.host+"/"+image)
+				if message(err) != "by another key" || fmt.Sprintf("%s sha256:%x", got, signed) != "[one two] "+digest {
 					t.Errorf("%s: got %s of %x, %v", image, got, signed, err)
 				}
 			}
@@ -74,30 +86,56 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 	r.push(t, "large:v1", layer(program, wasmLayers[0]))
 	r.attach(t, "large:v1", bundleType, strings.Repeat("x", maxBundle+1))
 	for image, want := range map[string]string{
-		"unsigned:v1": "",
+		"unsigned:v1": "it has no signature",
 		"moved:v1":    "the image has changed since the guest was fetched",
-		"two:v1":      "",
+		"two:v1":      "it has no signature",
 		"large:v1":    "a signature has more than 1048576 bytes",
 		"nobody:v1":   "the registry answered 404 Not Found",
 	} {
-		f := Fetcher{Timeout: time.Minute}
-		bundles, _, err := f.Signatures(t.Context(), Parse("oci://"+r.host+"/"+image), []byte(program))
-		if message(err) != want || len(bundles) > 0 {
+		if bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image); message(err) != want || len(bundles) > 0 {
 			t.Errorf("%s: got %q, %v, want %s", image, bundles, err, want)
 		}
 	}
 }
 
-// TestMoreSignaturesThanAreRead: whoever may write to a registry does not make a start endless.
-func TestMoreSignaturesThanAreRead(t *testing.T) {
+// TestSignaturesInFrontHideNoOther: whoever may write to a repository can sign an image, too, and store
+// what looks like a signature.
+func TestSignaturesInFrontHideNoOther(t *testing.T) {
+	for name, support := range map[string]bool{"with the referrers API": true, "with the referrers tag": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistry(t, nil, registry.WithReferrersSupport(support))
+			r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+			r.attach(t, "guest:v1", bundleType, strings.Repeat("x", maxBundle+1))
+			for i := range 20 {
+				r.attach(t, "guest:v1", "application/spdx+json", fmt.Sprint(i))
+				r.attach(t, "guest:v1", bundleType, fmt.Sprint(i))
+			}
+			r.attach(t, "guest:v1", bundleType, "ours")
+			f := Fetcher{Timeout: time.Minute}
+			err := f.Signed(t.Context(), Parse("oci://"+r.host+"/guest:v1"), ofProgram, func(bundle []byte, _ Digest) error {
+				if string(bundle) == "ours" {
+					return nil
+				}
+				return errors.New("by another key")
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSignaturesAreSoughtForALimitedTime: nor does such a person make a start endless.
+func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	r := newRegistry(t, nil)
 	r.push(t, "guest:v1", layer(program, wasmLayers[0]))
-	for i := range maxReferrers + 1 {
-		r.attach(t, "guest:v1", bundleType, fmt.Sprint(i))
-	}
-	f := Fetcher{Timeout: time.Minute}
-	if bundles, _, err := f.Signatures(t.Context(), Parse("oci://"+r.host+"/guest:v1"), []byte(program)); err != nil || len(bundles) != maxReferrers {
-		t.Errorf("got %d, %v", len(bundles), err)
+	r.attach(t, "guest:v1", bundleType, "another")
+	f := Fetcher{Timeout: time.Second}
+	server := httptest.NewServer(at("/blobs/", silence)(r.registry))
+	defer server.Close()
+	err := f.Signed(t.Context(), Parse("oci://"+strings.TrimPrefix(server.URL, "http://")+"/guest:v1"), ofProgram, nil)
+	if want := "no signature was found in time: context deadline exceeded"; message(err) != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
@@ -106,9 +144,8 @@ func TestTheDigestOfABlobIsThatOfItsBytes(t *testing.T) {
 		_, _ = w.Write([]byte(r.URL.Path))
 	}))
 	defer server.Close()
-	f := Fetcher{Timeout: time.Minute}
-	got, digest, err := f.Signatures(t.Context(), Parse(server.URL+"/a%2Fb.wasm"), []byte(program))
-	if err != nil || digest != sha256.Sum256([]byte(program)) || fmt.Sprintf("%s", got) != "[/a/b.wasm.sigstore.json]" {
+	got, digest, err := readBundles(t, server.URL+"/a%2Fb.wasm")
+	if message(err) != "by another key" || digest != ofProgram || fmt.Sprint(got) != "[/a/b.wasm.sigstore.json]" {
 		t.Errorf("got %s, %x, %v", got, digest, err)
 	}
 }

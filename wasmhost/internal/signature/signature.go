@@ -105,24 +105,9 @@ const (
 	predicateSign = "https://sigstore.dev/cosign/sign/v1"
 )
 
-// Verify returns nil if one of the bundles has a signature of the digest, a SHA-256, by one of
-// the keys. An error quotes nothing of a bundle.
-func Verify(bundles [][]byte, digest [sha256.Size]byte, keys []Key) error {
-	var errs []error
-	for _, raw := range bundles {
-		err := verify(raw, digest, keys)
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, err)
-	}
-	if len(errs) == 0 {
-		return errors.New("it has no signature")
-	}
-	return errs[0]
-}
-
-func verify(raw []byte, digest [sha256.Size]byte, keys []Key) error {
+// Verify returns nil if a bundle has a signature of the digest, a SHA-256, by one of the keys. An
+// error quotes nothing of the bundle.
+func Verify(raw []byte, digest [sha256.Size]byte, keys []Key) error {
 	var b bundle
 	if err := json.Unmarshal(raw, &b); err != nil {
 		return errors.New("its signature is not a bundle, as cosign writes it since version 3")

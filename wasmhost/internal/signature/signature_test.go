@@ -41,24 +41,22 @@ func TestWhatCosignHasSigned(t *testing.T) {
 	ofBlob, ofImage := read(t, "blob.sigstore.json"), read(t, "image.sigstore.json")
 	const wrong = "its signature is of other bytes, or by another key"
 	for _, tt := range []struct {
-		name    string
-		bundles []string
-		digest  [sha256.Size]byte
-		keys    []string
-		want    string // the error
+		name   string
+		bundle string
+		digest [sha256.Size]byte
+		keys   []string
+		want   string // the error
 	}{
-		{"a blob", []string{ofBlob}, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, ""},
-		{"an image", []string{ofImage}, imageDigest(t), []string{"testdata/cosign.pub"}, ""},
-		{"the second of two signatures", []string{ofBlob, ofImage}, imageDigest(t), []string{"testdata/cosign.pub"}, ""},
-		{"the second of two keys", []string{ofImage}, imageDigest(t), []string{"testdata/other.pub", "testdata/cosign.pub"}, ""},
-		{"none", nil, imageDigest(t), []string{"testdata/cosign.pub"}, "it has no signature"},
-		{"a blob by another key", []string{ofBlob}, sha256.Sum256([]byte(blob)), []string{"testdata/other.pub"}, wrong},
-		{"an image by another key", []string{ofImage}, imageDigest(t), []string{"testdata/other.pub"}, wrong},
-		{"another blob", []string{ofBlob}, sha256.Sum256([]byte(blob + "!")), []string{"testdata/cosign.pub"}, wrong},
-		{"another image", []string{ofImage}, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, "its signature is of another digest"},
+		{"a blob", ofBlob, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, ""},
+		{"an image", ofImage, imageDigest(t), []string{"testdata/cosign.pub"}, ""},
+		{"the second of two keys", ofImage, imageDigest(t), []string{"testdata/other.pub", "testdata/cosign.pub"}, ""},
+		{"a blob by another key", ofBlob, sha256.Sum256([]byte(blob)), []string{"testdata/other.pub"}, wrong},
+		{"an image by another key", ofImage, imageDigest(t), []string{"testdata/other.pub"}, wrong},
+		{"another blob", ofBlob, sha256.Sum256([]byte(blob + "!")), []string{"testdata/cosign.pub"}, wrong},
+		{"another image", ofImage, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, "its signature is of another digest"},
 		{
 			"a statement that was changed",
-			[]string{strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1)},
+			strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1),
 			imageDigest(t),
 			[]string{"testdata/cosign.pub"},
 			wrong,
@@ -69,12 +67,8 @@ func TestWhatCosignHasSigned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var bundles [][]byte
-			for _, bundle := range tt.bundles {
-				bundles = append(bundles, []byte(bundle))
-			}
 			got := ""
-			if err := Verify(bundles, tt.digest, keys); err != nil {
+			if err := Verify([]byte(tt.bundle), tt.digest, keys); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {

@@ -1,0 +1,114 @@
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/child"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+)
+
+// inChild says that this program calls [InChild] first, and so can be its own child.
+var inChild bool
+
+// childName is what a process of this program is called that compiles. It gets a folder as its
+// argument, and the module on its standard input.
+const childName = "compile-wasm-guest"
+
+// maxMemory bounds what a child may allocate, in bytes. A guest in Go with k8s.io/api takes 450 MiB,
+// with maxWorkers.
+const maxMemory = 768 << 20
+
+// InChild has all modules of this process be compiled in child processes, which run this program
+// again. There, InChild compiles, and does not return.
+func InChild() {
+	if os.Args[0] != childName {
+		inChild = true
+		return
+	}
+	if err := compileAsChild(os.Args[1], os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(statusRefused)
+	}
+	os.Exit(0)
+}
+
+// statusRefused is the exit status of a child that could not compile, and has printed why. Go
+// exits with 2 where a program panics or finds no memory.
+const statusRefused = 1
+
+func compileAsChild(folder string, stdin io.Reader) error {
+	if err := limitMemory(maxMemory); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(maxMemory / 4 * 3) // beyond it, garbage is collected more often
+	wasm, err := io.ReadAll(stdin)
+	if err != nil {
+		return err
+	}
+	_, err = compileOrPanic(context.Background(), wasm, folder)
+	return err
+}
+
+// notStarted is the error of a child that did not begin.
+type notStarted struct{ error }
+
+// stopTime is how long a child may take to end when it is told to.
+const stopTime = time.Second
+
+func compileInChild(ctx context.Context, folder string, wasm []byte) error {
+	program, err := program()
+	if err != nil {
+		return notStarted{err}
+	}
+	said := &firstBytes{}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Args = []string{childName, folder}
+	cmd.Stdin = bytes.NewReader(wasm)
+	cmd.Stderr = said
+	wait, err := child.Start(cmd, stopTime)
+	if err != nil && ctx.Err() == nil {
+		return notStarted{err}
+	}
+	if err == nil {
+		err = wait()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case cmd.ProcessState.ExitCode() == statusRefused:
+		return errors.New(printable.Line(string(said.kept), maxSaid))
+	}
+	cause, _, _ := bytes.Cut(said.kept, []byte("\n")) // of a panic, or for want of memory; then come stacks
+	return fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", maxMemory>>20, err, printable.Line(string(cause), maxSaid))
+}
+
+// program is the file that this process runs. On Linux it is that very file, even if another
+// one has taken its name since.
+func program() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
+}
+
+// maxSaid is how much of what a child prints is shown, in bytes.
+const maxSaid = 512
+
+// firstBytes keeps the beginning of what is written.
+type firstBytes struct{ kept []byte }
+
+func (f *firstBytes) Write(b []byte) (int, error) {
+	f.kept = append(f.kept, b[:min(len(b), 4*maxSaid-len(f.kept))]...)
+	return len(b), nil
+}

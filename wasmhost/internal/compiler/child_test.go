@@ -1,0 +1,142 @@
+package compiler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+var wazeroConfig = wazero.NewModuleConfig()
+
+// onLinux skips a test elsewhere: the memory of a child has no limit there, and no /proc.
+func onLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux limits the memory of a child")
+	}
+}
+
+// peak is how much memory this process has had at once, in MiB.
+func peak(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib >> 10
+}
+
+// children are the processes that compile for this one.
+func children(t *testing.T) (pids []int) {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range commands {
+		line, _ := os.ReadFile(command)
+		status, _ := os.ReadFile(filepath.Join(filepath.Dir(command), "status"))
+		if strings.HasPrefix(string(line), childName+"\x00") && strings.Contains(string(status), "\nPPid:\t"+strconv.Itoa(os.Getpid())+"\n") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(command)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// oneChild waits for a child.
+func oneChild(t *testing.T) (pid int) {
+	t.Helper()
+	eventually.Succeeds(t, "a child compiles", func(context.Context) error {
+		pids := children(t)
+		if len(pids) != 1 {
+			return fmt.Errorf("children %v", pids)
+		}
+		pid = pids[0]
+		return nil
+	})
+	return pid
+}
+
+func TestChildDiesOfABombAlone(t *testing.T) {
+	onLinux(t)
+	for name, bomb := range bombs {
+		t.Run(name, func(t *testing.T) {
+			emptyTemp(t)
+			wasm := bomb()
+			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+				t.Fatal(err)
+			}
+			before := peak(t)
+			began := time.Now()
+			_, err := Compile(t.Context(), wasm, "")
+			t.Logf("%d bytes, %s, %d MiB and %d more: %v", len(wasm), time.Since(began).Round(time.Millisecond), before, peak(t)-before, err)
+			const want = "the process that compiles it, which may take 768 MiB of memory, ended with exit status 2: "
+			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "memory") || len(err.Error()) > len(want)+maxSaid || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v", err)
+			}
+			if more := peak(t) - before; more > 16 {
+				t.Errorf("this process took %d MiB", more)
+			}
+			if left := children(t); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// slow is a module for which a child takes a while before it dies.
+func slow() []byte { return bombs["2,000 globals and 20,000 calls"]() }
+
+func TestChildThatIsKilled(t *testing.T) {
+	onLinux(t)
+	emptyTemp(t)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Compile(context.Background(), slow(), "")
+		ended <- err
+	}()
+	if err := syscall.Kill(oneChild(t), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := eventually.Receives(t, "compiling ends", ended); err == nil || !strings.Contains(err.Error(), "ended with signal: killed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestChildEndsWithItsContext(t *testing.T) {
+	onLinux(t)
+	emptyTemp(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Compile(ctx, slow(), "")
+		ended <- err
+	}()
+	oneChild(t)
+	why := errors.New("the scheduler stops")
+	cancel(why)
+	if err := eventually.Receives(t, "compiling ends", ended); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

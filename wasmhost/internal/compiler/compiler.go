@@ -1,0 +1,182 @@
+// Package compiler has wazero compile guests, in a child process where the program allows it.
+//
+// wazero's compiler takes as much memory as a guest makes it take: more than the square of
+// what is in a function. Its validator can panic, and a panic of its workers cannot be
+// recovered. So a child with a limit of memory and of time compiles, into a folder that
+// wazero's compilation cache reads. This process only loads what is there.
+package compiler
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
+	"k8s.io/klog/v2"
+)
+
+// maxTime bounds compiling. A guest in Go with k8s.io/api takes five seconds.
+const maxTime = 2 * time.Minute
+
+// Module is a compiled module.
+type Module struct {
+	wazero.CompiledModule
+	Runtime wazero.Runtime
+	cache   wazero.CompilationCache // nil where none was read
+}
+
+// Close frees the module and its instances. No instance may be running.
+func (m *Module) Close(ctx context.Context) error {
+	err := m.Runtime.Close(ctx)
+	if m.CompiledModule != nil {
+		err = errors.Join(err, m.CompiledModule.Close(ctx))
+	}
+	if m.cache != nil {
+		err = errors.Join(err, m.cache.Close(ctx))
+	}
+	return err
+}
+
+// Compile compiles a module. It keeps the compiled code in a directory for the next start, if
+// one is named. A directory that cannot be used costs only time, and a warning.
+func Compile(ctx context.Context, wasm []byte, keepIn string) (*Module, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %s", maxTime))
+	defer cancel()
+	kept := ""
+	if keepIn != "" {
+		kept = filepath.Join(keepIn, fmt.Sprintf("%x", sha256.Sum256(wasm)))
+		if m := loadKept(ctx, wasm, kept); m != nil {
+			return m, nil
+		}
+	} else if !inChild {
+		return compile(ctx, wasm, "")
+	}
+	folder, err := os.MkdirTemp("", "compiling-*") // which only this user may read
+	if err != nil {
+		return compileHere(ctx, wasm, err)
+	}
+	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays where it is not asked for
+	err = compileInto(ctx, folder, wasm)
+	if errors.As(err, new(notStarted)) {
+		return compileHere(ctx, wasm, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := load(wasm, folder)
+	if err == nil && kept != "" {
+		keep(ctx, folder, kept)
+	}
+	return m, err
+}
+
+// compileInto compiles a module into a folder.
+func compileInto(ctx context.Context, folder string, wasm []byte) error {
+	if inChild {
+		return compileInChild(ctx, folder, wasm)
+	}
+	m, err := compile(ctx, wasm, folder)
+	if err != nil {
+		return err
+	}
+	return m.Close(ctx)
+}
+
+// compileHere compiles in this process, since nothing else is possible.
+func compileHere(ctx context.Context, wasm []byte, why error) (*Module, error) {
+	warned.Do(func() {
+		klog.FromContext(ctx).Info("Guests are compiled in this process, without a limit of memory: no child process can do it", "err", why)
+	})
+	return compile(ctx, wasm, "")
+}
+
+var warned sync.Once
+
+// loadKept loads a module that was kept, or returns nil.
+func loadKept(ctx context.Context, wasm []byte, kept string) *Module {
+	if _, err := os.Stat(kept); err != nil {
+		return nil
+	}
+	m, err := load(wasm, kept)
+	if err != nil {
+		klog.FromContext(ctx).Info("A guest is compiled again: what was kept of it cannot be loaded", "directory", kept, "err", err)
+		return nil
+	}
+	return m
+}
+
+// keep has a copy of a folder take the place of what was kept of a module.
+func keep(ctx context.Context, folder, kept string) {
+	err := os.MkdirAll(filepath.Dir(kept), 0o700)
+	fresh := ""
+	if err == nil {
+		fresh, err = os.MkdirTemp(filepath.Dir(kept), "keeping-*")
+	}
+	if err == nil {
+		defer os.RemoveAll(fresh) // if it could not be renamed
+		err = os.CopyFS(fresh, os.DirFS(folder))
+	}
+	if err == nil {
+		err = os.RemoveAll(kept)
+	}
+	if err == nil {
+		err = os.Rename(fresh, kept)
+	}
+	if err != nil {
+		klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", filepath.Dir(kept), "err", err)
+	}
+}
+
+// load reads what was compiled into a folder, and never compiles: wazero looks for compiled
+// code first, and then finds that its context is done. But it validates the module again, so call
+// this only for one that was compiled.
+func load(wasm []byte, folder string) (*Module, error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("it was compiled for another processor, or by another version of wazero"))
+	return compile(ctx, wasm, folder)
+}
+
+// compile compiles a module in this process, or loads it from a folder. A panic of the validator is
+// an error.
+func compile(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			m, err = nil, fmt.Errorf("wazero panics: %v", panicked)
+		}
+	}()
+	return compileOrPanic(ctx, wasm, folder)
+}
+
+func compileOrPanic(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
+	m = &Module{}
+	config := wazero.NewRuntimeConfig()
+	if folder != "" {
+		if m.cache, err = wazero.NewCompilationCacheWithDir(folder); err != nil {
+			return nil, err
+		}
+		config = config.WithCompilationCache(m.cache)
+	}
+	m.Runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	m.CompiledModule, err = m.Runtime.CompileModule(experimental.WithCompilationWorkers(ctx, workers()), wasm)
+	if err == nil {
+		return m, nil
+	}
+	_ = m.Close(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return nil, err
+}
+
+// workers is the number of goroutines that compile. With one, wazero does not look whether its
+// context is done. Each takes memory of its own.
+func workers() int { return min(max(2, runtime.GOMAXPROCS(0)), maxWorkers) }
+
+const maxWorkers = 4

@@ -1,0 +1,203 @@
+package compiler
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"k8s.io/klog/v2"
+)
+
+func TestMain(m *testing.M) {
+	InChild()
+	os.Exit(m.Run())
+}
+
+// inThisProcess has a test compile without a child.
+func inThisProcess(t *testing.T) {
+	inChild = false
+	t.Cleanup(func() { inChild = true })
+}
+
+// answers returns an error if a module is not what it was compiled from.
+func answers(t *testing.T, m *Module) {
+	t.Helper()
+	defer func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	instance, err := m.Runtime.InstantiateModule(t.Context(), m.CompiledModule, wazeroConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := instance.ExportedFunction("answer").Call(t.Context())
+	if err != nil || len(got) != 1 || got[0] != 42 {
+		t.Errorf("the function returns %v, %v", got, err)
+	}
+}
+
+// listening returns a context whose logger writes into lines.
+func listening(t *testing.T, lines *[]string) context.Context {
+	return klog.NewContext(t.Context(), funcr.New(func(_, line string) { *lines = append(*lines, line) }, funcr.Options{}))
+}
+
+// emptyTemp makes the folder of temporary files one of its own, and finds nothing in it at the end.
+func emptyTemp(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+func small() []byte { return module(1, nil, exported, nil) }
+
+func TestCompileInAChildAndHere(t *testing.T) {
+	emptyTemp(t)
+	for _, inChild = range []bool{false, true} {
+		m, err := Compile(t.Context(), small(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers(t, m)
+	}
+}
+
+func TestCompileRefusesWhatIsNotValid(t *testing.T) {
+	emptyTemp(t)
+	var said []string
+	for _, inChild = range []bool{false, true} {
+		_, err := Compile(t.Context(), module(1, []byte{opAdd}, exported, nil), "")
+		if err == nil {
+			t.Fatal("no error")
+		}
+		said = append(said, err.Error())
+	}
+	if !strings.HasPrefix(said[0], "invalid function[0]") || said[0] != said[1] || strings.Contains(said[0], "\n") {
+		t.Errorf("in this process %q, in a child %q", said[0], said[1])
+	}
+}
+
+func TestCompileWithoutAChildWarnsOnce(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	warned = sync.Once{}
+	var lines []string
+	for range 2 {
+		m, err := Compile(listening(t, &lines), small(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers(t, m)
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], "Guests are compiled in this process, without a limit of memory") {
+		t.Errorf("logged %q", lines)
+	}
+}
+
+// kept is the file of a compiled module in a directory, and whether there is nothing else.
+func kept(t *testing.T, dir string) os.FileInfo {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	folders, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 || len(folders) != 1 {
+		t.Fatalf("kept %v in %v, %v", files, folders, err)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+func TestCompileKeepsWhatItCompiled(t *testing.T) {
+	for name, child := range map[string]bool{"in this process": false, "in a child": true} {
+		t.Run(name, func(t *testing.T) {
+			if !child {
+				inThisProcess(t)
+			}
+			emptyTemp(t)
+			dir := filepath.Join(t.TempDir(), "made", "when needed")
+			m, err := Compile(t.Context(), small(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers(t, m)
+			before := kept(t, dir)
+			ended, end := context.WithCancel(t.Context())
+			end() // nothing can be compiled any more, here or in a child
+			if m, err = Compile(ended, small(), dir); err != nil {
+				t.Fatal(err)
+			}
+			answers(t, m)
+			if !os.SameFile(before, kept(t, dir)) {
+				t.Error("written again")
+			}
+			if _, err := Compile(ended, module(2, nil, exported, nil), dir); !errors.Is(err, context.Canceled) {
+				t.Errorf("another module: %v", err)
+			}
+		})
+	}
+}
+
+func TestCompileReplacesWhatCannotBeLoaded(t *testing.T) {
+	for name, breaks := range map[string]func(file string) error{
+		"cut off":               func(file string) error { return os.Truncate(file, 40) },
+		"empty":                 func(file string) error { return os.Truncate(file, 0) },
+		"overwritten":           func(file string) error { return os.WriteFile(file, []byte(strings.Repeat("broken", 100)), 0o600) },
+		"of another processor":  func(file string) error { return os.Rename(file, file+"0") },
+		"of another version":    func(file string) error { return os.Rename(filepath.Dir(file), filepath.Dir(file)+"0") },
+		"deleted in its folder": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			emptyTemp(t)
+			dir := t.TempDir()
+			var lines []string
+			for start := range 4 {
+				m, err := Compile(listening(t, &lines), small(), dir)
+				if err != nil {
+					t.Fatalf("start %d: %v", start, err)
+				}
+				answers(t, m)
+				kept(t, dir)
+				if start > 0 {
+					continue
+				}
+				files, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+				if err := breaks(files[0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(lines) != 1 || !strings.Contains(lines[0], "what was kept of it cannot be loaded") {
+				t.Errorf("logged %q", lines)
+			}
+		})
+	}
+}
+
+func TestCompileWithADirectoryThatCannotBeUsed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, inChild = range []bool{false, true} {
+		emptyTemp(t)
+		var lines []string
+		m, err := Compile(listening(t, &lines), small(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers(t, m)
+		if len(lines) != 1 || !strings.Contains(lines[0], `the compilation cache is unusable" "directory"="`+file+`"`) {
+			t.Errorf("logged %q", lines)
+		}
+	}
+}
