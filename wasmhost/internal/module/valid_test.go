@@ -103,7 +103,8 @@ func checkPrepared(t *testing.T, wasm []byte) bool {
 		return false
 	}
 	was, is := valid(wasm), valid(prepared)
-	if (was == nil) != (is == nil) {
+	dropped := was != nil && strings.Contains(was.Error(), "custom section") // wazero takes no empty one at the end
+	if (was == nil) != (is == nil) && !dropped {
 		t.Errorf("%x: wazero said %v, and says %v", wasm, was, is)
 	}
 	return true
