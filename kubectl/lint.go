@@ -142,22 +142,36 @@ func lineOf(err error) int {
 	return line
 }
 
-// look checks an annotation or a label of an object.
-func (l *linter) look(m *manifest, e entry) {
-	keys := l.policy.Keys()
-	meant := yamlcheck.Closest(e.key, keys)
-	for _, key := range keys {
-		if _, name, _ := strings.Cut(key, "/"); meant == "" && e.ofPod && !e.isLabel && strings.EqualFold(e.key, name) {
-			meant = key
+const (
+	labelMisplaced     = "label %s: nobody reads it; it must be an annotation with the key %s"
+	annotationMisspelt = "annotation %s: nobody reads it; did you mean %s?"
+)
+
+// meantKey returns the policy's key that a key is, or is nearly, or "". A pod's annotation
+// may lack the prefix.
+func meantKey(policy regex.Policy, key string, onPod bool) string {
+	keys := policy.Keys()
+	if meant := yamlcheck.Closest(key, keys); meant != "" || !onPod {
+		return meant
+	}
+	for _, known := range keys {
+		if _, name, _ := strings.Cut(known, "/"); strings.EqualFold(key, name) {
+			return known
 		}
 	}
+	return ""
+}
+
+// look checks an annotation or a label of an object.
+func (l *linter) look(m *manifest, e entry) {
+	meant := meantKey(l.policy, e.key, e.ofPod && !e.isLabel)
 	switch {
 	case meant == "":
 	case e.isLabel && m.isCustom() && !e.ofPod:
 	case e.isLabel:
-		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation with the key %s", e.key, meant)
+		l.report(m, e, ruleMisplaced, labelMisplaced, e.key, meant)
 	case meant != e.key:
-		l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, meant)
+		l.report(m, e, ruleMisspelt, annotationMisspelt, e.key, meant)
 	case !e.ofPod && m.isCustom():
 		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; does the controller of %s copy it to them?", e.key, m.kind).Warning = true
 	case !e.ofPod:
