@@ -141,7 +141,7 @@ To fix it:
 		pod: podWith("^rack-[001-128]$"),
 		advice: `Verdict:  it is on rack-1, whose name matches
 The annotations may not mean what you expect:
-  - annotation ` + key + `: [001-128] matches one character, not a range of numbers; kubectl regex hostlist converts a hostlist to a pattern
+  - annotation ` + key + `: [001-128] matches one character, not a range of numbers; write the alternatives, as in (0[1-9]|1[0-2])
 `,
 	},
 }

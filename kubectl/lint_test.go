@@ -258,12 +258,3 @@ func BenchmarkLint(b *testing.B) {
 		Run(b.Context(), []string{"lint", "-"}, genericiooptions.IOStreams{In: strings.NewReader(text), Out: &out, ErrOut: &out})
 	}
 }
-
-func TestAHostlistBecomesAPattern(t *testing.T) {
-	if status, out, _ := run(t, "", "hostlist", "node[001-128],gpu[1-2]"); status != 0 || out != "^(node(00[1-9]|0[1-9][0-9]|1[0-1][0-9]|12[0-8])|gpu([1-2]))$\n" {
-		t.Errorf("exit status %d: %s", status, out)
-	}
-	if status, _, stderr := run(t, "", "hostlist", "node[9-1]"); status != exitFailed || !strings.HasPrefix(stderr, `error: hostlist "node[9-1]": `) {
-		t.Errorf("exit status %d: %s", status, stderr)
-	}
-}
