@@ -42,9 +42,10 @@ var rules = map[string]string{
 
 // finding is a mistake or a warning.
 type finding struct {
-	File   string `json:"file"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
+	File string `json:"file"`
+	// Line and Column are 0 in JSON, where Object says which it is.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 	// Object is the kind, namespace and name, as far as they are set.
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`
@@ -113,8 +114,9 @@ func (o *options) lint(ctx context.Context, l *linter, paths, exclude []string, 
 			}
 		}
 	}
-	slices.SortStableFunc(l.findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+	slices.SortFunc(l.findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
 	if err := o.printFindings(l); err != nil {
 		return err
@@ -230,6 +232,14 @@ func (f finding) severity() string {
 	return "error"
 }
 
+// place is the file, with the position where it is known.
+func (f finding) place() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+}
+
 // about is the message, with the object that it is about.
 func (f finding) about() string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
 
@@ -241,7 +251,7 @@ func (o *options) printFindings(l *linter) error {
 		return o.print(append([]finding{}, l.findings...)) // [], not null
 	}
 	for _, f := range l.findings {
-		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, f.severity(), f.about(), f.Rule)
+		fmt.Fprintf(o.Out, "%s: %s: %s (%s)\n", f.place(), f.severity(), f.about(), f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.patterns, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
 	return nil
