@@ -70,7 +70,8 @@ type options struct {
 	listen           string
 	port, compatPort int
 	from, confFile   string
-	maxSize          maxSize // of the file of from
+	stdin            io.Reader // for from -
+	maxSize          maxSize   // of the file of from
 	cluster          capture.Options
 	objectsOnly      bool
 	notices          []snapshot.Notice // of the file of from
@@ -95,6 +96,7 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Resume = !cmd.Flags().Changed("plugin") && !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
+			o.stdin = cmd.InOrStdin()
 			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -108,7 +110,7 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --plugin")
 	flags.StringVar(&o.from, "from", "",
-		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml`)
+		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml or json; or a folder of such files, or - for standard input`)
 	o.maxSize.add(flags)
 	flags.StringVar(&o.from, "import", "", "same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -142,7 +141,7 @@ func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 }
 
 func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err error) {
-	if objects, o.notices, _, err = readSnapshot(ctx, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
+	if objects, o.notices, _, err = readSnapshot(ctx, o.stdin, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
 		return nil, err // which names it
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)
@@ -153,7 +152,7 @@ func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err
 	if objects.Source == nil {
 		objects.Source = &snapshot.Source{}
 	}
-	objects.Source.File = filepath.Base(o.from)
+	objects.Source.File = clusterName(o.from)
 	return objects, nil
 }
 
