@@ -332,7 +332,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
 		{"no file to import", append([]string{"--import", "no/such"}, free...), "open no/such"},
-		{"a broken file", append([]string{"--from", broken}, free...), broken + ": not JSON: line 1: unexpected end"},
+		{"a broken file", append([]string{"--from", broken}, free...), broken + ": the file is cut off: unexpected EOF"},
 		{"a file that was cut", append([]string{"--from", cut}, free...), cut + ": the file is cut off: it says that it has 2 objects, and has 1"},
 		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: open no/such"},
 		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "--to", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
