@@ -109,10 +109,6 @@ bin/%: FORCE
 $(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
 	go build $(call identify,$(call minor,$*)) -o $@ ./cmd/simulator
 
-.PHONY: kwok
-kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-stages, for --kwok-config
-	@tools/kwok.sh
-
 .PHONY: helm
 helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
 	@[ -z "$$(tools/served.sh tools/helm)" ] || { cd tools/helm && go build -ldflags '-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm; }
@@ -181,7 +177,7 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus kwok helm krew ## every test but the upstream host's, with a real browser, Prometheus, KWOK, Helm and krew too
+test: chromium prometheus helm krew ## every test but the upstream host's, with a real browser, Prometheus, Helm and krew too
 	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
 		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
 

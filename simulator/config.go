@@ -16,7 +16,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 )
 
 // Values of Config.Kubelets.
@@ -50,8 +49,6 @@ type Config struct {
 	APIPort, WebPort int
 	// Kubelets is OurKubelets, which empty stands for, or NoKubelets.
 	Kubelets string
-	// Kwok, if it has a path, runs instead of kubelets.
-	Kwok kwok.Options
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
@@ -70,18 +67,15 @@ type Config struct {
 	configName string // of SchedulerConfig, for people
 }
 
-// Check reports settings that exclude each other, and programs and files that are
-// missing.
+// Check reports settings that cannot be used.
 func (c *Config) Check() error {
 	switch {
 	case c.PodGroups && minor.NoPodGroups != "":
 		return errors.New("--pod-groups: " + minor.NoPodGroups + ": make bin/simulator-1.37")
-	case c.Kwok.Path != "" && c.Kubelets != "":
-		return errors.New("--kwok and --kubelets: choose one of the two")
 	case c.Kubelets != "" && c.Kubelets != OurKubelets && c.Kubelets != NoKubelets:
 		return fmt.Errorf("--kubelets %q: choose %s or %s", c.Kubelets, OurKubelets, NoKubelets)
 	}
-	return c.Kwok.Check()
+	return nil
 }
 
 func (c *Config) complete() (err error) {
@@ -104,9 +98,7 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 	c.AddPluginFlag(flags)
 	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets",
-		"what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+" if you run your own (default "+OurKubelets+")")
-	flags.StringVar(&c.Kwok.Path, "kwok", "", "path of the KWOK program to run instead of the simulated kubelets, such as bin/kwok")
-	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file with Stages for the --config of KWOK; can be repeated")
+		"what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+" if you run your own, such as KWOK (default "+OurKubelets+")")
 	flags.BoolVar(&c.ResultAnnotations, "result-annotations", false,
 		"write the results of scheduling attempts to annotations of scheduled pods, as kube-scheduler-simulator does")
 	flags.BoolVar(&c.PodGroups, "pod-groups", false,
