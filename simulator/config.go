@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -95,7 +94,8 @@ const apiPort = 3131
 
 // AddFlags makes flags of what a person configures.
 func (c *Config) AddFlags(flags *pflag.FlagSet) {
-	c.AddPluginFlag(flags)
+	c.Variant = "v2"
+	flags.Var(cli.OneOf(&c.Variant, Variants...), "plugin", "plugin variant: "+strings.Join(Variants, ", "))
 	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets",
 		"what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+" if you run your own, such as KWOK (default "+OurKubelets+")")
@@ -105,17 +105,6 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 		"serve PodGroups, and schedule their pods as one; needs Kubernetes 1.37; implied by a copy of a cluster that has some")
 	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-}
-
-// AddPluginFlag makes a flag of Variant alone.
-func (c *Config) AddPluginFlag(flags *pflag.FlagSet) {
-	c.Variant = "v2"
-	flags.Var(cli.OneOf(&c.Variant, Variants...), "plugin", "plugin variant: "+strings.Join(Variants, ", "))
-	former := append([]string{"default", "extender-v2"}, Variants...)
-	flags.Var(cli.OneOf(&c.Variant, former...), "door", "")
-	if err := flags.MarkDeprecated("door", "use --plugin, with none in place of default"); err != nil {
-		panic(err) // there is no such flag
-	}
 }
 
 // Configuration is a KubeSchedulerConfiguration to pick from.
@@ -153,15 +142,12 @@ func (c Configuration) YAML() []byte {
 	return config
 }
 
-// formerNames are earlier names of variants, which are still accepted.
-var formerNames = map[string]string{"default": "none", "extender-v2": "extender-names"}
-
-// IsVariant reports whether there is a plugin variant of this name, or of this former name.
-func IsVariant(name string) bool { return slices.Contains(Variants, name) || formerNames[name] != "" }
+// IsVariant reports whether there is a plugin variant of this name.
+func IsVariant(name string) bool { return slices.Contains(Variants, name) }
 
 // SchedulerConfig returns the KubeSchedulerConfiguration that uses a plugin variant.
 func SchedulerConfig(variant string) ([]byte, error) {
-	config, err := configs.ReadFile("variants/" + cmp.Or(formerNames[variant], variant) + ".yaml")
+	config, err := configs.ReadFile("variants/" + variant + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", variant, Variants)
 	}
