@@ -16,7 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
@@ -192,15 +191,6 @@ func announce(o *options, s *simulator.Simulator, servers *servers, out io.Write
 
 Ctrl-C stops everything.
 `, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
-}
-
-func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
-	s, err := start(ctx, cfg, out, func(string) {})
-	if err != nil {
-		return err
-	}
-	err = walkthrough.Run(ctx, s.AdminConfig(), cfg.Variant, out)
-	return errors.Join(err, stop(s, out))
 }
 
 // start starts a simulator, and prints each step with the time it began at.
