@@ -2,7 +2,7 @@
 
 MAKEFLAGS += --no-print-directory # scripts read what make -s says
 
-PLUGIN ?= $(DOOR)
+PLUGIN ?=
 ARGS   ?=
 GUESTS ?=
 
@@ -92,11 +92,8 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 	bin/simulator stop $(ARGS)
 
 .PHONY: walkthrough
-walkthrough: bin/simulator ## its steps, checked, with every plugin variant; PLUGIN=… for one
-	@for variant in $(or $(PLUGIN),v1 v2 native extender extender-names); do \
-		echo "bin/simulator walkthrough --plugin $$variant $(ARGS)"; \
-		bin/simulator walkthrough --plugin $$variant $(ARGS) || exit; \
-	done
+walkthrough: ## its steps, checked, with every plugin variant; PLUGIN=… for one
+	go test -vet=off $(LDFLAGS) -count=1 -v -run 'TestWalkthrough/^($(or $(PLUGIN),.*))$$' ./simulator/walkthrough
 
 ##@ Build
 
@@ -108,10 +105,6 @@ bin/%: FORCE
 
 $(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
 	go build $(call identify,$(call minor,$*)) -o $@ ./cmd/simulator
-
-.PHONY: kwok
-kwok: ## bin/kwok, KWOK's own program, for --kwok; and its stages in bin/kwok-stages, for --kwok-config
-	@tools/kwok.sh
 
 .PHONY: helm
 helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
@@ -182,7 +175,7 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus kwok helm krew ## every test but the upstream host's, with a real browser, Prometheus, KWOK, Helm and krew too
+test: chromium prometheus helm krew ## every test but the upstream host's, with a real browser, Prometheus, Helm and krew too
 	@tools/test.sh $(foreach m,$(MODULES) $(GUESTS_SERVED),"$(m): cd $(m) && $(TEST) $(LDFLAGS) ./...")
 
 # Not $(MAKE), with which make -n would run all of it.

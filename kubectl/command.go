@@ -96,7 +96,7 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The key of the annotation with the pattern")
 	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The key of the annotation with the pattern of nodes to exclude")
 	cmd.PersistentFlags().StringVar(&o.policy.PreferAnnotation, "prefer-annotation", o.policy.PreferAnnotation, "The key of the annotation with the pattern of nodes that score higher")
-	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o), newHostlist())
+	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o))
 	cli.Complete(cmd)
 	return cmd
 }

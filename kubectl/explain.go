@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,12 +31,10 @@ type explanation struct {
 	// Matches are the nodes that the pattern matches, of Nodes.
 	Matches []string `json:"matches"`
 	Nodes   int      `json:"nodes"`
-	// Obstacles are why matching nodes reject the pod, as far as the API's objects
-	// show it.
-	Obstacles []obstacle `json:"obstacles,omitempty"`
 	// Scheduler is the scheduler's message, from the pod's condition or an event.
 	Scheduler string `json:"scheduler,omitempty"`
-	// Notes warn of patterns that may not mean what their author expects.
+	// Notes warn of keys that are not read, and of patterns that may not mean what their
+	// author expects.
 	Notes []string `json:"notes,omitempty"`
 	// NotRead is what explain could not read, and why.
 	NotRead []string `json:"notRead,omitempty"`
@@ -90,7 +90,7 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 	e := &explanation{
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
 		Annotation: policy.Annotation, ExcludeAnnotation: policy.ExcludeAnnotation, patterns: patternsOf(policy, pod.Annotations),
-		Scheduler: seen.scheduler, NotRead: seen.notRead,
+		Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: misspelt(policy, pod),
 	}
 	e.decides = e.Annotation
 	if e.Pattern == nil {
@@ -106,13 +106,28 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		return e
 	default:
 		e.Matches = matching(selector, namesOf(seen.nodes))
-		e.Notes = dialect.PodNotes(policy, pod.Annotations)
+		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
 	e.judge(policy, pod, seen)
 	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
 		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
 	}
 	return e
+}
+
+// misspelt finds annotations and labels whose key is nearly one of the policy.
+func misspelt(policy regex.Policy, pod *v1.Pod) (notes []string) {
+	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
+		if meant := meantKey(policy, key, true); meant != "" && meant != key {
+			notes = append(notes, fmt.Sprintf(annotationMisspelt, key, meant))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
+		if meant := meantKey(policy, key, false); meant != "" {
+			notes = append(notes, fmt.Sprintf(labelMisplaced, key, meant))
+		}
+	}
+	return notes
 }
 
 func (e *explanation) help(format string, args ...any) {
@@ -155,14 +170,13 @@ func (e *explanation) write(out io.Writer) {
 	if e.Scheduler != "" {
 		fmt.Fprintf(out, "Message:  %s\n", e.Scheduler)
 	}
-	writeList(out, "The pattern may not mean what you expect:", e.Notes)
-	writeList(out, "Matching nodes, and why they reject the pod:", e.Obstacles)
+	writeList(out, "The annotations may not mean what you expect:", e.Notes)
 	writeList(out, "Not checked:", e.NotRead)
 	writeList(out, "To fix it:", e.Help)
 }
 
 // writeList writes the first lines of a list, if it has any.
-func writeList[T any](out io.Writer, head string, lines []T) {
+func writeList(out io.Writer, head string, lines []string) {
 	const few = 20
 	if len(lines) == 0 {
 		return

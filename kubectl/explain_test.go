@@ -8,16 +8,13 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 func node(name string, change ...func(*v1.Node)) *v1.Node {
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}}}
-	n.Status.Allocatable = resources("4", "16Gi")
 	for _, c := range change {
 		c(n)
 	}
@@ -34,24 +31,8 @@ func podWith(pattern string, change ...func(*v1.Pod)) *v1.Pod {
 	return p
 }
 
-func cordoned(n *v1.Node) {
-	n.Spec.Unschedulable = true
-	n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule})
-}
-
 func tainted(n *v1.Node) {
 	n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: "gpu", Value: "a100", Effect: v1.TaintEffectNoSchedule})
-}
-
-// asks gives a pod a container with requests.
-func asks(cpu, memory string) func(*v1.Pod) {
-	return func(p *v1.Pod) {
-		p.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Requests: resources(cpu, memory)}}}
-	}
-}
-
-func resources(cpu, memory string) v1.ResourceList {
-	return v1.ResourceList{v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory)}
 }
 
 // excluding gives a pod a pattern of nodes to exclude.
@@ -62,21 +43,20 @@ func excluding(pattern string) func(*v1.Pod) {
 // What a live scheduler need not be asked for; TestEveryKindOfPodGetsItsAdvice has the rest.
 func TestExplain(t *testing.T) {
 	seen := surroundings{
-		nodes:     []*v1.Node{node("kubecon-1", cordoned), node("kubecon-2", tainted), node("other")},
-		pods:      []*v1.Pod{podWith("", on("other"), asks("1", "1Gi"))},
+		nodes:     []*v1.Node{node("kubecon-1"), node("kubecon-2"), node("other")},
+		pods:      []*v1.Pod{podWith("", on("other"))},
 		scheduler: "0/3 nodes are available",
 	}
 	unseen := seen
 	unseen.scheduler = ""
-	forbidden := surroundings{nodes: seen.nodes, scheduler: seen.scheduler, notRead: []string{"list pods: forbidden"}}
-	lacking := seen
-	lacking.lacks = []lack{{"PersistentVolumeClaim a", "does not exist", "create a"}, {"PersistentVolumeClaim b", "is being deleted", "recreate b"}}
+	forbidden := surroundings{nodes: seen.nodes, notRead: []string{"list pods: forbidden"}}
+	claims := func(p *v1.Pod) { p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "gpu"}} }
 	for name, tt := range map[string]struct {
 		pod  *v1.Pod
 		seen surroundings
 		want []string
 	}{
-		"Python":   {podWith("kubecon-1{,2}"), seen, []string{"The pattern may not mean what you expect:\n  - annotation " + key + ": in RE2", "write {0,2}"}},
+		"Python":   {podWith("kubecon-1{,2}"), seen, []string{"The annotations may not mean what you expect:\n  - annotation " + key + ": in RE2", "write {0,2}"}},
 		"excluded": {podWith("kubecon", excluding("-1$")), seen, []string{"Excludes: -1$", "Matches:  1 of 3 nodes: kubecon-2"}},
 		"all excluded": {
 			podWith("", func(p *v1.Pod) { delete(p.Annotations, key) }, excluding("")), seen,
@@ -86,24 +66,16 @@ func TestExplain(t *testing.T) {
 			"annotation " + key + `-exclude: missing closing ): "("`, "kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN",
 		}},
 		"another case, and excluded": {podWith("KUBECON-1", excluding("-1$")), seen, []string{"To fix it:\n  - change the pattern ("}},
-		"obstacles at each":          {podWith("kubecon"), seen, []string{"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "kubecon-1: it is cordoned", "kubecon-2: it has the taint"}},
-		"a node without an obstacle": {podWith("."), seen, []string{
-			"explain finds no reason to reject it on other; the scheduler's message has the reason", "kubectl uncordon kubecon-1", "fix what the scheduler's message names",
+		"matches": {podWith("kubecon"), seen, []string{
+			"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "it is pending though the pattern matches kubecon-1, kubecon-2", "simulator why p -n n",
 		}},
-		"tolerations": {podWith("kubecon", func(p *v1.Pod) {
-			p.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
-		}), seen, []string{"explain finds no reason to reject it on kubecon-1, kubecon-2"}},
-		"an extended resource": {podWith("other", asks("1", "1Gi"), func(p *v1.Pod) {
-			p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("2")
-		}), seen, []string{"other: the pod requests more than it has in all: 2 of 0 example.com/gpu"}},
-		"a node that is not ready": {podWith("b"), surroundings{nodes: []*v1.Node{node("b", func(n *v1.Node) {
-			n.Spec.Taints = []v1.Taint{{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule}}
-		})}, scheduler: "0/1"}, []string{"kubectl describe node b: the taint goes when its cause does"}},
-		"as much as there is":         {podWith("other", asks("3", "15Gi")), seen, []string{"explain finds no reason to reject it on other"}},
-		"more than is free":           {podWith("other", asks("4", "16Gi")), seen, []string{"other: the pod requests more than is free: 4 of 3 cpu, 16Gi of 15Gi memory"}},
-		"nobody may see other pods":   {podWith("other", asks("4", "16Gi")), forbidden, []string{"explain finds no reason to reject it on other", "Not checked:\n  - list pods: forbidden"}},
-		"its scheduler is silent":     {podWith("other"), unseen, []string{"its scheduler mine, which has scheduled other pods, has not reported on it yet"}},
-		"two claims":                  {podWith("gpu"), lacking, []string{"PersistentVolumeClaim a does not exist, PersistentVolumeClaim b is being deleted\n", "create a", "recreate b", "change the pattern, too: no node's name matches"}},
+		"other pods cannot be read": {podWith("other"), forbidden, []string{"no scheduler has reported on it", "Not checked:\n  - list pods: forbidden"}},
+		"its scheduler is silent":   {podWith("other"), unseen, []string{"its scheduler mine, which has scheduled other pods, has not reported on it yet"}},
+		"bad, and not tried yet":    {podWith("(", claims), unseen, []string{"check that its ResourceClaims exist", "fix the pattern, too"}},
+		"misspelt": {podWith("other", func(p *v1.Pod) {
+			p.Annotations["scheduler.wasmkwokwizardry.io/regx"] = "x"
+			p.Labels = map[string]string{key: "x"}
+		}), seen, []string{"annotation scheduler.wasmkwokwizardry.io/regx: nobody reads it; did you mean " + key + "?", "label " + key + ": nobody reads it"}},
 		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other, though the pattern is invalid"}},
 		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler tried it; this node does not exist"}},
 		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler tried it; the name matches anyway\n"}},
@@ -121,63 +93,6 @@ func TestExplain(t *testing.T) {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("no %q in\n%s", want, out.String())
 				}
-			}
-		})
-	}
-}
-
-func TestOtherPodsInTheWay(t *testing.T) {
-	port := func(ip string, protocol v1.Protocol) func(*v1.Pod) {
-		return func(p *v1.Pod) {
-			p.Spec.Containers = []v1.Container{{Ports: []v1.ContainerPort{{HostPort: 80, HostIP: ip, Protocol: protocol}, {ContainerPort: 1}}}}
-		}
-	}
-	sidecar := func(p *v1.Pod) {
-		p.Spec.InitContainers, p.Spec.Containers = p.Spec.Containers, nil
-		p.Spec.InitContainers[0].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
-	}
-	away := func(term v1.PodAffinityTerm) func(*v1.Pod) {
-		term.TopologyKey = v1.LabelTopologyZone
-		return func(p *v1.Pod) {
-			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{term}}}
-		}
-	}
-	all := &metav1.LabelSelector{}
-	zoned := func(zone string) func(*v1.Node) {
-		return func(n *v1.Node) { n.Labels[v1.LabelTopologyZone] = zone }
-	}
-	for name, tt := range map[string]struct {
-		pod, other *v1.Pod // the other is on the node b, in namespace n as the pod
-		want       string  // of the nodes that reject it
-	}{
-		"the same port":               {podWith(".", port("", "TCP")), podWith("", port("", "TCP")), "b"},
-		"a port of another protocol":  {podWith(".", port("", "TCP")), podWith("", port("", "UDP")), ""},
-		"the same port of an address": {podWith(".", port("10.0.0.1", "TCP")), podWith("", port("0.0.0.0", "TCP")), "b"},
-		"that of another address":     {podWith(".", port("10.0.0.1", "TCP")), podWith("", port("10.0.0.2", "TCP")), ""},
-		"that of a sidecar":           {podWith(".", port("", "TCP")), podWith("", port("", "TCP"), sidecar), "b"},
-		"away from all, in a zone":    {podWith(".", away(v1.PodAffinityTerm{LabelSelector: all})), podWith(""), "a b"},
-		"the other's, in a zone":      {podWith("."), podWith("", away(v1.PodAffinityTerm{LabelSelector: all})), "a b"},
-		"away from nothing":           {podWith(".", away(v1.PodAffinityTerm{})), podWith(""), ""},
-		"in another namespace":        {podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, Namespaces: []string{"m"}})), podWith(""), ""},
-		"in namespaces with a label": {
-			podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "x"}}})), podWith(""), "a b",
-		},
-		"in those with another": {
-			podWith(".", away(v1.PodAffinityTerm{LabelSelector: all, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "y"}}})), podWith(""), "",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			on("b")(tt.other)
-			seen := &surroundings{
-				nodes: []*v1.Node{node("a", zoned("z")), node("b", zoned("z")), node("c", zoned("y")), node("d")}, pods: []*v1.Pod{tt.other},
-				namespaces: map[string]labels.Set{"n": {"team": "x"}},
-			}
-			var got []string
-			for _, o := range obstacles(tt.pod, seen, namesOf(seen.nodes)) {
-				got = append(got, o.Node)
-			}
-			if strings.Join(got, " ") != tt.want {
-				t.Errorf("%s reject it, want %s", got, tt.want)
 			}
 		})
 	}

@@ -2,120 +2,66 @@ package kubectl
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// readJSON reads one or more JSON documents. It keeps only what lint needs: kind, apiVersion,
-// and what is in a mapping called metadata. The list of a cluster's pods has a hundred
-// megabytes, and goyaml takes ten times as long.
+// readJSON reads one or more JSON documents, without positions. goyaml reads them, too, but
+// takes ten times as long, and the list of a cluster's pods has a hundred megabytes.
 func readJSON(text []byte) (documents []*yaml.Node, err error) {
-	r := &jsonReader{
-		text: text, line: 1,
-		Decoder: jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true)),
-	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
 	for {
-		node, err := r.value("", false)
+		var document any
+		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
 			return documents, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		documents = append(documents, node)
+		documents = append(documents, nodeOf("", document, false))
 	}
 }
 
-type jsonReader struct {
-	*jsontext.Decoder
-	text  []byte
-	line  int
-	begin int // of the line, in bytes
-	done  int // the lines are counted up to here
-}
-
-// value reads a value. It returns nil for a scalar that is not needed.
-func (r *jsonReader) value(key string, kept bool) (*yaml.Node, error) {
-	kept = kept || key == "metadata"
-	switch kind := r.PeekKind(); kind {
-	case '{':
-		return r.mapping(kept)
-	case '[':
-		return r.sequence(kept)
-	default:
-		raw, err := r.ReadValue()
-		if err != nil || !kept && key != "kind" && key != "apiVersion" {
-			return nil, err
+// nodeOf converts a value. It keeps kind, apiVersion, what is in a mapping called metadata,
+// and the mappings and lists around it: the rest is most of a cluster. It returns nil for a
+// scalar that is not needed.
+func nodeOf(key string, value any, inMetadata bool) *yaml.Node {
+	inMetadata = inMetadata || key == "metadata"
+	switch value := value.(type) {
+	case map[string]any:
+		node := &yaml.Node{Kind: yaml.MappingNode}
+		for key, field := range value {
+			if of := nodeOf(key, field, inMetadata); of != nil {
+				node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, of)
+			}
 		}
-		return r.scalar(raw), nil
-	}
-}
-
-func (r *jsonReader) mapping(kept bool) (*yaml.Node, error) {
-	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	if _, err := r.ReadToken(); err != nil {
-		return nil, err
-	}
-	for r.PeekKind() != '}' {
-		token, err := r.ReadToken()
-		if err != nil {
-			return nil, err
+		return node
+	case []any:
+		node := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, item := range value {
+			if of := nodeOf("", item, inMetadata); of != nil && (inMetadata || len(of.Content) > 0) {
+				node.Content = append(node.Content, of)
+			}
 		}
-		key := token.String()
-		value, err := r.value(key, kept)
-		if err != nil {
-			return nil, err
-		}
-		if value != nil {
-			node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value)
-		}
+		return node
 	}
-	_, err := r.ReadToken()
-	return node, err
-}
-
-func (r *jsonReader) sequence(kept bool) (*yaml.Node, error) {
-	node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-	if _, err := r.ReadToken(); err != nil {
-		return nil, err
+	if !inMetadata && key != "kind" && key != "apiVersion" {
+		return nil
 	}
-	for r.PeekKind() != ']' {
-		value, err := r.value("", kept)
-		if err != nil {
-			return nil, err
-		}
-		if value != nil && (kept || len(value.Content) > 0) {
-			node.Content = append(node.Content, value)
-		}
+	tag := "!!null"
+	switch value.(type) {
+	case string:
+		tag = "!!str"
+	case json.Number:
+		tag = "!!float"
+	case bool:
+		tag = "!!bool"
 	}
-	_, err := r.ReadToken()
-	return node, err
-}
-
-// scalar makes the node of a string, a number, true, false or null that was just read.
-func (r *jsonReader) scalar(raw jsontext.Value) *yaml.Node {
-	node := &yaml.Node{Kind: yaml.ScalarNode, Value: string(raw)}
-	switch raw.Kind() {
-	case '"':
-		text, _ := jsontext.AppendUnquote(nil, raw)
-		node.Tag, node.Value = "!!str", string(text)
-	case 'n':
-		node.Tag = "!!null"
-	case 't', 'f':
-		node.Tag = "!!bool"
-	default:
-		node.Tag = "!!float"
-	}
-	at := int(r.InputOffset()) - len(raw)
-	if n := bytes.Count(r.text[r.done:at], []byte("\n")); n > 0 {
-		r.line += n
-		r.begin = r.done + bytes.LastIndexByte(r.text[r.done:at], '\n') + 1
-	}
-	r.done = at
-	node.Line, node.Column = r.line, 1+utf8.RuneCount(r.text[r.begin:at])
-	return node
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: fmt.Sprint(value)}
 }

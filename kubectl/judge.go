@@ -24,10 +24,8 @@ func (e *explanation) judge(policy regex.Policy, pod *v1.Pod, seen *surroundings
 	case len(pod.Spec.SchedulingGates) > 0:
 		e.Verdict = "it is pending: no scheduler tries it until its scheduling gate " + pod.Spec.SchedulingGates[0].Name + " is removed"
 		e.help("find out why what set the gate has not removed it")
-	case len(seen.lacks) > 0:
-		e.judgeLacks(seen.lacks)
 	case e.Scheduler == "":
-		e.judgeUnseen(pod.Spec.SchedulerName, seen)
+		e.judgeUnseen(pod, seen)
 	case e.Problem != "":
 		e.Verdict = "it is pending: the scheduler refuses the pattern"
 		e.help("fix the pattern: %s; the scheduler then tries the pod again", e.annotate(e.decides))
@@ -36,8 +34,8 @@ func (e *explanation) judge(policy regex.Policy, pod *v1.Pod, seen *surroundings
 		e.judgeMismatch(policy, seen.nodes)
 		return
 	default:
-		e.Obstacles = obstacles(pod, seen, e.Matches)
-		e.judgeMatches()
+		e.Verdict = "it is pending though the pattern matches " + some(e.Matches) + "; the scheduler's message has the reason"
+		e.help("every plugin's verdict: simulator why %s -n %s --kubeconfig FILE", e.Pod, e.Namespace)
 		return
 	}
 	// The pattern has not been tried yet.
@@ -101,18 +99,13 @@ func (e *explanation) judgeScheduled(pod *v1.Pod, seen *surroundings) {
 	}
 }
 
-func (e *explanation) judgeLacks(lacks []lack) {
-	var problems []string
-	for _, l := range lacks {
-		problems = append(problems, l.what+" "+l.problem)
-		e.help("%s", l.help)
-	}
-	e.Verdict = "it is pending: " + strings.Join(problems, ", ")
-}
-
 // judgeUnseen is judge for a pod that no scheduler has reported on.
-func (e *explanation) judgeUnseen(scheduler string, seen *surroundings) {
+func (e *explanation) judgeUnseen(pod *v1.Pod, seen *surroundings) {
+	scheduler := pod.Spec.SchedulerName
 	others := seen.schedulers()
+	if len(pod.Spec.ResourceClaims) > 0 {
+		e.help("check that its ResourceClaims exist: no scheduler tries it before")
+	}
 	if slices.Contains(others, scheduler) {
 		e.Verdict = "it is pending: its scheduler " + scheduler + ", which has scheduled other pods, has not reported on it yet"
 		e.help("check that this scheduler runs, and look for the pod in its log")
@@ -124,22 +117,6 @@ func (e *explanation) judgeUnseen(scheduler string, seen *surroundings) {
 		scheduled = "; other pods were scheduled by " + some(others)
 	}
 	e.help("start a scheduler with a profile %s, or recreate the pod with the schedulerName of one that runs%s", scheduler, scheduled)
-}
-
-// judgeMatches is judge for a pod that is pending though nodes match.
-func (e *explanation) judgeMatches() {
-	blocked := map[string]bool{}
-	for _, o := range e.Obstacles {
-		blocked[o.Node] = true
-		e.help("%s: %s", o.Node, o.Help)
-	}
-	if len(blocked) == len(e.Matches) {
-		e.Verdict = "it is pending: nodes match, but all of them reject it for another reason"
-		return
-	}
-	free := slices.DeleteFunc(slices.Clone(e.Matches), func(name string) bool { return blocked[name] })
-	e.Verdict = "it is pending, though explain finds no reason to reject it on " + some(free) + "; the scheduler's message has the reason"
-	e.help("fix what the scheduler's message names, or let the pattern match more nodes: %s", e.annotate(e.decides))
 }
 
 // judgeMismatch is judge for a pod whose patterns leave no node. It looks for near misses.

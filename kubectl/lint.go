@@ -42,9 +42,10 @@ var rules = map[string]string{
 
 // finding is a mistake or a warning.
 type finding struct {
-	File   string `json:"file"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
+	File string `json:"file"`
+	// Line and Column are 0 in JSON, where Object says which it is.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 	// Object is the kind, namespace and name, as far as they are set.
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`
@@ -113,8 +114,9 @@ func (o *options) lint(ctx context.Context, l *linter, paths, exclude []string, 
 			}
 		}
 	}
-	slices.SortStableFunc(l.findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+	slices.SortFunc(l.findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
 	if err := o.printFindings(l); err != nil {
 		return err
@@ -142,22 +144,36 @@ func lineOf(err error) int {
 	return line
 }
 
-// look checks an annotation or a label of an object.
-func (l *linter) look(m *manifest, e entry) {
-	keys := l.policy.Keys()
-	meant := yamlcheck.Closest(e.key, keys)
-	for _, key := range keys {
-		if _, name, _ := strings.Cut(key, "/"); meant == "" && e.ofPod && !e.isLabel && strings.EqualFold(e.key, name) {
-			meant = key
+const (
+	labelMisplaced     = "label %s: nobody reads it; it must be an annotation with the key %s"
+	annotationMisspelt = "annotation %s: nobody reads it; did you mean %s?"
+)
+
+// meantKey returns the policy's key that a key is, or is nearly, or "". A pod's annotation
+// may lack the prefix.
+func meantKey(policy regex.Policy, key string, onPod bool) string {
+	keys := policy.Keys()
+	if meant := yamlcheck.Closest(key, keys); meant != "" || !onPod {
+		return meant
+	}
+	for _, known := range keys {
+		if _, name, _ := strings.Cut(known, "/"); strings.EqualFold(key, name) {
+			return known
 		}
 	}
+	return ""
+}
+
+// look checks an annotation or a label of an object.
+func (l *linter) look(m *manifest, e entry) {
+	meant := meantKey(l.policy, e.key, e.ofPod && !e.isLabel)
 	switch {
 	case meant == "":
 	case e.isLabel && m.isCustom() && !e.ofPod:
 	case e.isLabel:
-		l.report(m, e, ruleMisplaced, "label %s: nobody reads it; it must be an annotation with the key %s", e.key, meant)
+		l.report(m, e, ruleMisplaced, labelMisplaced, e.key, meant)
 	case meant != e.key:
-		l.report(m, e, ruleMisspelt, "annotation %s: nobody reads it; did you mean %s?", e.key, meant)
+		l.report(m, e, ruleMisspelt, annotationMisspelt, e.key, meant)
 	case !e.ofPod && m.isCustom():
 		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; does the controller of %s copy it to them?", e.key, m.kind).Warning = true
 	case !e.ofPod:
@@ -216,6 +232,14 @@ func (f finding) severity() string {
 	return "error"
 }
 
+// place is the file, with the position where it is known.
+func (f finding) place() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+}
+
 // about is the message, with the object that it is about.
 func (f finding) about() string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
 
@@ -227,7 +251,7 @@ func (o *options) printFindings(l *linter) error {
 		return o.print(append([]finding{}, l.findings...)) // [], not null
 	}
 	for _, f := range l.findings {
-		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, f.severity(), f.about(), f.Rule)
+		fmt.Fprintf(o.Out, "%s: %s: %s (%s)\n", f.place(), f.severity(), f.about(), f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.patterns, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
 	return nil

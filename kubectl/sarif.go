@@ -17,12 +17,13 @@ func sarif(findings []finding) object {
 		known = append(known, object{"id": id, "shortDescription": object{"text": rules[id]}})
 	}
 	for _, f := range findings {
+		place := object{"artifactLocation": object{"uri": filepath.ToSlash(f.File)}}
+		if f.Line > 0 {
+			place["region"] = object{"startLine": f.Line, "startColumn": f.Column}
+		}
 		results = append(results, object{
 			"ruleId": f.Rule, "level": f.severity(), "message": object{"text": f.about()},
-			"locations": []object{{"physicalLocation": object{
-				"artifactLocation": object{"uri": filepath.ToSlash(f.File)},
-				"region":           object{"startLine": f.Line, "startColumn": f.Column},
-			}}},
+			"locations": []object{{"physicalLocation": place}},
 		})
 	}
 	return object{

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 )
 
 // Values of Config.Kubelets.
@@ -50,8 +48,6 @@ type Config struct {
 	APIPort, WebPort int
 	// Kubelets is OurKubelets, which empty stands for, or NoKubelets.
 	Kubelets string
-	// Kwok, if it has a path, runs instead of kubelets.
-	Kwok kwok.Options
 	// Prepare, which may be nil, gets each scheduler before it runs, with the
 	// recorder attached.
 	Prepare func(*scheduler.Scheduler)
@@ -73,18 +69,15 @@ type Config struct {
 	configName string // of SchedulerConfig, for people
 }
 
-// Check reports settings that exclude each other, and programs and files that are
-// missing.
+// Check reports settings that cannot be used.
 func (c *Config) Check() error {
 	switch {
 	case c.PodGroups && minor.NoPodGroups != "":
 		return errors.New("--pod-groups: " + minor.NoPodGroups + ": make bin/simulator-1.37")
-	case c.Kwok.Path != "" && c.Kubelets != "":
-		return errors.New("--kwok and --kubelets: choose one of the two")
 	case c.Kubelets != "" && c.Kubelets != OurKubelets && c.Kubelets != NoKubelets:
 		return fmt.Errorf("--kubelets %q: choose %s or %s", c.Kubelets, OurKubelets, NoKubelets)
 	}
-	return c.Kwok.Check()
+	return nil
 }
 
 func (c *Config) complete() (err error) {
@@ -104,12 +97,11 @@ const apiPort = 3131
 
 // AddFlags makes flags of what a person configures.
 func (c *Config) AddFlags(flags *pflag.FlagSet) {
-	c.AddPluginFlag(flags)
+	c.Variant = "v2"
+	flags.Var(cli.OneOf(&c.Variant, Variants...), "plugin", "plugin variant: "+strings.Join(Variants, ", "))
 	flags.StringVar(&c.DataDir, "data-dir", "", "directory that keeps the cluster and the scheduler's configuration (default: a temporary one)")
 	flags.Var(cli.OneOf(&c.Kubelets, OurKubelets, NoKubelets), "kubelets",
-		"what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+" if you run your own (default "+OurKubelets+")")
-	flags.StringVar(&c.Kwok.Path, "kwok", "", "path of the KWOK program to run instead of the simulated kubelets, such as bin/kwok")
-	flags.StringSliceVar(&c.Kwok.Configs, "kwok-config", nil, "file with Stages for the --config of KWOK; can be repeated")
+		"what makes nodes Ready and bound pods Running: "+OurKubelets+", or "+NoKubelets+" if you run your own, such as KWOK (default "+OurKubelets+")")
 	flags.BoolVar(&c.ResultAnnotations, "result-annotations", false,
 		"write the results of scheduling attempts to annotations of scheduled pods, as kube-scheduler-simulator does")
 	flags.BoolVar(&c.PodGroups, "pod-groups", false,
@@ -118,17 +110,6 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 		"send bind requests to extenders that have a bindVerb; only for an extender that binds pods in this cluster")
 	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
-}
-
-// AddPluginFlag makes a flag of Variant alone.
-func (c *Config) AddPluginFlag(flags *pflag.FlagSet) {
-	c.Variant = "v2"
-	flags.Var(cli.OneOf(&c.Variant, Variants...), "plugin", "plugin variant: "+strings.Join(Variants, ", "))
-	former := append([]string{"default", "extender-v2"}, Variants...)
-	flags.Var(cli.OneOf(&c.Variant, former...), "door", "")
-	if err := flags.MarkDeprecated("door", "use --plugin, with none in place of default"); err != nil {
-		panic(err) // there is no such flag
-	}
 }
 
 // Configuration is a KubeSchedulerConfiguration to pick from.
@@ -166,15 +147,12 @@ func (c Configuration) YAML() []byte {
 	return config
 }
 
-// formerNames are earlier names of variants, which are still accepted.
-var formerNames = map[string]string{"default": "none", "extender-v2": "extender-names"}
-
-// IsVariant reports whether there is a plugin variant of this name, or of this former name.
-func IsVariant(name string) bool { return slices.Contains(Variants, name) || formerNames[name] != "" }
+// IsVariant reports whether there is a plugin variant of this name.
+func IsVariant(name string) bool { return slices.Contains(Variants, name) }
 
 // SchedulerConfig returns the KubeSchedulerConfiguration that uses a plugin variant.
 func SchedulerConfig(variant string) ([]byte, error) {
-	config, err := configs.ReadFile("variants/" + cmp.Or(formerNames[variant], variant) + ".yaml")
+	config, err := configs.ReadFile("variants/" + variant + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", variant, Variants)
 	}

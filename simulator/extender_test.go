@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/spf13/pflag"
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
@@ -175,23 +173,6 @@ func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
 				t.Errorf("on %q, want %q: %+v", a.Node, tc.want, a.Nodes())
 			}
 		})
-	}
-}
-
-func TestFormerNamesOfPluginVariantsWorkWithANotice(t *testing.T) {
-	for former, name := range map[string]string{"extender-v2": "extender-names", "default": "none", "v2": "v2"} {
-		var c Config
-		var notice strings.Builder
-		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		flags.SetOutput(&notice)
-		c.AddFlags(flags)
-		if err := flags.Parse([]string{"--door", former}); err != nil || !strings.Contains(notice.String(), "use --plugin") {
-			t.Errorf("--door %s: %v, notice %q", former, err, notice.String())
-		}
-		want, _ := SchedulerConfig(name)
-		if got, err := SchedulerConfig(c.Variant); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("--door %s: got %s, %v; want %s", former, got, err, want)
-		}
 	}
 }
 

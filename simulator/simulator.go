@@ -20,7 +20,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/kubelets"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/kwok"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/resultannotations"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/volumes"
 )
@@ -116,11 +115,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 }
 
 func (s *Simulator) startNodes(cfg Config) error {
-	switch {
-	case cfg.Kwok.Path != "":
-		cfg.Progress("kwok (" + cfg.Kwok.Path + ") for nodes and pods")
-		return s.keep(kwok.Start(s.running, cfg.Kwok, s.Kubeconfig(), s.Log(), s.cancel))
-	case cfg.Kubelets == NoKubelets:
+	if cfg.Kubelets == NoKubelets {
 		return nil
 	}
 	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
@@ -23,8 +24,9 @@ import (
 const anObject = 4
 
 // elements counts those of the lists in a document, at whatever depth, up to what is
-// no JSON.
+// no JSON, and the document.
 func elements(document []byte) (n int) {
+	n = anObject
 	tokens := jsontext.NewDecoder(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		if tokens.PeekKind() == ']' {
@@ -61,9 +63,10 @@ func (in *reading) add(kind Kind, raw []byte) error {
 	if one.GetNamespace() == "" && !slices.Contains(ofNoNamespace, kind.Kind) {
 		one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
 	}
+	one.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as an API server lists them
 	list := kind.of(&in.Snapshot)
 	list.Set(reflect.Append(list, reflect.ValueOf(one).Elem()))
-	in.unknown.add(kind, qualified(one), found)
+	in.addUnknown(kind, qualified(one), found)
 	return nil
 }
 
@@ -103,34 +106,37 @@ func (in *reading) isWhole() error {
 	return nil
 }
 
-// unknown are the objects that have a field that is not known here, by their kind and
-// the path of the field.
-type unknown map[[2]string][]string
+// grouped are objects that one notice is about, by what it says of them: their kind, and
+// what else they have in common.
+type grouped map[[2]string][]string
 
-var index = regexp.MustCompile(`\[\d+\]`)
-
-func (u unknown) add(kind Kind, object string, found []error) {
-	for _, err := range found {
-		var field kjson.FieldError
-		if !errors.As(err, &field) {
-			continue
-		}
-		at := [2]string{kind.Title, index.ReplaceAllString(field.FieldPath(), "[]")}
-		if n := len(u[at]); n == 0 || u[at][n-1] != object {
-			u[at] = append(u[at], object)
-		}
+func (g grouped) add(kind, common, object string) {
+	at := [2]string{kind, common}
+	if n := len(g[at]); n == 0 || g[at][n-1] != object {
+		g[at] = append(g[at], object)
 	}
 }
 
-func (u unknown) notices() []Notice {
-	var all []Notice
-	for field, objects := range u {
-		about := field[0] + " " + objects[0]
+func (g grouped) notices(more string) (all []Notice) {
+	for at, objects := range g {
+		about := strings.TrimSpace(at[0] + " " + objects[0])
 		if len(objects) > 1 {
 			about += fmt.Sprintf(" and %d more", len(objects)-1)
 		}
-		all = append(all, Notice{About: about, Reason: field[1] + ": skipped: the Kubernetes of this simulator has no such field"})
+		all = append(all, Notice{About: about, Reason: at[1] + more})
 	}
 	sortNotices(all)
 	return all
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// addUnknown notes the fields of an object that are not known.
+func (in *reading) addUnknown(kind Kind, object string, found []error) {
+	for _, err := range found {
+		var field kjson.FieldError
+		if errors.As(err, &field) {
+			in.unknown.add(kind.Title, index.ReplaceAllString(field.FieldPath(), "[]"), object)
+		}
+	}
 }

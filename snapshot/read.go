@@ -15,37 +15,50 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-// Read reads what an export, "simulator snapshot", kube-scheduler-simulator or
-// "kubectl get -o yaml" has written, in YAML or JSON, compressed by gzip or not. The
-// notices say what of it is skipped, and why. Its errors speak of the file, and not of
-// Go; then nothing of it is of use.
+// Read reads what an export, "simulator snapshot", kube-scheduler-simulator or kubectl has
+// written: documents of YAML or of JSON, compressed by gzip or not. The notices say what of
+// it is skipped, and why. Its errors speak of the file, and not of Go; then nothing of it is
+// of use.
 func Read(r io.Reader) (*Snapshot, []Notice, error) {
-	return (&reading{most: unbounded}).read(r)
+	return newReading(unbounded).read([]File{{Reader: r}})
 }
 
 // ReadSent is Read for what whoever reaches a simulator may send: it is bounded. Its
 // error may be a [TooLarge].
 func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
-	return (&reading{most: bounds{MaxSent, 4 << 20, 1 << 20, toBeSent, toBeSent}}).read(r)
+	return newReading(bounds{MaxSent, 4 << 20, 1 << 20, toBeSent, toBeSent}).read([]File{{Reader: r}})
 }
 
 // DefaultMaxSize is how many bytes of a file are enough for what kubectl writes of some
 // 150,000 pods.
 const DefaultMaxSize = 1 << 30
 
-// ReadWithin is Read for what has at most so many bytes, uncompressed, and until ctx is
-// done. Its error may be a [TooLarge], or that of ctx; then r may be in use for moments.
-func ReadWithin(ctx context.Context, r io.Reader, maxSize int64) (*Snapshot, []Notice, error) {
-	in := &reading{most: bounds{int(min(maxSize, math.MaxInt-1)), MaxSent, math.MaxInt, "to be read: --max-size allows more", "to be read: write it as JSON"}}
+// File is a part of what is read. Errors name it.
+type File struct {
+	Name string
+	io.Reader
+}
+
+// ReadWithin is Read for files of one cluster that have at most so many bytes, uncompressed,
+// and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file may be in
+// use for moments.
+func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, []Notice, error) {
+	in := newReading(bounds{min(maxSize, math.MaxInt64-1), MaxSent, math.MaxInt, "to be read: --max-size allows more", "to be read: write it as JSON"})
+	for i := range files {
+		files[i].Reader = untilDone{ctx, files[i].Reader}
+	}
 	done := make(chan func() (*Snapshot, []Notice, error), 1)
 	go func() { // since what parses YAML cannot be interrupted
-		s, notices, err := in.read(untilDone{ctx, r})
+		s, notices, err := in.read(files)
 		done <- func() (*Snapshot, []Notice, error) { return s, notices, err }
 	}()
 	select {
@@ -72,13 +85,14 @@ func (r untilDone) Read(into []byte) (int, error) {
 // AddManifest adds an object in JSON. It returns false if it leaves that out, since
 // scheduling does not depend on its kind. A field that is not known is an error.
 func (s *Snapshot) AddManifest(raw []byte) (bool, error) {
-	in := &reading{Snapshot: *s, most: unbounded, unknown: unknown{}}
+	in := newReading(unbounded)
+	in.Snapshot = *s
 	err := in.document(raw)
 	for field, objects := range in.unknown {
 		err = cmp.Or(err, fmt.Errorf("%s %s: there is no field %s", field[0], objects[0], field[1]))
 	}
 	*s = in.Snapshot
-	return len(in.notices) == 0, err
+	return len(in.notices) == 0 && len(in.skipped) == 0, err
 }
 
 // MaxSent is how many bytes ReadSent reads, uncompressed: some 20,000 pods as kubectl
@@ -91,11 +105,12 @@ const toBeSent = "to be sent: start a simulator with the file, by --from"
 // up to 500 bytes, though it may have three in the file; of pods as kubectl writes them,
 // 64 MB have half as many as are allowed.
 type bounds struct {
-	bytes, inOnePiece, elements int
-	advice, adviceOnPiece       string // what to do with what is larger
+	bytes                 int64
+	inOnePiece, elements  int    // bytes of a YAML document; elements of lists
+	advice, adviceOnPiece string // what to do with what is larger
 }
 
-var unbounded = bounds{bytes: math.MaxInt, inOnePiece: math.MaxInt, elements: math.MaxInt}
+var unbounded = bounds{bytes: math.MaxInt64 - 1, inOnePiece: math.MaxInt, elements: math.MaxInt}
 
 // TooLarge is the error for what is over the bounds of ReadSent and ReadWithin.
 type TooLarge struct{ error }
@@ -105,7 +120,7 @@ func tooLarge(most, advice string) error {
 }
 
 // inBytes is a size in the unit that suits it.
-func inBytes(size int) string {
+func inBytes(size int64) string {
 	if size < 10<<20 && size%(1<<20) != 0 {
 		return fmt.Sprint(size, " bytes")
 	}
@@ -114,25 +129,34 @@ func inBytes(size int) string {
 
 type reading struct {
 	Snapshot
-	most    bounds
-	notices []Notice
-	unknown unknown
+	most      bounds
+	left      int64 // bytes that may still be read
+	elements  int   // of lists, that have been read
+	documents int
+	notices   []Notice
+	skipped   grouped // kind and reason
+	unknown   grouped // kind and path of the field
 }
 
-func (in *reading) read(r io.Reader) (*Snapshot, []Notice, error) {
-	raw, err := in.all(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	documents, err := in.documents(raw)
-	if err != nil {
-		return nil, nil, err
-	}
-	in.unknown = unknown{}
-	for _, document := range documents {
-		if err := in.document(document); err != nil {
+func newReading(most bounds) *reading {
+	return &reading{most: most, left: most.bytes, skipped: grouped{}, unknown: grouped{}}
+}
+
+func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
+	for _, file := range files {
+		err := in.file(file.Reader)
+		if large := (TooLarge{}); errors.As(err, &large) {
+			return nil, nil, large
+		}
+		if err != nil && file.Name != "" {
+			err = fmt.Errorf("%s: %w", file.Name, err)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
+	}
+	if in.documents == 0 {
+		return nil, nil, errors.New("it is empty")
 	}
 	if err := in.isWhole(); err != nil {
 		return nil, nil, err
@@ -143,52 +167,99 @@ func (in *reading) read(r io.Reader) (*Snapshot, []Notice, error) {
 	if in.Source != nil {
 		in.notices = append(in.notices, in.Source.Notes...)
 	}
-	in.notices = slices.Concat(in.notices, in.unknown.notices(), in.noticesOfMissing(), in.OneByOne())
+	const noSuchField = ": skipped: the Kubernetes of this simulator has no such field"
+	in.notices = slices.Concat(in.notices, in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
 	return &in.Snapshot, in.notices, nil
 }
 
-// all reads a file, and what is in it if it is compressed.
-func (in *reading) all(r io.Reader) ([]byte, error) {
+// Read reads no more than is allowed of what it is given.
+type limited struct {
+	io.Reader
+	in *reading
+}
+
+func (l limited) Read(into []byte) (int, error) {
+	n, err := l.Reader.Read(into[:min(int64(len(into)), l.in.left+1)])
+	if l.in.left -= int64(n); l.in.left < 0 {
+		return 0, tooLarge(inBytes(l.in.most.bytes), l.in.most.advice)
+	}
+	return n, err
+}
+
+// file reads a file, or what is in it if it is compressed.
+func (in *reading) file(r io.Reader) error {
 	file := bufio.NewReader(r)
 	r = file
 	if magic, _ := file.Peek(2); string(magic) == "\x1f\x8b" {
 		compressed, err := gzip.NewReader(file)
 		if err != nil {
-			return nil, fmt.Errorf("not gzip: %w", err)
+			return fmt.Errorf("not gzip: %w", err)
 		}
 		r = compressed
 	}
-	raw, err := io.ReadAll(io.LimitReader(r, int64(in.most.bytes)))
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("the file is cut off: %w", err)
-	case err == nil && len(raw) == in.most.bytes:
-		return nil, tooLarge(inBytes(in.most.bytes), in.most.advice)
+	text := bufio.NewReader(limited{r, in})
+	begin, _ := text.Peek(512)
+	begin = bytes.TrimSpace(begin)
+	read := in.yaml
+	if len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
+		read = in.json
 	}
-	return raw, err
+	err := read(text)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
+	}
+	return err
 }
 
-// documents makes JSON of a file, of each of its documents.
-func (in *reading) documents(raw []byte) ([][]byte, error) {
-	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 {
-		return nil, errors.New("it is empty")
-	} else if trimmed[0] == '{' || trimmed[0] == '[' {
-		return [][]byte{raw}, nil
+// json reads JSON values, one after the other.
+func (in *reading) json(text *bufio.Reader) error {
+	values := jsontext.NewDecoder(text, jsontext.AllowInvalidUTF8(true))
+	for {
+		value, err := values.ReadValue()
+		var wrong *jsontext.SyntacticError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &wrong):
+			return fmt.Errorf("the key %s is repeated", wrong.JSONPointer)
+		case errors.As(err, &wrong) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+		case err != nil:
+			return err
+		}
+		if err := in.document(value); err != nil {
+			return err
+		}
 	}
-	var documents [][]byte
-	for text := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte("---")), []byte("\n---")) {
-		document, err := toJSON(text, in.most)
-		if large := (TooLarge{}); errors.As(err, &large) {
-			return nil, err
+}
+
+// yaml reads documents of YAML. No parser streams within one, and to convert it takes some
+// forty times as much memory.
+func (in *reading) yaml(text *bufio.Reader) error {
+	documents := utilyaml.NewYAMLReader(text)
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+			return err
 		}
-		if string(document) != "null" {
-			documents = append(documents, document)
+		if len(document) > in.most.inOnePiece {
+			return tooLarge(inBytes(int64(in.most.inOnePiece))+" of YAML in one piece", in.most.adviceOnPiece)
+		}
+		value, err := yaml.YAMLToJSONStrict(document)
+		if err != nil {
+			message := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:", "")
+			return fmt.Errorf("not YAML: %s", strings.Join(strings.Fields(message), " "))
+		}
+		if string(value) == "null" {
+			continue
+		}
+		if err := in.document(value); err != nil {
+			return err
 		}
 	}
-	return documents, nil
 }
 
 // header is what manifests and lists have, and exports have not.
@@ -199,7 +270,9 @@ type header struct {
 }
 
 func (in *reading) document(raw []byte) error {
-	if elements(raw) > in.most.elements {
+	in.documents++
+	in.elements += elements(raw)
+	if in.elements > in.most.elements {
 		return tooLarge(fmt.Sprint(in.most.elements, " elements in lists"), in.most.advice)
 	}
 	var of map[string]json.RawMessage
@@ -210,47 +283,56 @@ func (in *reading) document(raw []byte) error {
 	if err := json.Unmarshal(raw, &is); err != nil {
 		return err
 	}
-	items, isList := of["items"]
 	switch {
-	case is.Kind == "" && (isList || is.APIVersion != ""):
+	case is.Kind == "" && (of["items"] != nil || is.APIVersion != ""):
 		return errors.New("the kind is missing, with which a list of kubectl ends: the file is cut off")
 	case is.Kind == "":
 		return in.export(of)
-	case !isList:
+	}
+	return in.manifest(raw, is, 0)
+}
+
+// maxNested is how deep lists may be in lists: each is parsed once more for each one around it.
+const maxNested = 8
+
+// manifest reads an object, or those of a list.
+func (in *reading) manifest(raw []byte, is header, depth int) error {
+	var list struct {
+		Items json.RawMessage `json:"items"`
+	}
+	if !strings.HasSuffix(is.Kind, "List") || json.Unmarshal(raw, &list) != nil || list.Items == nil {
 		return in.object(raw, is)
 	}
-	var list []json.RawMessage
-	if err := unmarshal(items, &list); err != nil {
+	if depth > maxNested {
+		return fmt.Errorf("lists are nested more than %d deep", maxNested)
+	}
+	var items []json.RawMessage
+	if err := unmarshal(list.Items, &items); err != nil {
 		return fmt.Errorf("items: %w", err)
 	}
-	for i, item := range list {
-		if err := in.item(item, is); err != nil {
+	for i, item := range items {
+		var one header
+		err := json.Unmarshal(item, &one)
+		if one.Kind == "" { // those of a PodList and the like do not say what they are
+			one.APIVersion = is.APIVersion
+			one.Kind = strings.TrimSuffix(is.Kind, "List")
+		}
+		if err == nil {
+			err = in.manifest(item, one, depth+1)
+		}
+		if err != nil {
 			return fmt.Errorf("items[%d]: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// item reads one of a list. Those of a PodList and the like do not say what they are.
-func (in *reading) item(raw []byte, of header) error {
-	var is header
-	if err := json.Unmarshal(raw, &is); err != nil {
-		return err
-	}
-	if is.Kind == "" {
-		is.APIVersion, is.Kind = of.APIVersion, strings.TrimSuffix(of.Kind, "List")
-	}
-	return in.object(raw, is)
-}
-
 func (in *reading) object(raw []byte, is header) error {
 	gvk := schema.FromAPIVersionAndKind(is.APIVersion, is.Kind)
-	notice := Notice{
-		About:  strings.TrimSpace(is.Kind + " " + qualified(&is.Metadata)),
-		Reason: "skipped: " + is.APIVersion + " " + is.Kind + " is not a kind that scheduling depends on",
-	}
+	title := is.Kind
+	reason := "skipped: " + is.APIVersion + " " + is.Kind + " is not a kind that scheduling depends on"
 	if gvk.GroupKind() == (schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}) {
-		notice.Reason = "skipped: " + minor.NoPodGroups
+		reason = "skipped: " + minor.NoPodGroups
 	}
 	for _, kind := range Kinds {
 		read := kind.Resource.GroupVersion()
@@ -262,11 +344,11 @@ func (in *reading) object(raw []byte, is header) error {
 			}
 			return nil
 		case read.Group == gvk.Group || gvk.Group == "extensions": // where many of them began
-			notice.About = kind.Title + " " + qualified(&is.Metadata)
-			notice.Reason = fmt.Sprintf("skipped: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
+			title = kind.Title
+			reason = fmt.Sprintf("skipped: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
 		}
 	}
-	in.notices = append(in.notices, notice)
+	in.skipped.add(title, reason, qualified(&is.Metadata))
 	return nil
 }
 

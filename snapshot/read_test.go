@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -44,6 +45,7 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 		"a list of pods":  `{"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "1"}, "items": [` + pod + `]}`,
 		"a pod":           `{"apiVersion": "v1", "kind": "Pod", ` + pod[1:],
 		"an export":       `{"pods": [` + pod + `]}`,
+		"lists in a list": `{"kind": "List", "apiVersion": "v1", "items": [{"kind": "List", "apiVersion": "v1", "items": [{"kind": "PodList", "apiVersion": "v1", "items": [` + pod + `]}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s, notices := noticed(t, file); s.Objects() != 1 || s.Pods[0].Name != "p" || notices != missing {
@@ -55,6 +57,34 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
 	if want := "ConfigMap ns/m: skipped: v1 ConfigMap is not a kind that scheduling depends on"; len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
 		t.Errorf("got %d nodes, %s", len(s.Nodes), notices)
+	}
+}
+
+func TestJSONDocumentsOfAFileAreRead(t *testing.T) {
+	const a = `{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}}`
+	const b = `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "b"}}, {"metadata": {"name": "c"}}]}`
+	for name, file := range map[string]string{"JSON lines": a + "\n" + b + "\n", "one after the other": strings.Repeat(" ", 99) + a + b} {
+		if s, notices := noticed(t, file); len(s.Nodes) != 3 || notices != "" {
+			t.Errorf("%s: %d nodes, %s", name, len(s.Nodes), notices)
+		}
+	}
+}
+
+func TestFilesOfOneClusterAreReadTogether(t *testing.T) {
+	files := []File{
+		{"nodes.json", strings.NewReader(`{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`)},
+		{"events.json", strings.NewReader(`{"kind": "EventList", "apiVersion": "v1", "items": [{"metadata": {"name": "e"}}, {"metadata": {"name": "f"}}]}`)},
+	}
+	s, notices, err := ReadWithin(t.Context(), 1<<20, files...)
+	if err != nil || len(s.Nodes) != 1 || len(notices) != 1 || notices[0].String() != "Event e and 1 more: skipped: v1 Event is not a kind that scheduling depends on" {
+		t.Errorf("%v, %v", notices, err)
+	}
+	_, _, err = ReadWithin(t.Context(), 1<<20, File{"nodes.json", strings.NewReader(`{"kind": "Node"`)})
+	if err == nil || err.Error() != "nodes.json: the file is cut off: unexpected EOF" {
+		t.Error(err)
+	}
+	if _, _, err := ReadWithin(t.Context(), 20, File{"a", strings.NewReader("nodes: []\n")}, File{"b", strings.NewReader("pods: [] # all\n")}); !errors.As(err, new(TooLarge)) {
+		t.Errorf("of 25 bytes, at most 20: %v", err)
 	}
 }
 
@@ -127,6 +157,10 @@ func TestAManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
 func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"nothing", " \n", "it is empty"},
+		{"two outputs of kubectl", "apiVersion: v1\nitems: []\nkind: List\napiVersion: v1\nitems: []\nkind: List\n", `key "apiVersion" already set in map`},
+		{"a repeated key in JSON", `{"nodes": [{"metadata": {"name": "a"}}], "nodes": []}`, "the key /nodes is repeated"},
+		{"lists in lists without end", strings.Repeat(`{"kind": "List", "apiVersion": "v1", "items": [`, 99) + strings.Repeat("]}", 99), "lists are nested more than 8 deep"},
+		{"no JSON", `{"nodes": [}`, "not JSON: "},
 		{"something else", `{"colour": "red"}`, `it has none of the fields of an export, such as "nodes" and "pods", and no kind either`},
 		{"no YAML", "a: b: c", "not YAML: "},
 		{"a list of kubectl that was cut", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: a}\n", "the kind is missing, with which a list of kubectl ends: the file is cut off"},

@@ -198,49 +198,49 @@ func IsSystemNamespace(name string) bool {
 
 func isSystemPriority(name string) bool { return strings.HasPrefix(name, "system-") }
 
-// WriteYAML writes a snapshot for people to read and for [Read], field by
-// field, each object for itself: the YAML of a large cluster takes many times its
-// size while it is made.
+// WriteYAML writes a snapshot for people and [Read]: each object is a document, since the
+// YAML of a large cluster takes many times its size while it is made and while it is read.
 func (s *Snapshot) WriteYAML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	for _, field := range snapshotFields() {
-		name := nameOf(field)
-		if err := writeField(out, name, reflect.ValueOf(s).Elem().FieldByIndex(field.Index)); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+	head := map[string]any{}
+	if s.Source != nil {
+		head["source"] = s.Source
+	}
+	if s.SchedulerConfig != nil {
+		head["schedulerConfig"] = s.SchedulerConfig
+	}
+	if s.Objects() == 0 {
+		head["nodes"] = []v1.Node{} // a file without a document would be empty
+	}
+	if len(head) > 0 {
+		if err := writeDocument(out, head); err != nil {
+			return fmt.Errorf("write the source and the configuration: %w", err)
+		}
+	}
+	for _, kind := range Kinds {
+		for o := range kind.All(s) {
+			object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+			if err == nil {
+				if status, ok := object["status"].(map[string]any); ok && len(status) == 0 {
+					delete(object, "status") // nothing is known of it
+				}
+				object["apiVersion"] = kind.Resource.GroupVersion().String()
+				object["kind"] = kind.Kind
+				err = writeDocument(out, object)
+			}
+			if err != nil {
+				return fmt.Errorf("write %s %s: %w", kind.Title, qualified(o), err)
+			}
 		}
 	}
 	return out.Flush()
 }
 
-func writeField(out *bufio.Writer, name string, field reflect.Value) error {
-	_, config := field.Interface().(json.RawMessage)
-	switch {
-	case field.IsZero():
-		return nil
-	case field.Kind() != reflect.Slice || config || field.Len() == 0:
-		return writeValue(out, map[string]any{name: field.Interface()})
-	}
-	fmt.Fprintf(out, "%s:\n", name)
-	for i := range field.Len() {
-		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(field.Index(i).Addr().Interface())
-		if err != nil {
-			return err
-		}
-		if status, ok := object["status"].(map[string]any); ok && len(status) == 0 {
-			delete(object, "status") // nothing is known of it
-		}
-		if err := writeValue(out, []any{object}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeValue(out *bufio.Writer, value any) error {
+func writeDocument(out *bufio.Writer, value any) error {
 	text, err := yaml.Marshal(value)
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(text)
+	_, err = fmt.Fprintf(out, "---\n%s", text)
 	return err
 }

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -54,6 +56,9 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 	}
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	if f.file == "-" && slices.Contains(f.files, "-") {
+		return errors.New("-f - and --cluster -: standard input can be only one of the two")
 	}
 	manifests, err := fit.Read(f.files, cmd.InOrStdin())
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
 )
 
@@ -60,6 +62,47 @@ func TestTheExitStatusOfFitReportsPendingPods(t *testing.T) {
 }
 
 // The cluster's own configuration decides, unless one is named.
+// A folder as kubectl cluster-info dump writes it.
+func TestFitReadsAFolderAsACluster(t *testing.T) {
+	folder := t.TempDir()
+	logs := filepath.Join(folder, "default", "p")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, folder, "nodes.json", `{"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": [
+		{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "memory": "1Gi", "pods": "10"}}}]}`)
+	writeFile(t, filepath.Join(folder, "default"), "pods.json", `{"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [
+		{"metadata": {"name": "p", "namespace": "default"}, "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "1500m"}}}]}}]}`)
+	writeFile(t, filepath.Join(folder, "default"), "events.json", `{"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": [
+		{"metadata": {"name": "e", "namespace": "default"}}, {"metadata": {"name": "f", "namespace": "default"}}]}`)
+	writeFile(t, logs, "logs.txt", "==== START logs\n")
+	small := writeFile(t, t.TempDir(), "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
+	status, out, errOut := fitHere(t.Context(), "-f", small, "--cluster", folder)
+	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || strings.Count(errOut, "notice: Event default/e and 1 more: skipped") != 1 {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+	if status, _, errOut := fitHere(t.Context(), "-f", small, "--cluster", logs); status != statusNone || !strings.Contains(errOut, "there is no .json, .yaml or .yml file in it") {
+		t.Errorf("a folder of logs alone: status %d: %s", status, errOut)
+	}
+	if status, _, errOut := fitHere(t.Context(), "-f", "-", "--cluster", "-"); status != statusNone || !strings.Contains(errOut, "standard input can be only one of the two") {
+		t.Errorf("twice standard input: status %d: %s", status, errOut)
+	}
+}
+
+func TestAClusterIsReadFromStandardInput(t *testing.T) {
+	var size maxSize
+	size.add(pflag.NewFlagSet("", pflag.PanicOnError))
+	const text = "nodes:\n- metadata: {name: a}\n"
+	s, _, digest, err := readSnapshot(t.Context(), strings.NewReader(text), "-", size)
+	if err != nil || len(s.Nodes) != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	_, _, same, err := readSnapshot(t.Context(), nil, writeFile(t, t.TempDir(), "c.yaml", text), size)
+	if err != nil || same != digest {
+		t.Errorf("the digest of the same file is %s, not %s: %v", same, digest, err)
+	}
+}
+
 func TestFitUsesTheConfigurationOfTheFile(t *testing.T) {
 	const config = "\nschedulerConfig: {apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{schedulerName: another}]}\n"
 	dir := t.TempDir()

@@ -72,7 +72,8 @@ type options struct {
 	listen           string
 	port, compatPort int
 	from, confFile   string
-	maxSize          maxSize // of the file of from
+	stdin            io.Reader // for from -
+	maxSize          maxSize   // of the file of from
 	cluster          capture.Options
 	objectsOnly      bool
 	notices          []snapshot.Notice // of the file of from
@@ -96,7 +97,8 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
   simulator compare --cluster cluster.yaml.gz --a before.yaml --b after.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Resume = !cmd.Flags().Changed("plugin") && !cmd.Flags().Changed("door") && !cmd.Flags().Changed("config")
+			o.Resume = !cmd.Flags().Changed("plugin") && !cmd.Flags().Changed("config")
+			o.stdin = cmd.InOrStdin()
 			return serve(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -110,11 +112,10 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --plugin")
 	flags.StringVar(&o.from, "from", "",
-		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml`)
+		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml or json; or a folder of such files, or - for standard input`)
 	o.maxSize.add(flags)
-	flags.StringVar(&o.from, "import", "", "same as --from")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")
-	cmd.AddCommand(newWalkthrough(plugins), newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
+	cmd.AddCommand(newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
 		newDrain(plugins), newShrink(plugins), newWhy(plugins),
 		newAsk("reset", "Reset a running simulator to the objects and the configuration that it started with",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
@@ -125,25 +126,6 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 
 func portFlag(cmd *cobra.Command, port *int, use string) {
 	cmd.Flags().IntVar(port, "port", pagePort, use)
-}
-
-func newWalkthrough(plugins frameworkruntime.Registry) *cobra.Command {
-	cfg := simulator.Config{Plugins: plugins}
-	cmd := &cobra.Command{
-		Use:   "walkthrough",
-		Short: "Demonstrate regex scheduling step by step, and check each result",
-		Long: `Start a cluster, create nodes and pods with valid and invalid regexes, and check where each pod is scheduled or
-why it is pending.`,
-		Example: `  # Demonstrate the HTTP extender
-  simulator walkthrough --plugin extender`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg.Warnings = warnings{cmd.ErrOrStderr()}
-			return walk(cmd.Context(), cfg, cmd.OutOrStdout())
-		},
-	}
-	cfg.AddPluginFlag(cmd.Flags())
-	return cmd
 }
 
 // newAsk makes a command that sends a request to a running simulator.

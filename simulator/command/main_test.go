@@ -112,7 +112,7 @@ func TestASimulatorFromStartToStop(t *testing.T) {
 	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := runSimulator(t, "--import", file, "--config", config)
+	r := runSimulator(t, "--from", file, "--config", config)
 	compat := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
 	if code, body := get(t, page+"/"); code != 200 || !strings.Contains(body, "<html") {
@@ -332,8 +332,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
 		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
-		{"no file to import", append([]string{"--import", "no/such"}, free...), "open no/such"},
-		{"a broken file", append([]string{"--from", broken}, free...), broken + ": not JSON: line 1: unexpected end"},
+		{"a broken file", append([]string{"--from", broken}, free...), broken + ": the file is cut off: unexpected EOF"},
 		{"a file that was cut", append([]string{"--from", cut}, free...), cut + ": the file is cut off: it says that it has 2 objects, and has 1"},
 		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: open no/such"},
 		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "--to", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
@@ -359,19 +358,18 @@ func TestUsageErrorsStartNothing(t *testing.T) {
 		status int
 		out    string
 	}{
-		"--version":        {0, ", go1."},
-		"version":          {0, ", go1."},
-		"--version=raw":    {2, `invalid argument "raw" for "--version"`},
-		"compar":           {2, `unknown command "compar"; did you mean compare?`},
-		"--prot 1":         {2, "unknown flag: --prot"},
-		"--stages x":       {2, "unknown flag: --stages"},
-		"reset now":        {2, `unknown command "now"`},
-		"completion bash":  {0, "bash completion"},
-		"snapshot --no":    {2, "unknown flag: --no"},
-		"walkthrough --ap": {2, "unknown flag: --ap"},
-		"--plugin back":    {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
-		"--context prod":   {2, "there is none"},
-		"snapshot":         {2, "--kubeconfig is missing: give the kubeconfig"},
+		"--version":       {0, ", go1."},
+		"version":         {0, ", go1."},
+		"--version=raw":   {2, `invalid argument "raw" for "--version"`},
+		"compar":          {2, `unknown command "compar"; did you mean compare?`},
+		"--prot 1":        {2, "unknown flag: --prot"},
+		"--stages x":      {2, "unknown flag: --stages"},
+		"reset now":       {2, `unknown command "now"`},
+		"completion bash": {0, "bash completion"},
+		"snapshot --no":   {2, "unknown flag: --no"},
+		"--plugin back":   {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
+		"--context prod":  {2, "there is none"},
+		"snapshot":        {2, "--kubeconfig is missing: give the kubeconfig"},
 
 		"--from a --kubeconfig b": {2, "--from and --kubeconfig: choose one of the two"},
 	} {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/walkthrough"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
@@ -142,7 +140,7 @@ func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 }
 
 func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err error) {
-	if objects, o.notices, _, err = readSnapshot(ctx, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
+	if objects, o.notices, _, err = readSnapshot(ctx, o.stdin, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
 		return nil, err // which names it
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)
@@ -153,7 +151,7 @@ func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err
 	if objects.Source == nil {
 		objects.Source = &snapshot.Source{}
 	}
-	objects.Source.File = filepath.Base(o.from)
+	objects.Source.File = clusterName(o.from)
 	return objects, nil
 }
 
@@ -193,15 +191,6 @@ func announce(o *options, s *simulator.Simulator, servers *servers, out io.Write
 
 Ctrl-C stops everything.
 `, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
-}
-
-func walk(ctx context.Context, cfg simulator.Config, out io.Writer) error {
-	s, err := start(ctx, cfg, out, func(string) {})
-	if err != nil {
-		return err
-	}
-	err = walkthrough.Run(ctx, s.AdminConfig(), cfg.Variant, out)
-	return errors.Join(err, stop(s, out))
 }
 
 // start starts a simulator, and prints each step with the time it began at.

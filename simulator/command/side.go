@@ -80,7 +80,7 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 	if c.Scenario, c.Task["--scenario"], err = readScenario(c.scenario); err != nil {
 		return err
 	}
-	cluster, notices, digest, err := readSnapshot(cmd.Context(), c.file, c.maxSize)
+	cluster, notices, digest, err := readSnapshot(cmd.Context(), cmd.InOrStdin(), c.file, c.maxSize)
 	if err != nil {
 		return fmt.Errorf("--cluster %s: %w", c.file, err)
 	}

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -103,19 +106,81 @@ func (m *maxSize) add(flags *pflag.FlagSet) {
 	flags.Var(m, "max-size", "maximum size of the cluster's file, uncompressed")
 }
 
-// readSnapshot reads the file of a cluster. The notices say what is skipped.
-func readSnapshot(ctx context.Context, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {
-	file, err := openFile(ctx, path)
+// readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say
+// what is skipped. The digest is that of all that was read.
+func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {
+	files, err := clusterFiles(ctx, stdin, path)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	defer file.Close()
 	hash := sha256.New()
-	if s, notices, err = snapshot.ReadWithin(ctx, io.TeeReader(file, hash), limit.Value()); err != nil {
+	for i := range files {
+		files[i].Reader = io.TeeReader(files[i].Reader, hash)
+	}
+	if s, notices, err = snapshot.ReadWithin(ctx, limit.Value(), slices.Clone(files)...); err != nil {
 		return nil, nil, "", err
 	}
-	_, err = io.Copy(hash, file) // what comes after
-	return s, notices, fmt.Sprintf("%x", hash.Sum(nil)), err
+	for _, file := range files {
+		if _, err := io.Copy(io.Discard, file); err != nil { // what comes after
+			return nil, nil, "", err
+		}
+	}
+	return s, notices, fmt.Sprintf("%x", hash.Sum(nil)), nil
+}
+
+// clusterFiles returns stdin, a file, or the files in a folder that may have objects. That of
+// kubectl cluster-info dump has logs, too.
+func clusterFiles(ctx context.Context, stdin io.Reader, path string) (files []snapshot.File, err error) {
+	if path == "-" {
+		return []snapshot.File{{Reader: stdin}}, nil
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		file, err := openFile(ctx, path)
+		return []snapshot.File{{Reader: &whenRead{file: file}}}, err
+	}
+	folder := os.DirFS(path)
+	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		extension := filepath.Ext(strings.TrimSuffix(name, ".gz"))
+		if err == nil && entry.Type().IsRegular() && slices.Contains([]string{".json", ".yaml", ".yml"}, extension) {
+			files = append(files, snapshot.File{Name: name, Reader: &whenRead{folder: folder, name: name}})
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = errors.New("there is no .json, .yaml or .yml file in it")
+	}
+	return files, err
+}
+
+// whenRead is a file that is opened when it is read first, and closed at its end: a folder
+// may have more files than a process may open.
+type whenRead struct {
+	folder fs.FS
+	name   string
+	file   io.ReadCloser
+	err    error
+}
+
+func (f *whenRead) Read(into []byte) (n int, err error) {
+	if f.file == nil {
+		f.file, f.err = f.folder.Open(f.name)
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, f.err = f.file.Read(into)
+	if f.err != nil {
+		_ = f.file.Close() // which was only read
+	}
+	return n, f.err
+}
+
+// clusterName returns what a cluster is called that was read from a path.
+func clusterName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return filepath.Base(path)
 }
 
 // openFile opens a file, or returns when ctx is done: opening a pipe waits for a writer.

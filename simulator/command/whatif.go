@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +65,7 @@ func (c *clusterFlags) add(flags *pflag.FlagSet) {
 }
 
 func (c *clusterFlags) addFile(flags *pflag.FlagSet) {
-	flags.StringVar(&c.file, "cluster", "", `file with the cluster: from "simulator snapshot", an export, or from kubectl get -o yaml`)
+	flags.StringVar(&c.file, "cluster", "", `file with the cluster: from "simulator snapshot", an export, or from kubectl get -o yaml or json; or a folder of such files, or - for standard input`)
 	c.maxSize.add(flags)
 	quietFlag(flags)
 }
@@ -93,7 +92,7 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 		list(cmd.ErrOrStderr(), "note", cluster.Source.Notes)
 		return cluster, nil
 	}
-	cluster, notices, _, err := readSnapshot(ctx, c.file, c.maxSize)
+	cluster, notices, _, err := readSnapshot(ctx, cmd.InOrStdin(), c.file, c.maxSize)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
 	}
@@ -106,7 +105,7 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	if cluster.Source == nil {
 		cluster.Source = &snapshot.Source{}
 	}
-	cluster.Source.File = filepath.Base(c.file)
+	cluster.Source.File = clusterName(c.file)
 	return cluster, nil
 }
 

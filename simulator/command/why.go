@@ -35,7 +35,6 @@ no result.`,
 	})
 	flags := cmd.Flags()
 	t.clusterFlags.add(flags)
-	flags.StringVar(&t.file, "snapshot", "", "same as --cluster")
 	flags.StringVarP(&namespace, "namespace", "n", "", "namespace of the pod (default: that of the kubeconfig's context, or else default)")
 	t.addConfig(flags)
 	outputFlag(flags, &t.format, "html", "json", "markdown", "table")

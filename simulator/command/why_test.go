@@ -113,7 +113,7 @@ func TestWhySaysThatAPodIsNotPending(t *testing.T) {
 	} {
 		namespace, name, _ := strings.Cut(strings.TrimSpace(pod), "/")
 		file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)
-		status, out, errOut := here(t.Context(), "why", "pod/"+name, "-n", namespace, "--snapshot", file)
+		status, out, errOut := here(t.Context(), "why", "pod/"+name, "-n", namespace, "--cluster", file)
 		if status != 0 || !regexp.MustCompile("^"+tt.want).MatchString(out) {
 			t.Errorf("want %q, got status %d: %s %s", tt.want, status, out, errOut)
 		}

@@ -21,7 +21,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"time"
@@ -126,9 +125,6 @@ func (c *Cluster) start(ctx context.Context, cfg Config) (err error) {
 	cfg.Progress(fmt.Sprintf("control plane ready in %.1f s", time.Since(began).Seconds()))
 	return nil
 }
-
-// Log writes to the log.
-func (c *Cluster) Log() io.Writer { return logWriter{} }
 
 // Stop ends the cluster and waits until it has; a temporary one leaves no file.
 // Stop the cluster's clients first, or they log refused connections. It may be
