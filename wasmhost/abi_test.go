@@ -231,10 +231,10 @@ func TestWhatAGuestAnswers(t *testing.T) {
 		t.Errorf("without any: %v %v", result, status)
 	}
 
-	guest, state := mirror(t, h, "rnode-1"), framework.NewCycleState()
+	guest, state := mirror(t, h, "ra"), framework.NewCycleState()
 	guest.PreFilter(t.Context(), state, p, nil)
 	nominated, status := guest.PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
-	if want := (fwk.NominatingInfo{NominatedNodeName: "node-1", NominatingMode: fwk.ModeOverride}); !status.IsSuccess() || *nominated.NominatingInfo != want {
+	if want := (fwk.NominatingInfo{NominatedNodeName: "a", NominatingMode: fwk.ModeOverride}); !status.IsSuccess() || *nominated.NominatingInfo != want {
 		t.Errorf("result.nominated_node_name: %+v %v", nominated, status)
 	}
 
