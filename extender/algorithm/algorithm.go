@@ -42,7 +42,7 @@ type Algorithm interface {
 	// Filter returns, in the order of args.Names, a failure for each node that is
 	// rejected and nil for each other one; or a nil slice if all nodes pass. Nodes may
 	// share a failure, requests may not share a slice. A mistake in the pod is a failure
-	// of every node. After an error the scheduler tries again, or, if the extender is
+	// of every node. It is asked about candidates for preemption, too. After an error the scheduler tries again, or, if the extender is
 	// ignorable in its configuration, goes on without it.
 	Filter(ctx context.Context, args *Args) ([]*Failure, error)
 
@@ -56,7 +56,8 @@ type Failure struct {
 	// Reason is for people. It must not have the node's name in it: the scheduler
 	// counts equal reasons.
 	Reason string
-	// Unresolvable means that evicting other pods would not help.
+	// Unresolvable means that evicting other pods would not help, so that none is
+	// preempted on the node.
 	Unresolvable bool
 }
 
