@@ -6,8 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -23,6 +25,7 @@ func TestAPodGetsItsDeviceWithJustTheSchedulersRights(t *testing.T) {
 	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu"}}}
 	_, err := client.ResourceV1().ResourceClaims("default").Create(t.Context(), claim, metav1.CreateOptions{})
 	must(t, err)
+	t.Cleanup(func() { removeClaims(t) })
 	claiming := podFor("claiming", "kubecon-")
 	claiming.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
 	addPod(t, claiming)
@@ -37,6 +40,21 @@ func TestAPodGetsItsDeviceWithJustTheSchedulersRights(t *testing.T) {
 	counting.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: one, Limits: one}
 	addPod(t, counting)
 	waitForNode(t, "counting", "kubecon-2")
+}
+
+// removeClaims does what a controller would do once their pods are gone.
+func removeClaims(t *testing.T) {
+	t.Helper()
+	claims := client.ResourceV1().ResourceClaims("default")
+	list, err := claims.List(context.Background(), metav1.ListOptions{})
+	must(t, err)
+	for _, claim := range list.Items {
+		_, err := claims.Patch(context.Background(), claim.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		must(t, err)
+		if err := claims.Delete(context.Background(), claim.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+			must(t, err)
+		}
+	}
 }
 
 // addDevices gives a node devices of a class of its own.
