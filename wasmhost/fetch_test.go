@@ -37,11 +37,11 @@ func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		want    string
 	}{
 		{http.NotFound, "the server answered 404 Not Found"},
-		{says("\x00asm\x01\x00"), "wasm: the file is cut off: it has 6 bytes, and a module has 8 at least"},
+		{says("\x00asm\x01\x00"), "wasm: guest is refused: the file is cut off: it has 6 bytes, and a module has 8 at least"},
 		{says("\x00asm\x02\x00\x00\x00"), "wasm: guest is refused: it is no WebAssembly module of version 1"},
 		{
 			says("\x00asm\x0d\x00\x01\x00"),
-			"wasm: the file is a component of the component model, and not a module: build it for WASI preview 1 (wasip1)",
+			"wasm: guest is refused: it is a component of the component model, and not a module: build it for WASI preview 1 (wasip1)",
 		},
 		{says(declaresNothing), "wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init"},
 		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},

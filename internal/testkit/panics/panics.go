@@ -35,7 +35,7 @@ var Points = []string{
 // QueueingHint until there is a node of this name.
 var Harmless = []string{"SignPod", "PostFilter", "PostBind", "Unreserve", "QueueingHint"}
 
-// Message is the error that a pod gets.
+// Message is the error that the pod gets.
 func Message(point string) string {
 	return "plugin Panics panicked in " + strings.Replace(point, "Until", "PreFilter", 1) + ": on purpose"
 }

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // What a metered guest exports for the host.
@@ -44,6 +43,21 @@ func Prepare(wasm []byte, meter bool) ([]byte, error) {
 // header begins a module: magic and version.
 const header = "\x00asm\x01\x00\x00\x00"
 
+// componentVersion is in the header of a component, where a module has 1.
+const componentVersion = "\x0d\x00\x01\x00"
+
+func checkHeader(wasm []byte) error {
+	switch {
+	case len(wasm) < len(header):
+		return fmt.Errorf("the file is cut off: it has %d bytes, and a module has %d at least", len(wasm), len(header))
+	case string(wasm[4:len(header)]) == componentVersion:
+		return errors.New("it is a component of the component model, and not a module: build it for WASI preview 1 (wasip1)")
+	case string(wasm[:len(header)]) != header:
+		return errors.New("it is no WebAssembly module of version 1")
+	}
+	return nil
+}
+
 // module is what was read of a guest. Imported functions, tables and globals come first.
 type module struct {
 	sections [sectionDataCount + 1][]byte // their contents; nil is none
@@ -67,8 +81,8 @@ type module struct {
 }
 
 func read(wasm []byte) (*module, error) {
-	if !strings.HasPrefix(string(wasm[:min(len(wasm), len(header))]), header) {
-		return nil, errors.New("it is no WebAssembly module of version 1")
+	if err := checkHeader(wasm); err != nil {
+		return nil, err
 	}
 	m := &module{exports: map[string]int{}, start: -1, dataCount: -1}
 	r := &reader{rest: wasm[len(header):]}
