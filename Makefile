@@ -133,7 +133,8 @@ tools: .tools/tinygo.stamp .tools/golangci-lint.stamp .tools/govulncheck.stamp #
 IMAGES   := scheduler simulator $(if $(call other,$(KUBERNETES)),,extender static-webserver)
 REGISTRY ?= registry.example/regex-scheduling
 TAG      ?= dev
-TAGGED    = $(TAG)$(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
+SUFFIX   := $(addprefix -kubernetes-,$(call other,$(KUBERNETES)))
+TAGGED    = $(TAG)$(SUFFIX)
 ifndef ARCH
 ARCH     := $(shell go env GOARCH)
 endif
@@ -141,12 +142,12 @@ endif
 IMAGE_FOLDER ?= bin/images
 
 .PHONY: images
-images: $(IMAGES:%=$(IMAGE_FOLDER)/%.tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's; "amd64 arm64" makes images for both)
+images: $(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar) ## OCI archives in bin/images; REGISTRY=… TAG=… KUBERNETES=… ARCH=… (this machine's; "amd64 arm64" makes images for both)
 
 .SECONDEXPANSION:
-$(IMAGES:%=$(IMAGE_FOLDER)/%.tar): $$(foreach a,$$(ARCH),bin/linux-$$(a)/$$(basename $$(@F)))
+$(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar): $(IMAGE_FOLDER)/%$(SUFFIX).tar: $$(foreach a,$$(ARCH),bin/linux-$$(a)/$$*)
 	@mkdir -p $(@D)
-	@cd tools && go run ./image --name $(REGISTRY)/$(basename $(@F)):$(TAGGED) --out $(abspath $@) $(abspath $^)
+	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) $(addprefix --revision ,$(COMMIT)) --out $(abspath $@) $(abspath $^)
 
 $(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
 	GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$(@F)
@@ -175,17 +176,17 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
 test: chromium prometheus helm krew ## every test but the upstream host's, with a real browser, Prometheus, Helm and krew too
-	@for module in $(MODULES) $(GUESTS_SERVED); do echo "$$module: go test"; \
-		(cd $$module && $(TEST) $(LDFLAGS) ./...) || exit; done
+	@tools/test.sh $(foreach m,$(MODULES) $(GUESTS_SERVED),"$(m): cd $(m) && $(TEST) $(LDFLAGS) ./...")
 
+# Not $(MAKE), with which make -n would run all of it.
 .PHONY: test-minors
 test-minors: export SCENARIOS := all
 test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
-	$(TEST) $(LDFLAGS) ./simulator/referee
-	$(foreach m,$(MINORS_SERVED),$(TEST) $(call minor,$(m)) $(OF_MINORS) && \
-		$(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot &&) true
-	$(if $(filter 1.37,$(MINORS_SERVED)),$(MAKE) bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
-		$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy)
+	@tools/test.sh "all predictions: $(TEST) $(LDFLAGS) ./simulator/referee" \
+		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
+			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot") \
+		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
+			$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy")
 
 # A version that is not released yet has the build tag of the last minor.
 .PHONY: test-next
@@ -204,11 +205,11 @@ chromium: # for the tests of the page; without it they are skipped, and say so
 		echo 'no Chromium, and it cannot be installed here: the tests of the page are skipped'
 
 .PHONY: prometheus
-prometheus: # for a test of the extender, as chromium; unpacked, since the package would start a server
-	@command -v prometheus .tools/bin/prometheus >/dev/null || { mkdir -p .tools/bin && cd .tools && { \
+prometheus: # for tests of the extender and the alerts, as chromium; unpacked, since the package would start a server
+	@command -v promtool >/dev/null || [ -x .tools/bin/promtool ] || { mkdir -p .tools/bin && cd .tools && { \
 		apt-get -q download prometheus >/dev/null 2>&1 && dpkg-deb --fsys-tarfile prometheus_*.deb | \
-		tar -xO ./usr/bin/prometheus >bin/prometheus && chmod +x bin/prometheus; rm -f prometheus_*.deb; [ -s bin/prometheus ]; }; } || \
-		{ rm -f .tools/bin/prometheus; echo 'no Prometheus, and it cannot be had here: one test of the extender is skipped'; }
+		tar -x -C bin --strip-components=3 ./usr/bin/prometheus ./usr/bin/promtool; rm -f prometheus_*.deb; [ -x bin/promtool ]; }; } || \
+		echo 'no Prometheus, and it cannot be had here: tests of the extender and of the alerts are skipped'
 
 .PHONY: languages
 languages: # compilers for the tests of examples/, as chromium; TinyGo is in tools

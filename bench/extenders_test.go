@@ -44,6 +44,7 @@ func ofExtender(name string, names bool) *variant {
 extenders:
 - urlPrefix: http://%s
   filterVerb: filter
+  preemptVerb: preempt
   nodeCacheCapable: %v
   httpTimeout: 60s
 `, server.Address, names)}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -27,11 +28,11 @@ func ofGuest(name string, r role, wasm []byte) *variant {
 	return d
 }
 
-// askedAgain is a guest that the host calls for each pod, as for the first of its kind,
-// although it remembers the answer.
+// askedAgain is a guest that the host calls for each pod, as for the first of its kind: there
+// is no room for answers.
 func askedAgain(name string, wasm []byte, timeout metav1.Duration) *variant {
 	return &variant{name: name, open: func(c *cluster) (session, error) {
-		return openGuest(c, wasm, wasmhost.Args{RecheckEvery: 1, CallTimeout: timeout})
+		return openGuest(c, wasm, wasmhost.Args{AnswersLimit: resource.MustParse("1"), CallTimeout: timeout})
 	}}
 }
 

@@ -61,6 +61,9 @@ func wantHardened(t *testing.T, d appsv1.Deployment) {
 	if schedules == (*d.Spec.Replicas != 2 || spec.PriorityClassName == "") || spec.HostNetwork {
 		t.Errorf("replicas %d, priority class %q, host network %v", *d.Spec.Replicas, spec.PriorityClassName, spec.HostNetwork)
 	}
+	if rollout := d.Spec.Strategy.RollingUpdate; schedules && (rollout == nil || rollout.MaxUnavailable.IntValue() != 0) {
+		t.Errorf("a rollout leaves fewer replicas: %v", rollout)
+	}
 	for _, c := range append(spec.InitContainers, spec.Containers...) {
 		if s := c.SecurityContext; s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
 			t.Errorf("container %s may write to its root file system", c.Name)

@@ -16,13 +16,17 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
@@ -99,16 +103,16 @@ func TestTheChartIsTheKustomizations(t *testing.T) {
 		},
 		{
 			"plugin=extender", withMonitoring,
-			"resources: [../deploy/scheduler/extender, ../deploy/scheduler/servicemonitor, ../deploy/scheduler/alerts, ../deploy/extender/servicemonitor]",
+			"resources: [../deploy/scheduler/extender, ../deploy/extender/servicemonitor]",
 		},
 		{
-			"plugin=native", withMonitoring,
-			"resources: [../deploy/scheduler/native, ../deploy/scheduler/servicemonitor, ../deploy/scheduler/alerts]",
+			"plugin=native,scheduler.tls=true", withMonitoring,
+			"resources: [../deploy/scheduler/native, ../deploy/scheduler/alerts]\ncomponents: [../deploy/scheduler/components/servicemonitor]",
 		},
 		{
-			"plugin=extender,extender.tls=true", withMonitoring,
-			"resources: [../deploy/scheduler/extender-tls, ../deploy/scheduler/servicemonitor, ../deploy/scheduler/alerts, ../deploy/extender/base]\n" +
-				"components: [../deploy/extender/components/servicemonitor, ../deploy/extender/components/tls]",
+			"plugin=extender,scheduler.tls=true,extender.tls=true", withMonitoring,
+			"resources: [../deploy/scheduler/extender-tls, ../deploy/scheduler/alerts, ../deploy/extender/base]\n" +
+				"components: [../deploy/scheduler/components/servicemonitor, ../deploy/extender/components/servicemonitor, ../deploy/extender/components/tls]",
 		},
 	} {
 		t.Run(tt.values+tt.flag, func(t *testing.T) {
@@ -134,10 +138,11 @@ func TestTheChartIsTheKustomizations(t *testing.T) {
 
 func TestTheChartsValues(t *testing.T) {
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.37", withMonitoring,
-		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a")
+		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a,scheduler.tls=true",
+		"--set=labels.team=a,image.pullSecrets={pull}")
 	for _, want := range []string{
-		"- schedulerName: default-scheduler\n", "schedulerName: default-scheduler\n  restartPolicy", "resourceNamespace: mine\n",
-		"image: example.com/r/scheduler:v1-kubernetes-1.37\n", "image: example.com/r/static-webserver:v1\n",
+		"- schedulerName: default-scheduler\n", "schedulerName: default-scheduler\n  restartPolicy", "resourceNamespace: kube-system\n      resourceName: kube-scheduler\n",
+		"image: example.com/r/scheduler:v1\n", "image: example.com/r/static-webserver:v1\n",
 		"kubernetes.io/metadata.name: observability\n", `regex: "^a"`,
 	} {
 		if !strings.Contains(out, want) {
@@ -149,6 +154,65 @@ func TestTheChartsValues(t *testing.T) {
 			t.Errorf("%q is left in\n%s", left, out)
 		}
 	}
+	for _, object := range decode(t, out) {
+		if object.GetLabels()["team"] != "a" {
+			t.Errorf("%s %s has the labels %v", object.GetKind(), object.GetName(), object.GetLabels())
+		}
+	}
+	if pods := strings.Count(out, "imagePullSecrets:\n"); pods != 3 || strings.Count(out, "- name: pull\n") != pods {
+		t.Errorf("%d of 3 pods have the Secret in\n%s", pods, out)
+	}
+}
+
+func TestTheChartsValuesOfPods(t *testing.T) {
+	const values = `
+plugin: extender
+scheduler: &pods
+  image: example.com/mine@sha256:0000000000000000000000000000000000000000000000000000000000000000
+  replicas: 3
+  resources: {limits: {memory: 3Gi}}
+  nodeSelector: {a: b}
+  tolerations: [{key: a, operator: Exists}]
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]}}
+  priorityClassName: mine
+extender: *pods
+`
+	file := filepath.Join(t.TempDir(), "values.yaml")
+	must(t, os.WriteFile(file, []byte(values), 0o600))
+	deployments := ofKind[appsv1.Deployment](t, decode(t, mustHelm(t, "", "template", "r", "chart", "--kube-version=1.36", "--values="+file)), "Deployment")
+	if len(deployments) != 2 {
+		t.Fatalf("%d Deployments", len(deployments))
+	}
+	for _, d := range deployments {
+		pod, c := d.Spec.Template.Spec, d.Spec.Template.Spec.Containers[0]
+		if *d.Spec.Replicas != 3 || !strings.HasPrefix(c.Image, "example.com/mine@") || c.Resources.Limits.Memory().String() != "3Gi" || !c.Resources.Requests.Cpu().IsZero() ||
+			pod.NodeSelector["a"] != "b" || len(pod.Tolerations) != 1 || pod.Affinity.PodAntiAffinity == nil || pod.PriorityClassName != "mine" {
+			t.Errorf("%s: %v", d.Name, d.Spec)
+		}
+	}
+}
+
+func TestTheChartsConfigurationOfTheScheduler(t *testing.T) {
+	const profile = `scheduler.config.profiles[0]`
+	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.36", "--set=plugin=extender,scheduler.config.percentageOfNodesToScore=50",
+		"--set="+profile+".schedulerName=mine,"+profile+".plugins.multiPoint.enabled[0].name=RegexScheduling")
+	for _, configMap := range ofKind[corev1.ConfigMap](t, decode(t, out), "ConfigMap") {
+		text := configMap.Data["config.yaml"]
+		if configMap.Name != "scheduler-config" {
+			if strings.Contains(text, "percentageOfNodesToScore") {
+				t.Errorf("%s is\n%s", configMap.Name, text)
+			}
+			continue
+		}
+		config, err := scheduler.Read([]byte(text))
+		must(t, err)
+		must(t, scheduler.Check(t.Context(), scheduler.Options{Config: config}))
+		for _, want := range []string{"percentageOfNodesToScore: 50\n", "schedulerName: mine", "resourceNamespace: mine\n", "urlPrefix: http://extender:8000/\n"} {
+			if !strings.Contains(text, want) || strings.Contains(text, "schedulerName: custom-scheduler") {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
 }
 
 func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
@@ -157,6 +221,8 @@ func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
 		"plugin=null":        "missing property 'plugin'",
 		"plugin={v2,native}": "at '/plugin': value must be one of 'v2', 'native', 'extender'",
 		"native=true":        "additional properties 'native' not allowed",
+		"image.tags=v1":      "additional properties 'tags' not allowed",
+		"scheduler.tls=yes":  "at '/scheduler/tls': got string, want boolean",
 		"extender.tls=true":  "extender.tls: true needs plugin: extender",
 		"schedulerName=A_B":  "at '/schedulerName': 'A_B' does not match pattern",
 		"test.regex=[a":      "error parsing regexp: missing closing ]: `[a`",
@@ -254,6 +320,45 @@ func TestTheChartIsInstalled(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// TestTheChartTakesThePlaceOfTheClustersScheduler installs it while that one runs, which has to
+// schedule the pods of ours: so ours takes its lease only once that one stops.
+func TestTheChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
+	const space = "regex-instead"
+	kubeconfig := kubeconfigOf(t, "")
+	own := lockOf(client, "kube-system", "kube-scheduler", "the cluster's own")
+	must(t, own.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: own.Identity(), LeaseDurationSeconds: 15}))
+	t.Cleanup(func() {
+		must(t, client.CoordinationV1().Leases("kube-system").Delete(context.Background(), "kube-scheduler", metav1.DeleteOptions{}))
+	})
+	removeClusterRole(t)
+	mustHelm(t, kubeconfig, "install", "r", "chart", "--namespace="+space, "--create-namespace", "--set=schedulerName=default-scheduler,plugin=native")
+	t.Cleanup(func() { removeClusterRole(t) })
+
+	for _, d := range listDeployments(t, space) {
+		if name := d.Spec.Template.Spec.SchedulerName; name != "" && name != corev1.DefaultSchedulerName {
+			t.Errorf("the pods of %s have the scheduler %s", d.Name, name)
+		}
+	}
+	config, err := client.CoreV1().ConfigMaps(space).Get(t.Context(), "scheduler-config", metav1.GetOptions{})
+	must(t, err)
+	ours := clientOf(t, "system:serviceaccount:"+space+":custom-scheduler", "system:serviceaccounts:"+space)
+	wantMayLead(t, ours, config.Data["config.yaml"], "kube-system", "kube-scheduler")
+	if _, err := ours.CoordinationV1().Leases("kube-system").Get(t.Context(), "kube-controller-manager", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("it may take another lease: %v", err)
+	}
+	mustHelm(t, kubeconfig, "uninstall", "r", "--namespace="+space)
+}
+
+func listDeployments(t *testing.T, space string) []appsv1.Deployment {
+	t.Helper()
+	list, err := client.AppsV1().Deployments(space).List(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	if len(list.Items) == 0 {
+		t.Fatal("there is none")
+	}
+	return list.Items
 }
 
 func removeClusterRole(t *testing.T) {

@@ -89,7 +89,7 @@ func try(t *testing.T, text string) (kind string, err error) {
 		return "scheduler", trySchedulerConfig(text, content)
 	case content["resources"] != nil, content["patches"] != nil:
 		return "kustomization", tryKustomization(t, content)
-	case content["apiVersion"] == "nfd.k8s-sigs.io/v1alpha1": // of a project whose CustomResourceDefinitions are not here
+	case content["apiVersion"] == "nfd.k8s-sigs.io/v1alpha1", content["apiVersion"] == "cert-manager.io/v1": // whose CustomResourceDefinitions are not here
 		return "foreign", nil
 	case content["kind"] != nil:
 		return "object", apply(t.Context(), &unstructured.Unstructured{Object: named(content)}, metav1.DryRunAll)
@@ -119,6 +119,9 @@ func trySchedulerConfig(text string, content map[string]any) error {
 	for _, e := range c.Extenders {
 		if e.FilterVerb == "" && e.PrioritizeVerb == "" {
 			return fmt.Errorf("extender %s has neither filterVerb nor prioritizeVerb", e.URLPrefix)
+		}
+		if e.PreemptVerb == "" {
+			return fmt.Errorf("extender %s has no preemptVerb: who copies that has pods preempted on nodes that a regex does not match", e.URLPrefix)
 		}
 		if e.Ignorable {
 			return fmt.Errorf("extender %s is ignorable: who copies that has pods placed without their regex", e.URLPrefix)

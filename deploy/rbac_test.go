@@ -40,7 +40,12 @@ func installScheduler(t *testing.T, variant string) {
 // asScheduler is a client with the rights of the scheduler's ServiceAccount.
 func asScheduler(t *testing.T) kubernetes.Interface {
 	t.Helper()
-	c, err := kubernetes.NewForConfig(asUser(schedulerUser, schedulerGroups...))
+	return clientOf(t, schedulerUser, schedulerGroups...)
+}
+
+func clientOf(t *testing.T, user string, groups ...string) kubernetes.Interface {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(asUser(user, groups...))
 	must(t, err)
 	return c
 }
@@ -84,26 +89,45 @@ func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 
 func TestTheSchedulerMayElectALeader(t *testing.T) {
 	installScheduler(t, "native")
+	wantMayLead(t, asScheduler(t), configOf(t, mustRender(t, "scheduler/native")), namespace, "custom-scheduler")
+	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
+}
+
+// wantMayLead has a client take the lease of a configuration of the scheduler, which is that one.
+func wantMayLead(t *testing.T, scheduler kubernetes.Interface, config, space, name string) {
+	t.Helper()
 	var c struct {
 		LeaderElection struct{ ResourceNamespace, ResourceName string }
 	}
-	must(t, yaml.Unmarshal([]byte(configOf(t, mustRender(t, "scheduler/native"))), &c))
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: c.LeaderElection.ResourceNamespace, Name: c.LeaderElection.ResourceName},
-		Client:     asScheduler(t).CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: "test"},
+	must(t, yaml.Unmarshal([]byte(config), &c))
+	if c.LeaderElection.ResourceNamespace != space || c.LeaderElection.ResourceName != name {
+		t.Errorf("its lease is %v, not %s of %s", c.LeaderElection, name, space)
 	}
+	lock := lockOf(scheduler, space, name, "test")
 	record := resourcelock.LeaderElectionRecord{HolderIdentity: "test", LeaseDurationSeconds: 15}
-	eventually.Succeeds(t, "create the lease", func(ctx context.Context) error { return lock.Create(ctx, record) })
+	eventually.Succeeds(t, "create the lease", func(ctx context.Context) error {
+		err := lock.Create(ctx, record)
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
 	_, _, err := lock.Get(t.Context())
 	must(t, err)
 	must(t, lock.Update(t.Context(), record))
-	_, err = asScheduler(t).CoreV1().Events(namespace).Create(t.Context(), &corev1.Event{
+	_, err = scheduler.CoreV1().Events(space).Create(t.Context(), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{GenerateName: "elected-"},
-		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: namespace, Name: "custom-scheduler"},
+		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: space, Name: name},
 	}, metav1.CreateOptions{})
 	must(t, err)
-	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
+}
+
+func lockOf(c kubernetes.Interface, space, name, identity string) *resourcelock.LeaseLock {
+	return &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: space, Name: name},
+		Client:     c.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
+	}
 }
 
 func TestTheSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {

@@ -14,10 +14,11 @@ import (
 
 // The verbs of an extender. An answer to filter can have an error, which the scheduler
 // reports with the pod. For prioritize the scheduler logs the status, and goes on without
-// the scores.
+// the scores. For preempt it reports the status with the pod, and preempts nothing.
 const (
 	filter     = "filter"
 	prioritize = "prioritize"
+	preempt    = "preempt"
 )
 
 // call is one request of the scheduler.
@@ -39,7 +40,9 @@ func (e *Extender) verbHandler(verb, name string) http.Handler {
 		defer e.inFlight.Add(-1)
 		if refused := c.handle(w, r); refused != nil {
 			c.outcome = refused.outcome
-			e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
+			e.failedLog.Do(func() { // the metrics count all
+				e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
+			})
 			writeRefusal(w, refused)
 		}
 		c.count()
@@ -70,7 +73,7 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
-		c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err)
+		c.failedLog.Do(func() { c.Logger.Info("The answer could not be sent", "verb", c.verb, "err", err) })
 	}
 	return nil
 }
@@ -86,13 +89,20 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	if err := c.read(b); err != nil {
 		return refusalOf(err, outcomeBad, "")
 	}
-	if c.request.Form != wire.Neither {
+	hasVictims := c.request.Form == wire.Victims
+	switch {
+	case c.request.Form != wire.Neither && hasVictims == (c.verb == preempt):
 		return c.run(ctx)
+	case c.verb == preempt:
+		return &refusal{http.StatusBadRequest, outcomeBad, "the request has neither NodeNameToVictims nor NodeNameToMetaVictims: there is nothing to preempt"}
+	case hasVictims:
+		return &refusal{http.StatusBadRequest, outcomeBad, "the request has victims: they are for preempt, not for " + c.verb}
+	case c.verb == filter:
+		c.answer = wire.Refusal("the request has neither Nodes nor NodeNames: there is nothing to filter")
+	default:
+		c.answer = c.request.Priorities(nil)
 	}
 	c.outcome = outcomeError
-	if c.answer = c.request.Priorities(nil); c.verb == filter {
-		c.answer = wire.Refusal("the request has neither Nodes nor NodeNames: there is nothing to filter")
-	}
 	return nil
 }
 
@@ -129,7 +139,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 		return nil
 	}
 	c.Logger.V(2).Info("An algorithm failed", "verb", c.verb, "algorithm", c.name, "err", err)
-	if c.verb == prioritize {
+	if c.verb != filter {
 		return &refusal{http.StatusInternalServerError, outcomeInternal, err.Error()}
 	}
 	c.answer, c.outcome = wire.Refusal(err.Error()), outcomeError
@@ -138,7 +148,7 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 
 func (c *call) decide(ctx context.Context) error {
 	asked, nodes := c.algorithms[c.name], len(c.request.Names)
-	if c.verb == filter {
+	if c.verb != prioritize {
 		failures, err := asked.Filter(ctx, &c.request.Args)
 		if err == nil && failures != nil && len(failures) != nodes {
 			err = fmt.Errorf("contract violation: algorithm %s answered for %d of %d nodes", c.name, len(failures), nodes)
@@ -146,7 +156,11 @@ func (c *call) decide(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.answer = c.request.Filtered(failures)
+		if c.verb == preempt {
+			c.answer = c.request.Preempted(failures)
+		} else {
+			c.answer = c.request.Filtered(failures)
+		}
 		c.logNodes(failures, nil)
 		return nil
 	}

@@ -51,6 +51,7 @@ type Extender struct {
 	readingSmall, readingLarge chan struct{}
 	draining                   atomic.Bool
 	unknownLog                 rate.Sometimes // for requests to unknown paths
+	failedLog                  rate.Sometimes // for requests that get no answer
 
 	// Tests change these two: time.After, and how long idle connections stay after
 	// the lull, 0.
@@ -68,6 +69,7 @@ func New(o Options) (*Extender, error) {
 		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
+		failedLog:  rate.Sometimes{First: 100, Interval: time.Second},
 	}
 	for _, name := range c.InUse() {
 		made, err := config.Make[name](&c.Algorithms, o.Logger.WithValues("algorithm", name))

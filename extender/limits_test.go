@@ -46,7 +46,7 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 	if w.Header().Get("Allow") != "POST" {
 		t.Errorf("allow: %s", w.Header().Get("Allow"))
 	}
-	refusedBy(t, "another path", handler, httptest.NewRequest("POST", "/bind", nil), http.StatusNotFound, "the verbs are POST /filter and POST /prioritize")
+	refusedBy(t, "another path", handler, httptest.NewRequest("POST", "/bind", nil), http.StatusNotFound, "the verbs are POST /filter, POST /preempt and POST /prioritize")
 	packed := httptest.NewRequest("POST", "/filter", nil)
 	packed.Header.Set("Content-Encoding", "gzip")
 	refusedBy(t, "packed", handler, packed, http.StatusUnsupportedMediaType, "Content-Encoding")

@@ -34,7 +34,7 @@ func newMetrics(e *Extender) *metrics {
 		Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 	}, byRequest)
 	m.unknown = register.NewCounter(prometheus.CounterOpts{
-		Name: "extender_unknown_requests_total", Help: "Requests to unknown paths, as from a scheduler with a mistyped filterVerb.",
+		Name: "extender_unknown_requests_total", Help: "Requests to unknown paths, as from a scheduler with a mistyped verb.",
 	})
 	return m
 }

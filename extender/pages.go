@@ -13,7 +13,7 @@ import (
 // Handler serves the verbs and the pages. Serve uses it.
 func (e *Extender) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for verb, name := range map[string]string{filter: e.Config.Filter, prioritize: e.Config.Prioritize} {
+	for verb, name := range map[string]string{filter: e.Config.Filter, preempt: e.Config.Filter, prioritize: e.Config.Prioritize} {
 		mux.Handle("POST /"+verb, e.verbHandler(verb, name))
 		mux.HandleFunc("/"+verb, e.refuse)
 	}

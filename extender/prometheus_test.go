@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +18,7 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // TestTheDefaultMeasureIsRightFromTheStart scores a node that began to count just
@@ -58,7 +59,6 @@ func startPrometheus(t *testing.T, exporter *httptest.Server) (address string) {
 		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
 	}
 	dir := t.TempDir()
-	address = freeAddress(t)
 	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
 scrape_configs:
 - job_name: exporter
@@ -68,21 +68,23 @@ scrape_configs:
   - targets: [%q]
 `, exporter.Listener.Addr())), 0o600))
 	command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
-		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
-	command.Stderr = os.Stderr
+		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
+	var log testlog.Log
+	command.Stderr = &log
 	must(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
+	listening := regexp.MustCompile(`msg="Listening on" .*address=(\S+)`)
+	eventually(t, "Prometheus to listen", func() bool {
+		found := listening.FindStringSubmatch(log.String())
+		if found != nil {
+			address = found[1]
+		}
+		return found != nil
+	})
 	return address
-}
-
-func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func nodesRequest(t *testing.T) []byte {

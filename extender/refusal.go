@@ -58,7 +58,7 @@ func write(w http.ResponseWriter, status int, contentType, text string) {
 func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 	e.metrics.unknown.Inc()
 	e.unknownLog.Do(func() {
-		e.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, mend filterVerb or prioritizeVerb in its configuration, and leave the other verbs out",
+		e.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, fix filterVerb, preemptVerb or prioritizeVerb in its configuration, and omit bindVerb",
 			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.EscapedPath()), "client", r.RemoteAddr)
 	})
 	if r.Pattern != "/" {
@@ -67,7 +67,7 @@ func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
-		"there is nothing at %s %.100q: the verbs are POST /filter and POST /prioritize", r.Method, r.URL.Path)})
+		"there is nothing at %s %.100q: the verbs are POST /filter, POST /preempt and POST /prioritize", r.Method, r.URL.Path)})
 }
 
 var errNoCertificate = &refusal{

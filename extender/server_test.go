@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
@@ -66,7 +67,7 @@ func TestAMistypedVerbShows(t *testing.T) {
 	if page := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(page, "extender_unknown_requests_total 6\n") {
 		t.Error("extender_unknown_requests_total is not 6")
 	}
-	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "mend filterVerb or prioritizeVerb") {
+	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "fix filterVerb, preemptVerb or prioritizeVerb") {
 		t.Errorf("want one line about the path: %s", log.String())
 	}
 }
@@ -152,5 +153,26 @@ func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
 	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
 	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
 		t.Errorf("serving ended with %v", err)
+	}
+}
+
+// Clients that send what is no request, again and again, do not fill the disk.
+func TestExtenderLogsSomeOfTheRequestsThatItRejects(t *testing.T) {
+	var log testlog.Log
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
+	must(t, err)
+	defer e.Close()
+	const requests = 5000
+	began := time.Now()
+	for range requests {
+		if w := post(e.Handler(), "/filter", []byte("{")); w.Code != http.StatusBadRequest {
+			t.Fatalf("status %d", w.Code)
+		}
+	}
+	if lines, most := strings.Count(log.String(), "Rejected"), 101+int(time.Since(began)/time.Second); lines < 100 || lines > most {
+		t.Errorf("%d requests are logged, want 100 to %d", lines, most)
+	}
+	if text := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(text, `outcome="bad_request",verb="filter"} 5000`) {
+		t.Errorf("the metrics lack some: %s", text)
 	}
 }

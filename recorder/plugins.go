@@ -9,27 +9,20 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 )
 
 // wrapPlugins makes each plugin of a profile report, since the framework returns only
 // their common result. Without the private fields plugins seem not to have run, and scores
 // not to be normalized.
 func (s *session) wrapPlugins(fwk schedframework.Framework) {
-	wrap(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin { return recordedPreFilter{p, s} })
-	wrap(fwk, "preScorePlugins", func(p framework.PreScorePlugin) framework.PreScorePlugin { return recordedPreScore{p, s} })
-	wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
-	wrap(fwk, "reservePlugins", func(p framework.ReservePlugin) framework.ReservePlugin { return recordedReserve{p, s} })
-	wrap(fwk, "permitPlugins", func(p framework.PermitPlugin) framework.PermitPlugin { return recordedPermit{p, s} })
-	wrap(fwk, "preBindPlugins", func(p framework.PreBindPlugin) framework.PreBindPlugin { return s.recordedPreBind(p) })
-	wrap(fwk, "bindPlugins", func(p framework.BindPlugin) framework.BindPlugin { return recordedBind{p, s} })
-}
-
-func wrap[P any](fwk schedframework.Framework, field string, recorded func(P) P) {
-	if plugins := private[[]P](fwk, field); plugins != nil {
-		for i, plugin := range *plugins {
-			(*plugins)[i] = recorded(plugin)
-		}
-	}
+	private.Wrap(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin { return recordedPreFilter{p, s} })
+	private.Wrap(fwk, "preScorePlugins", func(p framework.PreScorePlugin) framework.PreScorePlugin { return recordedPreScore{p, s} })
+	private.Wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
+	private.Wrap(fwk, "reservePlugins", func(p framework.ReservePlugin) framework.ReservePlugin { return recordedReserve{p, s} })
+	private.Wrap(fwk, "permitPlugins", func(p framework.PermitPlugin) framework.PermitPlugin { return recordedPermit{p, s} })
+	private.Wrap(fwk, "preBindPlugins", func(p framework.PreBindPlugin) framework.PreBindPlugin { return s.recordedPreBind(p) })
+	private.Wrap(fwk, "bindPlugins", func(p framework.BindPlugin) framework.BindPlugin { return recordedBind{p, s} })
 }
 
 // record keeps the verdict of a plugin on a pod.

@@ -14,6 +14,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 )
 
 // Preemption is that by a pod. A PodGroup's is reported for the first of its pods that the
@@ -101,7 +102,7 @@ const preempted = "Preempted"
 // framework returns the node alone. It does so before events are queued: none is late or
 // lost. Without the private field no victim is known.
 func (s *session) wrapEvents(fwk schedframework.Framework) {
-	if recorder := private[minor.EventRecorder](fwk, "eventRecorder"); recorder != nil {
+	if recorder := private.Field[minor.EventRecorder](fwk, "eventRecorder"); recorder != nil {
 		if logging, ok := any(*recorder).(events.EventRecorderLogger); ok { // not in every minor
 			*recorder = recordedEvents{logging, s.recorder}
 		}

@@ -15,22 +15,24 @@ type Cache struct {
 	policy Policy
 	half   int // bound of a generation, in bytes
 
-	mu         sync.Mutex
+	mu         sync.Mutex // not held while a pattern is compiled
 	young, old generation
+	compiling  generation
 	size       int // of the young generation, in bytes
 }
 
 // generation has the patterns of each role.
-type generation [roles]map[string]compiled
+type generation [roles]map[string]*compiled
 
 type compiled struct {
+	once    sync.Once // compiles it, for all that wait for it
 	pattern *pattern
 	err     error
 }
 
 // NewCache returns an empty cache that holds about bytes of memory at most.
 func NewCache(policy Policy, bytes int) *Cache {
-	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}, {}}}
+	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}, {}}, compiling: generation{{}, {}, {}}}
 }
 
 // Selector is [Policy.Selector], but takes patterns from the cache.
@@ -59,21 +61,38 @@ func (c *Cache) compile(r role, text string) (*pattern, error) {
 	if len(text) > maxPattern { // is refused at once, and too long to keep
 		return c.policy.compile(r, text)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if hit, ok := c.young[r][text]; ok {
-		return hit.pattern, hit.err
-	}
-	entry, ok := c.old[r][text]
-	if !ok {
+	entry := c.entry(r, text)
+	entry.once.Do(func() {
 		entry.pattern, entry.err = c.policy.compile(r, text)
-	}
-	c.keep(r, text, entry)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.compiling[r], text)
+		c.keep(r, text, entry)
+	})
 	return entry.pattern, entry.err
 }
 
+// entry finds a pattern, or makes a place for one that is to be compiled.
+func (c *Cache) entry(r role, text string) *compiled {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if hit, ok := c.young[r][text]; ok {
+		return hit
+	}
+	if hit, ok := c.old[r][text]; ok {
+		c.keep(r, text, hit)
+		return hit
+	}
+	if other, ok := c.compiling[r][text]; ok {
+		return other
+	}
+	entry := new(compiled)
+	c.compiling[r][strings.Clone(text)] = entry
+	return entry
+}
+
 // keep puts an entry into the young generation.
-func (c *Cache) keep(r role, text string, entry compiled) {
+func (c *Cache) keep(r role, text string, entry *compiled) {
 	size := entrySize + len(text)
 	if entry.pattern != nil {
 		size += entry.pattern.size()

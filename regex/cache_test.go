@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -52,6 +53,37 @@ func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 	}
 	if first, _ := cache.Select(ptr("^node-0$"), nil); first == nil || !first.Match("node-0") {
 		t.Error("what was forgotten cannot be had again")
+	}
+}
+
+func TestCacheCompilesAPatternWhileAnotherIsCompiled(t *testing.T) {
+	cache := NewCache(Default, 1<<20)
+	costly := cache.entry(including, "costly")
+	began, end := make(chan struct{}), make(chan struct{})
+	go costly.once.Do(func() {
+		close(began)
+		<-end
+	})
+	defer close(end)
+	<-began
+	others := make(chan *pattern)
+	for range 2 {
+		go func() {
+			other, _ := cache.compile(including, "other")
+			others <- other
+		}()
+	}
+	var first *pattern
+	for range 2 {
+		select {
+		case other := <-others:
+			if other == nil || first != nil && other != first {
+				t.Errorf("got %v and %v", first, other)
+			}
+			first = other
+		case <-time.After(time.Minute):
+			t.Fatal("it waits for the costly one")
+		}
 	}
 }
 

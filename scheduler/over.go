@@ -26,7 +26,7 @@ type API struct {
 }
 
 // New makes a scheduler over an API that the caller has, and does not run it. Call done
-// when it is not used any more. Errors are those of [Run].
+// when it is not used any more. Errors are those of [Run], and plugins may panic as there.
 func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, done func(), err error) {
 	s := o.newSetup()
 	defer func() {
@@ -34,6 +34,7 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 			s.host.Close()
 		}
 	}()
+	defer Recover(ctx, &err)
 	c := o.Config.forUs("")
 	if err := s.read(ctx, c); err != nil {
 		return nil, nil, err
@@ -64,5 +65,7 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 	if err != nil {
 		return nil, nil, c.locate(err, s.rejected)
 	}
+	catchPanics(sched)
+	o.bindHere(ctx, sched, api.Client)
 	return sched, func() { _ = sched.Profiles.Close(); s.host.Close() }, nil
 }

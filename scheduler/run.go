@@ -28,6 +28,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
+	// ExtenderBind lets extenders with a bindVerb bind pods. Else nothing is sent to it,
+	// and the scheduler binds: the extender's own cluster may be another than this one.
+	ExtenderBind bool
 	// Prepare, if set, gets the scheduler before it runs.
 	Prepare func(*scheduler.Scheduler) error
 	// Ready, if set, is called once the scheduler has seen the whole cluster
@@ -42,8 +45,10 @@ type Options struct {
 // It serves no port, elects no leader, keeps no compiled guest in a directory,
 // leaves flags and the set-up of klog to the process (and logs to the logger in
 // ctx, if there is one), and can be called again, even while another one runs. An
-// API server that can't be reached is not an error: the scheduler waits for it.
-func Run(ctx context.Context, o Options) error {
+// API server that can't be reached is not an error: the scheduler waits for it. A plugin
+// that panics costs its pod an error that names the plugin.
+func Run(ctx context.Context, o Options) (err error) {
+	defer Recover(ctx, &err)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := o.newSetup()
@@ -61,7 +66,8 @@ func Run(ctx context.Context, o Options) error {
 // Check returns the error of the configuration or of its guests with which [Run]
 // would end. It makes a scheduler, guests and all, and does not run it, so it needs no
 // cluster and contacts none.
-func Check(ctx context.Context, o Options) error {
+func Check(ctx context.Context, o Options) (err error) {
+	defer Recover(ctx, &err)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := o.newSetup()
@@ -105,6 +111,8 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 	if err != nil {
 		return nil, nil, c.locate(err, s.rejected)
 	}
+	catchPanics(sched)
+	o.bindHere(ctx, sched, cc.Client)
 	return cc, sched, nil
 }
 

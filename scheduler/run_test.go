@@ -24,7 +24,7 @@ import (
 )
 
 // patience is how long a condition may take on a machine that is busy building.
-const patience = time.Minute
+const patience = eventually.Patience
 
 // inProcess answers for a host that no resolver knows: with the guests as built,
 // and with those of tests.

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
@@ -88,12 +89,16 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 
 // noting makes a plugin, and keeps its error.
 func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
-	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-		made, err := factory(ctx, args, handle)
-		if err != nil {
-			s.rejected[profilePlugin{handle.ProfileName(), name}] = err
-		}
-		return made, err
+	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (made fwk.Plugin, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				err = panicked(klog.FromContext(ctx), "plugin "+name, "its factory", reason)
+			}
+			if err != nil {
+				s.rejected[profilePlugin{handle.ProfileName(), name}] = err
+			}
+		}()
+		return factory(ctx, args, handle)
 	}
 }
 

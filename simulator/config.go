@@ -57,6 +57,9 @@ type Config struct {
 	// ResultAnnotations writes the results of scheduling attempts to annotations of
 	// scheduled pods, as kube-scheduler-simulator does.
 	ResultAnnotations bool
+	// ExtenderBind lets extenders of the configuration bind pods, if they have a bindVerb.
+	// Else the simulator binds: they may have the rights to bind pods in a real cluster.
+	ExtenderBind bool
 	// Progress is called with each step as it begins. It may be nil.
 	Progress func(step string)
 	// Warnings gets a line for each thing that a person should know, such as what
@@ -103,6 +106,8 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 		"write the results of scheduling attempts to annotations of scheduled pods, as kube-scheduler-simulator does")
 	flags.BoolVar(&c.PodGroups, "pod-groups", false,
 		"serve PodGroups, and schedule their pods as one; needs Kubernetes 1.37; implied by a copy of a cluster that has some")
+	flags.BoolVar(&c.ExtenderBind, "extender-bind", false,
+		"send bind requests to extenders that have a bindVerb; only for an extender that binds pods in this cluster")
 	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
 	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 }

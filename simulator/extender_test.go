@@ -31,7 +31,7 @@ func TestAnExtenderThatFails(t *testing.T) {
 		return server.URL
 	}
 	for _, tc := range []struct{ name, url, want string }{
-		{"is down", "http://" + closedPort(t), "connection refused"},
+		{"is down", "http://" + closedPort, "connection refused"},
 		{"is slow past its timeout", answer(func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // or the end of the client goes unnoticed
 			<-r.Context().Done()

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a condition may take on a busy machine.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // eventually waits until a condition holds. It looks again whenever anything in
 // the simulator changes.

@@ -21,10 +21,11 @@ import (
 
 // schedulers are the one that runs, and what all that follow it have in common.
 type schedulers struct {
-	recorder   *recorder.Recorder
-	prepare    func(*scheduler.Scheduler)
-	plugins    frameworkruntime.Registry
-	kubeconfig string
+	recorder     *recorder.Recorder
+	prepare      func(*scheduler.Scheduler)
+	plugins      frameworkruntime.Registry
+	extenderBind bool
+	kubeconfig   string
 
 	applying sync.Mutex // while another takes over
 	mu       sync.Mutex // guards the rest
@@ -103,6 +104,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		tookOver = true
 		detach = s.recorder.Attach(sched, typed)
 		warnOfPatterns(sched, config)
+		s.warnOfBinders(sched, typed)
 		if s.prepare != nil {
 			s.prepare(sched)
 		}
@@ -118,6 +120,8 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 			Plugins:    s.plugins,
 			Prepare:    takeOver,
 			Ready:      func() { close(next.ready) },
+
+			ExtenderBind: s.extenderBind,
 		})
 		keep()
 		detach()
@@ -126,6 +130,16 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		}
 	}()
 	return next
+}
+
+// warnOfBinders names the extenders that are not asked to bind pods.
+func (s *Simulator) warnOfBinders(sched *scheduler.Scheduler, typed func(string) string) {
+	for _, extender := range sched.Extenders {
+		if extender.IsBinder() && !s.extenderBind {
+			s.warnings.say("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
+				"if it binds them in this one, start the simulator with --extender-bind", typed(extender.Name()))
+		}
+	}
 }
 
 // stopScheduler stops the scheduler, if one runs, and waits until it has ended.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/util/feature"
 
 	"wasmkwokwizardry.io/regex-scheduling/recorder"
@@ -22,6 +23,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/simulator/resultannotations"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/volumes"
 )
+
+// A panic on a goroutine of client-go, such as in an informer's handler of a plugin, is logged and
+// does not end the whole cluster. Package scheduler catches those in plugins' methods.
+func init() { utilruntime.ReallyCrash = false }
 
 // Simulator is a running cluster.
 type Simulator struct {
@@ -54,7 +59,8 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if cfg.DataDir != "" {
 		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
 	}
-	s.baseline.config, s.prepare, s.plugins = cfg.SchedulerConfig, cfg.Prepare, cfg.Plugins
+	s.baseline.config = cfg.SchedulerConfig
+	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)

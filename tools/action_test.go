@@ -58,7 +58,11 @@ func TestTheActionCommentsAndFails(t *testing.T) {
 	}{
 		{"a new comment", "echo \"$*\"", "", "--method POST repos/o/r/issues/7/comments", "compare --cluster c.yaml --a a.yaml --b b.yaml --pods all --fail-on lost,moved", 0},
 		{"the comment of before", "echo moved; exit 1", "42", "--method PATCH repos/o/r/issues/comments/42", "moved\n", 1},
-		{"no comparison", "echo 'side A: bad' >&2; exit 2", "", "--method POST", "There was no comparison:\n\n```\nside A: bad\n```", 2},
+		{"no comparison", "echo 'side A: bad' >&2; exit 2", "", "--method POST", "There was no comparison:\n\n```\nside A: bad\n```\n", 2},
+		{
+			"a key of a configuration that would end the code block", "printf 'unknown field \"a\n````\n[click](http://evil.example)\"\n' >&2; exit 2", "", "--method POST",
+			"\n```````\nunknown field \"a\n````\n[click](http://evil.example)\"\n```````\n", 2,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAction(t, "#!/bin/sh\n"+tt.simulator+"\n")

@@ -49,3 +49,28 @@ func TestTheTableForContributorsHasEachModule(t *testing.T) {
 		}
 	}
 }
+
+// TestTheModulesOfKubernetesHaveOneVersion fails where dependabot has raised
+// k8s.io/kubernetes: it does not touch what a module file replaces.
+func TestTheModulesOfKubernetesHaveOneVersion(t *testing.T) {
+	files, err := filepath.Glob("kubernetes/*.mod")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range append(files, "../go.mod") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kubernetes := regexp.MustCompile(`(?m)^\tk8s\.io/kubernetes v1\.(\S+)$`).FindSubmatch(text)
+		replaced := regexp.MustCompile(`(?m)=> (k8s\.io/\S+) v0\.(\S+)$`).FindAllSubmatch(text, -1)
+		if len(kubernetes) == 0 || len(replaced) < 30 {
+			t.Errorf("%s: Kubernetes is %q, and only %d modules are pinned with it", file, kubernetes, len(replaced))
+		}
+		for _, module := range replaced {
+			if string(module[2]) != string(kubernetes[1]) {
+				t.Errorf("%s: %s is v0.%s, and Kubernetes v1.%s: raise it by hand, as in CONTRIBUTING.md", file, module[1], module[2], kubernetes[1])
+			}
+		}
+	}
+}

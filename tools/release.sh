@@ -71,16 +71,28 @@ cp static/regex_v1.wasm static/regex_v2.wasm "$dist"
 (cd tools && go run ./krew "$tag" "$downloads" "$dist" ../LICENSE ../cmd/kubectl-regex/kubectl_complete-regex)
 make -s helm
 tools/chart.sh "$tag" "$registry" "$dist"
-make -s images REGISTRY="$registry" TAG="$tag" ARCH="amd64 arm64" IMAGE_FOLDER="$dist/images"
 
 (cd tools && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
-for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
-	[ -f "$program" ] || continue # of all these platforms
-	bill=$dist/sbom/$(basename "$program").cdx.json
+# bill writes what a program is made of, unless that is there.
+bill() {
+	local program=$1 bill=$dist/sbom/$2.cdx.json
+	[ ! -f "$bill" ] || return 0
 	"$dist/sbom/cyclonedx-gomod" bin -json -std -noserial -version "$tag" -output "$bill" "$program"
 	# The same bytes tomorrow, and where cyclonedx-gomod itself has others.
 	sed -i.bak -e '/^    "timestamp": /d' -e '/^        "hashes": \[/,/^        \],/d' "$bill"
 	rm "$bill.bak"
+}
+for minor in $minors; do # the chart and docs/deploy.md name these
+	make -s images REGISTRY="$registry" TAG="$tag" ARCH="amd64 arm64" KUBERNETES="$minor" IMAGE_FOLDER="$dist/images"
+	for image in "$dist"/images/*.tar; do
+		image=$(basename "$image" .tar)
+		for arch in amd64 arm64; do
+			bill "bin/linux-$arch/${image%-kubernetes-*}" "$image-linux-$arch"
+		done
+	done
+done
+for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
+	[ ! -f "$program" ] || bill "$program" "$(basename "$program")" # of all these platforms
 done
 rm "$dist/sbom/cyclonedx-gomod"
 

@@ -16,6 +16,9 @@ die() { echo "sign: $*" >&2; exit 1; }
 [ $# -gt 0 ] || die "no key; write make sign KEY=cosign.key, a file of cosign generate-key-pair, or a KMS that cosign knows"
 command -v cosign >/dev/null || die "cosign is not on PATH: https://docs.sigstore.dev/cosign/system_config/installation/"
 [ -f dist/SHA256SUMS ] || die "there is no release in dist/: make release TAG=v…"
+tag=$(sed -n 's/.*  regex-scheduling-\(.*\)\.tgz$/v\1/p' dist/SHA256SUMS) # of the chart's name
+commit=$(git rev-parse HEAD)
+[ "$(git rev-parse -q --verify "refs/tags/$tag^{commit}")" = "$commit" ] || die "the tag $tag of dist/ is not here, or not of this commit: git tag -a $tag, or git checkout $tag"
 key=$1
 case $key in *://*) ;; *) [ -f "$key" ] || die "there is no key $key"; key=$(cd "$(dirname "$key")" && pwd)/$(basename "$key") ;; esac
 shift
@@ -27,9 +30,9 @@ cat >"$provenance" <<END
 {
   "buildDefinition": {
     "buildType": "https://wasmkwokwizardry.io/regex-scheduling/make-release/v1",
-    "externalParameters": {"target": "release", "tag": "$(git tag --points-at HEAD | head -1)"},
+    "externalParameters": {"target": "release", "tag": "$tag"},
     "resolvedDependencies": [
-      {"uri": "git+$source", "digest": {"gitCommit": "$(git rev-parse HEAD)"}},
+      {"uri": "git+$source", "digest": {"gitCommit": "$commit"}},
       {"uri": "pkg:generic/$(go env GOVERSION)"}
     ]
   },

@@ -21,9 +21,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// never is for guests that are not asked again what they have answered.
-const never = 1 << 30
-
 // about is a pod whose annotation has a value.
 func about(name, value string) *v1.Pod {
 	p := pod(name)
@@ -55,13 +52,10 @@ type remembering struct {
 // openRemembering starts one whose series begin at zero, as openCounted does.
 func openRemembering(t *testing.T, guest string, args Args, nodes ...*v1.Node) *remembering {
 	t.Helper()
-	for _, series := range []interface{ Reset() }{answersTotal, violations, rememberedPods, rememberedBytes} {
+	for _, series := range []interface{ Reset() }{answersTotal, rememberedPods, rememberedBytes} {
 		series.Reset()
 	}
 	h := snapshot.Of(nodes...)
-	if args.RecheckEvery == 0 {
-		args.RecheckEvery = never
-	}
 	pl := openWith(t, guest, args, h)
 	return &remembering{pl, inside(pl), h}
 }
@@ -188,7 +182,7 @@ func TestNodesThatTheGuestCannotTellApartAreAskedAboutOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"),
 		inZone("d", "east"), nodesNamed("west")[0])
 	before := r.asked(t)
-	if passing, named, _ := r.cycle(t, pod("web")); passing != "b west" || !named {
+	if passing, named, _ := r.cycle(t, pod("web")); passing != "b" || !named {
 		t.Errorf("passing %q, named: %v", passing, named)
 	}
 	if n := r.asked(t) - before; n != 3 {
@@ -263,77 +257,6 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	}
 }
 
-func TestPreScoreThatAsksWhoPassedIsNotRemembered(t *testing.T) {
-	r := openRemembering(t, "decides_by_passed", Args{}, nodesNamed("n1")...)
-	for _, passed := range [][]fwk.NodeInfo{nil, r.Nodes, nil} {
-		state := framework.NewCycleState()
-		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, pod("web"), r.Nodes)
-		status := r.Plugin.(fwk.PreScorePlugin).PreScore(t.Context(), state, pod("web"), passed)
-		if status.IsSkip() != (len(passed) == 0) {
-			t.Errorf("%d nodes: %v", len(passed), status)
-		}
-	}
-}
-
-func TestAGuestThatAnswersOtherwiseIsNamedAndRememberedNoMore(t *testing.T) {
-	r := openRemembering(t, "decides_by_turn", Args{RecheckEvery: 1, Instances: 1}, nodesNamed("n1", "n2", "n3", "n4")...)
-	log := logged(t, func() {
-		for range 2 {
-			r.cycle(t, pod("web"))
-		}
-	})
-	for _, want := range []string{"decides by more than it declares", t.Name(), `pod="web"`, `node="n2"`, "Success", "Unschedulable", "node.metadata.name"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the log lacks %q: %s", want, log)
-		}
-	}
-	if n, _ := testutil.GetCounterMetricValue(r.p.metrics.violations); n != 1 {
-		t.Errorf("counted %v times", n)
-	}
-	if r.p.answers.About(pod("web"), r.Nodes) != nil {
-		t.Error("it is remembered still")
-	}
-	if _, status := r.p.SignPod(t.Context(), pod("web")); status.IsSuccess() {
-		t.Error("its pods are signed still")
-	}
-}
-
-// For nodes that are not named no Filter is called, so they are rechecked apart; and for a
-// pod that is rejected nothing else ever would be.
-func TestNodesThatAreNotNamedAreRechecked(t *testing.T) {
-	for _, tt := range []struct {
-		nodes  string
-		before string // the nodes that pass in the first cycle
-		args   Args
-	}{
-		{"n1 n2 n3", "", Args{Instances: 1}},
-		{"n1 n2 n3 n4 n5", "n4 n5", Args{Instances: 1, RecheckEvery: 1}},
-	} {
-		r := openRemembering(t, "decides_by_late", tt.args, nodesNamed(strings.Fields(tt.nodes)...)...)
-		for _, want := range []string{tt.before, tt.nodes} {
-			if passing, _, _ := r.cycle(t, pod("web")); passing != want {
-				t.Errorf("%s: passing %q, want %q", tt.nodes, passing, want)
-			}
-		}
-		if hint := r.hint(t, added, pod("web"), nil, nodesNamed("n1")[0]); hint != fwk.Queue {
-			t.Errorf("%s: %v, though nobody knows what can help", tt.nodes, hint)
-		}
-	}
-}
-
-func TestAPodThatIsSkippedIsRecheckedToo(t *testing.T) {
-	pl, p, _ := openStatic(t, "regex_v2.wasm", Args{RecheckEvery: 2})
-	p.Annotations = nil
-	rechecked := inside(pl).metrics.rechecked
-	before, _ := testutil.GetCounterMetricValue(rechecked)
-	for range 400 {
-		preFilter(t.Context(), pl, framework.NewCycleState(), p)
-	}
-	if after, err := testutil.GetCounterMetricValue(rechecked); after-before < 100 || after-before > 300 || err != nil {
-		t.Errorf("rechecked %v times of 400, want about 200; %v", after-before, err)
-	}
-}
-
 func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
 	for _, tt := range []struct {
 		hook abi.Hook
@@ -396,7 +319,7 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 	for i := range 200 {
 		names = append(names, fmt.Sprintf("%c-%d", "nm"[i%2], i))
 	}
-	r := openRemembering(t, "decides_by", Args{RecheckEvery: 7}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
 	for round := range 20 {
 		state := framework.NewCycleState()
 		p := about("web", fmt.Sprint(round/2))

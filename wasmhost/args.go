@@ -47,9 +47,6 @@ type Args struct {
 	// AnswersLimit bounds what the host remembers of the answers of a guest that
 	// declares what it decides by, in bytes. Zero is DefaultAnswers.
 	AnswersLimit resource.Quantity `json:"answersLimit,omitzero"`
-	// RecheckEvery is of how many remembered answers one is asked again, to find a
-	// guest that decides by more than it declares. Zero is DefaultRecheck.
-	RecheckEvery int `json:"recheckEvery,omitempty"`
 	// Instances is 1 where the guest must never run twice at the same time. Zero
 	// leaves it to the host to find out.
 	Instances int `json:"instances,omitempty"`
@@ -94,7 +91,6 @@ const (
 // Defaults of fields.
 const (
 	DefaultAnswers     = 64 << 20 // bytes
-	DefaultRecheck     = 100_000
 	DefaultCallTimeout = time.Second
 )
 
@@ -102,8 +98,6 @@ const (
 var NoCallTimeout = metav1.Duration{Duration: -1}
 
 func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
-
-func (a Args) recheckEvery() int { return cmp.Or(a.RecheckEvery, DefaultRecheck) }
 
 // callTimeout is zero where calls are not bounded.
 func (a Args) callTimeout() time.Duration {
@@ -219,7 +213,6 @@ func (a Args) validate() error {
 	refuse(!within(a.GuestSizeLimit, 0, MaxGuestSize), "guestSizeLimit", "%s, but goes up to 1Gi", &a.GuestSizeLimit)
 	refuse(!a.MemoryLimit.IsZero() && !within(a.MemoryLimit, MinMemory, MaxMemory), "memoryLimit", "%s, but goes from 64Ki to 4Gi", &a.MemoryLimit)
 	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or omitted for 64Mi", &a.AnswersLimit)
-	refuse(a.RecheckEvery < 0 || a.RecheckEvery > math.MaxInt32, "recheckEvery", "%d, but must be above 0, or omitted for %d", a.RecheckEvery, DefaultRecheck)
 	refuse(a.FailurePolicy != "" && a.FailurePolicy != FailurePolicyFail && a.FailurePolicy != FailurePolicyIgnore,
 		"failurePolicy", "%q, but must be Fail or Ignore", a.FailurePolicy)
 	refuse(a.Instances < 0 || a.Instances > 1, "instances", "%d, but must be 1, or 0 for as many as the guest allows", a.Instances)

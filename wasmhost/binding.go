@@ -2,6 +2,8 @@ package wasmhost
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -49,8 +51,12 @@ func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.P
 }
 
 // Permit implements fwk.PermitPlugin. It is the last call of the scheduling
-// cycle.
+// cycle. A pod for whose instance there is no room is tried again later.
 func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.Status, time.Duration) {
+	if held := h.p.pool.boundMemory.Load(); held >= maxBoundMemory {
+		return fwk.AsStatus(fmt.Errorf("wasm: pods between permit and binding hold %d bytes in instances of the guest, and at most %d are taken: "+
+			"the pod is tried again when some are bound", held, maxBoundMemory)), 0
+	}
 	v, status := h.ask(state, pod, node, abi.Permit)
 	h.bind(state, pod)
 	return status, time.Duration(uint32(v.Number)) * time.Millisecond
@@ -66,10 +72,18 @@ func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if skip := h.skipUnless(abi.Bind); skip != nil {
 		return skip
 	}
+	guest := h.p.guest
+	if !guest.Active.Has(abi.Bind) && guest.Constants[abi.Bind].Code == int32(fwk.Success) {
+		return fwk.AsStatus(errBindsNothing)
+	}
 	h.bind(state, pod)
 	_, status := h.ask(state, pod, node, abi.Bind)
 	return status
 }
+
+// errBindsNothing is about a guest as upstream's SDK makes them, of which bind is not implemented.
+var errBindsNothing = errors.New("wasm: bind only answers Success, and so binds no pod: enable a plugin that binds, such as DefaultBinder, before this one, " +
+	"or have bind return Skip")
 
 // Unreserve implements fwk.ReservePlugin. It ends the pod's pass.
 func (h bindingHooks) Unreserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) {

@@ -116,6 +116,43 @@ func TestAPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
 	}
 }
 
+func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
+	guest := open(t, "remember_permit").(binder)
+	inside(guest).pool.boundMemory.Store(maxBoundMemory - 1)
+	first := begins(t, guest, "first.")
+	state, second := framework.NewCycleState(), pod("second")
+	preFilter(t.Context(), guest, state, second)
+	guest.Reserve(t.Context(), state, second, "n")
+	if status, wait := guest.Permit(t.Context(), state, second, "n"); status.Code() != fwk.Error || wait != 0 || !strings.Contains(status.Message(), "at most 1073741824 are taken") {
+		t.Errorf("no room: %v, %s", status, wait)
+	}
+	guest.Unreserve(t.Context(), state, second, "n")
+	if got := first.preBind(); got != "first.RPB" {
+		t.Errorf("the pod that has the room: %q", got)
+	}
+	first.postBind()
+	if got := begins(t, guest, "third.").preBind(); got != "third.RPB" {
+		t.Errorf("when there is room again: %q", got)
+	}
+}
+
+func TestPodsThatWaitInPermitAloneHoldNoInstance(t *testing.T) {
+	guest := open(t, "filter_permit_active").(binder)
+	for i := range 100 {
+		begins(t, guest, fmt.Sprint("p", i))
+	}
+	if n := inside(guest).pool.watchdog.count(); n != 1 {
+		t.Errorf("%d instances", n)
+	}
+}
+
+func TestBindThatOnlyAnswersSuccessIsAnError(t *testing.T) {
+	guest, p, _ := openStatic(t, "regex_v1.wasm", Args{})
+	if status := guest.(fwk.BindPlugin).Bind(t.Context(), framework.NewCycleState(), p, "n"); status.Code() != fwk.Error || !strings.Contains(status.Message(), "bind only answers Success") {
+		t.Errorf("got %v", status)
+	}
+}
+
 // taken is how many instances are a pod's own.
 func (p *pool) taken() (n int) {
 	for range p.bound.Range {

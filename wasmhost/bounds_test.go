@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,8 @@ import (
 // generous starts a guest that hands over bytes, a text repeated.
 func generous(t *testing.T, h *handle, function string, times, size int, text string) fwk.Plugin {
 	t.Helper()
-	return openWith(t, "generous", Args{GuestConfig: fmt.Sprintf("%s%d,%d:%s", function, times, size, text)}, h)
+	args := Args{GuestConfig: fmt.Sprintf("%s%d,%d:%s", function, times, size, text), CallTimeout: metav1.Duration{Duration: time.Minute}} // 200 MiB take long on a busy machine
+	return openWith(t, "generous", args, h)
 }
 
 func TestWhatAGuestHandsOverIsBounded(t *testing.T) {

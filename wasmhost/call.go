@@ -59,10 +59,24 @@ func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
 		return nil
 	case v.Code < 0 || v.Code > int32(fwk.Pending):
 		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
+	case !mayReturn(hook, fwk.Code(v.Code)):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, %s, which is not for this hook", hook, v.Code, fwk.Code(v.Code)))
 	case v.Reasons == nil:
 		v.Reasons = noReason
 	}
 	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
+}
+
+// mayReturn reports whether the framework takes a code from a hook. It finds no error in one
+// that it does not expect.
+func mayReturn(hook abi.Hook, code fwk.Code) bool {
+	switch code {
+	case fwk.Wait:
+		return hook == abi.Permit
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind
+	}
+	return true
 }
 
 var noReason = []string{""}
@@ -73,27 +87,9 @@ var noReason = []string{""}
 func (c *cycle) ask(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
 	s := c.slot()
 	defer c.plugin.pool.unlock(s)
-	v, err := c.askIn(s, hook, in, note)
+	out, err := c.call(s, hook, in)
 	if err != nil {
 		c.fail(err) // before a call that waits for the slot has it
-	}
-	return v, err
-}
-
-// try is ask, but the cycle goes on after an error.
-func (c *cycle) try(hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
-	s := c.slot()
-	defer c.plugin.pool.unlock(s)
-	return c.askIn(s, hook, in, note)
-}
-
-// askIn asks the instance of a locked slot.
-func (c *cycle) askIn(s *slot, hook abi.Hook, in abi.In, note func(*instance, *abi.Out)) (abi.Verdict, error) {
-	if err := c.enter(s, hook); err != nil {
-		return abi.Verdict{}, err
-	}
-	out, err := s.call(c, hook, in)
-	if err != nil {
 		return abi.Verdict{}, err
 	}
 	if note != nil {
@@ -101,6 +97,13 @@ func (c *cycle) askIn(s *slot, hook abi.Hook, in abi.In, note func(*instance, *a
 	}
 	c.plugin.pool.countMemory(s.instance)
 	return out.Verdict, nil
+}
+
+func (c *cycle) call(s *slot, hook abi.Hook, in abi.In) (*abi.Out, error) {
+	if err := c.enter(s, hook); err != nil {
+		return nil, err
+	}
+	return s.call(c, hook, in)
 }
 
 // enter prepares a locked slot for a call in a cycle: its instance has then seen what comes

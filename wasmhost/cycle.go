@@ -30,8 +30,6 @@ type pass struct {
 	excluded string
 	// rejected is true of a pod that PreFilter has rejected for all nodes.
 	rejected bool
-	// view is what the guest may ask outside of a scheduling cycle; else it is nil.
-	view abi.Scheduler
 	// hint is true of a pass that only finds out whether an event helps the pod.
 	hint bool
 
@@ -40,8 +38,15 @@ type pass struct {
 	encodeErr error
 }
 
+// Marshal implements abi.Message. It encodes what the guest may see of the pod.
 func (p *pass) Marshal() ([]byte, error) {
-	p.once.Do(func() { p.encoded, p.encodeErr = p.pod.Marshal() })
+	p.once.Do(func() {
+		pod := p.pod
+		if p.plugin.answers != nil {
+			pod = &v1.Pod{ObjectMeta: declaredMeta(p.plugin.decidesBy.Pod, &pod.ObjectMeta)}
+		}
+		p.encoded, p.encodeErr = pod.Marshal()
+	})
 	return p.encoded, p.encodeErr
 }
 

@@ -178,7 +178,7 @@ func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 }
 
 func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
-	p := &pass{pod: pod("web")}
+	p := &pass{plugin: &plugin{}, pod: pod("web")}
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

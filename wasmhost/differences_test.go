@@ -27,6 +27,14 @@ var differences = []difference{
 		want: `.*: panic`, got: `.*: Error, "wasm: \w+ returned the status code 7, which does not exist"(; .*)?`,
 	},
 	{
+		why:  "a status code that a hook may not return would be an error without a cause, or none",
+		want: `\w+ .*: (Wait|Skip)(, ".*")?(; .*)?`, got: `\w+ .*: Error, "wasm: \w+ returned the status code (4, Wait|5, Skip), which is not for this hook"(; .*)?`,
+	},
+	{
+		why:  "a node that does not exist is not nominated",
+		want: `postfilter .*: Success; nominates "node-1" in mode 1`, got: `postfilter .*: Unschedulable, "wasm: postfilter nominated the node .*, which does not exist"`,
+	},
+	{
 		why:  "scores that are too few, or no scores, would end the scheduler",
 		want: `normalizescore .*: panic`, got: `normalizescore .*: Error, (a trap|"wasm: normalizescore returned 1 scores for 2 nodes"); .*`,
 	},

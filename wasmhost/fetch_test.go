@@ -26,7 +26,7 @@ func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		want    string
 	}{
 		{http.NotFound, "the server answered 404 Not Found"},
-		{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00asm")) }, "wasm: error compiling guest: invalid version header"},
+		{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00asm")) }, "wasm: guest is refused: it is no WebAssembly module of version 1"},
 	} {
 		guestURL := serve(t, tt.handler)
 		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})

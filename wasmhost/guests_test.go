@@ -1,9 +1,11 @@
 package wasmhost
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,10 +43,13 @@ func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
 	return openWith(t, guest, args, nil)
 }
 
+// openWith starts a guest of the tests. A test that says no callTimeout is not about it,
+// and a busy machine may take longer for a call than the default.
 func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plugin {
 	t.Helper()
 	h := &Host{}
 	t.Cleanup(func() { h.Close() })
+	args.CallTimeout.Duration = cmp.Or(args.CallTimeout.Duration, time.Minute)
 	args.GuestURL = "file://" + guests + guest + ".wasm"
 	pl, err := h.open(t.Context(), t.Name(), args, handle)
 	if err != nil {

@@ -119,7 +119,7 @@ func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
 	if time.Since(time.Unix(0, h.failed.Load())) < afterFailure {
 		return false
 	}
-	c := &cycle{pass: &pass{plugin: h.plugin, pod: pod, hint: true, view: nodeView{h.plugin.bindingView, node}}}
+	c := &cycle{pass: &pass{plugin: h.plugin, pod: pod, hint: true}}
 	if c.known = h.plugin.answers.About(pod, nil); c.known == nil {
 		return false
 	}
@@ -129,7 +129,7 @@ func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
 		rejected, known = h.rejection(c.known, node)
 	}
 	if !known && h.plugin.guest.Active.Has(abi.Filter) {
-		_, _ = c.learn(abi.Filter, node.Name, c.known.NumberOf(node))
+		_, _ = c.learn(abi.Filter, node, c.known.NumberOf(node))
 		rejected, known = h.rejection(c.known, node)
 	}
 	if !known {

@@ -10,8 +10,6 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 func TestANodeThatPreFilterNamesWakesThePod(t *testing.T) {
@@ -50,21 +48,19 @@ func TestAHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
 	}
 }
 
-// slow makes decides_by_slow so.
-type slow struct {
-	abi.Scheduler
-	call func()
-}
-
-func (s slow) Nodes() (abi.Message, error) {
-	s.call()
-	return &v1.NodeList{}, nil
+// slow opens decides_by_slow, which calls a function for each verdict.
+func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering {
+	r := openRemembering(t, "decides_by_slow", args, nodes...)
+	s := r.p.pool.lock()
+	defer r.p.pool.unlock(s)
+	s.drop() // an instance has the settings of its start
+	r.p.pool.settings.Log = func(int32, string, []string) { call() }
+	return r
 }
 
 // The queue waits for the first pod's answer, and for no further one's.
 func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
-	r := openRemembering(t, "decides_by_slow", Args{})
-	r.p.bindingView = slow{r.p.bindingView, func() { time.Sleep(hintTime) }}
+	r := slow(t, Args{}, func() { time.Sleep(hintTime) })
 	began := time.Now()
 	woken := make(chan string, 100)
 	r.Activated = func(p *v1.Pod) { woken <- p.Name }
@@ -140,9 +136,10 @@ func TestAllCallsOfACycleAreBounded(t *testing.T) {
 		{"calls that take nearly all of it", 3, 2, 14},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := openRemembering(t, "decides_by_slow", Args{CallTimeout: NoCallTimeout}, nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
+			var r *remembering
 			calls := 0
-			r.p.cycleView = slow{r.p.cycleView, func() { calls++; r.p.pool.watchdog.looks.Add(tt.looks) }}
+			r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.looks.Add(tt.looks) },
+				nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
 			state, p := framework.NewCycleState(), about("web", "x")
 			if _, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() || calls != tt.before {
 				t.Errorf("PreFilter: %v, after %d calls", status, calls)

@@ -92,6 +92,9 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	nominated := ""
 	in := abi.In{Statuses: func() any { return codesOf(nodes) }}
 	v, status := c.decide(abi.PostFilter, in, func(_ *instance, out *abi.Out) { nominated = out.NominatedNode })
+	if nominated != "" && !f.p.hasNode(nominated) {
+		return nil, fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf("wasm: postfilter nominated the node %q, which does not exist", nominated))
+	}
 	if status.IsSuccess() && nominated == "" {
 		status = fwk.NewStatus(fwk.Unschedulable)
 	}
@@ -101,6 +104,15 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{
 		NominatedNodeName: nominated, NominatingMode: fwk.NominatingMode(v.Number),
 	}}, status
+}
+
+// hasNode reports whether there is a node in this scheduling cycle.
+func (p *plugin) hasNode(name string) bool {
+	if p.handle == nil {
+		return true
+	}
+	_, err := p.handle.SnapshotSharedLister().NodeInfos().Get(name)
+	return err == nil
 }
 
 // explain says why nodes were excluded, if some were: the scheduler has no reason
@@ -191,9 +203,6 @@ func namesOf(nodes []fwk.NodeInfo) []string {
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	if p.answers == nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
-	}
-	if p.answers.Off() {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "contract violation: the guest decides by more than it declares")
 	}
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {

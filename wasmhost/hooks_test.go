@@ -2,11 +2,14 @@ package wasmhost
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
 func TestPostFilterSucceedsOnlyWithANomination(t *testing.T) {
@@ -36,6 +39,28 @@ func TestPostFilterSucceedsOnlyWithANomination(t *testing.T) {
 				t.Errorf("nominated %+v", result.NominatingInfo)
 			}
 		})
+	}
+}
+
+func TestPostFilterNominatesOnlyANodeThatExists(t *testing.T) {
+	for name, code := range map[string]fwk.Code{"node-1": fwk.Success, "node-2": fwk.Unschedulable} {
+		pl := openWith(t, "echo_result", Args{GuestConfig: name}, snapshot.Of(nodesNamed("node-1")...))
+		state, p := framework.NewCycleState(), pod("web")
+		preFilter(t.Context(), pl, state, p)
+		result, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
+		if status.Code() != code || !status.IsSuccess() && (result != nil || !strings.Contains(status.Message(), `"node-2", which does not exist`)) {
+			t.Errorf("%s: %v, %v", name, result, status)
+		}
+	}
+}
+
+// The framework wraps the error of such a status, which has none.
+func TestStatusCodeThatAHookMayNotReturnIsNamed(t *testing.T) {
+	for config, want := range map[string]string{"4": "wasm: filter returned the status code 4, Wait", "5": "wasm: filter returned the status code 5, Skip"} {
+		pl := openWith(t, "echo_result", Args{GuestConfig: config}, nil)
+		if status := schedule(t.Context(), pl, pod("web"), "n")[0]; status.Code() != fwk.Error || !strings.Contains(status.AsError().Error(), want) {
+			t.Errorf("code %s: %v", config, status)
+		}
 	}
 }
 

@@ -17,8 +17,8 @@
 // the scheduling cycle that it is called for: the host repeats PreFilter, PreScore,
 // AddPod and RemovePod for one that has not.
 //
-// A guest that declares the fields by which it decides is asked once for each
-// combination of their values. A call that traps, or that lasts longer than
+// A guest that declares the fields by which it decides sees nothing else, and is asked once
+// for each combination of their values. A call that traps, or that lasts longer than
 // [Args.CallTimeout], costs its pod an Error. The host drops the instance, and the
 // next call gets another.
 package wasmhost

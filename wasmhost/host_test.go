@@ -145,7 +145,6 @@ func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
 	h := &Host{}
 	defer h.Close()
 	for field, args := range map[string]Args{
-		"recheckEvery": {RecheckEvery: 1 << 32},
 		"memoryLimit":  {MemoryLimit: quantity(-1)},
 		"answersLimit": {AnswersLimit: quantity(-1)},
 		"instances":    {Instances: 2},

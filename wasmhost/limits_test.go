@@ -3,9 +3,7 @@ package wasmhost
 import (
 	"strings"
 	"testing"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
@@ -44,9 +42,9 @@ func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
 }
 
 func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
-	pl := openWith(t, "endless", Args{CallTimeout: metav1.Duration{Duration: 50 * time.Millisecond}}, nil)
+	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
 	got := schedule(t.Context(), pl, pod("endless"), "quick", "endless")
-	if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 50ms" {
+	if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 300ms" {
 		t.Errorf("got %v", got)
 	}
 	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {

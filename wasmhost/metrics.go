@@ -22,8 +22,7 @@ var (
 	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
 	replacements    = newCounter("wasm_guest_replacements_total", "Number of instances of a Wasm guest that were made in place of one that trapped.")
 	skipped         = newCounter("wasm_guest_skipped_total", "Number of attempts to schedule a pod that went on without a Wasm guest that had failed, by failurePolicy: Ignore.")
-	answersTotal    = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, remembered, or rechecked, which is remembered and asked again.", "from")
-	violations      = newCounter("wasm_contract_violations_total", "Number of times that a Wasm guest answered the same question in another way, after which nothing is remembered of it.")
+	answersTotal    = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, or remembered.", "from")
 	rememberedPods  = newGauge("wasm_remembered_entries", "Number of combinations of values of pods' fields for which answers of a Wasm guest are remembered.")
 	rememberedBytes = newGauge("wasm_remembered_bytes", "Memory that remembered answers of a Wasm guest take.")
 )
@@ -47,9 +46,9 @@ func registered[M metrics.Registerable](metric M) M {
 
 // answerMetrics are the series of one plugin's answers.
 type answerMetrics struct {
-	asked, remembered, rechecked, violations metrics.CounterMetric
-	entries, bytes                           metrics.GaugeMetric
-	had                                      struct{ entries, bytes float64 }
+	asked, remembered metrics.CounterMetric
+	entries, bytes    metrics.GaugeMetric
+	had               struct{ entries, bytes float64 }
 
 	// recalled counts remembered answers, of which there are many at a time, until
 	// flush adds them to the metric.
@@ -60,8 +59,6 @@ func answerMetricsOf(plugin string) *answerMetrics {
 	return &answerMetrics{
 		asked:      answersTotal.WithLabelValues(plugin, "asked"),
 		remembered: answersTotal.WithLabelValues(plugin, "remembered"),
-		rechecked:  answersTotal.WithLabelValues(plugin, "rechecked"),
-		violations: violations.WithLabelValues(plugin),
 		entries:    rememberedPods.WithLabelValues(plugin),
 		bytes:      rememberedBytes.WithLabelValues(plugin),
 	}

@@ -1,12 +1,10 @@
 package wasmhost
 
 import (
-	"math/rand/v2"
 	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
@@ -18,14 +16,12 @@ func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.
 		return result, nil
 	}
 	passing := c.known.Passing()
-	if passing != nil {
-		c.recheckRejected(passing)
-	} else {
+	if passing == nil {
 		c.askAboutUnknown()
 		passing = c.known.Passing()
 	}
 	switch {
-	case passing == nil || c.plugin.answers.Off():
+	case passing == nil:
 		return result, nil
 	case passing.Nodes == 0:
 		c.rejected = true
@@ -38,28 +34,6 @@ func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.
 		return passing.Result, nil
 	}
 	return result.Merge(passing.Result), nil
-}
-
-// recheckRejected asks again about one of the nodes that are not named: no Filter is called
-// for them. It does so as often as Filter would for all of them. For a pod that is rejected,
-// it always does so: nothing else would find a contract violation.
-func (c *cycle) recheckRejected(passing *naming.Named) {
-	nodes := c.known.Len()
-	rejected := nodes - passing.Nodes
-	switch {
-	case rejected == 0 || passing.Nodes > 0 && passing.Result == nil: // each has its Filter
-		return
-	case passing.Nodes > 0 && !c.plugin.answers.Recheck(rejected), !c.known.MayRecheck():
-		return
-	}
-	first := rand.IntN(nodes)
-	for i := range nodes {
-		name, node := c.known.At((first + i) % nodes)
-		if v, _ := c.known.Get(abi.Filter, node); v.Code != 0 {
-			c.recheck(abi.Filter, name, answers.PreFilter{Verdict: v})
-			return
-		}
-	}
 }
 
 // PreFilter asks a guest about so many nodes that Filter may not come to, and about more for
@@ -77,14 +51,13 @@ func (c *cycle) askAboutUnknown() {
 		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
 			break
 		}
-		name, node := c.known.At(place)
-		v, err := c.ask(abi.Filter, abi.In{NodeName: name}, nil)
+		node, number := c.known.At(place)
+		v, err := c.ask(abi.Filter, onNode(node), nil)
 		if err != nil || fwk.Code(v.Code) == fwk.Error {
 			break
 		}
-		c.plugin.metrics.asked.Inc()
-		if worthKeeping(abi.Filter, v) {
-			verdicts[node] = v
+		if c.counted(abi.Filter, v) {
+			verdicts[number] = v
 		}
 	}
 	c.known.Put(abi.Filter, verdicts)

@@ -41,6 +41,7 @@ type plugin struct {
 	metrics   *answerMetrics
 
 	pool      *pool
+	log       *guestLog
 	hints     hints
 	last      atomic.Pointer[begun]
 	beginning sync.Mutex
@@ -61,13 +62,16 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	timeout := args.callTimeout()
 	p := &plugin{
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
-		ctx: context.WithoutCancel(ctx), key: naming.Key(name),
+		ctx: context.WithoutCancel(ctx), key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
 	}
 	p.hints.plugin = p
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
 		name: p.name, url: p.url, guest: guest, ctx: p.ctx,
-		settings: abi.Settings{Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: logGuest, CallTimeout: timeout},
+		settings: abi.Settings{
+			Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: p.log.write,
+			CallTimeout: timeout, Repeatable: p.notRemembered == "",
+		},
 	}
 	p.pool.fill(p.sharing.instances())
 	for _, counter := range []*metrics.CounterVec{traps, replacements, skipped} {
@@ -102,7 +106,7 @@ func (p *plugin) startFirst() error {
 	}
 	if p.notRemembered == "" {
 		p.metrics = answerMetricsOf(p.name)
-		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), p.metrics.size)
+		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err
@@ -118,9 +122,10 @@ func (p *plugin) Close() error {
 	}
 	p.host.forget(p)
 	if p.answers != nil {
-		p.answers.Stop()
+		p.answers.Close()
 	}
 	p.stop()
+	defer p.log.close()
 	if !p.pool.end() {
 		return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
 	}

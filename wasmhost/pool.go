@@ -24,11 +24,15 @@ type pool struct {
 	free    []*slot // the one that was used last at the end: its instance has seen most of the cycle
 	waiting int     // goroutines that found no slot free
 
-	bound    sync.Map       // of pods in permit or binding, by UID: the *slot
-	spare    chan *instance // that such pods no longer need
-	watchdog watchdog
-	closed   atomic.Bool
+	bound       sync.Map       // of pods in permit or binding, by UID: the *slot
+	boundMemory atomic.Int64   // of their instances, when they became the pods', in bytes
+	spare       chan *instance // that such pods no longer need
+	watchdog    watchdog
+	closed      atomic.Bool
 }
+
+// maxBoundMemory bounds the memory of instances that are pods' own, from permit on.
+const maxBoundMemory = 1 << 30
 
 // maxSpare is how many instances are kept for pods to come.
 const maxSpare = 8
@@ -88,7 +92,8 @@ func (p *pool) bind(pod types.UID, s *slot) {
 	if _, ok := p.bound.Load(pod); ok || s.instance == nil {
 		return
 	}
-	p.bound.Store(pod, &slot{pool: p, instance: s.instance, bound: new(sync.Mutex)})
+	p.bound.Store(pod, &slot{pool: p, instance: s.instance, bound: new(sync.Mutex), counted: int64(s.instance.memory)})
+	p.boundMemory.Add(int64(s.instance.memory))
 	s.instance = nil
 }
 
@@ -101,6 +106,7 @@ func (p *pool) release(pod types.UID) {
 	}
 	defer p.unlock(s)
 	p.bound.Delete(pod)
+	p.boundMemory.Add(-s.counted)
 	if s.instance == nil {
 		return
 	}

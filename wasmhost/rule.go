@@ -20,8 +20,8 @@ const (
 	// there for the next: scores may count what Filter has seen, and who acts twice
 	// through the scheduler's handle has acted wrongly.
 	single
-	// perPod guests take part in permit or binding. As single, but after a pod's
-	// Permit its instance stays with it until it is bound or given back.
+	// perPod guests take part in binding. As single, but after a pod's Permit its
+	// instance stays with it until it is bound or given back.
 	perPod
 )
 
@@ -29,10 +29,10 @@ const (
 func sharingOf(guest *abi.Guest, args Args) (is sharing, why string) {
 	active := guest.Active
 	switch {
-	case active.Has(abi.Permit, abi.PreBind, abi.Bind, abi.PostBind):
-		return perPod, "it takes part in permit or binding"
-	case active.Has(abi.Reserve, abi.Unreserve):
-		return single, "it takes part in reserve"
+	case active.Has(abi.PreBind, abi.Bind, abi.PostBind):
+		return perPod, "it takes part in binding"
+	case active.Has(abi.Reserve, abi.Unreserve, abi.Permit):
+		return single, "it takes part in reserve or permit"
 	case guest.UsesHandle:
 		return single, "it acts on the scheduler through its handle"
 	case args.Instances == 1:

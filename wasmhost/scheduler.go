@@ -1,15 +1,10 @@
 package wasmhost
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	corelisters "k8s.io/client-go/listers/core/v1"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
@@ -25,11 +20,11 @@ type cycleView struct {
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
-func (v cycleView) Node(name string) abi.Message {
+func (v cycleView) Node(name string) (abi.Message, error) {
 	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
-		return info.Node()
+		return info.Node(), nil
 	}
-	return nil
+	return nil, nil
 }
 
 func (v cycleView) Nodes() (abi.Message, error) {
@@ -49,7 +44,7 @@ func listOf(nodes []*v1.Node) *v1.NodeList {
 	return list
 }
 
-func (v cycleView) ImageStates(name string) any { return imageStates(v.nodes(), name) }
+func (v cycleView) ImageStates(name string) (any, error) { return imageStates(v.nodes(), name), nil }
 
 func imageStates(nodes fwk.NodeInfoLister, name string) map[string]*fwk.ImageStateSummary {
 	if info, err := nodes.Get(name); err == nil {
@@ -105,11 +100,11 @@ func nodeLister(handle fwk.Handle) (nodes corelisters.NodeLister) {
 	return handle.SharedInformerFactory().Core().V1().Nodes().Lister()
 }
 
-func (v bindingView) Node(name string) abi.Message {
+func (v bindingView) Node(name string) (abi.Message, error) {
 	if node, err := v.nodes.Get(name); err == nil {
-		return node
+		return node, nil
 	}
-	return nil
+	return nil, nil
 }
 
 func (v bindingView) Nodes() (abi.Message, error) {
@@ -117,51 +112,7 @@ func (v bindingView) Nodes() (abi.Message, error) {
 	return listOf(nodes), err
 }
 
-func (v bindingView) ImageStates(name string) any {
-	nodes, _ := v.nodes.List(labels.Everything())
-	return imageStates(cache.NewSnapshot(nil, nodes), name)
-}
-
-// nodeView is a view in which one node is as it is given.
-type nodeView struct {
-	abi.Scheduler
-	node *v1.Node
-}
-
-func (v nodeView) Node(name string) abi.Message {
-	if name == v.node.Name {
-		return v.node
-	}
-	return v.Scheduler.Node(name)
-}
-
-// logGuest writes what a guest logs.
-func logGuest(severity int32, msg string, kvs []string) {
-	var values []any
-	for _, v := range kvs {
-		values = append(values, v)
-	}
-	switch {
-	case severity < abi.SeverityWarning && kvs == nil:
-		klog.Info(msg)
-	case severity < abi.SeverityWarning:
-		klog.InfoS(msg, values...)
-	case severity < abi.SeverityError:
-		klog.Warning(msg + inPairs(kvs)) // klog has no structured warnings
-	case kvs == nil:
-		klog.Error(msg) // of the severity fatal, too: no guest ends the scheduler
-	default:
-		klog.ErrorS(nil, msg, values...)
-	}
-}
-
-// inPairs writes keys and values as klog does.
-func inPairs(kvs []string) string {
-	var b strings.Builder
-	for pair := range slices.Chunk(kvs, 2) {
-		if len(pair) == 2 {
-			fmt.Fprintf(&b, " %s=%q", pair[0], pair[1])
-		}
-	}
-	return b.String()
+func (v bindingView) ImageStates(name string) (any, error) {
+	nodes, err := v.nodes.List(labels.Everything())
+	return imageStates(cache.NewSnapshot(nil, nodes), name), err
 }

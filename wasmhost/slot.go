@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -13,7 +14,8 @@ import (
 type instance struct {
 	*abi.Instance
 	seen   seen
-	memory uint32 // as the metrics have it, in bytes
+	memory uint32       // as the metrics have it, in bytes
+	shown  declaredNode // during a call
 }
 
 // slot is a place for an instance. The goroutine that has locked it may call the
@@ -23,6 +25,7 @@ type slot struct {
 	instance *instance
 	lost     bool        // the last instance has trapped
 	bound    *sync.Mutex // of a pod's own slot; nil for one that is in the pool
+	counted  int64       // in the pool's boundMemory
 }
 
 // provide sees to it that there is an instance.
@@ -121,9 +124,11 @@ func (s *slot) repeat(c *cycle, hook abi.Hook, in abi.In) error {
 
 // call calls a hook of the instance in a locked slot.
 func (s *slot) call(c *cycle, hook abi.Hook, in abi.In) (*abi.Out, error) {
-	s.instance.In = c.complete(in)
+	s.instance.In = c.complete(in, s.instance)
 	before := s.pool.watchdog.looks.Load()
 	out, err := s.instance.Call(hook)
+	s.instance.In = abi.In{} // so that it keeps no node alive
+	s.instance.shown.node = nil
 	c.time.add(before, s.pool.watchdog.looks.Load())
 	if err != nil {
 		return nil, s.lose(c, hook, err)
@@ -132,16 +137,27 @@ func (s *slot) call(c *cycle, hook abi.Hook, in abi.In) (*abi.Out, error) {
 }
 
 // complete adds what a guest may ask in every call of a cycle.
-func (c *cycle) complete(in abi.In) abi.In {
-	in.Scheduler, in.Pod, in.Account = c.plugin.cycleView, c.pass, &c.account
+func (c *cycle) complete(in abi.In, i *instance) abi.In {
+	in.Pod = c.pass
+	in.Account = &c.account
 	switch {
-	case c.view != nil:
-		in.Scheduler = c.view
+	case c.plugin.answers != nil:
+		in.Scheduler = nothingElse{}
+		if node, ok := in.Node.(*v1.Node); ok {
+			i.shown = declaredNode{c.plugin.decidesBy.Node, node}
+			in.Node = &i.shown
+			in.NodeName = i.shown.name()
+		}
 	case c.binding.Load():
 		in.Scheduler = c.plugin.bindingView
+	default:
+		in.Scheduler = c.plugin.cycleView
 	}
 	return in
 }
+
+// onNode is for a call about a node.
+func onNode(node *v1.Node) abi.In { return abi.In{Node: node, NodeName: node.Name} }
 
 // trapped is the error of a call that was not interrupted: the guest itself failed.
 type trapped struct{ error }

@@ -11,24 +11,15 @@ import (
 )
 
 // declared narrows an event that a guest waits for to what can change its answers, by the
-// fields that it declares. Events cannot be registered later. So all that the guest waits
-// for are registered, and where nothing is remembered any more, each counts as it does
-// for a guest that declares nothing.
+// fields that it declares.
 func (h *hints) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint {
 	if own.Event.Resource == fwk.Node && own.Event.ActionType&fwk.Add != 0 {
 		// Else the scheduler would register this by itself, without a hint, and so
 		// wake all pods by it.
 		own.Event.ActionType |= fwk.UpdateNodeTaint
 	}
-	undeclared := own.QueueingHintFn
-	own.QueueingHintFn = func(logger klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
-		switch {
-		case !h.plugin.answers.Off():
-			return h.afterChange(pod, oldObj, newObj), nil
-		case undeclared != nil:
-			return undeclared(logger, pod, oldObj, newObj)
-		}
-		return fwk.Queue, nil
+	own.QueueingHintFn = func(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
+		return h.afterChange(pod, oldObj, newObj), nil
 	}
 	return own
 }

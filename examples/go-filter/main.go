@@ -14,7 +14,7 @@ const label = "example.com/disk"
 func init() {
 	prefilter.Set(begin)
 	filter.Set(suits)
-	// A promise, by which the host asks once for each pair of values, and remembers.
+	// The guest sees these fields alone, and is asked once for each pair of values.
 	decidesby.Set(guest.PodLabel(label), guest.NodeLabel(label))
 }
 

@@ -27,8 +27,8 @@ func (notGPU) Filter(_ api.CycleState, _ proto.Pod, node api.NodeInfo) *api.Stat
 
 const fields = "node.metadata.name\x00"
 
-// decidesBy promises that verdicts depend on these fields alone: the host asks once
-// for each name, which the SDK answers in some 13 µs, and remembers.
+// decidesBy has the guest see these fields alone: the host asks once for each name, which
+// the SDK answers in some 13 µs, and remembers.
 //
 //lint:ignore U1000 the host calls it
 //export decides_by

@@ -5,6 +5,7 @@ package schedulerclient_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -91,15 +94,63 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 	}
 }
 
-// TestTheExtenderDoesNotPreempt: without preemptVerb it is not asked, and with one it
-// answers that there is no such verb.
-func TestTheExtenderDoesNotPreempt(t *testing.T) {
-	url := "http://" + start(t)
-	if asScheduler(t, url, func(*schedulerapi.Extender) {}).SupportsPreemption() {
-		t.Error("it is asked without preemptVerb")
+// lister has the nodes of TestPreemptionIsLimitedToNodesThatTheRegexMatches.
+type lister []framework.NodeInfo
+
+func (l lister) List() ([]framework.NodeInfo, error) { return l, nil }
+
+func (lister) HavePodsWithAffinityList() ([]framework.NodeInfo, error) { panic("not asked") }
+
+func (lister) HavePodsWithRequiredAntiAffinityList() ([]framework.NodeInfo, error) {
+	panic("not asked")
+}
+
+func (l lister) Get(name string) (framework.NodeInfo, error) {
+	for _, node := range l {
+		if node.Node().Name == name {
+			return node, nil
+		}
 	}
-	e := asScheduler(t, url, func(c *schedulerapi.Extender) { c.PreemptVerb = "preempt" })
-	if _, err := e.ProcessPreemption(corpus.Pod(""), nil, nil); err == nil || !strings.Contains(err.Error(), "code 404") {
-		t.Errorf("with preemptVerb: got %v, want status 404", err)
+	return nil, fmt.Errorf("there is no node %s", name)
+}
+
+// The scheduler's client must find each victim again. It takes an empty answer for no node.
+func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
+	address := start(t)
+	var nodes lister
+	candidates := map[string]*extenderv1.Victims{}
+	for i, name := range []string{"node-abcde", "kubecon-1", "kubecon-2"} {
+		info := schedframework.NewNodeInfo()
+		info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		victims := &extenderv1.Victims{NumPDBViolations: int64(i)}
+		for j := range i + 1 {
+			pod := corpus.Pod("")
+			pod.Name = fmt.Sprintf("low-%d-%d", i, j)
+			pod.UID = types.UID("uid of " + pod.Name)
+			added, err := schedframework.NewPodInfo(pod)
+			must(t, err)
+			info.AddPodInfo(added)
+			victims.Pods = append(victims.Pods, pod)
+		}
+		nodes = append(nodes, info)
+		candidates[name] = victims
+	}
+	for _, cacheCapable := range []bool{false, true} {
+		e := asScheduler(t, "http://"+address, func(c *schedulerapi.Extender) { c.PreemptVerb, c.NodeCacheCapable = "preempt", cacheCapable })
+		for pattern, matching := range map[string][]string{
+			"":            {"node-abcde", "kubecon-1", "kubecon-2"},
+			"kubecon-.*":  {"kubecon-1", "kubecon-2"},
+			"^ghost$":     nil,
+			`kubecon-.*\`: nil,
+		} {
+			want := map[string]*extenderv1.Victims{}
+			for _, name := range matching {
+				want[name] = candidates[name]
+			}
+			got, err := e.ProcessPreemption(corpus.Pod(pattern), candidates, nodes)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("nodeCacheCapable %v, %q: got %+v, %v; want the victims of %q", cacheCapable, pattern, got, err, matching)
+			}
+		}
 	}
 }

@@ -2,19 +2,23 @@ package wire_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
 )
 
-// minimal is the part of an ExtenderArgs that a Request has.
+// minimal is the part of an ExtenderArgs or ExtenderPreemptionArgs that a Request has.
 type minimal struct {
 	Pod *struct {
 		Metadata metadata `json:"metadata"`
@@ -25,6 +29,18 @@ type minimal struct {
 		} `json:"items"`
 	}
 	NodeNames *[]string
+
+	NodeNameToVictims, NodeNameToMetaVictims map[string]victims
+}
+
+type victims struct {
+	Pods []struct {
+		UID      string
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	}
+	NumPDBViolations int64
 }
 
 type metadata struct {
@@ -98,13 +114,23 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 	if want.NodeNames != nil {
 		names = append(names, *want.NodeNames...)
 	}
+	victims := want.NodeNameToVictims
+	if victims == nil {
+		victims = want.NodeNameToMetaVictims
+	}
+	names = slices.AppendSeq(names, maps.Keys(victims))
+	if victims != nil {
+		slices.Sort(names)
+	}
 	if !slices.Equal(names, r.Names) {
 		t.Errorf("names %q, encoding/json reads %q", r.Names, names)
 	}
 	if r.Pod.Name != want.Pod.Metadata.Name || len(r.Pod.Annotations) != len(want.Pod.Metadata.Annotations) {
 		t.Errorf("pod %+v, encoding/json reads %+v", r.Pod, want.Pod)
 	}
-	if r.Form != wire.Neither {
+	if r.Form == wire.Victims {
+		compareVictims(t, victims, r)
+	} else if r.Form != wire.Neither {
 		for which := range 4 {
 			var text, priorities bytes.Buffer
 			_ = r.Filtered(failuresOf(len(r.Names), which)).Send(&text)
@@ -112,6 +138,30 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 			if !json.Valid(text.Bytes()) || !json.Valid(priorities.Bytes()) {
 				t.Errorf("an answer is not JSON: %q %q", &text, &priorities)
 			}
+		}
+	}
+}
+
+func compareVictims(t *testing.T, victims map[string]victims, r *wire.Request) {
+	for which := range 4 {
+		failures := failuresOf(len(r.Names), which)
+		want := extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extenderv1.MetaVictims{}}
+		for i, name := range r.Names {
+			if failures[i] != nil && failures[i].Unresolvable {
+				continue
+			}
+			meta := &extenderv1.MetaVictims{Pods: []*extenderv1.MetaPod{}, NumPDBViolations: victims[name].NumPDBViolations}
+			for _, pod := range victims[name].Pods {
+				meta.Pods = append(meta.Pods, &extenderv1.MetaPod{UID: cmp.Or(pod.UID, pod.Metadata.UID)})
+			}
+			want.NodeNameToMetaVictims[name] = meta
+		}
+		var text bytes.Buffer
+		var got extenderv1.ExtenderPreemptionResult
+		answer := r.Preempted(failures)
+		_ = answer.Send(&text)
+		if err := json.Unmarshal(text.Bytes(), &got); err != nil || !reflect.DeepEqual(got, want) || answer.Passed != len(want.NodeNameToMetaVictims) {
+			t.Errorf("%v: got %s with %d nodes, want %+v", err, &text, answer.Passed, want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ package wire
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
@@ -17,15 +19,17 @@ import (
 type Form int
 
 const (
-	// Neither means that both lists are null.
+	// Neither means that there are none: all these fields are null.
 	Neither Form = iota
 	// Full nodes, from a scheduler with nodeCacheCapable: false.
 	Full
 	// Names only, from a scheduler with nodeCacheCapable: true.
 	Names
+	// Victims by node, in an ExtenderPreemptionArgs.
+	Victims
 )
 
-// A Request is a decoded ExtenderArgs. It is valid as long as the body does not change.
+// A Request is a decoded ExtenderArgs or ExtenderPreemptionArgs. It is valid as long as the body does not change.
 type Request struct {
 	algorithm.Args
 	Form Form
@@ -34,6 +38,9 @@ type Request struct {
 	list  span // the NodeList
 	items span // its items, with brackets; empty if it has none
 	nodes []node
+
+	arePlain bool               // the names, in JSON
+	victims  map[string]victims // by name of the node
 }
 
 // span is a part of the body.
@@ -47,7 +54,10 @@ type node struct {
 	name string
 }
 
-// Read decodes an ExtenderArgs. Before it uses memory, for the request, its answer and the
+// victim is a pod that would be preempted.
+type victim struct{ uid string }
+
+// Read decodes an ExtenderArgs or ExtenderPreemptionArgs. Before it uses memory, for the request, its answer and the
 // algorithms, it calls take. The error is that of take, or names the place in the body. The
 // Request keeps body.
 func Read(body []byte, take func(bytes int64) error) (*Request, error) {
@@ -58,22 +68,43 @@ func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	pod, nodes, names := args.Pod.is, args.Nodes.is, args.NodeNames.is
 	r := &Request{body: body}
+	if err := r.setNodes(args); err != nil {
+		return nil, err
+	}
+	meta := args.Pod.is.Metadata.is
+	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: meta.Annotations.is}
+	return r, nil
+}
+
+// setNodes takes the candidate nodes from the one field that has them.
+func (r *Request) setNodes(args *extenderArgs) error {
+	nodes, names := args.Nodes.is, args.NodeNames.is
+	full, meta := args.NodeNameToVictims.is, args.NodeNameToMetaVictims.is
+	given := 0
+	for _, is := range []bool{nodes != nil, names.list != nil, full != nil, meta != nil} {
+		if is {
+			given++
+		}
+	}
 	switch {
-	case pod == nil:
-		return nil, errors.New("field Pod is missing")
-	case nodes != nil && names != nil:
-		return nil, errors.New("the request has both Nodes and NodeNames: send one of them")
+	case args.Pod.is == nil:
+		return errors.New("field Pod is missing")
+	case given > 1:
+		return errors.New("the request has several of Nodes, NodeNames, NodeNameToVictims and NodeNameToMetaVictims: send one of them")
 	case nodes != nil:
 		r.Form, r.list, r.items, r.nodes = Full, args.Nodes.at, nodes.Items.at, nodes.Items.is
 		for _, node := range r.nodes {
 			r.Names = append(r.Names, node.name)
 		}
-	case names != nil:
-		r.Form, r.Names = Names, names
+	case names.list != nil:
+		r.Form, r.Names, r.arePlain = Names, names.list, names.arePlain
+	case given == 1:
+		r.Form, r.victims = Victims, full
+		if full == nil {
+			r.victims = meta
+		}
+		r.Names = slices.Sorted(maps.Keys(r.victims))
 	}
-	meta := pod.Metadata.is
-	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: meta.Annotations.is}
-	return r, nil
+	return nil
 }

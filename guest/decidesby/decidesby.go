@@ -8,11 +8,10 @@ import (
 
 var declared string
 
-// Set declares all fields on which PreFilter, Filter and Score depend, and PreScore of a
-// guest that does not ask which nodes passed. Nothing else may
-// change their results: no clock, no random number, no other pod or node. The host
-// remembers the results, and calls a hook once for each combination of the fields' values.
-// A recheck that finds another result is a contract violation.
+// Set declares all fields on which PreFilter, Filter, PreScore and Score depend. The host shows
+// the guest nothing else, remembers the results, and calls a hook once for each combination of
+// the fields' values. So results must not depend on earlier calls. A guest with other hooks than
+// these and Enqueue, or with package prescore, which asks which nodes passed, is shown all, and not remembered.
 func Set(fields ...guest.Field) {
 	declared = ""
 	for _, field := range fields {

@@ -34,6 +34,18 @@ func (p Asked) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *
 	return result, status
 }
 
+// CaughtPreFlight is a plugin whose panics in PreBindPreFlight are caught.
+type CaughtPreFlight struct {
+	fwk.PreBindPlugin
+	Caught func(ctx context.Context, plugin, point string, status **fwk.Status) // recovers
+}
+
+// PreBindPreFlight implements fwk.PreBindPlugin.
+func (p CaughtPreFlight) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (result *fwk.PreBindPreFlightResult, status *fwk.Status) {
+	defer p.Caught(ctx, p.Name(), "PreBindPreFlight", &status)
+	return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
+}
+
 // Ask asks a plugin before PreBind, for tests.
 func Ask(ctx context.Context, plugin fwk.PreBindPlugin, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	_, status := plugin.PreBindPreFlight(ctx, state, pod, node)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
@@ -53,7 +52,7 @@ func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T)
 	}
 
 	again := newOutput()
-	ctx, end := context.WithTimeout(t.Context(), 30*time.Second) // it would run for ever
+	ctx, end := context.WithTimeout(t.Context(), eventually.Patience) // it would run for ever
 	defer end()
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
 	if code := run(ctx, args, again, again); code != 1 || !strings.Contains(again.String(), said) {

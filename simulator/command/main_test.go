@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
@@ -72,7 +73,7 @@ func runSimulator(t *testing.T, args ...string) running {
 // the pattern.
 func (r running) await(t *testing.T, pattern string) string {
 	t.Helper()
-	late := time.After(2 * time.Minute)
+	late := time.After(eventually.Patience)
 	for {
 		if found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String()); found != nil {
 			return found[1]

@@ -11,6 +11,8 @@ import (
 	"runtime/pprof"
 	"testing"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // quietDir, when set, makes the test binary run clusters instead of tests.
@@ -55,7 +57,7 @@ func runQuietly(dir string) int {
 		}
 	}
 	// The API server's caches leave some that end seconds after it.
-	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > maxLeft; {
+	for deadline := time.Now().Add(eventually.Patience); runtime.NumGoroutine() > maxLeft; {
 		if time.Now().After(deadline) {
 			fmt.Printf("%d goroutines are left:\n", runtime.NumGoroutine())
 			_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)

@@ -5,13 +5,17 @@
 // one everywhere: in names, in the values of labels, in selectors and affinity, in
 // images and in regexes. Digits and what stands between words stay, so names keep
 // their shape, and two names are equal afterwards if they were before. The words
-// are drawn for each snapshot, and not kept.
+// are drawn for each snapshot, and not kept. No word stays itself, and none becomes
+// another one of the snapshot, unless the snapshot has more than half of all words of
+// that length, as it may have of single letters.
 //
 // What a regex matches is compared before and after, node by node. It is not an API.
 package anonymize
 
 import (
+	crand "crypto/rand"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,22 +33,21 @@ import (
 // as it was, and what may no longer mean the same. annotations are the keys of
 // further annotations that it has.
 func Snapshot(s *snapshot.Snapshot, annotations []string) {
-	w := newWords()
+	var seed [32]byte
+	_, _ = crand.Read(seed[:]) // it never fails
+	anonymize(s, annotations, rand.New(rand.NewChaCha8(seed)))
+}
+
+func anonymize(s *snapshot.Snapshot, annotations []string, random *rand.Rand) {
+	found := secrets{}
+	replace(s, found.inText, found.inPattern)
+	w := newWords(found, random)
 	p := &patterns{words: w, done: map[string]string{}, remarks: map[string]string{}}
 	for i := range s.Nodes {
 		p.nodes = append(p.nodes, s.Nodes[i].Name)
 		p.after = append(p.after, w.text(s.Nodes[i].Name))
 	}
-	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(s) {
-			if _, ok := o.(*storagev1.CSIDriver); ok {
-				o.SetLabels(nil) // its name is the driver's, which Kubernetes knows some of
-				continue
-			}
-			w.walk(reflect.ValueOf(o).Elem())
-			rewrite(o, p, w)
-		}
-	}
+	replace(s, w.text, p.translate)
 	for i := range s.Pods {
 		p.note(&s.Pods[i])
 	}
@@ -63,6 +66,20 @@ func Snapshot(s *snapshot.Snapshot, annotations []string) {
 	}
 	s.Source.Notes = append(s.Source.Notes, p.notices...)
 	s.SchedulerConfig = nil
+}
+
+// replace replaces each text of a snapshot, and each regex.
+func replace(s *snapshot.Snapshot, text, pattern func(string) string) {
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(s) {
+			if _, ok := o.(*storagev1.CSIDriver); ok {
+				o.SetLabels(nil) // its name is the driver's, which Kubernetes knows some of
+				continue
+			}
+			walk(reflect.ValueOf(o).Elem(), text)
+			rewrite(o, text, pattern)
+		}
+	}
 }
 
 // kept is what anonymous snapshots still show.
@@ -90,33 +107,33 @@ var asIs = map[string]bool{
 
 // walk replaces all plain text in a value. Text of a type of its own, such as an
 // operator or an effect, is a word of the API, and stays; so do the keys of maps.
-func (w *words) walk(v reflect.Value) {
+func walk(v reflect.Value, text func(string) string) {
 	if slices.Contains(opaque, v.Type()) {
 		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			w.walk(v.Elem())
+			walk(v.Elem(), text)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			w.walk(v.Index(i))
+			walk(v.Index(i), text)
 		}
 	case reflect.String:
 		if v.Type() == reflect.TypeFor[string]() {
-			v.SetString(w.text(v.String()))
+			v.SetString(text(v.String()))
 		}
 	case reflect.Map:
 		if v.Type().Elem() == reflect.TypeFor[string]() {
 			for _, key := range v.MapKeys() {
-				v.SetMapIndex(key, reflect.ValueOf(w.text(v.MapIndex(key).String())))
+				v.SetMapIndex(key, reflect.ValueOf(text(v.MapIndex(key).String())))
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Type().Field(i); field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
-				w.walk(v.Field(i))
+				walk(v.Field(i), text)
 			}
 		}
 	}
@@ -135,7 +152,7 @@ func isDriver(t reflect.Type, field string) bool {
 var naming = []string{"volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class", "resource.kubernetes.io/pod-claim-name"}
 
 // rewrite replaces what is in the annotations of an object, and of the pods it makes.
-func rewrite(o snapshot.Object, p *patterns, w *words) {
+func rewrite(o snapshot.Object, text, pattern func(string) string) {
 	all := []map[string]string{o.GetAnnotations()}
 	if template := snapshot.PodTemplate(o); template != nil {
 		all = append(all, template.Annotations)
@@ -144,9 +161,9 @@ func rewrite(o snapshot.Object, p *patterns, w *words) {
 		for key, value := range annotations {
 			switch {
 			case slices.Contains(regex.Default.Keys(), key):
-				annotations[key] = p.translate(value)
+				annotations[key] = pattern(value)
 			case slices.Contains(naming, key) || !isKubernetes(key):
-				annotations[key] = w.text(value)
+				annotations[key] = text(value)
 			}
 		}
 	}

@@ -1,9 +1,10 @@
 package anonymize
 
 import (
-	"crypto/rand"
 	"fmt"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,33 +23,109 @@ var common = map[string]bool{
 	"true": true, "false": true, "latest": true,
 }
 
-type words struct {
-	to    map[string]string // both in lower case
-	taken map[string]bool
-}
-
-func newWords() *words {
-	return &words{to: map[string]string{}, taken: maps.Clone(common)}
-}
-
 var aWord = regexp.MustCompile("[a-zA-Z]+")
 
-func (w *words) text(text string) string { return aWord.ReplaceAllStringFunc(text, w.word) }
+// secrets are the words of a snapshot that are replaced, in lower case.
+type secrets map[string]bool
+
+func (s secrets) inText(text string) string { return aWord.ReplaceAllStringFunc(text, s.add) }
+
+func (s secrets) inPattern(pattern string) string { return replaceInPattern(pattern, s.add) }
+
+func (s secrets) add(word string) string {
+	if lower := strings.ToLower(word); !common[lower] {
+		s[lower] = true
+	}
+	return word
+}
+
+// words has the word that takes the place of each secret, both in lower case.
+type words map[string]string
+
+func newWords(found secrets, random *rand.Rand) words {
+	byLength := map[int][]string{}
+	for _, word := range slices.Sorted(maps.Keys(found)) {
+		byLength[len(word)] = append(byLength[len(word)], word)
+	}
+	w := words{}
+	for _, length := range slices.Sorted(maps.Keys(byLength)) {
+		w.choose(byLength[length], random)
+	}
+	return w
+}
+
+// choose gives each secret of one length another word. In a circle of the secrets and
+// then other words, a secret becomes what stands as many places on as there are secrets:
+// so no two become the same, none stays itself, and with as many other words as
+// secrets, none becomes a secret.
+func (w words) choose(same []string, random *rand.Rand) {
+	random.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
+	circle := append(slices.Clone(same), others(same, random)...)
+	step := min(len(same), len(circle)-1) // all of them are secrets: a full turn would change nothing
+	for i, word := range same {
+		w[word] = circle[(i+step)%len(circle)]
+	}
+}
+
+// others are as many words of the same length that are neither secrets nor common, or all
+// that there are. Where secrets are more than a quarter of all words, drawing might miss
+// the last ones for long, so there all are listed.
+func others(same []string, random *rand.Rand) (others []string) {
+	length := len(same[0])
+	taken := maps.Clone(common)
+	for _, word := range same {
+		taken[word] = true
+	}
+	if math.Pow(26, float64(length)) > float64(4*len(same)) {
+		for len(others) < len(same) {
+			word := draw(length, random)
+			if !taken[word] {
+				taken[word] = true
+				others = append(others, word)
+			}
+		}
+		return others
+	}
+	for word := strings.Repeat("a", length); word != ""; word = next(word) {
+		if !taken[word] {
+			others = append(others, word)
+		}
+	}
+	random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	return others
+}
+
+func draw(length int, random *rand.Rand) string {
+	word := make([]byte, length)
+	for i := range word {
+		word[i] = 'a' + byte(random.IntN(26))
+	}
+	return string(word)
+}
+
+// next is the word of the same length that follows in a dictionary of all, or "".
+func next(word string) string {
+	stem := strings.TrimRight(word, "z")
+	if stem == "" {
+		return ""
+	}
+	last := len(stem) - 1
+	return stem[:last] + string(stem[last]+1) + strings.Repeat("a", len(word)-len(stem))
+}
+
+func (w words) text(text string) string { return aWord.ReplaceAllStringFunc(text, w.word) }
+
+func (w words) pattern(pattern string) string { return replaceInPattern(pattern, w.word) }
 
 // word is the one that takes the place of another, in the same letters, small and
 // capital.
-func (w *words) word(word string) string {
+func (w words) word(word string) string {
 	lower := strings.ToLower(word)
 	if common[lower] {
 		return word
 	}
-	other, ok := w.to[lower]
-	if !ok {
-		other = w.draw(len(word))
-		w.to[lower], w.taken[other] = other, true
-	}
-	cased := []byte(other)
-	for i := range cased {
+	cased := []byte(w[lower])
+	for i := range word {
 		if word[i] < 'a' {
 			cased[i] -= 'a' - 'A'
 		}
@@ -56,27 +133,12 @@ func (w *words) word(word string) string {
 	return string(cased)
 }
 
-// draw finds a word that is not taken. There are as many as there can be words of
-// that length, so one is left.
-func (w *words) draw(length int) string {
-	word := make([]byte, length)
-	for {
-		_, _ = rand.Read(word) // it never fails
-		for i := range word {
-			word[i] = 'a' + word[i]%26
-		}
-		if !w.taken[string(word)] {
-			return string(word)
-		}
-	}
-}
-
 // patterns are the regexes of pods. The words in one are replaced as those in names
 // are. That does not do where a pattern cuts through a word, as kube.* does, or
 // spells letters in another way, as [ck] does: then the pattern becomes a list of
 // the nodes that it matches, if such a list is within the budget of patterns.
 type patterns struct {
-	words   *words
+	words   words
 	nodes   []string          // as they were called
 	after   []string          // as they are called now
 	done    map[string]string // the result for a pattern
@@ -138,10 +200,10 @@ func (p *patterns) note(pod *v1.Pod) {
 // characters, the beginning of a group.
 var part = regexp.MustCompile(`\\[pPx]\{[^}]*\}|\\[pPx]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?|[a-zA-Z]+`)
 
-func (w *words) pattern(pattern string) string {
+func replaceInPattern(pattern string, word func(string) string) string {
 	return part.ReplaceAllStringFunc(pattern, func(part string) string {
 		if aWord.MatchString(part[:1]) {
-			return w.word(part)
+			return word(part)
 		}
 		return part
 	})

@@ -1,6 +1,6 @@
 ;; A guest that declares to decide by an annotation of the pod and the node's name, as
 ;; decides_by does. It lets the nodes pass whose name begins with "n", but for a pod with a
-;; "!" anywhere, those whose name begins with "m".
+;; "!" anywhere in what it gets, those whose name begins with "m".
 (module $decides_by_mark
   (import "k8s.io/scheduler" "currentPod" (func $current_pod (param i32 i32) (result i32)))
   (import "k8s.io/scheduler" "currentNodeName"

@@ -4,10 +4,10 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"testing/fstest"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -16,7 +16,7 @@ import (
 )
 
 // build makes the image of a binary, which is its entrypoint under its own name.
-func build(binary string) (v1.Image, error) {
+func build(binary string, labels map[string]string) (v1.Image, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return nil, fmt.Errorf("not a program in Go: %w", err)
@@ -34,17 +34,22 @@ func build(binary string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := layer(fstest.MapFS{name: file(0o755, data)})
+	files, err := licenses(info)
+	if err != nil {
+		return nil, err
+	}
+	files[name] = file(0o755, data)
+	top, err := layer(files)
 	if err != nil {
 		return nil, err
 	}
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	if img, err = mutate.ConfigFile(img, configOf(name, arch)); err != nil {
+	if img, err = mutate.ConfigFile(img, configOf(name, arch, labels)); err != nil {
 		return nil, err
 	}
 	return mutate.Append(img,
 		mutate.Addendum{Layer: below, History: history("certificates, a user and /tmp")},
-		mutate.Addendum{Layer: top, History: history("the binary")})
+		mutate.Addendum{Layer: top, History: history("the binary and licenses")})
 }
 
 // architectureOf says what a program is for, if it runs in an image that holds nothing
@@ -63,7 +68,10 @@ func architectureOf(info *debug.BuildInfo) (string, error) {
 	return built["GOARCH"], nil
 }
 
-func configOf(name, arch string) *v1.ConfigFile {
+func configOf(name, arch string, labels map[string]string) *v1.ConfigFile {
+	labels = maps.Clone(labels)
+	labels["org.opencontainers.image.title"] = name
+	labels["org.opencontainers.image.licenses"] = "Apache-2.0" // ours; /licenses has all of them
 	return &v1.ConfigFile{
 		Architecture: arch,
 		OS:           "linux",
@@ -74,7 +82,7 @@ func configOf(name, arch string) *v1.ConfigFile {
 			Entrypoint: []string{"/" + name},
 			WorkingDir: "/",
 			Env:        []string{"PATH=/"},
-			Labels:     map[string]string{"org.opencontainers.image.title": name},
+			Labels:     labels,
 		},
 	}
 }

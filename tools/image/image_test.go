@@ -8,6 +8,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,12 +57,18 @@ func tiny(t *testing.T, arch string) (binary string) {
 		t.Fatal(err)
 	}
 	binary = filepath.Join(dir, "tiny")
+	compile(t, arch, source, binary)
+	return binary
+}
+
+// compile builds a program for Linux.
+func compile(t *testing.T, arch, source, binary string) {
+	t.Helper()
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return binary
 }
 
 // archive runs the command.
@@ -184,6 +192,51 @@ func TestTheImageIsValidAndSaysHowToRunIt(t *testing.T) {
 	}
 }
 
+// TestTheImageHasLicensesAndLabels packs this command, which has modules of others.
+func TestTheImageHasLicensesAndLabels(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "image")
+	compile(t, "amd64", ".", binary)
+	img, _ := unpacked(t, archive(t, "--revision=0123456789ab", binary))
+	config, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"org.opencontainers.image.title": "image", "org.opencontainers.image.version": "v1",
+		"org.opencontainers.image.revision": "0123456789ab", "org.opencontainers.image.licenses": "Apache-2.0",
+	}
+	if got := config.Config.Labels; !maps.Equal(got, want) {
+		t.Errorf("the labels are %v", got)
+	}
+	content := mutate.Extract(img)
+	defer content.Close()
+	texts := map[string]string{}
+	eachEntry(t, content, func(h *tar.Header, data []byte) { texts[h.Name] = string(data) })
+	for name, says := range map[string]string{
+		"licenses/regex-scheduling/LICENSE": "Apache License", "licenses/go/LICENSE": "Redistribution and use in source and binary forms",
+		"licenses/github.com/google/go-containerregistry/LICENSE": "Apache License", "licenses/github.com/opencontainers/go-digest/LICENSE": "Apache License",
+	} {
+		if !strings.Contains(texts[name], says) {
+			t.Errorf("%s says %.80q", name, texts[name])
+		}
+	}
+}
+
+// A module of ours that a folder replaces is no part of the module cache.
+func TestLicensesAreNotThoseOfAFolder(t *testing.T) {
+	files, err := licenses(&debug.BuildInfo{Deps: []*debug.Module{
+		{Path: "example.com/ours", Version: "v0.1.0", Replace: &debug.Module{Path: "./ours", Version: "(devel)"}},
+	}})
+	if err != nil || files["licenses/go/LICENSE"] == nil {
+		t.Errorf("%v, %d files", err, len(files))
+	}
+	for name := range files {
+		if !fs.ValidPath(name) {
+			t.Errorf("%s is no name of a file", name)
+		}
+	}
+}
+
 // TestTheImageHoldsNothingElse is the proof that there is no shell.
 func TestTheImageHoldsNothingElse(t *testing.T) {
 	binary := tiny(t, "amd64")
@@ -208,6 +261,11 @@ func TestTheImageHoldsNothingElse(t *testing.T) {
 		"drwxr-xr-x etc/ssl",
 		"drwxr-xr-x etc/ssl/certs",
 		"-rw-r--r-- etc/ssl/certs/ca-certificates.crt",
+		"drwxr-xr-x licenses",
+		"drwxr-xr-x licenses/go",
+		"-rw-r--r-- licenses/go/LICENSE",
+		"drwxr-xr-x licenses/regex-scheduling",
+		"-rw-r--r-- licenses/regex-scheduling/LICENSE",
 		"-rwxr-xr-x tiny",
 		"dtrwxrwxrwx tmp",
 	}

@@ -3,9 +3,9 @@
 //
 //	go run ./image --name registry.example/regex-scheduling/scheduler:dev --out scheduler.tar amd64/scheduler arm64/scheduler
 //
-// The image has no base. It holds the binary, the certificates of public
-// authorities, a user without rights, and /tmp. The same binary, name and version
-// of this command give the same bytes.
+// The image has no base. It holds the binary, the licenses of what that is made of, the
+// certificates of public authorities, a user without rights, and /tmp. The same binary, name,
+// revision and version of this command give the same bytes.
 package main
 
 import (
@@ -26,6 +26,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	name := flags.String("name", "", "full `name` of the image: registry/repository:tag")
+	revision := flags.String("revision", "", "`commit` of the source, for a label")
 	out := flags.String("out", "", "`file` to write the archive to")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -36,7 +37,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "image: wants --name, --out and a binary, or one for each architecture")
 		return 2
 	}
-	summary, err := pack(flags.Args(), *name, *out)
+	summary, err := pack(flags.Args(), *name, *revision, *out)
 	if err != nil {
 		fmt.Fprintf(stderr, "image: %v\n", err)
 		return 1
@@ -46,15 +47,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // pack writes the archive of a binary, for one architecture or more, and describes it.
-func pack(binaries []string, name, out string) (summary string, err error) {
+func pack(binaries []string, name, revision, out string) (summary string, err error) {
 	// With a registry: containerd and podman would guess different ones.
 	ref, err := registry.NewTag(name, registry.StrictValidation)
 	if err != nil {
 		return "", fmt.Errorf("name of the image: %w", err)
 	}
+	labels := map[string]string{"org.opencontainers.image.version": ref.TagStr()}
+	if revision != "" {
+		labels["org.opencontainers.image.revision"] = revision
+	}
 	var images []v1.Image
 	for _, binary := range binaries {
-		img, err := build(binary)
+		img, err := build(binary, labels)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", binary, err)
 		}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	_ "embed" // of nameWasm
 	"errors"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -39,7 +39,7 @@ func newBench() *cobra.Command {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			// That nothing is remembered of the guests that are compared is meant so.
+			// The host would log that it remembers nothing of a guest.
 			lines, err := measure(klog.NewContext(cmd.Context(), logr.Discard()), q)
 			if err != nil {
 				return err
@@ -88,17 +88,21 @@ func measure(ctx context.Context, q question) (lines []*measured, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of a guest that declares nothing, nothing is remembered.
-	undeclared := bytes.ReplaceAll(wasm, []byte("\x0adecides_by"), []byte("\x0adecides_it"))
 	for _, line := range []struct {
 		name string
 		wasm []byte
-	}{{"first question", undeclared}, {"remembered", wasm}, {"a guest that only fetches the name", nameWasm}} {
+		room resource.Quantity // for answers
+	}{
+		{"first question", wasm, resource.MustParse("1")},
+		{"remembered", wasm, resource.Quantity{}},
+		{"a guest that only fetches the name", nameWasm, resource.Quantity{}},
+	} {
 		file := filepath.Join(dir, line.name)
 		if err := os.WriteFile(file, line.wasm, 0o600); err != nil {
 			return nil, err
 		}
 		q.args.GuestURL = urlOf(file)
+		q.args.AnswersLimit = line.room
 		cycle, err := cycleOf(ctx, host, q)
 		if err != nil {
 			return nil, err
@@ -126,7 +130,11 @@ func timePerNode(cycle func(), nodes int) float64 {
 
 // cycleOf is a scheduling cycle with the guest, which also scores all nodes.
 func cycleOf(ctx context.Context, host *wasmhost.Host, q question) (func(), error) {
-	scheduler, err := schedulerOf(ctx, host, q, printEvents{io.Discard})
+	started, err := host.Start(ctx, pluginName, q.args)
+	if err != nil {
+		return nil, err
+	}
+	scheduler, err := schedulerOf(ctx, started, q, printEvents{io.Discard})
 	if err != nil {
 		return nil, err
 	}

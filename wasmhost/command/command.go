@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 
@@ -17,11 +18,22 @@ import (
 // errNotAsWanted was reported by what is printed already.
 var errNotAsWanted = errors.New("not as wanted")
 
+// logTo has klog write each line once: else it writes an error for each severity below, too.
+func logTo(out io.Writer) {
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{"logtostderr": "false", "one_output": "true", "stderrthreshold": "FATAL"} {
+		if err := flags.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	klog.SetOutput(out)
+}
+
 // Run carries out the command and returns its exit status: 0, 1 where a pod finds no
 // node or other nodes than it was to find, 2 where something is wrong.
 func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	klog.SetOutput(errOut)
-	klog.LogToStderr(false)
+	logTo(errOut)
 	root := &cobra.Command{
 		Use:   "guest",
 		Short: "Makes, looks into, runs, measures and keeps guests of the scheduler's",

@@ -133,6 +133,39 @@ func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
 	}
 }
 
+func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
+	static, err := filepath.Abs("../../static")
+	must(t, err)
+	inFolder(t, map[string]string{
+		"nodes.yaml": nodes,
+		"web.yaml":   strings.Replace(aPod, "name: web", "name: web, annotations: {scheduler.wasmkwokwizardry.io/regex: web}", 1),
+		"none.yaml":  aPod,
+	})
+	const prefix, unused = "pod.metadata.annotations['scheduler.wasmkwokwizardry.io/", "declared, but made no difference here: "
+	for pod, want := range map[string]string{
+		"web.yaml":  unused + prefix + "regex-exclude'], " + prefix + "regex-prefer']\n",
+		"none.yaml": unused + prefix + "regex'], " + prefix + "regex-exclude'], " + prefix + "regex-prefer'], node.metadata.name\n",
+	} {
+		if _, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod); !strings.HasSuffix(out, want) {
+			t.Errorf("%s: %s%s", pod, out, errOut)
+		}
+	}
+}
+
+func TestRunLogsAnErrorOnce(t *testing.T) {
+	_, out, errOut := try(t, "run", guests+"decides_by_trap.wasm", "--nodes", "../../examples/wat/nodes.yaml")
+	if strings.Count(errOut, "Wasm guest trapped") != 1 {
+		t.Errorf("%s%s", out, errOut)
+	}
+}
+
+func TestRunHasNoPodsThatWait(t *testing.T) {
+	_, out, errOut := try(t, "run", guests+"filter_allow.wasm", "--nodes", "../../examples/wat/nodes.yaml")
+	if strings.Contains(out, "Error") || !strings.Contains(out, "Unschedulable") {
+		t.Errorf("%s%s", out, errOut)
+	}
+}
+
 func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
 	for _, command := range []string{"inspect", "bench"} {
 		for guest, want := range map[string]string{
@@ -153,7 +186,7 @@ func TestInspectTellsWhatTheHostMakesOfAGuest(t *testing.T) {
 	for guest, want := range map[string][]string{
 		"../../static/regex_v2.wasm":         {`decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
 		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},
-		guests + "filter_permit_active.wasm": {`instances +1: it takes part in permit or binding`, `exports .*permit`},
+		guests + "filter_permit_active.wasm": {`instances +1: it takes part in reserve or permit`, `exports .*permit`},
 		guests + "filter_and_score.wasm":     {`instances +1: it filters and scores`},
 	} {
 		status, out, errOut := try(t, "inspect", guest)

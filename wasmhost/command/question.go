@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,13 +120,40 @@ func urlOf(guest string) string {
 	return "file://" + filepath.ToSlash(guest)
 }
 
-// schedulerOf is the scheduler's framework with the guest, and with what the framework
-// cannot be without. Close the host in the end.
-func schedulerOf(ctx context.Context, host *wasmhost.Host, q question, recorder events.EventRecorderLogger) (framework.Framework, error) {
-	started, err := host.Start(ctx, pluginName, q.args)
-	if err != nil {
-		return nil, err
+// without is the question with a declared field removed from the pod or the nodes. A name
+// is replaced.
+func (q question) without(field string) question {
+	q.pod = q.pod.DeepCopy()
+	q.nodes = slices.Clone(q.nodes)
+	ofPod, isPod := strings.CutPrefix(field, "pod.metadata.")
+	if isPod {
+		remove(ofPod, &q.pod.ObjectMeta, "another")
+		return q
 	}
+	for i, node := range q.nodes {
+		q.nodes[i] = node.DeepCopy()
+		remove(strings.TrimPrefix(field, "node.metadata."), &q.nodes[i].ObjectMeta, fmt.Sprint("another-", i))
+	}
+	return q
+}
+
+func remove(field string, of *metav1.ObjectMeta, name string) {
+	kind, key, _ := strings.Cut(strings.TrimSuffix(field, "']"), "['")
+	switch kind {
+	case "name":
+		of.Name = name
+	case "namespace":
+		of.Namespace = ""
+	case "labels":
+		delete(of.Labels, key)
+	case "annotations":
+		delete(of.Annotations, key)
+	}
+}
+
+// schedulerOf is the scheduler's framework with the guest, and with what the framework
+// cannot be without.
+func schedulerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (framework.Framework, error) {
 	client, err := kubernetes.NewForConfig(&rest.Config{}) // nobody answers, and nothing is asked
 	if err != nil {
 		return nil, err
@@ -148,5 +176,6 @@ func schedulerOf(ctx context.Context, host *wasmhost.Host, q question, recorder 
 		frameworkruntime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0)),
 		frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(q.placed, q.nodes)),
 		frameworkruntime.WithEventRecorder(recorder),
+		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 	)
 }

@@ -27,13 +27,13 @@ func newRun() *cobra.Command {
 		Use:   "run FILE|URL --nodes nodes.yaml [--pod pod.yaml]",
 		Short: "Asks a guest where a pod may run: its verdict, reason and score for each node",
 		Long: "Asks a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
-			"the events that it sends and what it logs. The exit status is 1 if no node is left, or, with --expect, if others are left than those.",
+			"the events that it sends, what it logs, and which of the fields that it declares made no difference. The exit status is 1 if no node is left, or, with --expect, if others are left than those.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			left, err := ask(cmd.Context(), cmd.OutOrStdout(), q)
+			left, err := ask(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), q)
 			if err != nil {
 				return err
 			}
@@ -54,44 +54,107 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// ask walks the pod through a scheduling cycle, as far as a node is chosen, prints
-// what the guest says, and returns the nodes that are left.
-func ask(ctx context.Context, out io.Writer, q question) (left []string, err error) {
+// ask asks the guest, prints what it says, and returns the nodes that are left.
+func ask(ctx context.Context, out, errOut io.Writer, q question) (left []string, err error) {
 	host := &wasmhost.Host{}
 	defer func() { err = errors.Join(err, host.Close()) }()
-	scheduler, err := schedulerOf(ctx, host, q, printEvents{out})
+	started, err := host.Start(ctx, pluginName, q.args)
 	if err != nil {
 		return nil, err
+	}
+	a, err := answerOf(ctx, started, q, printEvents{out})
+	if err := errors.Join(err, a.print(out, q.nodes)); err != nil {
+		return nil, err
+	}
+	if a.rejected == "" {
+		err = sayWhatWasNotAsked(ctx, out, host, q)
+	}
+	klog.SetOutput(io.Discard) // the guest logs the same again
+	defer klog.SetOutput(errOut)
+	return a.left, errors.Join(err, sayWhatMadeNoDifference(ctx, out, host, q, started.Describe(), a))
+}
+
+// answer is what a guest says of a pod and its nodes, in their order.
+type answer struct {
+	rejected         string // by PreFilter; then there is nothing else
+	verdicts, scores []string
+	left             []string // names of nodes
+}
+
+// answerOf walks the pod through a scheduling cycle, as far as a node is chosen.
+func answerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (a answer, err error) {
+	scheduler, err := schedulerOf(ctx, started, q, recorder)
+	if err != nil {
+		return a, err
 	}
 	state := framework.NewCycleState()
 	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, q.pod)
 	if !status.IsSuccess() {
-		fmt.Fprintf(out, "PreFilter: %s\n", inWords(status))
-		return nil, nil
+		a.rejected = inWords(status)
+		return a, nil
 	}
-	verdicts := map[string]*fwk.Status{}
 	var passed []fwk.NodeInfo
 	for _, node := range q.nodes {
 		info, err := scheduler.SnapshotSharedLister().NodeInfos().Get(node.Name)
 		if err != nil {
-			return nil, err
+			return a, err
 		}
 		verdict := scheduler.RunFilterPlugins(ctx, state, q.pod, info)
 		if verdict.IsSuccess() && !named.AllNodes() && !named.NodeNames.Has(node.Name) {
 			verdict = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "PreFilter does not name it")
 		}
-		verdicts[node.Name] = verdict
+		a.verdicts = append(a.verdicts, inWords(verdict))
 		if verdict.IsSuccess() {
-			passed, left = append(passed, info), append(left, node.Name)
+			passed = append(passed, info)
+			a.left = append(a.left, node.Name)
 		}
 	}
 	scores, err := score(ctx, scheduler, state, q.pod, passed)
+	for _, node := range q.nodes {
+		a.scores = append(a.scores, scores[node.Name])
+	}
+	return a, err
+}
+
+func (a answer) print(out io.Writer, nodes []*v1.Node) error {
+	if a.rejected != "" {
+		fmt.Fprintf(out, "PreFilter: %s\n", a.rejected)
+	}
+	if len(a.verdicts) == 0 {
+		return nil
+	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NODE\tSCORE\tVERDICT")
-	for _, node := range q.nodes {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, scores[node.Name], inWords(verdicts[node.Name]))
+	for i, verdict := range a.verdicts {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", nodes[i].Name, a.scores[i], verdict)
 	}
-	return left, errors.Join(err, table.Flush(), sayWhatWasNotAsked(ctx, out, host, q))
+	return table.Flush()
+}
+
+// sayWhatMadeNoDifference names the declared fields without which the guest says the same, each
+// of which costs further questions.
+func sayWhatMadeNoDifference(ctx context.Context, out io.Writer, host *wasmhost.Host, q question, d wasmhost.Description, with answer) error {
+	if d.NotRemembered != "" {
+		return nil
+	}
+	var same []string
+	for _, field := range d.DecidesBy {
+		started, err := host.Start(ctx, pluginName, q.args)
+		if err != nil {
+			return err
+		}
+		a, err := answerOf(ctx, started, q.without(field), printEvents{io.Discard})
+		if err != nil {
+			return err
+		}
+		if a.rejected == with.rejected && slices.Equal(a.verdicts, with.verdicts) && slices.Equal(a.scores, with.scores) {
+			same = append(same, field)
+		}
+	}
+	if len(same) > 0 {
+		fmt.Fprintf(out, "declared, but made no difference here: %s\n", strings.Join(same, ", "))
+	}
+	return nil
 }
 
 // later are the hooks that ask does not call: the scheduler does once a node is chosen, or

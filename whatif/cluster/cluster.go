@@ -8,6 +8,8 @@
 package cluster
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -31,6 +33,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
@@ -52,6 +55,8 @@ type Cluster struct {
 	kinds     map[reflect.Type]*kind
 	admission []admission.Interface
 	budgets   map[types.NamespacedName]bool // that have to be counted
+	started   bool
+	atStart   []func() // what [Cluster.Start] calls
 
 	mu         sync.Mutex
 	version    int
@@ -61,6 +66,7 @@ type Cluster struct {
 	recording  int // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
+	failed     error
 }
 
 // kind is a kind that is served.
@@ -95,14 +101,15 @@ func New(now func() time.Time) (*Cluster, error) {
 	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
 		return nil, err
 	}
-	c.Config = &rest.Config{Host: "http://cluster-in-memory", Transport: transport{c}, QPS: -1}
+	// What goes past the transport, such as exec, finds nothing under this name.
+	c.Config = &rest.Config{Host: "http://cluster-in-memory.invalid", Transport: transport{c}, QPS: -1}
 	typed := rest.CopyConfig(c.Config)
 	typed.ContentType = protobuf
 	var err error
 	if c.Client, err = kubernetes.NewForConfigAndClient(typed, &http.Client{Transport: transport{c}}); err != nil {
 		return nil, err
 	}
-	c.Informers = newFactory(c.Client, c.kinds, c.Unmodelled)
+	c.Informers = c.newFactory()
 	c.admission, err = newAdmission(c)
 	return c, err
 }
@@ -113,7 +120,7 @@ func (c *Cluster) serve(example Object, namespaced bool) {
 		panic(err) // all kinds of Kubernetes are in its scheme
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(gvks[0])
-	k := &kind{resource: resource, kind: gvks[0], namespaced: namespaced, informer: newInformer(example, func() {})}
+	k := &kind{resource: resource, kind: gvks[0], namespaced: namespaced, informer: c.newInformer(example, func() {})}
 	c.byName[resource], c.kinds[reflect.TypeOf(example)] = k, k
 }
 
@@ -199,7 +206,7 @@ func (c *Cluster) write(e event) {
 		e := c.events[0]
 		c.events = c.events[1:]
 		c.mu.Unlock()
-		e.tell()
+		c.tell(e)
 		c.follow(e)
 		c.mu.Lock()
 	}
@@ -226,17 +233,40 @@ func (c *Cluster) apply(e event) {
 	}
 }
 
-func (e event) tell() {
+func (c *Cluster) tell(e event) {
 	for _, r := range e.kind.informer.handlers {
-		switch {
-		case e.old == nil:
-			r.handler.OnAdd(e.new, false)
-		case e.new == nil:
-			r.handler.OnDelete(e.old)
-		default:
-			r.handler.OnUpdate(e.old, e.new)
-		}
+		c.handle(func() {
+			switch {
+			case e.old == nil:
+				r.handler.OnAdd(e.new, false)
+			case e.new == nil:
+				r.handler.OnDelete(e.old)
+			default:
+				r.handler.OnUpdate(e.old, e.new)
+			}
+		})
 	}
+}
+
+// handle calls a handler. If it panics, so that nobody knows what it has not done, the write goes on.
+func (c *Cluster) handle(call func()) {
+	var err error
+	func() {
+		defer scheduler.Recover(context.Background(), &err)
+		call()
+	}()
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.failed = cmp.Or(c.failed, err)
+	}
+}
+
+// Err is the first panic of a handler, or nil.
+func (c *Cluster) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
 }
 
 // Try opens a transaction. What is written until rollback is called is undone by it, the
@@ -294,7 +324,7 @@ func (c *Cluster) writeBack(e event) {
 	c.apply(e)
 	c.events = c.events[:len(c.events)-1]
 	c.mu.Unlock()
-	e.tell()
+	c.tell(e)
 	c.recount(e)
 }
 

@@ -26,6 +26,7 @@ type informer struct {
 	idle
 	table    cache.Indexer
 	handlers []*registration
+	cluster  *Cluster
 	used     func() // called when somebody reads it or listens
 }
 
@@ -36,22 +37,26 @@ type registration struct {
 	handler cache.ResourceEventHandler
 }
 
-func newInformer(example runtime.Object, used func()) *informer {
+func (c *Cluster) newInformer(example runtime.Object, used func()) *informer {
 	return &informer{
-		idle:  idle{cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{})},
-		table: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
-		used:  used,
+		idle:    idle{cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{})},
+		table:   cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+		cluster: c,
+		used:    used,
 	}
 }
 
-// AddEventHandler calls the handler with what there is, in the order in which it came.
+// AddEventHandler calls the handler with what there is, in the order in which it came, once
+// the cluster has started.
 func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.used()
 	r := &registration{handler: handler}
-	i.handlers = append(i.handlers, r)
-	for _, object := range i.sorted() {
-		handler.OnAdd(object, true)
-	}
+	i.cluster.whenStarted(func() {
+		i.handlers = append(i.handlers, r)
+		for _, object := range i.sorted() {
+			i.cluster.handle(func() { handler.OnAdd(object, true) })
+		}
+	})
 	return r, nil
 }
 
@@ -89,6 +94,22 @@ func (*informer) Run(stop <-chan struct{}) { <-stop }
 // RunWithContext implements cache.SharedInformer.
 func (*informer) RunWithContext(ctx context.Context) { <-ctx.Done() }
 
+// Start has the handlers be called that were added so far, in the order in which they were.
+func (c *Cluster) Start() {
+	c.started = true
+	for _, add := range c.atStart {
+		add()
+	}
+}
+
+func (c *Cluster) whenStarted(add func()) {
+	if c.started {
+		add()
+	} else {
+		c.atStart = append(c.atStart, add)
+	}
+}
+
 // sorted are all objects, in the order in which they were last written.
 func (i *informer) sorted() []any {
 	all := i.table.List()
@@ -101,16 +122,16 @@ func (i *informer) sorted() []any {
 }
 
 // newFactory hands out the informers of the kinds that are served. Those of all others
-// are always empty, and unmodelled notes that somebody asked.
-func newFactory(client kubernetes.Interface, kinds map[reflect.Type]*kind, unmodelled func(string)) informers.SharedInformerFactory {
-	factory := informers.NewSharedInformerFactory(client, 0)
+// are always empty, and it is noted that somebody asked.
+func (c *Cluster) newFactory() informers.SharedInformerFactory {
+	factory := informers.NewSharedInformerFactory(c.Client, 0)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		example, ok := reflect.New(of).Interface().(Object)
 		if !ok {
 			continue
 		}
-		one := newInformer(example, func() { unmodelled("list and watch " + gvk.GroupVersion().String() + " " + gvk.Kind) })
-		if served := kinds[reflect.TypeOf(example)]; served != nil {
+		one := c.newInformer(example, func() { c.Unmodelled("list and watch " + gvk.GroupVersion().String() + " " + gvk.Kind) })
+		if served := c.kinds[reflect.TypeOf(example)]; served != nil {
 			one = served.informer
 		}
 		factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return one })

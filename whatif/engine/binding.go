@@ -127,23 +127,11 @@ func (p *profile) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	return p.Framework.WaitOnPermit(ctx, pod)
 }
 
-// RunPreBindPlugins implements framework.Framework.
-func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer caught(&status)
-	return p.Framework.RunPreBindPlugins(ctx, state, pod, node)
-}
-
-// RunBindPlugins implements framework.Framework.
-func (p *profile) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer caught(&status)
-	return p.Framework.RunBindPlugins(ctx, state, pod, node)
-}
-
 // RunReservePluginsReserve binds the volumes of a pod first, so that nothing waits for them.
-func (p *profile) RunReservePluginsReserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer caught(&status)
+func (p *profile) RunReservePluginsReserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	p.engine.bindVolumes(p.Framework, pod, node)
-	if status = p.Framework.RunReservePluginsReserve(ctx, state, pod, node); status.IsSuccess() {
+	status := p.Framework.RunReservePluginsReserve(ctx, state, pod, node)
+	if status.IsSuccess() {
 		p.engine.expectBinding(p.Framework, pod)
 	}
 	return status
@@ -161,15 +149,6 @@ func (p *profile) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, 
 	p.Framework.RunPostBindPlugins(ctx, state, pod, node)
 	p.engine.bound(pod, node)
 }
-
-// caught makes an error of a panic of a plugin.
-func caught(status **fwk.Status) {
-	if reason := recover(); reason != nil {
-		*status = fwk.AsStatus(panicked(reason))
-	}
-}
-
-func panicked(reason any) error { return fmt.Errorf("a plugin panicked: %v", reason) }
 
 // bindVolumes binds the volumes of a pod for which that is the scheduler's to do.
 func (e *Engine) bindVolumes(of framework.Framework, pod *v1.Pod, node string) {

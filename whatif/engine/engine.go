@@ -136,7 +136,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e.wrap(o)
-	return e, e.listen()
+	e.Start()
+	return e, errors.Join(e.listen(), e.Err())
 }
 
 // enablePodGroups does so in all of this process, where this minor has them.
@@ -166,12 +167,16 @@ func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (er
 // wrap puts the engine around the scheduler's functions and frameworks, and the recorder inside.
 func (e *Engine) wrap(o Options) {
 	sched := e.Scheduler
-	recorder.CatchPanics(sched)
-	if o.Recorder != nil {
-		shown := o.Shown
-		if shown == nil {
-			shown = func(url string) string { return url }
+	shown := o.Shown
+	if shown == nil {
+		shown = func(url string) string { return url }
+	}
+	for _, extender := range sched.Extenders {
+		if extender.IsBinder() {
+			e.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
 		}
+	}
+	if o.Recorder != nil {
 		o.Recorder.Attach(sched, shown)
 	}
 	e.seeded = newSeeded(o.Seed, sched)
@@ -236,6 +241,7 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 func (e *Engine) run(ctx context.Context) (err error) {
+	defer ours.Recover(ctx, &err)
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
 	if err = e.evictTainted(ctx); err != nil {
@@ -245,6 +251,9 @@ func (e *Engine) run(ctx context.Context) (err error) {
 		for e.queued() || e.later() {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
+			}
+			if err := e.Err(); err != nil {
+				return err
 			}
 			if e.sure > 0 {
 				e.sure--
@@ -256,7 +265,7 @@ func (e *Engine) run(ctx context.Context) (err error) {
 		}
 	}
 	e.CountBudgets()
-	return nil
+	return e.Err()
 }
 
 // attempt is one scheduling cycle, and the binding cycles that it begins.

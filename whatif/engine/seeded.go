@@ -6,9 +6,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math"
-	"reflect"
 	"slices"
-	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -18,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
 )
 
@@ -41,12 +40,7 @@ type seeded struct {
 // newSeeded reaches into a scheduler. Without the private field, which a test would
 // notice, the scheduler begins where the cycle before left off.
 func newSeeded(seed uint64, sched *scheduler.Scheduler) *seeded {
-	s := &seeded{seed: seed}
-	field := reflect.ValueOf(sched).Elem().FieldByName("nextStartNodeIndex")
-	if field.IsValid() && field.Kind() == reflect.Int {
-		s.start = (*int)(unsafe.Pointer(field.UnsafeAddr()))
-	}
-	return s
+	return &seeded{seed: seed, start: private.Field[int](sched, "nextStartNodeIndex")}
 }
 
 // number depends on the seed and the names alone.
@@ -146,16 +140,15 @@ func (p *profile) RunFilterPluginsWithNominatedPods(ctx context.Context, state f
 }
 
 // RunPostFilterPlugins preempts by budgets that are counted.
-func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (result *fwk.PostFilterResult, status *fwk.Status) {
+func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	if p.engine.Spare {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	if known := p.engine.alike.same; known != nil {
 		return nil, known.postFilter
 	}
-	defer caught(&status)
 	p.engine.CountBudgets()
-	result, status = p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	result, status := p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	p.engine.alike.keep(p.engine.unfit, result, status)
 	return result, status
 }
@@ -178,16 +171,10 @@ func (p *profile) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod
 func (*profile) StoreScheduleResults(context.Context, fwk.PodSignature, string, string, framework.SortedScoredNodes, int64) {
 }
 
-// schedulePod makes an error of a panic of a plugin, and chooses where extenders are asked.
+// schedulePod chooses where extenders are asked.
 func (e *Engine) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
-	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (result scheduler.ScheduleResult, err error) {
-		defer func() {
-			if reason := recover(); reason != nil {
-				e.seeded.which = nil
-				err = panicked(reason)
-			}
-		}()
-		result, err = next(ctx, of, state, pod)
+	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
+		result, err := next(ctx, of, state, pod)
 		if len(e.Scheduler.Extenders) > 0 && err == nil {
 			result.SuggestedHost = e.seeded.choose(result.SuggestedHost)
 		}

@@ -1,23 +1,57 @@
 {{/* The objects of deploy/ come from its kustomizations, which lie in files/: this does what
 kustomize does, as far as they use it. */}}
 
-{{/* The tag of the scheduler's image for the API server's minor: docs/deploy.md, Images. */}}
-{{- define "schedulerTag" -}}
+{{/* What values say of the pods of a Deployment, by its name. */}}
+{{- define "podValues" -}}
+{{- index .root.Values (get (dict "custom-scheduler" "scheduler" "extender" "extender" "static-webserver" "staticWebserver") .name) | toYaml -}}
+{{- end }}
+
+{{/* The scheduler's image. The Makefile adds all minors but its first to the tag: docs/deploy.md, Images. */}}
+{{- define "schedulerImage" -}}
 {{- $minor := .Capabilities.KubeVersion.Minor | trimSuffix "+" | atoi -}}
-{{- .Values.image.tag | default .Chart.AppVersion -}}
-{{- if ne $minor 36 }}-kubernetes-1.{{ min $minor 37 }}{{ end -}}
+{{- $suffix := ne $minor 36 | ternary (printf "-kubernetes-1.%d" (min $minor 37)) "" -}}
+{{- $tag := .Values.image.tag | default (print .Chart.AppVersion $suffix) -}}
+{{- .Values.scheduler.image | default (printf "%s/scheduler:%s" .Values.image.registry $tag) -}}
 {{- end }}
 
 {{/* A file, with what values say in place of what it says. */}}
 {{- define "file" -}}
 {{- $image := "registry.example/regex-scheduling" -}}
-{{- required (printf "the chart lacks files/%s" .path) (.root.Files.Get (printf "files/%s" .path))
+{{- $lease := "resourceNamespace: %s\n  resourceName: %s" -}}
+{{- $text := required (printf "the chart lacks files/%s" .path) (.root.Files.Get (printf "files/%s" .path)) -}}
+{{- if eq .root.Values.schedulerName "default-scheduler" -}}
+{{- $text = $text | replace (printf $lease "regex-scheduling" "custom-scheduler") (printf $lease "kube-system" "kube-scheduler") -}}
+{{- end -}}
+{{- $text
   | replace "amespace: regex-scheduling" (printf "amespace: %s" .root.Release.Namespace)
   | replace "schedulerName: custom-scheduler" (printf "schedulerName: %s" .root.Values.schedulerName)
   | replace "metadata.name: monitoring" (printf "metadata.name: %s" .root.Values.prometheus.namespace)
-  | replace (printf "%s/scheduler:dev" $image) (printf "%s/scheduler:%s" .root.Values.image.registry (include "schedulerTag" .root))
+  | replace (printf "%s/scheduler:dev" $image) (include "schedulerImage" .root)
   | replace (printf "%s/" $image) (printf "%s/" .root.Values.image.registry)
   | replace ":dev" (printf ":%s" (.root.Values.image.tag | default .root.Chart.AppVersion)) -}}
+{{- end }}
+
+{{/* The configuration of a folder, with the fields of the scheduler's own in it. */}}
+{{- define "config" -}}
+{{- $text := include "file" (dict "root" .root "path" (printf "%s/config.yaml" .folder)) -}}
+{{- if and .root.Values.scheduler.config (hasPrefix "scheduler/" .folder) -}}
+{{- mustMergeOverwrite (fromYaml $text) .root.Values.scheduler.config | toYaml -}}
+{{- else -}}{{- $text -}}{{- end -}}
+{{- end }}
+
+{{/* Changes a Deployment to what values say of its pods. */}}
+{{- define "pods" -}}
+{{- $values := include "podValues" (dict "root" .root "name" .object.metadata.name) | fromYaml -}}
+{{- $pod := .object.spec.template.spec -}}{{- $container := index $pod.containers 0 -}}
+{{- if hasKey $values "replicas" -}}{{- $_ := set .object.spec "replicas" $values.replicas -}}{{- end -}}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" "priorityClassName" -}}
+{{- with get $values $key -}}{{- $_ := set $pod $key . -}}{{- end -}}
+{{- end -}}
+{{- with $values.image -}}{{- $_ := set $container "image" . -}}{{- end -}}
+{{- with $values.resources -}}{{- $_ := set $container "resources" . -}}{{- end -}}
+{{- range .root.Values.image.pullSecrets -}}
+{{- $_ := set $pod "imagePullSecrets" (append ($pod.imagePullSecrets | default list) (dict "name" .)) -}}
+{{- end -}}
 {{- end }}
 
 {{/* One operation of a JSON patch, add or replace: changes the object. */}}
@@ -35,21 +69,24 @@ kustomize does, as far as they use it. */}}
 {{- $root := .root -}}{{- $objects := list -}}{{- $patches := list -}}{{- $configs := "" -}}
 {{- range $folder := .folders -}}
 {{- $k := include "file" (dict "root" $root "path" (printf "%s/kustomization.yaml" $folder)) | fromYaml -}}
-{{- $labels := dict -}}
-{{- range $k.labels -}}{{- $labels = .pairs -}}{{- end -}}
+{{- $labels := merge (dict) $root.Values.labels -}}
+{{- range $k.labels -}}{{- $labels = mergeOverwrite $labels .pairs -}}{{- end -}}
 {{- range $name := $k.resources -}}
 {{- if not (hasPrefix ".." $name) -}}
 {{- range regexSplit "(?m)^---$" (include "file" (dict "root" $root "path" (printf "%s/%s" $folder $name))) -1 -}}
 {{- $object := fromYaml . -}}
-{{- if not (hasPrefix "Cluster" $object.kind) -}}{{- $_ := set $object.metadata "namespace" $root.Release.Namespace -}}{{- end -}}
+{{- if not (or (hasPrefix "Cluster" $object.kind) $object.metadata.namespace) -}}{{- $_ := set $object.metadata "namespace" $root.Release.Namespace -}}{{- end -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) $labels ($object.metadata.labels | default dict)) -}}
-{{- if eq $object.kind "Deployment" -}}{{- $_ := set $object.spec.template "metadata" (dict "labels" $labels) -}}{{- end -}}
+{{- if eq $object.kind "Deployment" -}}
+{{- $_ := set $object.spec.template "metadata" (dict "labels" $labels) -}}
+{{- include "pods" (dict "root" $root "object" $object) -}}
+{{- end -}}
 {{- $objects = append $objects $object -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range $k.configMapGenerator -}}
-{{- $text := include "file" (dict "root" $root "path" (printf "%s/config.yaml" $folder)) -}}
+{{- $text := include "config" (dict "root" $root "folder" $folder) -}}
 {{- $configs = print $configs $text -}}
 {{- $metadata := dict "name" .name "namespace" $root.Release.Namespace "labels" $labels -}}
 {{- $objects = append $objects (dict "apiVersion" "v1" "kind" "ConfigMap" "metadata" $metadata "data" (dict "config.yaml" $text)) -}}

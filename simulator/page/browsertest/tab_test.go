@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is the limit of time for each step. Most take milliseconds.
-var patience = 20 * time.Second
+// patience is the limit of time for each step, on a busy machine. Most take milliseconds.
+var patience = 2 * time.Minute
 
 // tab is a tab of the browser, as a person uses it.
 type tab struct {

@@ -24,6 +24,7 @@ kind: KubeSchedulerConfiguration
 	extenders = `extenders:
 - urlPrefix: http://extender:8000/
   filterVerb: filter
+  preemptVerb: preempt
   weight: 10
 `
 	guestV1 = `  pluginConfig:

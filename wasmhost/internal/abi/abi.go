@@ -9,7 +9,11 @@
 // what is done about one that trapped, is the caller's affair.
 package abi
 
-import "github.com/tetratelabs/wazero/api"
+import (
+	"github.com/tetratelabs/wazero/api"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
+)
 
 // Hook is a function that a guest may export, named for the extension point of
 // the scheduler that it serves.
@@ -103,7 +107,7 @@ const exportMemory = "memory"
 
 // startFunctions are called when an instance is made, if there are any: the second
 // of a guest that is built as a program, the third of one that is a library.
-var startFunctions = []string{exportStartSection, exportStart, exportInitialize}
+var startFunctions = []string{module.StartFunction, exportStart, exportInitialize}
 
 const (
 	exportStart      = "_start"
@@ -115,12 +119,6 @@ const (
 // address, the lower half the size in bytes of a list of fields, each of which
 // ends with a zero byte. It is our addition: the upstream host ignores it.
 const exportDecidesBy = "decides_by"
-
-// What prepare adds to a guest that can be interrupted.
-const (
-	exportStop         = "wasmhost.stop"  // a global: the guest ends soon where it is not zero
-	exportStartSection = "wasmhost.start" // the function of the module's start section
-)
 
 // pageSize is the unit of a guest's memory, in bytes.
 const pageSize = 64 << 10

@@ -1,19 +1,17 @@
 package abi
 
 import (
-	"bytes"
-	"encoding/binary"
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
-
-	"github.com/tetratelabs/wazero"
+	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
@@ -50,80 +48,6 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 	g := compile(t, "every_hook")
 	if g.Constants[Bind].Code != 5 || g.Constants[Score].Number != 0 || !g.Exports.Has(Bind) {
 		t.Errorf("bind is %v, score %v", g.Constants[Bind], g.Constants[Score])
-	}
-}
-
-func TestConstant(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		body []byte
-		want uint64
-		ok   bool
-	}{
-		{"nothing", []byte{0, 0x0b}, 0, true},
-		{"a nop", []byte{0, 0x01, 0x0b}, 0, true},
-		{"i32.const 5", []byte{0, 0x41, 5, 0x0b}, 5, true},
-		{"i32.const -1", []byte{0, 0x41, 0x7f, 0x0b}, 0xffffffff, true},
-		{"i64.const 1<<32", []byte{0, 0x42, 0x80, 0x80, 0x80, 0x80, 0x10, 0x0b}, 1 << 32, true},
-		{"i64.const -1", []byte{0, 0x42, 0x7f, 0x0b}, 1<<64 - 1, true},
-		{"return", []byte{0, 0x41, 5, 0x0f, 0x0b}, 5, true},
-		{"unreachable", []byte{0, 0x00, 0x0b}, 0, false},
-		{"a local", []byte{1, 1, 0x7f, 0x20, 0, 0x0b}, 0, false},
-		{"a call", []byte{0, 0x10, 1, 0x0b}, 0, false},
-	} {
-		if got, ok := constant(tt.body); got != tt.want && tt.ok || ok != tt.ok {
-			t.Errorf("%s: %d %v", tt.name, got, ok)
-		}
-	}
-}
-
-// The function of any code that wazero takes is found, and read without a panic.
-func FuzzConstant(f *testing.F) {
-	f.Add([]byte{0x41, 5})
-	f.Add([]byte{0x41, 0x7f, 0x0f, 0x01})
-	f.Add([]byte{0x20, 0})
-	f.Fuzz(func(t *testing.T, code []byte) {
-		body := append(append([]byte{0}, code...), 0x0b) // no locals, and an end
-		size := binary.AppendUvarint(nil, uint64(len(body)))
-		wasm := []byte("\x00asm\x01\x00\x00\x00" + "\x01\x05\x01\x60\x00\x01\x7f" + "\x03\x02\x01\x00" + "\x0a") // () -> i32
-		wasm = binary.AppendUvarint(wasm, uint64(1+len(size)+len(body)))
-		wasm = append(append(append(wasm, 1), size...), body...)
-		r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
-		defer r.Close(t.Context())
-		if _, err := r.CompileModule(t.Context(), wasm); err != nil {
-			return
-		}
-		found := bodies(wasm)
-		if len(found) != 1 || !bytes.Equal(found[0], body) {
-			t.Fatalf("found %x, want %x", found, body)
-		}
-		constant(found[0])
-	})
-}
-
-func TestTheBodiesOfEveryGuestAreFound(t *testing.T) {
-	files, err := filepath.Glob(guests + "*.wasm")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		wasm, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
-		defer r.Close(t.Context())
-		guest, err := r.CompileModule(t.Context(), wasm)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		last := -1
-		for _, f := range guest.ExportedFunctions() {
-			last = max(last, int(f.Index())-len(guest.ImportedFunctions()))
-		}
-		if n := len(bodies(wasm)); n <= last {
-			t.Errorf("%s: %d bodies, and function %d is exported", file, n, last)
-		}
 	}
 }
 
@@ -218,6 +142,31 @@ func TestTerminated(t *testing.T) {
 	}
 }
 
+// The watchdog may look at a call that ends before it interrupts it.
+func TestACallThatHasEndedIsNotInterrupted(t *testing.T) {
+	wasm, err := os.ReadFile(guests + "empty_filter.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20, Interruptible: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(context.Background())
+	i, err := g.Start(t.Context(), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := i.InCall()
+	if _, err := i.Call(Filter); err != nil {
+		t.Fatal(err)
+	}
+	i.InterruptCall(before+1, Overdue(time.Second)) // the number of the call that was
+	if _, err := i.Call(Filter); err != nil || i.Interrupted() {
+		t.Errorf("the next call: %v", err)
+	}
+}
+
 func TestEqualReasonsAreOneString(t *testing.T) {
 	var account Account
 	i, j := Instance{In: In{Account: &account}}, Instance{In: In{Account: &account}}
@@ -241,7 +190,8 @@ func TestFrames(t *testing.T) {
 }
 
 func TestWhatAGuestPrintsIsBounded(t *testing.T) {
-	var p printed
+	var interrupted atomic.Bool
+	p := printed{interrupted: &interrupted}
 	for range 100 {
 		if n, err := p.Write(make([]byte, 1000)); n != 1000 || err != nil {
 			t.Fatal(n, err)
@@ -249,5 +199,9 @@ func TestWhatAGuestPrintsIsBounded(t *testing.T) {
 	}
 	if len(p.kept) != maxPrinted {
 		t.Errorf("%d bytes are kept", len(p.kept))
+	}
+	interrupted.Store(true)
+	if _, err := p.Write(nil); err == nil {
+		t.Error("it prints on, though it is to end")
 	}
 }

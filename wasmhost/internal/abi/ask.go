@@ -11,13 +11,13 @@ import (
 // k8s.io/api can.
 type Message interface{ Marshal() ([]byte, error) }
 
-// Scheduler is what a guest may ask whatever the call is.
+// Scheduler is what a guest may ask whatever the call is. After an error it traps.
 type Scheduler interface {
 	// Node is nil where there is none of that name.
-	Node(name string) Message
+	Node(name string) (Message, error)
 	Nodes() (Message, error)
 	// ImageStates is what JSON is made of.
-	ImageStates(node string) any
+	ImageStates(node string) (any, error)
 	Eventf(Event)
 	// RejectWaitingPod and AllowWaitingPod are false where none of that UID waits.
 	RejectWaitingPod(uid string) bool
@@ -54,6 +54,7 @@ type In struct {
 	Account   *Account // of the pod; nil is one of the instance's own
 	Target    Message  // the pod that is added or removed
 	NodeName  string   // of the node that is looked at
+	Node      Message  // that node; nil is what Scheduler has under its name
 
 	// What JSON is made of, when the guest asks: the names of the nodes that passed, the
 	// status codes by node, the scores by node.
@@ -88,13 +89,14 @@ type Out struct {
 	Scores        map[string]int64 // nil where none were normalized
 }
 
-// nobody is the Scheduler where there is none: before the guest is a plugin.
-type nobody struct{}
+// Nobody is the Scheduler where there is none: before the guest is a plugin.
+type Nobody struct{}
 
-func (nobody) Node(string) Message          { return nil }
-func (nobody) Nodes() (Message, error)      { return nil, nil }
-func (nobody) ImageStates(string) any       { return nil }
-func (nobody) Eventf(Event)                 {}
-func (nobody) RejectWaitingPod(string) bool { return false }
-func (nobody) AllowWaitingPod(string) bool  { return false }
-func (nobody) WaitingPod(string) Message    { return nil }
+// Node implements Scheduler, as the other methods do.
+func (Nobody) Node(string) (Message, error)    { return nil, nil }
+func (Nobody) Nodes() (Message, error)         { return nil, nil }
+func (Nobody) ImageStates(string) (any, error) { return nil, nil }
+func (Nobody) Eventf(Event)                    {}
+func (Nobody) RejectWaitingPod(string) bool    { return false }
+func (Nobody) AllowWaitingPod(string) bool     { return false }
+func (Nobody) WaitingPod(string) Message       { return nil }

@@ -14,6 +14,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
 // Options say how a guest is compiled.
@@ -22,7 +24,7 @@ type Options struct {
 	// whole number of pages, it is the next lower one.
 	MemoryLimit int64
 	// Interruptible guests can be bounded in time (see [Instance.Interrupt]). The
-	// checks that this takes make them a little slower.
+	// meter that this takes makes them a little slower.
 	Interruptible bool
 	// Cache keeps compiled code. Nil keeps none.
 	Cache wazero.CompilationCache
@@ -73,7 +75,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 }
 
 func (g *Guest) compile(ctx context.Context, wasm []byte, interruptible bool) error {
-	prepared, err := prepare(wasm, interruptible)
+	prepared, err := module.Prepare(wasm, interruptible)
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,8 @@ func (g *Guest) compile(ctx context.Context, wasm []byte, interruptible bool) er
 }
 
 func (g *Guest) findHooks(wasm []byte) error {
-	found, bodies := g.compiled.ExportedFunctions(), bodies(wasm)
+	found := g.compiled.ExportedFunctions()
+	constants := module.Constants(wasm)
 	for h := range hooks {
 		f, ok := found[h.String()]
 		if !ok {
@@ -112,11 +115,9 @@ func (g *Guest) findHooks(wasm []byte) error {
 		}
 		g.Exports |= Of(h)
 		g.Active |= Of(h)
-		if defined := int(f.Index()) - len(g.compiled.ImportedFunctions()); defined >= 0 {
-			if value, ok := constant(bodies[defined]); ok {
-				g.Active &^= Of(h)
-				g.Constants[h] = h.split(value)
-			}
+		if value, ok := constants[h.String()]; ok {
+			g.Active &^= Of(h)
+			g.Constants[h] = h.split(value)
 		}
 	}
 	if err := checkSignature(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}); err != nil {

@@ -81,7 +81,7 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 				i.memory = caller.Memory()
 			}
 			if i.In.Scheduler == nil {
-				i.In.Scheduler = nobody{}
+				i.In.Scheduler = Nobody{}
 			}
 			if i.In.Account == nil {
 				i.In.Account = &i.own
@@ -96,7 +96,14 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 
 func node(i *Instance, stack []uint64) {
 	name := i.readName(stack[0], stack[1], "node")
-	stack[0] = i.writeMessage(i.In.Scheduler.Node(name), stack[2], stack[3])
+	node := i.In.Node
+	if node == nil || name != i.In.NodeName {
+		var err error
+		if node, err = i.In.Scheduler.Node(name); err != nil {
+			panic(err)
+		}
+	}
+	stack[0] = i.writeMessage(node, stack[2], stack[3])
 }
 
 func nodeList(i *Instance, stack []uint64) {
@@ -108,8 +115,11 @@ func nodeList(i *Instance, stack []uint64) {
 }
 
 func nodeImageStates(i *Instance, stack []uint64) {
-	name := i.readName(stack[0], stack[1], "nodeImageStates")
-	stack[0] = i.writeJSON(i.In.Scheduler.ImageStates(name), stack[2], stack[3])
+	states, err := i.In.Scheduler.ImageStates(i.readName(stack[0], stack[1], "nodeImageStates"))
+	if err != nil {
+		panic(err)
+	}
+	stack[0] = i.writeJSON(states, stack[2], stack[3])
 }
 
 func resultClusterEvents(i *Instance, stack []uint64) {

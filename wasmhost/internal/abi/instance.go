@@ -14,6 +14,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
 // Settings are what an instance knows from its start.
@@ -28,6 +30,9 @@ type Settings struct {
 	// take ten times as long. Zero is no bound. Further calls are for
 	// [Instance.Interrupt] to end.
 	CallTimeout time.Duration
+	// Repeatable stops the clock, and begins the random numbers again with each call:
+	// the same question gets the same answer.
+	Repeatable bool
 }
 
 // Instance is a guest that runs. It is for one goroutine at a time.
@@ -66,6 +71,7 @@ const startsWithin = 10
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	i := &Instance{settings: s}
+	i.printed.interrupted = &i.interrupted
 	i.ctx = context.WithValue(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}, instanceKey{}, i)
 	defer context.AfterFunc(ctx, func() { i.Interrupt(context.Cause(ctx)) })()
 	if s.CallTimeout > 0 {
@@ -105,6 +111,9 @@ func (s starting) Value(key any) any {
 func (i *Instance) start(g *Guest) error {
 	name := strconv.FormatUint(g.started.Add(1), 10) // two modules of one name cannot be instantiated
 	config := wazero.NewModuleConfig().WithName(name).WithArgs("guest").WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
+	if i.settings.Repeatable {
+		config = i.repeatable(config)
+	}
 	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
 		i.module, err = g.runtime.InstantiateModule(ctx, g.compiled, config)
 		return err
@@ -118,7 +127,7 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err := i.enter(strings.Replace(export, exportStartSection, "instantiate", 1), func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
+		if err := i.enter(strings.Replace(export, module.StartFunction, "instantiate", 1), func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
 			return err
 		}
 	}
@@ -206,7 +215,7 @@ func (i *Instance) interrupt(why error) {
 func (i *Instance) mayStop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.stop, _ = i.module.ExportedGlobal(exportStop).(api.MutableGlobal)
+	i.stop, _ = i.module.ExportedGlobal(module.StopGlobal).(api.MutableGlobal)
 	if i.why != nil {
 		i.interrupt(i.why)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/sys"
 
@@ -66,12 +67,18 @@ func frames(trace string) (functions []string) {
 }
 
 // printed keeps what a guest prints until the call is over.
-type printed struct{ kept []byte }
+type printed struct {
+	kept        []byte
+	interrupted *atomic.Bool // the guest is to end
+}
 
 // maxPrinted is how much of it is kept, in bytes: the end is lost.
 const maxPrinted = 16 << 10
 
 func (p *printed) Write(b []byte) (int, error) {
+	if p.interrupted.Load() {
+		return 0, errInterrupted // WASI's fd_write has as many pieces as the guest likes
+	}
 	p.kept = append(p.kept, bytes.ToValidUTF8(b[:min(len(b), maxPrinted-min(len(p.kept), maxPrinted))], nil)...)
 	return len(b), nil
 }

@@ -20,14 +20,6 @@ type PreFilter struct {
 	Result *fwk.PreFilterResult
 }
 
-// Same reports whether two answers say the same, in whatever order they name nodes.
-func (a PreFilter) Same(b PreFilter) bool {
-	if keyOf(a.Verdict) != keyOf(b.Verdict) || a.Result.AllNodes() != b.Result.AllNodes() {
-		return false
-	}
-	return a.Result.AllNodes() || a.Result.NodeNames.Equal(b.Result.NodeNames)
-}
-
 // About is what is known about pods like one, on the nodes of its cycle. Any number of
 // goroutines may use it.
 type About struct {
@@ -48,7 +40,6 @@ type entry struct {
 	filter, score atomic.Pointer[[]uint16] // by Node: places in the verdicts, from 1 on; 0 is unknown
 	verdicts      atomic.Pointer[[]abi.Verdict]
 	passing       atomic.Pointer[passing]
-	noRecheck     atomic.Bool
 
 	mu     sync.Mutex // held by who writes verdicts, places, filter and score
 	places map[verdictKey]uint16
@@ -161,11 +152,6 @@ func (e *entry) place(v abi.Verdict) (place uint16, bytes int64) {
 	e.verdicts.Store(&verdicts)
 	return place, int64(len(key.reason)) + verdictBytes
 }
-
-// NoRecheck is for a recheck that shows nothing and costs much: none is worth it any more for
-// these pods. MayRecheck reports whether that was so.
-func (e *entry) NoRecheck()       { e.noRecheck.Store(true) }
-func (e *entry) MayRecheck() bool { return !e.noRecheck.Load() }
 
 // Unknown finds the nodes of the cycle about which Filter has no answer yet: a place in the
 // list for each Node.

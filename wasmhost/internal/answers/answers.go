@@ -3,16 +3,12 @@
 // by these and the values of the node's fields. It asks nobody, and does not know what an
 // answer means. It is no API.
 //
-// No answer can be stale, as long as the guest decides by nothing else than it declares.
-// [Cache.Recheck] says when to look whether that is so.
+// No answer can be stale, as long as the guest is shown nothing else than those fields.
 package answers
 
 import (
 	"container/list"
-	"math"
-	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -22,13 +18,12 @@ import (
 
 // Cache holds the answers of a guest.
 type Cache struct {
-	fields  *abi.Fields
-	limit   int64  // in bytes
-	recheck uint64 // a random number up to this is a recheck
-	sized   func(entries int, bytes int64)
-	off     atomic.Bool
+	fields *abi.Fields
+	limit  int64 // in bytes
+	sized  func(entries int, bytes int64)
 
 	mu      sync.Mutex
+	closed  bool
 	entries map[string]*list.Element // of *entry, by the values of the pod's fields
 	used    list.List                // the one that was used last is in front
 	bytes   int64
@@ -39,8 +34,8 @@ type Cache struct {
 
 // New makes a Cache of at most limit bytes. It reports each change of its size with its lock
 // held.
-func New(fields *abi.Fields, limit int64, recheckEvery int, sized func(entries int, bytes int64)) *Cache {
-	c := &Cache{fields: fields, limit: limit, recheck: math.MaxUint32 / uint64(recheckEvery), sized: sized}
+func New(fields *abi.Fields, limit int64, sized func(entries int, bytes int64)) *Cache {
+	c := &Cache{fields: fields, limit: limit, sized: sized}
 	c.clear()
 	return c
 }
@@ -56,34 +51,28 @@ func (c *Cache) clear() {
 	c.nodes = &nodes{}
 }
 
-// Stop ends the cache for good, and reports whether it was on.
-func (c *Cache) Stop() bool {
-	if !c.off.CompareAndSwap(false, true) {
-		return false
-	}
+// Close drops all answers for good.
+func (c *Cache) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	c.clear()
 	c.sized(0, 0)
-	return true
 }
 
-// Off reports whether the cache was stopped.
-func (c *Cache) Off() bool { return c.off.Load() }
-
-// Recheck is true as often as one of so many remembered answers is to be asked for again.
-func (c *Cache) Recheck(answers int) bool { return uint64(rand.Uint32()) <= c.recheck*uint64(answers) }
-
 // About finds what is known about pods like this one on the nodes of its cycle. It is nil
-// where nothing is kept: the cache is nil or off, or the values of the fields are too long.
+// where nothing is kept: the cache is nil or closed, or the values of the fields are too long.
 func (c *Cache) About(pod *v1.Pod, list []fwk.NodeInfo) *About {
-	if c == nil || c.off.Load() {
+	if c == nil {
 		return nil
 	}
 	var buffer [256]byte
 	key := appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
 	if c.numbers.len() > 2*len(c.nodes.list)+maxGone {
 		c.clear()
 	}

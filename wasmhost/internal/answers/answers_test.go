@@ -6,7 +6,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -27,7 +26,7 @@ type sizes struct {
 
 func cacheOf(fields *abi.Fields, limit int64) (*Cache, *sizes) {
 	s := &sizes{}
-	return New(fields, limit, 1<<30, func(entries int, bytes int64) { *s = sizes{entries, bytes} }), s
+	return New(fields, limit, func(entries int, bytes int64) { *s = sizes{entries, bytes} }), s
 }
 
 // pod has an annotation, if value is not nil.
@@ -173,11 +172,12 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	}
 }
 
-func TestAStoppedCacheKeepsNothing(t *testing.T) {
+func TestAClosedCacheKeepsNothing(t *testing.T) {
 	c, now := cacheOf(byName, 1<<20)
 	list := listOf(inZone("n1", ""))
 	a := c.About(pod("x"), list)
-	if !c.Stop() || c.Stop() || !c.Off() || c.About(pod("x"), list) != nil {
+	c.Close()
+	if c.About(pod("x"), list) != nil {
 		t.Error("it goes on")
 	}
 	put(a, list, "") // by a cycle that has begun before
@@ -186,42 +186,6 @@ func TestAStoppedCacheKeepsNothing(t *testing.T) {
 	}
 	if (*Cache)(nil).About(pod("x"), list) != nil {
 		t.Error("no cache keeps something")
-	}
-}
-
-func TestARecheckIsOneInN(t *testing.T) {
-	c := New(byName, 1<<20, 10, nil)
-	n := 0
-	for range 10_000 {
-		if c.Recheck(1) {
-			n++
-		}
-	}
-	if n < 800 || n > 1200 {
-		t.Errorf("%d of 10,000, want about 1,000", n)
-	}
-	if !c.Recheck(11) { // the share is rounded down
-		t.Error("no recheck of ten answers")
-	}
-}
-
-func TestTheOrderOfNamesIsNoAnswer(t *testing.T) {
-	named := func(names ...string) *fwk.PreFilterResult {
-		return &fwk.PreFilterResult{NodeNames: sets.New(names...)}
-	}
-	for _, tt := range []struct {
-		a, b *fwk.PreFilterResult
-		want bool
-	}{
-		{nil, nil, true},
-		{named("a", "b"), named("b", "a"), true},
-		{named("a"), nil, false},
-		{nil, named("a"), false},
-		{named("a"), named("b"), false},
-	} {
-		if got := (PreFilter{Result: tt.a}).Same(PreFilter{Result: tt.b}); got != tt.want {
-			t.Errorf("%v and %v: %v", tt.a, tt.b, got)
-		}
 	}
 }
 

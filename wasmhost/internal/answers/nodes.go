@@ -95,8 +95,8 @@ func (c *Cache) renew(list []fwk.NodeInfo) {
 func (a *About) Len() int { return len(a.nodes.list) }
 
 // At is the node at a place of the list.
-func (a *About) At(place int) (name string, node Node) {
-	return a.nodes.list[place].Node().Name, a.nodes.numbers[place]
+func (a *About) At(place int) (*v1.Node, Node) {
+	return a.nodes.list[place].Node(), a.nodes.numbers[place]
 }
 
 // Number finds the number of a node. One that is tried out with other pods, as for

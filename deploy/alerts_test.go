@@ -1,0 +1,230 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/component-base/metrics/legacyregistry"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	_ "wasmkwokwizardry.io/regex-scheduling/scheduler/command" // with the metrics of its client
+	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
+)
+
+// promtool runs Prometheus' own program in a folder that has the alerts as rules.yaml.
+func promtool(t *testing.T, rules any, args ...string) {
+	t.Helper()
+	program, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("*** NOT TESTED: there is no promtool on PATH: make prometheus puts it into .tools/bin")
+	}
+	text, err := yaml.Marshal(rules)
+	must(t, err)
+	test, err := os.ReadFile("testdata/alerts_test.yaml")
+	must(t, err)
+	folder := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(folder, "rules.yaml"), text, 0o600))
+	must(t, os.WriteFile(filepath.Join(folder, "alerts_test.yaml"), test, 0o600))
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir = folder
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("promtool %q: %v\n%s\n%s", args, err, out, text)
+	}
+}
+
+func TestAlertsFire(t *testing.T) {
+	promtool(t, mustRender(t, "scheduler/alerts")[0].Object["spec"], "test", "rules", "alerts_test.yaml")
+}
+
+func TestDashboardsQueriesAreValid(t *testing.T) {
+	type rule struct {
+		Record string `json:"record"`
+		Expr   string `json:"expr"`
+	}
+	var rules []rule
+	for i, query := range queriesOfDashboard(t) {
+		rules = append(rules, rule{fmt.Sprintf("query_%d", i), query})
+	}
+	promtool(t, map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}}, "check", "rules", "rules.yaml")
+}
+
+func queriesOfDashboard(t *testing.T) (queries []string) {
+	t.Helper()
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	text, err := os.ReadFile("scheduler/dashboard/dashboard.json")
+	must(t, err)
+	must(t, json.Unmarshal(text, &dashboard))
+	for _, panel := range dashboard.Panels {
+		if len(panel.Targets) == 0 {
+			t.Errorf("%s shows nothing", panel.Title)
+		}
+		for _, target := range panel.Targets {
+			queries = append(queries, target.Expr)
+		}
+	}
+	return queries
+}
+
+func queriesOfAlerts(t *testing.T) (queries []string) {
+	t.Helper()
+	for _, group := range mustRender(t, "scheduler/alerts")[0].Object["spec"].(map[string]any)["groups"].([]any) {
+		for _, rule := range group.(map[string]any)["rules"].([]any) {
+			queries = append(queries, rule.(map[string]any)["expr"].(string))
+		}
+	}
+	return queries
+}
+
+// A metric is what begins with a component's name.
+var metric = regexp.MustCompile(`\b(?:scheduler|extender|leader_election|kubelet)_[a-z_]+`)
+
+// TestAlertsAndDashboardUseSeriesThatExist looks for each metric, and each label of it, in what
+// schedulers have exposed that ran with guest and extender, in what an extender exposes, and in the
+// kubelet's source.
+func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
+	exposed := exposedSeries(t)
+	for _, query := range append(queriesOfAlerts(t), queriesOfDashboard(t)...) {
+		names := metric.FindAllString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(query, ""), -1)
+		if len(names) == 0 {
+			t.Errorf("%s has no metric", query)
+		}
+		for _, name := range names {
+			labels, ok := exposed[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")]
+			if !ok {
+				t.Errorf("nothing exposes %s of %s", name, query)
+			}
+			for _, used := range regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"|by \(([^)]*)\)`).FindAllStringSubmatch(query, -1) {
+				for _, label := range strings.Split(used[1]+used[2], ", ") {
+					if _, ok := labels[label]; !ok && label != "job" && label != "instance" && label != "le" { // which Prometheus adds
+						t.Errorf("%s has no label %s, but %v: %s", name, label, labels, query)
+					}
+				}
+			}
+		}
+	}
+	if got := exposed["scheduler_unschedulable_pods"]["plugin"]; !strings.Contains(got, " Extender ") || !strings.Contains(got, " WasmRegexScheduling ") {
+		t.Errorf("the plugins of unschedulable pods are %s", got)
+	}
+	if got := exposed["kubelet_admission_rejections_total"]["reason"]; !strings.Contains(got, " OutOfcpu ") {
+		t.Errorf("the reasons of rejected pods are %s", got)
+	}
+}
+
+// exposedSeries are the values of each label of each metric, between spaces.
+func exposedSeries(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	addNode(t, "other", 10)
+	address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
+	runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
+	addPod(t, podFor("rejected", "^nobody$"))
+	waitForCondition(t, "rejected")
+	t.Run("with a guest", func(t *testing.T) {
+		runScheduler(t, "wasm", map[string]string{"static-webserver": serve(t, guestserver.Handler())}, "schedulerName: custom-scheduler", "schedulerName: with-guest")
+		pods := 0
+		eventually.Succeeds(t, "calls are measured, which is so in some cycles", func(context.Context) error {
+			pods++
+			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^nobody$")
+			pod.Spec.SchedulerName = "with-guest"
+			addPod(t, pod)
+			waitForCondition(t, pod.Name)
+			if gathered(t)["scheduler_wasm_call_duration_seconds"] == nil {
+				return fmt.Errorf("not after %d pods", pods)
+			}
+			return nil
+		})
+	})
+	_, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{ // as app.Setup does, of which tests have none
+		Lock: lockOf(client, namespace, "custom-scheduler", "test"), Name: "kube-scheduler",
+		LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: time.Second,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+	})
+	must(t, err)
+
+	exposed := gathered(t)
+	exposed["kubelet_admission_rejections_total"] = rejectionsOfKubelet(t)
+	maps.Copy(exposed, extenderSeries(t, address))
+	return exposed
+}
+
+// gathered are the metrics of this process, as the scheduler would expose them.
+func gathered(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	must(t, err)
+	exposed := map[string]map[string]string{}
+	for _, family := range families {
+		labels := map[string]string{}
+		for _, series := range family.GetMetric() {
+			for _, label := range series.GetLabel() {
+				labels[label.GetName()] += " " + label.GetValue() + " "
+			}
+		}
+		exposed[family.GetName()] = labels
+	}
+	return exposed
+}
+
+// rejectionsOfKubelet are the labels of kubelet_admission_rejections_total. What registers it needs
+// modules that ours does not.
+func rejectionsOfKubelet(t *testing.T) map[string]string {
+	t.Helper()
+	source, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}/pkg/kubelet/", "k8s.io/kubernetes").Output()
+	must(t, err)
+	folder := strings.TrimSpace(string(source))
+	metrics, err := os.ReadFile(folder + "metrics/metrics.go")
+	must(t, err)
+	label := regexp.MustCompile(`(?s)AdmissionRejectionsTotalKey += "admission_rejections_total".*AdmissionRejectionsTotal = .*?\[\]string\{"(\w+)"\}`).FindSubmatch(metrics)
+	if label == nil {
+		t.Fatalf("%smetrics/metrics.go has no admission_rejections_total", folder)
+	}
+	lifecycle, err := os.ReadFile(folder + "lifecycle/predicate.go")
+	must(t, err)
+	reasons := ""
+	for _, reason := range regexp.MustCompile(`"(OutOf.+)"`).FindAllSubmatch(lifecycle, -1) {
+		reasons += " " + string(reason[1]) + " "
+	}
+	return map[string]string{string(label[1]): reasons}
+}
+
+func extenderSeries(t *testing.T, address string) map[string]map[string]string {
+	t.Helper()
+	var page []byte
+	eventually.Succeeds(t, "the metrics of the extender", func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+		must(t, err)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		page, err = io.ReadAll(response.Body)
+		return err
+	})
+	exposed := map[string]map[string]string{}
+	for _, series := range regexp.MustCompile(`(?m)^(extender_\w+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? `).FindAllStringSubmatch(string(page), -1) {
+		labels := map[string]string{}
+		for _, label := range regexp.MustCompile(`(\w+)="([^"]*)"`).FindAllStringSubmatch(series[2], -1) {
+			labels[label[1]] += " " + label[2] + " "
+		}
+		exposed[series[1]] = labels
+	}
+	return exposed
+}

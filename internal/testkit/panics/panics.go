@@ -1,0 +1,169 @@
+// Package panics has a plugin for tests that panics where a pod's label says.
+package panics
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+)
+
+// Label of a pod has one of Points.
+const Label = "panics"
+
+// Config is a configuration whose only profile has the plugin everywhere, and first in Bind.
+const Config = `
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{plugins: {multiPoint: {enabled: [{name: Panics}]}, bind: {enabled: [{name: Panics}]}}}]
+`
+
+// Points are those at which a pod gets an Error. "Until" is a piece of work that PreFilter does in
+// parallel. NormalizeScore needs two nodes.
+var Points = []string{
+	"PreFilter", "Until", "Filter", "PreScore", "Score", "NormalizeScore", "Reserve", "Permit", "PreBindPreFlight", "PreBind", "Bind",
+}
+
+// Harmless are those that decide nothing of the pod. For PostFilter and Unreserve the pod is rejected before; for
+// QueueingHint until there is a node of this name.
+var Harmless = []string{"SignPod", "PostFilter", "PostBind", "Unreserve", "QueueingHint"}
+
+// Message is what a pod is to be told.
+func Message(point string) string {
+	return "plugin Panics panicked in " + strings.Replace(point, "Until", "PreFilter", 1) + ": on purpose"
+}
+
+// Plugins has the plugin, and FactoryPanics, which cannot be made.
+var Plugins = frameworkruntime.Registry{
+	"Panics": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		p := &plugin{handle: handle}
+		p.PreBindPlugin = base{minor.PreFlight{Status: func() *fwk.Status { return nil }}}
+		p.Answered = func(pod *v1.Pod, _ *fwk.Status) { at("PreBindPreFlight", pod) }
+		return p, nil
+	},
+	"FactoryPanics": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { panic("on purpose") },
+}
+
+type plugin struct {
+	minor.Asked // PreBindPreFlight
+	handle      fwk.Handle
+}
+
+// base has what [minor.Asked] stands around.
+type base struct{ minor.PreFlight }
+
+func (base) Name() string { return "Panics" }
+
+func (base) PreBind(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
+	at("PreBind", pod)
+	return nil
+}
+
+func at(point string, pod *v1.Pod) {
+	if is(point, pod) {
+		panic("on purpose")
+	}
+}
+
+func is(point string, pod *v1.Pod) bool { return pod.Labels[Label] == point }
+
+func (*plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{{
+		Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add},
+		QueueingHintFn: func(_ klog.Logger, pod *v1.Pod, _, _ any) (fwk.QueueingHint, error) {
+			at("QueueingHint", pod)
+			return fwk.QueueSkip, nil
+		},
+	}}, nil
+}
+
+func (*plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	at("SignPod", pod)
+	return nil, nil
+}
+
+func (*plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
+	at("PreEnqueue", pod)
+	return nil
+}
+
+func (p *plugin) PreFilter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	at("PreFilter", pod)
+	p.handle.Parallelizer().Until(ctx, 3, func(int) { at("Until", pod) }, "test")
+	return nil, nil
+}
+
+func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions { return p }
+
+func (*plugin) AddPod(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.PodInfo, _ fwk.NodeInfo) *fwk.Status {
+	at("AddPod", pod)
+	return nil
+}
+
+func (*plugin) RemovePod(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.PodInfo, _ fwk.NodeInfo) *fwk.Status {
+	at("RemovePod", pod)
+	return nil
+}
+
+func (*plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	at("Filter", pod)
+	if is("PostFilter", pod) || is("QueueingHint", pod) && node.Node().Name != "queueinghint" {
+		return fwk.NewStatus(fwk.Unschedulable, "as the test wants it")
+	}
+	return nil
+}
+
+func (*plugin) PostFilter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	at("PostFilter", pod)
+	return nil, fwk.NewStatus(fwk.Unschedulable)
+}
+
+func (*plugin) PreScore(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+	at("PreScore", pod)
+	return nil
+}
+
+func (*plugin) Score(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeInfo) (int64, *fwk.Status) {
+	at("Score", pod)
+	return 0, nil
+}
+
+func (p *plugin) ScoreExtensions() fwk.ScoreExtensions { return p }
+
+func (*plugin) NormalizeScore(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeScoreList) *fwk.Status {
+	at("NormalizeScore", pod)
+	return nil
+}
+
+func (*plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
+	at("Reserve", pod)
+	return nil
+}
+
+func (*plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) {
+	at("Unreserve", pod)
+}
+
+func (*plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
+	at("Permit", pod)
+	if is("Unreserve", pod) {
+		return fwk.NewStatus(fwk.Unschedulable, "as the test wants it"), 0
+	}
+	return nil, 0
+}
+
+func (*plugin) Bind(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
+	at("Bind", pod)
+	return fwk.NewStatus(fwk.Skip)
+}
+
+func (*plugin) PostBind(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) {
+	at("PostBind", pod)
+}

@@ -1,0 +1,116 @@
+package wasmhost
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// A guest that looks at more than it declares does not find it, so what is remembered of it is
+// right for all pods and nodes.
+func TestDeclaringGuestDecidesByTheDeclaredFieldsOnly(t *testing.T) {
+	labelled := func(name string) *v1.Pod {
+		p := pod(name)
+		p.Labels = map[string]string{"zone": "west"}
+		return p
+	}
+	r := openRemembering(t, "decides_by_hidden", Args{}, inZone("a", "west"), inZone("b", "east"), inZone("northwest", "east"))
+	for i, p := range []*v1.Pod{pod("web"), labelled("db"), labelled("west"), pod("web")} {
+		if passing, _, status := r.cycle(t, p); passing != "northwest" {
+			t.Errorf("pod %d: passing %q, %v", i, passing, status)
+		}
+	}
+	if n := r.asked(t); n != 3 {
+		t.Errorf("asked %d times for three names of nodes", n)
+	}
+	for _, tt := range []struct {
+		node *v1.Node
+		want fwk.QueueingHint
+	}{
+		{inZone("c", "west"), fwk.QueueSkip},
+		{inZone("southwest", "east"), fwk.Queue},
+	} {
+		if hint := r.hint(t, added, pod("web"), nil, tt.node); hint != tt.want {
+			t.Errorf("the new node %s: %v", tt.node.Name, hint)
+		}
+	}
+}
+
+func TestDeclaringGuestGetsObjectsWithoutUndeclaredFields(t *testing.T) {
+	n := inZone("n1-secret", "east")
+	n.UID = "uid-secret"
+	n.Labels["other"] = "label-secret"
+	n.Annotations = map[string]string{"zone": "annotation-secret"}
+	n.Spec.PodCIDR = "spec-secret"
+	n.Status.NodeInfo.Architecture = "status-secret"
+	p := about("pod-secret", "annotation-secret")
+	p.UID = types.UID("uid-secret")
+	p.Labels = map[string]string{"zone": "label-secret"}
+	p.Spec.NodeName = "spec-secret"
+	r := openRemembering(t, "decides_by_label", Args{}, n)
+	_, _, status := r.cycle(t, p)
+	if got := status.Message(); strings.Contains(got, "secret") || !strings.Contains(got, "east") || !strings.HasPrefix(got, "1 undeclared") {
+		t.Errorf("it gets %q", got)
+	}
+}
+
+func TestDeclaringGuestGetsAnErrorForOtherQuestions(t *testing.T) {
+	for config, want := range map[string]string{
+		"l": "k8s.io/api nodeList: the guest declares what it decides by (decides_by), and so sees",
+		"n": `not the node "other"`,
+		"i": "k8s.io/scheduler nodeImageStates: ",
+	} {
+		r := openRemembering(t, "decides_by_asks", Args{GuestConfig: config}, nodesNamed("n1", "other")...)
+		state := framework.NewCycleState()
+		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, pod("web"), r.Nodes)
+		status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, pod("web"), r.Nodes[0])
+		if status.Code() != fwk.Error || !strings.Contains(status.Message(), want) || !strings.Contains(status.Message(), "without decides_by it sees all") {
+			t.Errorf("config %s: %v", config, status)
+		}
+	}
+}
+
+// Twice in a call, in three calls, in two instances.
+func TestDeclaringGuestHasAClockThatStandsStillAndTheSameRandomNumbers(t *testing.T) {
+	reason := func() string {
+		r := openRemembering(t, "decides_by_asks", Args{}, nodesNamed("n1", "n2", "n3")...)
+		_, _, status := r.cycle(t, pod("web"))
+		return status.Message()
+	}
+	first := reason()
+	if text, all := strings.CutPrefix(first, "3 "); !all || len(text) != 48 || text[:16] != text[24:40] {
+		t.Errorf("got %q", first)
+	}
+	if again := reason(); again != first {
+		t.Errorf("got %q, and then %q", first, again)
+	}
+}
+
+// What the hooks that compare nodes hand to a guest is nobody's field, and so are the clones of
+// what a guest counts.
+func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
+	for guest, why := range map[string]string{
+		"decides_by_rank":    "the guest compares nodes in postfilter or normalizescore",
+		"decides_by_passed":  "the guest may ask in prescore which nodes passed",
+		"decides_by_reserve": "the guest takes part in reserve, permit or binding",
+	} {
+		if got := inside(open(t, guest)).notRemembered; got != why {
+			t.Errorf("%s: %q", guest, got)
+		}
+	}
+	r := &remembering{Plugin: openWith(t, "decides_by_passed", Args{}, nil)}
+	for _, passed := range [][]fwk.NodeInfo{{node("n1")}, {node("n1"), node("n2")}} {
+		state := framework.NewCycleState()
+		preFilter(t.Context(), r.Plugin, state, pod("web"))
+		if status := r.Plugin.(fwk.PreScorePlugin).PreScore(t.Context(), state, pod("web"), passed); !status.IsSuccess() {
+			t.Error(status)
+		}
+		if score, _ := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, pod("web"), node("n1")); score != int64(1+5*len(passed)) { // the length of the JSON
+			t.Errorf("%d nodes: score %d", len(passed), score)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package wasmhost
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// What the instances of a guest may log, all together: a disk is full soon otherwise.
+const (
+	logPeriod = 10 * time.Second
+	maxLogged = 1 << 20 // bytes in each period
+)
+
+// guestLog writes what a guest logs. Lines that are too many are dropped, and counted.
+type guestLog struct {
+	plugin, url string
+
+	mu      sync.Mutex
+	began   time.Time // of the period
+	bytes   int       // that were logged in it
+	dropped int       // lines, since it was said how many
+	say     *time.Timer
+}
+
+func (l *guestLog) write(severity int32, msg string, kvs []string) {
+	if l.hasRoom(msg, kvs) {
+		logGuest(severity, msg, kvs)
+	}
+}
+
+// hasRoom counts a line.
+func (l *guestLog) hasRoom(msg string, kvs []string) bool {
+	size := len(msg)
+	for _, text := range kvs {
+		size += len(text)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); l.bytes == 0 || now.Sub(l.began) >= logPeriod {
+		l.began = now
+		l.bytes = 0
+	}
+	l.bytes += size + lineBytes
+	if l.bytes <= maxLogged {
+		return true
+	}
+	if l.dropped == 0 {
+		l.say = time.AfterFunc(logPeriod, l.sayHowMany)
+	}
+	l.dropped++
+	return false
+}
+
+// lineBytes is about what klog writes before a line.
+const lineBytes = 60
+
+func (l *guestLog) sayHowMany() {
+	l.mu.Lock()
+	dropped := l.dropped
+	l.dropped = 0
+	l.mu.Unlock()
+	if dropped == 0 {
+		return
+	}
+	klog.InfoS("Dropped log lines of the Wasm guest: it logs too much", "plugin", l.plugin, "guest", l.url, "lines", dropped, "bytesLogged", maxLogged, "in", logPeriod)
+}
+
+// close says what is left to say.
+func (l *guestLog) close() {
+	l.mu.Lock()
+	if l.say != nil {
+		l.say.Stop()
+	}
+	l.mu.Unlock()
+	l.sayHowMany()
+}
+
+// logGuest writes what a guest logs.
+func logGuest(severity int32, msg string, kvs []string) {
+	var values []any
+	for _, v := range kvs {
+		values = append(values, v)
+	}
+	switch {
+	case severity < abi.SeverityWarning && kvs == nil:
+		klog.Info(msg)
+	case severity < abi.SeverityWarning:
+		klog.InfoS(msg, values...)
+	case severity < abi.SeverityError:
+		klog.Warning(msg + inPairs(kvs)) // klog has no structured warnings
+	case kvs == nil:
+		klog.Error(msg) // of the severity fatal, too: no guest ends the scheduler
+	default:
+		klog.ErrorS(nil, msg, values...)
+	}
+}
+
+// inPairs writes keys and values as klog does.
+func inPairs(kvs []string) string {
+	var b strings.Builder
+	for pair := range slices.Chunk(kvs, 2) {
+		if len(pair) == 2 {
+			fmt.Fprintf(&b, " %s=%q", pair[0], pair[1])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,49 @@
+package module
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestConstants(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		body []byte
+		want uint64
+		ok   bool
+	}{
+		{"nothing", []byte{0, opEnd}, 0, true},
+		{"a nop", []byte{0, opNop, opEnd}, 0, true},
+		{"i32.const 5", []byte{0, opI32Const, 5, opEnd}, 5, true},
+		{"i32.const -1", []byte{0, opI32Const, 0x7f, opEnd}, 0xffffffff, true},
+		{"i64.const 1<<32", []byte{0, opI64Const, 0x80, 0x80, 0x80, 0x80, 0x10, opEnd}, 1 << 32, true},
+		{"i64.const -1", []byte{0, opI64Const, 0x7f, opEnd}, 1<<64 - 1, true},
+		{"return", []byte{0, opI32Const, 5, opReturn, opEnd}, 5, true},
+		{"unreachable", []byte{0, opUnreachable, opEnd}, 0, false},
+		{"a local", body(1, op(opLocalGet, 0)), 0, false},
+		{"a call", []byte{0, opCall, severity, opEnd}, 0, false},
+	} {
+		got, ok := Constants(guest{filter: tt.body}.wasm())["filter"]
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s: %d %v", tt.name, got, ok)
+		}
+	}
+}
+
+// A function that is a constant returns it.
+func FuzzConstants(f *testing.F) {
+	f.Add([]byte{opI32Const, 5})
+	f.Add([]byte{opI32Const, 0x7f, opReturn, opNop})
+	f.Add([]byte{opUnreachable})
+	f.Fuzz(func(t *testing.T, code []byte) {
+		wasm := guest{filter: slices.Concat([]byte{0}, code, []byte{opEnd})}.wasm()
+		want, ok := Constants(wasm)["filter"]
+		if _, err := Prepare(wasm, true); err != nil || !ok || valid(wasm) != nil {
+			return
+		}
+		got, err := filter(t, wasm)
+		if err != nil || uint32(got) != uint32(want) {
+			t.Errorf("%d, %v, want %d", got, err, want)
+		}
+	})
+}

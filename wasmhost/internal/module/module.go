@@ -1,0 +1,172 @@
+// Package module checks a guest, and puts a meter into it: bytes of a guest in, bytes of a checked and metered guest
+// out. It compiles nothing and runs nothing.
+//
+// Checked is what wazero trusts or reads differently, before anything is added to the module. Each index stays below what
+// the guest itself has, each type and instruction is written as WebAssembly 2.0 writes it, and each count is bounded
+// (limits.go). So what follows reads the same instructions as wazero. Whether their types match, wazero checks.
+//
+// Metered means that instructions use up fuel. Where it is used up, a function of the host's leaves the compiled code, so
+// that Go's collector can run, and ends the guest if the host has set a variable. So a guest of any shape ends soon after
+// that. What is charged where is in meter.go.
+package module
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What a metered guest exports for the host.
+const (
+	StopGlobal    = "wasmhost.stop"  // a variable: the guest ends soon where it is not zero
+	StartFunction = "wasmhost.start" // the function of the start section, which the host calls
+)
+
+// Prepare checks a guest, and returns it as it is to be compiled. Metered is what has a memory: without one it is no
+// guest. Tables get a maximum, and what is only for debuggers is dropped.
+func Prepare(wasm []byte, meter bool) ([]byte, error) {
+	m, err := read(wasm)
+	if err != nil {
+		return nil, fmt.Errorf("wasm: guest is refused: %w", err)
+	}
+	leaves, err := m.readBodies()
+	if err != nil {
+		return nil, fmt.Errorf("wasm: guest is refused: code section: %w", err)
+	}
+	if meter && m.memories > 0 {
+		m.meter(leaves)
+	}
+	return m.write(), nil
+}
+
+// header begins a module: magic and version.
+const header = "\x00asm\x01\x00\x00\x00"
+
+// module is what was read of a guest. Imported functions, tables and globals come first.
+type module struct {
+	sections [sectionDataCount + 1][]byte // their contents; nil is none
+	names    []byte                       // of functions, likewise
+
+	types           []signature
+	functions       []int  // their types
+	wasi            []bool // of each imported function: it is one of WASI's, whose time the guest chooses
+	wasiReferred    bool   // one of these may be called indirectly
+	tables          []table
+	importedTables  int
+	memories        int
+	globals         int
+	importedGlobals int
+	exports         map[string]int // functions
+	start           int            // -1: there is none
+	elements        int            // segments
+	dataCount       int            // -1: it does not say
+	data            int            // segments
+	bodies          [][]byte       // of functions that are not imported
+}
+
+func read(wasm []byte) (*module, error) {
+	if !strings.HasPrefix(string(wasm[:min(len(wasm), len(header))]), header) {
+		return nil, errors.New("it is no WebAssembly module of version 1")
+	}
+	m := &module{exports: map[string]int{}, start: -1, dataCount: -1}
+	r := &reader{rest: wasm[len(header):]}
+	next := 0 // in sections
+	for r.more() {
+		id := r.byte()
+		content := r.sized()
+		if id == sectionCustom {
+			m.readCustom(r, content)
+			continue
+		}
+		for next < len(sections) && sections[next].id != id {
+			next++
+		}
+		if next == len(sections) {
+			r.fail("section %d is out of order, or not of WebAssembly 2.0", id)
+			break
+		}
+		m.readSection(r, next, content)
+		next++
+	}
+	if defined := len(m.functions) - len(m.wasi); len(m.bodies) != defined {
+		r.fail("%d functions, and code of %d", defined, len(m.bodies))
+	}
+	if m.dataCount >= 0 && m.dataCount != m.data {
+		r.fail("%d segments of data, and %d are counted", m.data, m.dataCount)
+	}
+	return m, r.err
+}
+
+// readBodies reads all code, and returns what the callers of each function pay for it, or notLeaf.
+func (m *module) readBodies() (leaves []int, err error) {
+	locals := 0
+	for number := range m.bodies {
+		f, err := m.readFunction(number)
+		if err != nil {
+			return nil, err
+		}
+		locals += f.locals
+		if locals > maxAllLocals {
+			return nil, fmt.Errorf("more than %d local variables in all functions", maxAllLocals)
+		}
+		leaves = append(leaves, f.leaf())
+	}
+	return leaves, nil
+}
+
+// readCustom keeps the names of functions, for errors. The rest is for debuggers, about code that may move.
+func (m *module) readCustom(r *reader, content []byte) {
+	custom := &reader{rest: content}
+	if custom.text() == "name" {
+		if m.names != nil {
+			custom.fail("there are two with names")
+		}
+		m.names = readNames(custom)
+	}
+	if custom.err != nil {
+		r.fail("custom section: %w", custom.err)
+	}
+}
+
+func (m *module) readSection(r *reader, number int, content []byte) {
+	of := sections[number]
+	m.sections[of.id] = content
+	section := &reader{rest: content}
+	of.read(m, section)
+	if section.more() {
+		section.fail("%d bytes too many", len(section.rest))
+	}
+	if section.err != nil {
+		r.fail("%s section: %w", of.name, section.err)
+	}
+}
+
+func (m *module) write() []byte {
+	out := []byte(header)
+	for _, of := range sections {
+		if content := m.sections[of.id]; content != nil {
+			out = appendSized(append(out, of.id), content)
+		}
+	}
+	if m.names != nil {
+		out = appendSized(append(out, sectionCustom), m.names)
+	}
+	return out
+}
+
+// extend appends entries to the list that a section is.
+func (m *module) extend(section byte, entries ...[]byte) {
+	r := &reader{rest: m.sections[section]}
+	n := 0
+	if r.more() {
+		n = int(r.uint())
+	}
+	made := appendUint(nil, n+len(entries))
+	m.sections[section] = append(append(made, r.rest...), slices.Concat(entries...)...)
+}
+
+func appendUint(b []byte, v int) []byte { return binary.AppendUvarint(b, uint64(v)) }
+
+func appendSized(b, content []byte) []byte { return append(appendUint(b, len(content)), content...) }

@@ -1,0 +1,153 @@
+package module
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestPrepareRefuses(t *testing.T) {
+	const appended = imported + 1 // the first function that a meter adds to a guest with one
+	locals := func(n int) []byte { return join(list(join(n, []byte{typeI32})), i32(7), []byte{opEnd}) }
+	block := func(t ...byte) []byte { return join([]byte{opBlock}, t, []byte{opUnreachable, opEnd}) }
+	vector := func(sub ...byte) []byte {
+		return join([]byte{opVector}, sub, bytes.Repeat([]byte{opNop}, 16), []byte{opDrop})
+	}
+	section := func(id byte, content ...any) guest {
+		return guest{filter: body(0, i32(7)), more: map[byte][]byte{id: join(content...)}}
+	}
+	manyLocals := guest{filter: body(0, i32(7))}
+	for range 6 {
+		manyLocals.functions = append(manyLocals.functions, locals(maxLocals-1))
+	}
+	const most = math.MaxUint32
+
+	for name, tc := range map[string]struct {
+		guest guest
+		want  string
+	}{
+		"a global that a meter adds, set":           {answers(i32(9), op(opGlobalSet, 0)), "index 0, but there are 0 globals"},
+		"and one read":                              {answers(op(opGlobalGet, 0), []byte{opDrop}), "globals"},
+		"a global that a meter adds, exported":      {guest{filter: body(0, i32(7)), exports: [][]byte{join("g", kindGlobal, 0)}}, "globals"},
+		"a function that a meter adds, called":      {answers(op(opCall, appended)), "functions"},
+		"and exported as a hook":                    {guest{filter: body(0, i32(7)), exports: [][]byte{join("score", kindFunction, appended)}}, "functions"},
+		"and in a table":                            {guest{filter: body(0, i32(7)), elements: [][]byte{join(0, i32(0), []byte{opEnd}, 1, appended)}}, "functions"},
+		"and in a table, by an expression":          {guest{filter: body(0, i32(7)), elements: [][]byte{join(4, i32(0), []byte{opEnd}, 1, op(opRefFunc, appended), []byte{opEnd})}}, "functions"},
+		"and in a global":                           {guest{filter: body(0, i32(7)), globals: [][]byte{join([]byte{typeFuncref, 0}, op(opRefFunc, appended), []byte{opEnd})}}, "functions"},
+		"and as the start":                          {section(sectionStart, appended), "functions"},
+		"a start that takes parameters":             {section(sectionStart, randomGet), "parameters"},
+		"a signature that a meter adds, of a block": {answers(block(3)), "type 3 of a block"},
+		"and of an indirect call":                   {answers(i32(0), op(opCallIndirect, 3, 0)), "types"},
+		"and of a function":                         {section(sectionFunction, 1, 3), "types"},
+		"an export for the host":                    {guest{filter: body(0, i32(7)), exports: [][]byte{join(StopGlobal, kindFunction, imported)}}, "host's own"},
+		"a block of a typed reference":              {answers(block(0x63, 0x70)), "of a block"},
+		"a block of another one":                    {answers(block(0x64, 0x70)), "of a block"},
+		"a block of an i32 that is written long":    {answers(block(0xff, 0x7f)), "of a block"},
+		"a select of a typed reference":             {answers([]byte{opTypedSelect, 1, 0x63, 0x70}), "type 0x63"},
+		"a select of two types":                     {answers([]byte{opTypedSelect, 2, typeI32, typeI32}), "select of 2"},
+		"a select whose count is written long":      {answers([]byte{opTypedSelect, 0x81, 0, typeI32}), "select"},
+		"a null of a typed reference":               {answers([]byte{opRefNull, 0x63, 0x70, opDrop}), "type 0x63"},
+		"a null of a type's index":                  {answers([]byte{opRefNull, 0, opDrop}), "type 0x0"},
+		"a local variable of a typed reference":     {guest{filter: join(1, 1, []byte{0x63, 0x70}, i32(7), []byte{opEnd})}, "type 0x63"},
+		"a parameter of a typed reference":          {guest{filter: body(0, i32(7)), types: [][]byte{{typeFunction, 1, 0x64, 0x70, 0}}}, "type 0x64"},
+		"a table of a typed reference":              {section(sectionTable, 1, []byte{0x63, 0x70, 0, 1}), "type 0x63"},
+		"a table with an initial value":             {section(sectionTable, 1, []byte{0x40, 0, typeFuncref, 0, 1, opRefNull, typeFuncref, opEnd}), "type 0x40"},
+		"a global of a typed reference":             {guest{filter: body(0, i32(7)), globals: [][]byte{{0x64, 0x70, 0, opRefNull, typeFuncref, opEnd}}}, "type 0x64"},
+		"elements of a typed reference":             {guest{filter: body(0, i32(7)), elements: [][]byte{{5, 0x63, 0x70, 0}}}, "type 0x63"},
+		"a vector instruction that is written long": {answers(vector(0x8c, 0x00)), "instruction 0xfd 0x8c 0x0"},
+		"and longer":                                {answers(vector(0x80, 0x81, 0x00)), "instruction 0xfd 0x80"},
+		"a bulk instruction that is written long":   {answers(i32(0), i32(0), i32(0), []byte{opBulk, 0x8b, 0, 0}), "instruction 0xfc 0x8b"},
+		"an instruction of a later proposal":        {answers([]byte{0x06, typeNone, opEnd}), "instruction 0x6"},
+		"an else without an if":                     {answers([]byte{opBlock, typeNone, opElse, opEnd}), "an else without an if"},
+		"code after the end":                        {answers(i32(7), []byte{opEnd}), "after its end"},
+		"no end":                                    {guest{filter: join(0, i32(7))}, "cut off"},
+		"a rec group":                               {section(sectionType, 1, []byte{0x4e, 1, typeFunction, 0, 0}), "type 0x4e"},
+		"a constant that is computed":               {guest{filter: body(0, i32(7)), globals: [][]byte{join([]byte{typeI32, 0}, i32(1), i32(1), []byte{0x6a, opEnd})}}, "instruction 0x6a"},
+		"2^32-1 local variables":                    {guest{filter: locals(most)}, "further local variables"},
+		"one local variable too many":               {guest{filter: locals(maxLocals + 1)}, "further local variables"},
+		"too many in all functions":                 {manyLocals, "more than 262144 local variables"},
+		"too many parameters":                       {guest{filter: body(0, i32(7)), types: [][]byte{join(typeFunction, maxParameters+1, bytes.Repeat([]byte{typeI32}, maxParameters+1), 0)}}, "parameters"},
+		"too long a function":                       {answers(bytes.Repeat([]byte{opNop}, maxFunction)), "bytes, and at most 7654321"},
+		"too many entries in tables":                {section(sectionTable, 2, []byte{typeFuncref, 0}, maxInTables, []byte{typeExternref, 0}, 1), "entries in tables"},
+		"types that are not":                        {section(sectionType, most), "types"},
+		"imports that are not":                      {section(sectionImport, most), "imports"},
+		"functions that are not":                    {section(sectionFunction, most), "functions"},
+		"functions without code":                    {section(sectionFunction, 2, 0, 0), "2 functions, and code of 1"},
+		"elements that are not":                     {section(sectionElement, 1, []byte{1, 0}, most), "elements"},
+		"data that is not":                          {section(sectionData, most), "segments of data"},
+		"segments of data that are counted only":    {section(sectionDataCount, 9), "9 are counted"},
+		"targets that are not":                      {answers(i32(0), op(opBrTable, most)), "targets"},
+		"a jump too far":                            {answers(op(opBr, 1)), "blocks"},
+		"names that are not":                        {section(sectionCustom, "name", 1, sized(most)), "names"},
+		"more than a section has":                   {section(sectionDataCount, 0, 0), "1 bytes too many"},
+	} {
+		for _, meter := range []bool{true, false} {
+			_, err := Prepare(tc.guest.wasm(), meter)
+			if err == nil || !strings.HasPrefix(err.Error(), "wasm: guest is refused: ") || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v, want %q", name, err, tc.want)
+			}
+		}
+	}
+}
+
+func TestPrepareRefusesSectionsThatAreNotInOrder(t *testing.T) {
+	wasm := answers().wasm()
+	for name, section := range map[string][]byte{"of a later proposal": {13, 1, 0}, "twice": {sectionCode, 1, 0}, "too late": {sectionType, 1, 0}} {
+		_, err := Prepare(append(wasm, section...), true)
+		if err == nil || !strings.Contains(err.Error(), "out of order, or not of WebAssembly 2.0") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPrepareRefusesWhatIsCutOff(t *testing.T) {
+	wasm := answers().wasm()
+	ends := map[int]bool{} // of sections: code and data may follow, or not
+	for n := range wasm {
+		_, err := Prepare(wasm[:n], true)
+		if err == nil {
+			ends[n] = true
+		}
+	}
+	if len(ends) > len(sections) {
+		t.Errorf("cut off at %v it was taken", ends)
+	}
+}
+
+// A table of 2^27 entries would take 1 GiB.
+func TestPrepareBoundsTables(t *testing.T) {
+	grow := func(by int) []byte {
+		return join([]byte{opRefNull, typeFuncref}, i32(by), op(opBulk, bulkTableGrow, 0))
+	}
+	for by, want := range map[int]int32{0: 64, maxInTables - 64: 64, maxInTables - 63: -1} {
+		for _, meter := range []bool{true, false} {
+			prepared, err := Prepare(guest{filter: body(0, grow(by))}.wasm(), meter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := filter(t, prepared)
+			if err != nil || got != want {
+				t.Errorf("by %d: %d, %v, want %d", by, got, err, want)
+			}
+		}
+	}
+}
+
+func TestPrepareExportsTheStart(t *testing.T) {
+	starts := guest{filter: body(0, []byte{opUnreachable}), more: map[byte][]byte{
+		sectionType:     list([]byte{typeFunction, 0, 0}),
+		sectionImport:   list(),
+		sectionFunction: list([]byte{0}),
+		sectionExport:   list(join("memory", kindMemory, 0)),
+		sectionStart:    join(0),
+	}}
+	prepared, err := Prepare(starts.wasm(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := instantiate(t, prepared) // which would fail if it ran
+	if _, err := i.call(t, StartFunction); err == nil {
+		t.Error("the start function did not run")
+	}
+}

@@ -1,0 +1,204 @@
+package module
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// reader reads the binary of a module. After the first error it reads zeros.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+	r.rest = nil
+}
+
+func (r *reader) more() bool { return len(r.rest) > 0 }
+
+func (r *reader) byte() byte {
+	if !r.more() {
+		r.fail("it is cut off")
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+func (r *reader) bytes(size int) []byte {
+	if size > len(r.rest) {
+		r.fail("it is cut off")
+		return nil
+	}
+	b := r.rest[:size:size]
+	r.rest = r.rest[size:]
+	return b
+}
+
+// sized reads bytes that follow their number.
+func (r *reader) sized() []byte { return r.bytes(r.int(math.MaxInt32, "bytes")) }
+
+// text reads a name.
+func (r *reader) text() string {
+	b := r.sized()
+	if !utf8.Valid(b) {
+		r.fail("name %q is not UTF-8", b)
+	}
+	return string(b)
+}
+
+// uint reads an unsigned LEB128 of 32 bits.
+func (r *reader) uint() (v uint32) {
+	for shift := 0; shift < 32; shift += 7 {
+		b := r.byte()
+		if shift == 28 && b > 0x0f {
+			break
+		}
+		v |= uint32(b&0x7f) << shift
+		if b < 0x80 {
+			return v
+		}
+	}
+	r.fail("an integer has more than 32 bits")
+	return 0
+}
+
+// signed reads a signed LEB128 of so many bits, at most 64. What its last byte has beyond them is for wazero to check.
+func (r *reader) signed(bits int) (v int64) {
+	for shift := 0; shift < bits; {
+		b := r.byte()
+		v |= int64(b&0x7f) << shift
+		shift += 7
+		if b < 0x80 {
+			unused := max(0, 64-shift)
+			return v << unused >> unused // extends the sign
+		}
+	}
+	r.fail("an integer has more than %d bits", bits)
+	return 0
+}
+
+// int reads an unsigned number that is bounded.
+func (r *reader) int(most int, what string) int {
+	n := r.uint()
+	if uint64(n) > uint64(most) {
+		r.fail("%d %s, and at most %d are taken", n, what, most)
+		return 0
+	}
+	return int(n)
+}
+
+// count reads the length of a list, each entry of which takes at least a byte.
+func (r *reader) count(most int, what string) int {
+	n := r.int(most, what)
+	if n > len(r.rest) {
+		r.fail("%d %s in %d bytes", n, what, len(r.rest))
+		return 0
+	}
+	return n
+}
+
+// index reads the index of one of so many things.
+func (r *reader) index(of int, what string) int {
+	n := r.uint()
+	if int64(n) >= int64(of) {
+		r.fail("index %d, but there are %d %s", n, max(of, 0), what)
+		return 0
+	}
+	return int(n)
+}
+
+// kind reads how a segment is written.
+func (r *reader) kind(most int) int {
+	n := r.uint()
+	if n > uint32(most) {
+		r.fail("a segment of kind 0x%x is not of WebAssembly 2.0", n)
+	}
+	return int(n)
+}
+
+// reserved reads a byte that must be zero.
+func (r *reader) reserved() {
+	if b := r.byte(); b != 0 {
+		r.fail("0x%x where WebAssembly 2.0 has a zero", b)
+	}
+}
+
+// The types of values, each of one byte.
+const (
+	typeI32       = 0x7f
+	typeV128      = 0x7b // the lowest of the numbers and vectors
+	typeFuncref   = 0x70
+	typeExternref = 0x6f
+	typeNone      = 0x40 // of a block without a result
+	typeFunction  = 0x60
+)
+
+func isReference(b byte) bool { return b == typeFuncref || b == typeExternref }
+
+func isValue(b byte) bool { return b >= typeV128 && b <= typeI32 || isReference(b) }
+
+func (r *reader) valueType() {
+	if b := r.byte(); !isValue(b) {
+		r.fail("type 0x%x is not of WebAssembly 2.0", b)
+	}
+}
+
+func (r *reader) referenceType() byte {
+	b := r.byte()
+	if !isReference(b) {
+		r.fail("type 0x%x is no reference of WebAssembly 2.0", b)
+	}
+	return b
+}
+
+// blockType reads a type of one byte, or the index of one of so many signatures.
+func (r *reader) blockType(signatures int) {
+	before := len(r.rest)
+	t := r.signed(33)
+	size := before - len(r.rest)
+	b := byte(t & 0x7f)
+	switch {
+	case t < 0 && size == 1 && (b == typeNone || isValue(b)):
+	case t < 0 || t >= int64(signatures):
+		r.fail("type %d of a block", t)
+	}
+}
+
+func (r *reader) globalType() {
+	r.valueType()
+	if mutability := r.byte(); mutability > 1 {
+		r.fail("mutability 0x%x", mutability)
+	}
+}
+
+// limits reads the limits of a table or a memory.
+func (r *reader) limits() (least, most int64) {
+	flags := r.byte()
+	if flags > 1 {
+		r.fail("limits of kind 0x%x are not of WebAssembly 2.0", flags)
+	}
+	least = int64(r.uint())
+	most = math.MaxUint32
+	if flags == 1 {
+		most = int64(r.uint())
+	}
+	return least, most
+}
+
+type table struct {
+	of          byte
+	least, most int64 // entries
+}
+
+func (r *reader) table() (t table) {
+	t.of = r.referenceType()
+	t.least, t.most = r.limits()
+	return t
+}

@@ -1,0 +1,133 @@
+package module
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// guests are ours, and those of the tests.
+func guests(t testing.TB) (files []string) {
+	t.Helper()
+	for _, folder := range []string{"static", "testdata/guests", "bench/testdata", "examples/wat"} {
+		found, err := filepath.Glob("../../../" + folder + "/*.wasm")
+		if err != nil || len(found) == 0 {
+			t.Fatal(folder, found, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+func readFile(t testing.TB, file string) []byte {
+	t.Helper()
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+// What wazero takes, it takes when it is prepared, too, and what it refuses it still does. These are the modules of
+// the specification's own tests.
+func TestPrepareKeepsWhatIsValid(t *testing.T) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "internal/integration_test/spectest/v*/testdata/*.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := 0
+	for _, file := range append(files, guests(t)...) {
+		wasm := readFile(t, file)
+		invalid := valid(wasm)
+		for _, meter := range []bool{true, false} {
+			prepared, err := Prepare(wasm, meter)
+			if err == nil {
+				err = valid(prepared)
+			}
+			switch {
+			case invalid == nil && err != nil && strings.HasSuffix(file, "v2/testdata/binary-leb128.81.wasm"): // an instruction that is written long
+			case invalid == nil && err != nil:
+				t.Errorf("%s: %v", file, err)
+			case invalid != nil && err == nil:
+				t.Errorf("%s is taken, but wazero says: %v", file, invalid)
+			case invalid == nil:
+				taken++
+			}
+		}
+	}
+	if taken < 2*2000 {
+		t.Errorf("only %d modules were found", taken/2)
+	}
+}
+
+// mutate changes a few bytes, removes some, or puts in some of its own.
+func mutate(r *rand.Rand, wasm []byte) []byte {
+	made := bytes.Clone(wasm)
+	for range 1 + r.IntN(4) {
+		at := len(header) + r.IntN(len(made)-len(header))
+		switch r.IntN(4) {
+		case 0:
+			made[at] ^= 1 << r.IntN(8)
+		case 1:
+			made[at] = byte(r.Uint32())
+		case 2:
+			made = append(made[:at], made[min(len(made), at+1+r.IntN(4)):]...)
+		default:
+			from := r.IntN(len(wasm))
+			made = append(made[:at:at], append(bytes.Clone(wasm[from:min(len(wasm), from+1+r.IntN(4))]), made[at:]...)...)
+		}
+		if len(made) <= len(header)+1 {
+			break
+		}
+	}
+	return made
+}
+
+// checkPrepared prepares what may be no guest at all. It reports whether that was taken.
+func checkPrepared(t *testing.T, wasm []byte) bool {
+	t.Helper()
+	before := bytes.Clone(wasm)
+	prepared, err := Prepare(wasm, true)
+	if !bytes.Equal(before, wasm) {
+		t.Error("the module itself was changed")
+	}
+	if err != nil {
+		return false
+	}
+	was, is := valid(wasm), valid(prepared)
+	if (was == nil) != (is == nil) {
+		t.Errorf("%x: wazero said %v, and says %v", wasm, was, is)
+	}
+	return true
+}
+
+func TestPrepareMutations(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 0))
+	taken := 0
+	for _, file := range guests(t) {
+		wasm := readFile(t, file)
+		for range 400_000 / (2000 + len(wasm)) {
+			if checkPrepared(t, mutate(r, wasm)) {
+				taken++
+			}
+		}
+	}
+	if taken < 100 {
+		t.Errorf("only %d were taken", taken)
+	}
+}
+
+func FuzzPrepare(f *testing.F) {
+	for _, file := range guests(f) {
+		f.Add(readFile(f, file))
+	}
+	f.Fuzz(func(t *testing.T, wasm []byte) { checkPrepared(t, wasm) })
+}
