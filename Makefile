@@ -110,10 +110,6 @@ $(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
 helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
 	@[ -z "$$(tools/served.sh tools/helm)" ] || { cd tools/helm && go build -ldflags '-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm; }
 
-.PHONY: krew
-krew: # bin/krew, krew's own program, and what its index checks plugins with, for kubectl's plugin; skipped as helm
-	@[ -z "$$(tools/served.sh tools/validate-krew)" ] || { cd tools/validate-krew && go build -ldflags '-s -w' -o ../../bin/ tool; }
-
 .PHONY: guests
 guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where their source or the toolchain has changed
 	@tools/verify-guests.sh recorded 2>/dev/null && tools/build-guest.sh versions | cmp -s - tools/toolchain.txt || { \
@@ -175,7 +171,7 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus helm krew ## every test but the upstream host's, with a real browser, Prometheus, Helm and krew too
+test: chromium prometheus helm ## every test but the upstream host's, with a real browser, Prometheus and Helm too
 	@tools/test.sh $(foreach m,$(MODULES) $(GUESTS_SERVED),"$(m): cd $(m) && $(TEST) $(LDFLAGS) ./...")
 
 # Not $(MAKE), with which make -n would run all of it.
