@@ -258,33 +258,36 @@ golangci-lint: .tools/golangci-lint.stamp # for lint, where its modules are avai
 ##@ Measure
 
 # What is measured is a filter, as -bench of go test takes it. The numbers are in
-# bin/bench.txt, for benchstat too.
+# bin/bench.txt, and benchstat shows SHOW of them (docs/performance.md says how to read it).
 BENCH ?=
+FIGURES = -filter '.unit:(cpu-sec/op OR cpu-sec/pod OR pods/s OR tries)'
+SHOW    = $(FIGURES) -row .name,/case,/nodes,/plugin
 empty :=
 comma := ,
 guests = $(subst $(empty) ,$(comma),$(abspath $(subst $(comma), ,$(GUESTS))))
 define run-bench
 	@cd bench && ../bin/bench.test -test.run '^$$' -test.timeout 0 $(1) $(if $(GUESTS),-guests '$(guests)') \
 		>../bin/bench.txt || { grep -A9 FAIL ../bin/bench.txt >&2; exit 1; }
-	@$(or $(SHOW),bin/performance $(ARGS)) bin/bench.txt
+	@go tool -modfile=tools/go.mod benchstat -ignore /round $(SHOW) $(ARGS) bin/bench.txt
 endef
 
 .PHONY: bench
-bench: bin/bench.test bin/performance ## every plugin variant on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
+bench: bin/bench.test ## every plugin variant on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 10ms -rounds 60 -whole-rounds 9)
 
 # The targets of the host and v2, and nothing else.
 .PHONY: bench-targets
 bench-targets: BENCH = Cycle///plugin=(v1|v2|v2-asked|v2-asked-trusted|native)$$|Scheduler///plugin=(none|v2|native)$$
+bench-targets: SHOW = $(FIGURES) -row .name,/case,/nodes -col '/plugin@(none native v2 v2-asked v2-asked-trusted v1)'
 bench-targets: bench ## the targets of the host and v2, and nothing else
 
 .PHONY: bench-naming
 bench-naming: BENCH = Naming
-bench-naming: SHOW = go tool -modfile=tools/go.mod benchstat -ignore /round -row /case,/nodes -col '/plugin@(looked-at named)'
+bench-naming: SHOW = -row /case,/nodes -col '/plugin@(looked-at named)'
 bench-naming: bench ## which share of the nodes it is worth to name to the scheduler
 
 .PHONY: bench-quick
-bench-quick: bin/bench.test bin/performance ## a first look, under two minutes on a quiet machine
+bench-quick: bin/bench.test ## a first look, under two minutes on a quiet machine
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|new|none)|Start|Scheduler/case=all//plugin=(none|v2|native)$$)' \
 		-test.benchtime 5ms -rounds 3 -pods 300)
 
@@ -298,9 +301,6 @@ bench-whatif: bin/bench.test ## what-ifs on examples/cluster, beside the time of
 
 bin/bench.test: FORCE
 	go test $(LDFLAGS) -c -o $@ ./bench
-
-bin/performance: FORCE
-	cd tools && go build -o ../$@ ./performance
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes

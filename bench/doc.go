@@ -1,5 +1,5 @@
 // Package bench has only benchmarks: the cost of every plugin variant, on the same work
-// in one process. `make bench` runs them, and tools/performance makes
+// in one process. `make bench` runs them, and benchstat makes
 // docs/performance.md of the results.
 //
 // The variants take turns, round by round, each in a sub-benchmark of its own. So
