@@ -110,10 +110,6 @@ $(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
 helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
 	@[ -z "$$(tools/served.sh tools/helm)" ] || { cd tools/helm && go build -ldflags '-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm; }
 
-.PHONY: krew
-krew: # bin/krew, krew's own program, and what its index checks plugins with, for kubectl's plugin; skipped as helm
-	@[ -z "$$(tools/served.sh tools/validate-krew)" ] || { cd tools/validate-krew && go build -ldflags '-s -w' -o ../../bin/ tool; }
-
 .PHONY: guests
 guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where their source or the toolchain has changed
 	@tools/verify-guests.sh recorded 2>/dev/null && tools/build-guest.sh versions | cmp -s - tools/toolchain.txt || { \
@@ -175,7 +171,7 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus helm krew ## every test but the upstream host's, with a real browser, Prometheus, Helm and krew too
+test: chromium prometheus helm ## every test but the upstream host's, with a real browser, Prometheus and Helm too
 	@tools/test.sh $(foreach m,$(MODULES) $(GUESTS_SERVED),"$(m): cd $(m) && $(TEST) $(LDFLAGS) ./...")
 
 # Not $(MAKE), with which make -n would run all of it.
@@ -262,33 +258,36 @@ golangci-lint: .tools/golangci-lint.stamp # for lint, where its modules are avai
 ##@ Measure
 
 # What is measured is a filter, as -bench of go test takes it. The numbers are in
-# bin/bench.txt, for benchstat too.
+# bin/bench.txt, and benchstat shows SHOW of them (docs/performance.md says how to read it).
 BENCH ?=
+FIGURES = -filter '.unit:(cpu-sec/op OR cpu-sec/pod OR pods/s OR tries)'
+SHOW    = $(FIGURES) -row .name,/case,/nodes,/plugin
 empty :=
 comma := ,
 guests = $(subst $(empty) ,$(comma),$(abspath $(subst $(comma), ,$(GUESTS))))
 define run-bench
 	@cd bench && ../bin/bench.test -test.run '^$$' -test.timeout 0 $(1) $(if $(GUESTS),-guests '$(guests)') \
 		>../bin/bench.txt || { grep -A9 FAIL ../bin/bench.txt >&2; exit 1; }
-	@$(or $(SHOW),bin/performance $(ARGS)) bin/bench.txt
+	@go tool -modfile=tools/go.mod benchstat -ignore /round $(SHOW) $(ARGS) bin/bench.txt
 endef
 
 .PHONY: bench
-bench: bin/bench.test bin/performance ## every plugin variant on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
+bench: bin/bench.test ## every plugin variant on the same work, takes a while; GUESTS=a.wasm,b.wasm, BENCH=… as -bench, ARGS=…
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle|Start|Scheduler)' -test.benchtime 10ms -rounds 60 -whole-rounds 9)
 
 # The targets of the host and v2, and nothing else.
 .PHONY: bench-targets
 bench-targets: BENCH = Cycle///plugin=(v1|v2|v2-asked|v2-asked-trusted|native)$$|Scheduler///plugin=(none|v2|native)$$
+bench-targets: SHOW = $(FIGURES) -row .name,/case,/nodes -col '/plugin@(none native v2 v2-asked v2-asked-trusted v1)'
 bench-targets: bench ## the targets of the host and v2, and nothing else
 
 .PHONY: bench-naming
 bench-naming: BENCH = Naming
-bench-naming: SHOW = go tool -modfile=tools/go.mod benchstat -ignore /round -row /case,/nodes -col '/plugin@(looked-at named)'
+bench-naming: SHOW = -row /case,/nodes -col '/plugin@(looked-at named)'
 bench-naming: bench ## which share of the nodes it is worth to name to the scheduler
 
 .PHONY: bench-quick
-bench-quick: bin/bench.test bin/performance ## a first look, under two minutes on a quiet machine
+bench-quick: bin/bench.test ## a first look, under two minutes on a quiet machine
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|new|none)|Start|Scheduler/case=all//plugin=(none|v2|native)$$)' \
 		-test.benchtime 5ms -rounds 3 -pods 300)
 
@@ -302,9 +301,6 @@ bench-whatif: bin/bench.test ## what-ifs on examples/cluster, beside the time of
 
 bin/bench.test: FORCE
 	go test $(LDFLAGS) -c -o $@ ./bench
-
-bin/performance: FORCE
-	cd tools && go build -o ../$@ ./performance
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes

@@ -1,6 +1,6 @@
 // Package bench has only benchmarks: the cost of every plugin variant, on the same work
-// in one process. `make bench` runs them, and tools/performance makes
-// docs/performance.md of the results.
+// in one process. `make bench` runs them, and benchstat shows the
+// medians, as docs/performance.md says.
 //
 // The variants take turns, round by round, each in a sub-benchmark of its own. So
 // whatever slows the machine down for a while slows all of a round, and the ratio of two

@@ -36,12 +36,11 @@ func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	logTo(errOut)
 	root := &cobra.Command{
 		Use:   "guest",
-		Short: "Makes, looks into, runs, measures and keeps guests of the scheduler's",
+		Short: "Makes, looks into and runs guests of the scheduler",
 		Example: `  guest new disk                                       # a folder with a guest in Go
-  guest run disk.wasm --pod pod.yaml --nodes nodes.yaml
-  guest push disk.wasm registry.example.com/guests/disk:v1`,
+  guest run disk.wasm --pod pod.yaml --nodes nodes.yaml`,
 	}
-	root.AddCommand(newNew(), newInspect(), newRun(), newBench(), newPush(), newPull())
+	root.AddCommand(newNew(), newInspect(), newRun())
 	cli.Complete(root)
 	root.SetArgs(args)
 	root.SetOut(out)

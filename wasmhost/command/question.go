@@ -44,13 +44,16 @@ type question struct {
 	podFile, nodesFile string
 }
 
-func (q *question) flags(cmd *cobra.Command, nodes string) {
+func (q *question) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&q.podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
-	cmd.Flags().StringVar(&q.nodesFile, "nodes", "", nodes)
+	cmd.Flags().StringVar(&q.nodesFile, "nodes", "", "file with the nodes, as kubectl get nodes -o yaml writes it, and with pods on them, if the guest looks at those")
+	if err := cmd.MarkFlagRequired("nodes"); err != nil {
+		panic(err)
+	}
 	argsFlags(cmd, &q.args)
 }
 
-// read reads the files. Without them there is a pod, and there are 1,000 nodes.
+// read reads the files. There is a pod without one.
 func (q *question) read(guest string) (err error) {
 	q.args.GuestURL = urlOf(guest)
 	q.pod = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}
@@ -64,17 +67,11 @@ func (q *question) read(guest string) (err error) {
 		}
 		q.pod = pods[0]
 	}
-	if q.nodesFile != "" {
-		q.placed, q.nodes, err = readFile(q.nodesFile)
-		if err == nil && len(q.nodes) == 0 {
-			err = fmt.Errorf("--nodes %s: has no node", q.nodesFile)
-		}
-		return err
+	q.placed, q.nodes, err = readFile(q.nodesFile)
+	if err == nil && len(q.nodes) == 0 {
+		err = fmt.Errorf("--nodes %s: has no node", q.nodesFile)
 	}
-	for i := range 1000 {
-		q.nodes = append(q.nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
-	}
-	return nil
+	return err
 }
 
 // readFile reads the pods and nodes of a file. A field that does not exist is an error: the guest
