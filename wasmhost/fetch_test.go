@@ -20,13 +20,31 @@ func serve(t *testing.T, handler http.HandlerFunc) (guestURL string) {
 	return server.URL + "/guest.wasm"
 }
 
+func says(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
+}
+
+// builtForJS imports what a Go program does with GOOS=js: the function gojs debug.
+const builtForJS = "\x00asm\x01\x00\x00\x00" + "\x01\x05\x01\x60\x01\x7f\x00" + "\x02\x0e\x01\x04gojs\x05debug\x00\x00"
+
+// declaresNothing has filter, and a decides_by that returns 0.
+const declaresNothing = "\x00asm\x01\x00\x00\x00" + "\x01\x09\x02\x60\x00\x01\x7f\x60\x00\x01\x7e" + "\x03\x03\x02\x00\x01" + "\x05\x03\x01\x00\x01" +
+	"\x07\x20\x03\x06memory\x02\x00\x06filter\x00\x00\x0adecides_by\x00\x01" + "\x0a\x0b\x02\x04\x00\x41\x00\x0b\x04\x00\x42\x00\x0b"
+
 func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	for _, tt := range []struct {
 		handler http.HandlerFunc
 		want    string
 	}{
 		{http.NotFound, "the server answered 404 Not Found"},
-		{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00asm")) }, "wasm: error compiling guest: invalid version header"},
+		{says("\x00asm\x01\x00"), "wasm: the file is cut off: it has 6 bytes, and a module has 8 at least"},
+		{says("\x00asm\x02\x00\x00\x00"), "wasm: error compiling guest: invalid version header"},
+		{
+			says("\x00asm\x0d\x00\x01\x00"),
+			"wasm: the file is a component of the component model, and not a module: build it for WASI preview 1 (wasip1)",
+		},
+		{says(declaresNothing), "wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init"},
+		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
 	} {
 		guestURL := serve(t, tt.handler)
 		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})

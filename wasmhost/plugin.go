@@ -48,6 +48,9 @@ type plugin struct {
 	stop      context.CancelFunc // ends the watch
 }
 
+// errNoField is of a guest whose one answer would be remembered for all pods and nodes.
+var errNoField = errors.New("wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init")
+
 var errClosed = errors.New("the guest is closed")
 
 func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
@@ -99,6 +102,9 @@ func (p *plugin) startFirst() error {
 		return err
 	}
 	if p.notRemembered == "" {
+		if len(p.decidesBy.Pod)+len(p.decidesBy.Node) == 0 && !p.guest.AsksWhoPassed {
+			return errNoField
+		}
 		p.metrics = answerMetricsOf(p.name)
 		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.args.recheckEvery(), p.metrics.size)
 	}

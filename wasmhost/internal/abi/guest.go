@@ -53,6 +53,9 @@ var ErrMemoryLimit = errors.New("memoryLimit")
 
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
+	if err := checkHeader(wasm); err != nil {
+		return nil, err
+	}
 	prepared, err := prepare(wasm, o.Interruptible)
 	if err != nil {
 		return nil, err
@@ -70,9 +73,29 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	return g, nil
 }
 
+// checkHeader refuses what begins as a module and is none.
+func checkHeader(wasm []byte) error {
+	switch {
+	case len(wasm) < moduleHeader:
+		return fmt.Errorf("wasm: the file is cut off: it has %d bytes, and a module has %d at least", len(wasm), moduleHeader)
+	case string(wasm[4:moduleHeader]) == componentVersion:
+		return errors.New("wasm: the file is a component of the component model, and not a module: build it for WASI preview 1 (wasip1)")
+	}
+	return nil
+}
+
+// componentVersion is in the header of a component, where a module has 1.
+const componentVersion = "\x0d\x00\x01\x00"
+
+// moduleJS is what a Go program imports that is built for JavaScript.
+const moduleJS = "gojs"
+
 // check finds the guest's memory, its hooks, and what it imports.
 func (g *Guest) check(ctx context.Context, wasm []byte) error {
 	memory, ok := g.code.ExportedMemories()[exportMemory]
+	if !ok && slices.ContainsFunc(g.code.ImportedFunctions(), func(f api.FunctionDefinition) bool { module, _, _ := f.Import(); return module == moduleJS }) {
+		return errors.New("wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared")
+	}
 	if !ok {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
