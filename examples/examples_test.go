@@ -30,7 +30,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 	for folder, needs := range map[string]struct{ program, environment string }{
 		"go-filter": {"go", "REPO=" + absolute(t, "..")},
 		"go-score":  {"go", "REPO=" + absolute(t, "..")},
-		"go-pod":    {"go", ""},
+		"go-pod":    {"go", "REPO=" + absolute(t, "..")},
 		// With the flags of the Makefile, or Kubernetes is compiled once more.
 		"own-plugins": {"go", "REPO=" + absolute(t, "..")},
 		"rust":        {"/usr/bin/rustc", "RUSTFLAGS=-C linker=wasm-ld"},
@@ -44,10 +44,6 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 			}
 			dir := t.TempDir()
 			must(t, os.CopyFS(dir, os.DirFS(folder)))
-			if folder == "go-pod" { // it has no module of its own
-				dir = absolute(t, folder)
-				t.Cleanup(func() { os.Remove(filepath.Join(dir, "pod.wasm")) })
-			}
 			var said string
 			for _, line := range lines(t, filepath.Join(dir, "README.md"), "    ") {
 				said = run(t, dir, needs.environment, line)

@@ -61,7 +61,7 @@ func compileAsChild(folder string, stdin io.Reader) error {
 // notStarted is the error of a child that did not begin.
 type notStarted struct{ error }
 
-// stopTime is how long a child may take to end when it is told to.
+// stopTime is how long a child may take to end after SIGTERM.
 const stopTime = time.Second
 
 func compileInChild(ctx context.Context, folder string, wasm []byte) error {

@@ -20,7 +20,7 @@ import (
 
 var wazeroConfig = wazero.NewModuleConfig()
 
-// onLinux skips a test elsewhere: the memory of a child has no limit there, and no /proc.
+// onLinux skips a test on other systems, which do not limit the memory of a child.
 func onLinux(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -81,7 +81,7 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			emptyTemp(t)
 			wasm := bomb()
-			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak is that of now
 				t.Fatal(err)
 			}
 			before := peak(t)
