@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr/funcr"
+	"github.com/tetratelabs/wazero"
 	"k8s.io/klog/v2"
 )
 
@@ -32,7 +33,7 @@ func answers(t *testing.T, m *Module) {
 			t.Error(err)
 		}
 	}()
-	instance, err := m.Runtime.InstantiateModule(t.Context(), m.CompiledModule, wazeroConfig)
+	instance, err := m.Runtime.InstantiateModule(t.Context(), m.CompiledModule, wazero.NewModuleConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,27 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
-
-var wazeroConfig = wazero.NewModuleConfig()
-
-// onLinux skips a test on other systems, which do not limit the memory of a child.
-func onLinux(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux limits the memory of a child")
-	}
-}
 
 // peak is how much memory this process has had at once, in MiB.
 func peak(t *testing.T) int {
@@ -76,7 +63,6 @@ func oneChild(t *testing.T) (pid int) {
 }
 
 func TestChildDiesOfABombAlone(t *testing.T) {
-	onLinux(t)
 	for name, bomb := range bombs {
 		t.Run(name, func(t *testing.T) {
 			emptyTemp(t)
@@ -106,7 +92,6 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 func slow() []byte { return bombs["2,000 globals and 20,000 calls"]() }
 
 func TestChildThatIsKilled(t *testing.T) {
-	onLinux(t)
 	emptyTemp(t)
 	ended := make(chan error, 1)
 	go func() {
@@ -122,7 +107,6 @@ func TestChildThatIsKilled(t *testing.T) {
 }
 
 func TestChildEndsWithItsContext(t *testing.T) {
-	onLinux(t)
 	emptyTemp(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
