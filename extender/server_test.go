@@ -145,17 +145,6 @@ func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
 	}
 }
 
-func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
-	letGo := hold(t)
-	defer letGo()
-	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
-	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
-	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
-	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
-		t.Errorf("serving ended with %v", err)
-	}
-}
-
 // Clients that send what is no request, again and again, do not fill the disk.
 func TestExtenderLogsSomeOfTheRequestsThatItRejects(t *testing.T) {
 	var log testlog.Log
