@@ -16,14 +16,17 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
-// TestMain has the test binary be the command itself, as the sides of a comparison are.
 // asSimulator has the test binary be the simulator.
 const asSimulator = "TEST_AS_SIMULATOR"
 
+// TestMain has the test binary be the command itself, as the sides of a comparison are, and the child that
+// compiles their guests.
 func TestMain(m *testing.M) {
+	wasmhost.CompileInChild()
 	if len(os.Args) > 1 && os.Args[1] == side.CommandName || os.Getenv(asSimulator) != "" {
 		Main()
 	}
