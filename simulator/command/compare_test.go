@@ -177,7 +177,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		}
 	}
 	git("init", "-q", "-b", "main")
-	writeFile(t, dir, "scheduler.yaml", config("default"))
+	writeFile(t, dir, "scheduler.yaml", config("none"))
 	git("add", ".")
 	git("commit", "-qm", "before")
 	git("update-ref", "refs/remotes/origin/main", "HEAD")
