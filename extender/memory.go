@@ -53,8 +53,8 @@ type share struct {
 	taken int64
 }
 
-// take takes bytes until release. It does not wait for them: requests that wait for each
-// other's memory would wait for ever.
+// take takes bytes until release. It does not block: requests that hold some memory and need
+// more could block each other.
 func (s *share) take(bytes int64) error {
 	if s.taken+bytes > s.limit {
 		return memoryError{s.limit}
