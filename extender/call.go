@@ -90,7 +90,9 @@ func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
 	if n > int64(c.Config.Limits.Requests) {
 		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
 	}
-	if err := c.decode(body, taken); err != nil {
+	var err error
+	c.request, err = wire.Read(body, taken.take)
+	if err != nil {
 		return refusalOf(err, outcomeBad, "")
 	}
 	hasVictims := c.request.Form == wire.Victims
@@ -108,20 +110,6 @@ func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
 	}
 	c.outcome = outcomeError
 	return nil
-}
-
-// largeBody, in bytes, is more than the body of 30,000 names, or of 150 full nodes.
-const largeBody = 1 << 20
-
-// decode decodes the request. Of large ones, as many at a time as there are CPUs: more would
-// keep the small ones from the CPUs.
-func (c *call) decode(body []byte, taken *share) (err error) {
-	if len(body) > largeBody {
-		c.decoding <- struct{}{}
-		defer func() { <-c.decoding }()
-	}
-	c.request, err = wire.Read(body, taken.take)
-	return err
 }
 
 // run asks the algorithm, and recovers from its panics.

@@ -10,7 +10,6 @@ package extender
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -44,7 +43,6 @@ type Extender struct {
 	memory *memory
 	// inFlight counts all requests, answering those that have arrived completely.
 	inFlight, answering atomic.Int64
-	decoding            chan struct{} // a semaphore of the large requests that are decoded
 	draining            atomic.Bool
 	unknownLog          rate.Sometimes // for requests to unknown paths
 	failedLog           rate.Sometimes // for requests that get no answer
@@ -57,7 +55,6 @@ func New(o Options) (*Extender, error) {
 	e := &Extender{
 		Options:    o,
 		memory:     newMemory(c.Limits.Buffers.Value()),
-		decoding:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 		failedLog:  rate.Sometimes{First: 100, Interval: time.Second},

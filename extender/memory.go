@@ -30,6 +30,7 @@ const (
 	// tidyAfter is how long after the last large request its memory goes back to the
 	// system. The Go runtime alone would keep it for minutes.
 	tidyAfter = 10 * time.Second
+	large     = 1 << 20 // 150 full nodes, or 5,000 names
 )
 
 // memory bounds what all requests take together: their bodies, and what is built from them.
@@ -52,8 +53,8 @@ type share struct {
 	taken int64
 }
 
-// take takes bytes until release. It does not block: requests that block on each
-// other's memory would never end.
+// take takes bytes until release. It does not block: requests that hold some memory and need
+// more could block each other.
 func (s *share) take(bytes int64) error {
 	if s.taken+bytes > s.limit {
 		return memoryError{s.limit}
@@ -73,7 +74,7 @@ func (s *share) give(bytes int64) {
 }
 
 func (s *share) release() {
-	if s.taken > largeBody {
+	if s.taken > large {
 		s.tidy.Reset(tidyAfter)
 	}
 	s.give(s.taken)
