@@ -304,7 +304,7 @@ bin/bench.test: FORCE
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes
-	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.time 0 $(ARGS)
+	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.cycles 1000000 $(ARGS)
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots
