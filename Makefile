@@ -176,13 +176,19 @@ test: chromium prometheus helm ## every test but the upstream host's, with a rea
 
 # Not $(MAKE), with which make -n would run all of it.
 .PHONY: test-minors
-test-minors: export SCENARIOS := all
-test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; on each, all predictions
-	@tools/test.sh "all predictions: $(TEST) $(LDFLAGS) ./simulator/referee" \
+test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; all predictions on the first
+	@tools/test.sh "all predictions: SCENARIOS=all $(TEST) $(LDFLAGS) ./simulator/referee" \
 		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
 			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot") \
 		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
 			$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy")
+
+# What takes long and seldom finds something.
+.PHONY: test-nightly
+test-nightly: export NIGHTLY := 1
+test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes
+	@tools/test.sh "benchmarks, large page, examples: $(TEST) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./simulator/page/browsertest ./examples" \
+		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000"
 
 # A version that is not released yet has the build tag of the last minor.
 .PHONY: test-next
@@ -304,7 +310,7 @@ bin/bench.test: FORCE
 
 .PHONY: soak
 soak: ## a million differing pods through v2, some minutes
-	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.time 0 $(ARGS)
+	go test $(LDFLAGS) -timeout 0 -v -count 1 -run '^TestSoak' ./static -soak.cycles 1000000 $(ARGS)
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots

@@ -70,6 +70,9 @@ func inTurns(b *testing.B, rounds int, what string, variants []*variant, measure
 }
 
 func TestEveryVariantIsMeasured(t *testing.T) {
+	if os.Getenv("NIGHTLY") == "" {
+		t.Skip("set NIGHTLY=1 to run each benchmark once: make test-nightly")
+	}
 	command := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-nodes=40", "-pods=40", "-pending=40", "-clusters=40/120")
 	var stderr strings.Builder
 	command.Stderr = &stderr

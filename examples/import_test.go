@@ -11,6 +11,7 @@ import (
 // TestTheSchedulerOfTheDocumentIsBuilt makes the module of docs/import.md from the
 // page's own text, and does what the page says to do with it.
 func TestTheSchedulerOfTheDocumentIsBuilt(t *testing.T) {
+	readAll(t, "../scheduler")
 	text, err := os.ReadFile("../docs/import.md")
 	must(t, err)
 	page := string(text)

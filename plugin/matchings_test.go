@@ -8,7 +8,6 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -56,25 +55,5 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 				t.Errorf("PostFilter: %v", status)
 			}
 		})
-	}
-}
-
-// What is matched against 5,000 names is matched once for a pattern, and not for
-// each pod that has it.
-func TestNodesAreMatchedOnceForEachPattern(t *testing.T) {
-	pl, nodes := newPlugin(t, ""), nodesNamed("a1", "b1")
-	matched := func(annotations ...string) *naming.Named {
-		selector, err := pl.selectors.Selector(pod(annotations...).Annotations)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pl.matchings.of(selector, nodes)
-	}
-	one := matched(regex.Annotation, "^a")
-	if matched(regex.Annotation, "^a") != one {
-		t.Error("a second pod with the pattern has the nodes matched again")
-	}
-	if matched(regex.ExcludeAnnotation, "^a") == one {
-		t.Error("a pod that excludes the pattern gets what matches it")
 	}
 }

@@ -105,7 +105,7 @@ func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 		queue = func() string { _, summary := s.SchedulingQueue.PendingPods(); return summary }
 	}
 	defer func() { sim.prepare = nil }()
-	for _, variant := range []string{"native", "v2", "extender", "extender-names"} {
+	for _, variant := range []string{"native", "v1", "v2", "extender", "extender-names"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)
 			addClass(t, "first")

@@ -199,7 +199,7 @@ func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 			t.Logf("attempts %+v, node %+v, %v", sim.Recorder().Attempts("default", "p"), node.Status, err)
 		}
 	}()
-	for round := range 10 {
+	for round := range 4 {
 		objects := &snapshot.Snapshot{
 			Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1"}}},
 			Pods: []v1.Pod{{

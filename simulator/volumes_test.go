@@ -7,11 +7,9 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -44,24 +42,6 @@ metadata: {name: %s}
 provisioner: %s
 volumeBindingMode: %s
 %s`, name, driver, mode, more))
-}
-
-// addVolume makes a volume of a class on a node, or on all if it is "".
-func addVolume(t *testing.T, name, class, node string) {
-	t.Helper()
-	affinity := ""
-	if node != "" {
-		affinity = `nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [` + node + `]}]}]}}`
-	}
-	create(t, "/api/v1/persistentvolumes", fmt.Sprintf(`
-metadata: {name: %s}
-spec:
-  storageClassName: %q
-  capacity: {storage: 5Gi}
-  accessModes: [ReadWriteOnce]
-  persistentVolumeReclaimPolicy: Retain
-  hostPath: {path: /data}
-  %s`, name, class, affinity))
 }
 
 // addHosts makes nodes that are labelled with their names, and in zones; of "" in none.
@@ -105,39 +85,8 @@ func deleteClaim(t *testing.T, name string) {
 	}
 }
 
-func TestAClaimIsBoundToAVolumeThatIsThere(t *testing.T) {
-	use(t, "native")
-	addHosts(t, map[string]string{"kubecon-1": "a"})
-	addVolume(t, "volume", "", "")
-	addClaim(t, "data", "")
-	addPodWithClaim(t, "p", "data")
-	inPhase(t, "p", 1, v1.PodRunning)
-	if volume := volumeOf(t, "data"); volume.Name != "volume" {
-		t.Errorf("its volume is %s", volume.Name)
-	}
-}
-
-func TestAClaimThatWaitsForAPodIsBoundWhereThePodCanRun(t *testing.T) {
-	use(t, "native")
-	addHosts(t, map[string]string{"kubecon-1": "a", "other": "a"})
-	addStorageClass(t, "local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer, "")
-	addVolume(t, "volume-1", "local", "other")
-	addVolume(t, "volume-2", "local", "kubecon-1")
-	addClaim(t, "data", "local")
-	create(t, "/api/v1/namespaces/default/pods", `
-metadata: {name: p, annotations: {scheduler.wasmkwokwizardry.io/regex: kubecon-}}
-spec:
-  containers: [{name: web, image: web}]
-  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]`)
-	if a := attempt(t, "p", recorder.Scheduled); a.Node != "kubecon-1" {
-		t.Errorf("the pod is on %s", a.Node)
-	}
-	if volume := volumeOf(t, "data"); volume.Name != "volume-2" {
-		t.Errorf("its volume is %s", volume.Name)
-	}
-}
-
-func TestAVolumeIsMadeWhereThePodIs(t *testing.T) {
+// What becomes of pods with volumes is in whatif/testdata/scenarios, which simulator/referee tries live.
+func TestVolumeIsMadeWhereThePodIs(t *testing.T) {
 	use(t, "native")
 	addHosts(t, map[string]string{"kubecon-1": "", "kubecon-2": ""})
 	addStorageClass(t, "made", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
@@ -192,52 +141,6 @@ spec: {drivers: [{name: ebs.csi.aws.com, nodeID: x, topologyKeys: [topology.kube
 	attempt(t, "q", recorder.Unschedulable) // the driver has room for one
 }
 
-// kubectl drain does the same: it cordons the node, and then evicts.
-func TestAnEvictedPodOfAStatefulSetMovesWithinItsZone(t *testing.T) {
-	use(t, "native")
-	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "a", "kubecon-3": "a", "other-1": "b", "other-2": "b"})
-	addStorageClass(t, "made", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
-	create(t, "/apis/apps/v1/namespaces/default/statefulsets", `
-metadata: {name: set}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: set}}
-  template: {metadata: {labels: {app: set}}, spec: {containers: [{name: web, image: web}]}}
-  volumeClaimTemplates:
-  - metadata: {name: data}
-    spec: {storageClassName: made, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`)
-	core := sim.Client().CoreV1()
-	zoneOf := func(name string) string {
-		node, err := core.Nodes().Get(t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return node.Labels[v1.LabelTopologyZone]
-	}
-	first := inPhase(t, "set", 1, v1.PodRunning)[0]
-	zone := zoneOf(first.Spec.NodeName)
-	if key, value := onlyAffinity(t, volumeOf(t, "data-set-0")); key != v1.LabelTopologyZone || value != zone {
-		t.Errorf("the volume is for %s=%s, and the pod in zone %s", key, value, zone)
-	}
-	if _, err := core.Nodes().Patch(t.Context(), first.Spec.NodeName, types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "set-0"}, DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(first.UID))}}
-	if err := core.Pods("default").EvictV1(t.Context(), eviction); err != nil {
-		t.Fatal(err)
-	}
-	kit.Succeeds(t, "it runs again", func(ctx context.Context) error {
-		again, err := core.Pods("default").Get(ctx, "set-0", metav1.GetOptions{})
-		if err == nil && (again.UID == first.UID || again.Status.Phase != v1.PodRunning) {
-			err = fmt.Errorf("it is %s on %q: %+v", again.Status.Phase, again.Spec.NodeName, again.Status.Conditions)
-		}
-		if err == nil && (again.Spec.NodeName == first.Spec.NodeName || zoneOf(again.Spec.NodeName) != zone) {
-			t.Errorf("it was on %s, in zone %s, and is on %s now", first.Spec.NodeName, zone, again.Spec.NodeName)
-		}
-		return err
-	})
-}
-
 func TestAVolumeIsMadeAtOnceAndKept(t *testing.T) {
 	use(t, "native")
 	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "b"})
@@ -272,37 +175,4 @@ spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {request
 	})
 	addStorageClass(t, "late", "example.com/nfs", storagev1.VolumeBindingImmediate, "")
 	volumeOf(t, "data")
-}
-
-func TestAStatefulSetAndAPodHaveClaimsOfTheirOwn(t *testing.T) {
-	use(t, "native")
-	addHosts(t, map[string]string{"kubecon-1": "a"})
-	addStorageClass(t, "default", "any.example.com", storagev1.VolumeBindingWaitForFirstConsumer, "")
-	const isDefault = "storageclass.kubernetes.io/is-default-class"
-	class, err := sim.Client().StorageV1().StorageClasses().Get(t.Context(), "default", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	class.Annotations = map[string]string{isDefault: "true"}
-	if _, err := sim.Client().StorageV1().StorageClasses().Update(t.Context(), class, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	const claim = `spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`
-	create(t, "/apis/apps/v1/namespaces/default/statefulsets", `
-metadata: {name: set}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: set}}
-  template: {metadata: {labels: {app: set}}, spec: {containers: [{name: web, image: web}]}}
-  volumeClaimTemplates: [{metadata: {name: data}, `+claim+`}]`)
-	create(t, "/api/v1/namespaces/default/pods", `
-metadata: {name: own, labels: {app: own}}
-spec:
-  containers: [{name: web, image: web}]
-  volumes: [{name: data, ephemeral: {volumeClaimTemplate: {`+claim+`}}}]`)
-	inPhase(t, "set", 2, v1.PodRunning)
-	inPhase(t, "own", 1, v1.PodRunning)
-	for _, name := range []string{"data-set-0", "data-set-1", "own-data"} {
-		volumeOf(t, name)
-	}
 }

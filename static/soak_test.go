@@ -15,14 +15,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
-var (
-	soakCycles = flag.Int("soak.cycles", 1_000_000, "how many pods the soak schedules")
-	soakTime   = flag.Duration("soak.time", time.Minute, "when the soak ends with fewer, but not with less than 200,000; 0: never")
-)
+// soakCycles is how many pods the soak schedules. make soak schedules a million, with which the guest's memory
+// is seen to keep its size.
+var soakCycles = flag.Int("soak.cycles", 20_000, "how many pods the soak schedules")
 
 const (
-	// atLeast is how many cycles prove something.
-	atLeast = 200_000
 	// settled is after how many cycles the guest's memory must have its size. It
 	// grows in steps of megabytes, while the biggest pods are still to come.
 	settled = 100_000
@@ -33,9 +30,6 @@ const (
 )
 
 func TestSoakOfDifferingPatternsPodsAndNodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	s := newSoak(t)
 	began, memory := time.Now(), 0
 	for i := range *soakCycles {
@@ -43,7 +37,7 @@ func TestSoakOfDifferingPatternsPodsAndNodes(t *testing.T) {
 		if i == settled {
 			memory = s.guest.Memory()
 		}
-		if t.Failed() || *soakTime > 0 && i >= atLeast && time.Since(began) > *soakTime {
+		if t.Failed() {
 			break
 		}
 		if i%50_000 == 0 {

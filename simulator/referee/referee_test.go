@@ -28,8 +28,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
 )
 
-// everyTenth is what is run unless SCENARIOS is "all", which "make check" sets, or has a
-// part of the name of those to run.
+// everyTenth is what is run unless SCENARIOS is "all", which "make test-minors" sets for the first minor, or
+// has a part of the name of those to run.
 const everyTenth = 10
 
 func TestALiveClusterComesToWhatWasPredicted(t *testing.T) {

@@ -96,12 +96,9 @@ func pod(name, on, cpu, more string) string {
 `, name, on, more, cpu)
 }
 
+// With volumes and devices: whatif/testdata/scenarios.
 func TestWhatBecomesOfPods(t *testing.T) {
 	const classes = "priorityClasses:\n- {metadata: {name: high}, value: 1000}\n"
-	const waiting = "storageClasses:\n- {metadata: {name: late}, provisioner: example.com/disks, volumeBindingMode: WaitForFirstConsumer}\n- {metadata: {name: now}, provisioner: example.com/disks}\n"
-	claim := func(name, class string) string {
-		return fmt.Sprintf("- {metadata: {name: %s, namespace: default}, spec: {accessModes: [ReadWriteOnce], storageClassName: %s, resources: {requests: {storage: 1Gi}}}}\n", name, class)
-	}
 	for name, tt := range map[string]struct{ cluster, want string }{
 		"one fits and one does not": {
 			"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "") + pod("b", "", "3", ""),
@@ -112,23 +109,9 @@ func TestWhatBecomesOfPods(t *testing.T) {
 			classes + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "n1", "2", "") + pod("b", "", "2", "priorityClassName: high, "),
 			"a: Preempted by b\nb: Scheduled n1",
 		},
-		"one has gates":                 {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulingGates: [{name: g}], "), "a: NotAsked it has scheduling gates"},
-		"one is another scheduler's":    {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other: what its own scheduler does is not known"},
-		"there is no node":              {"pods:\n" + pod("a", "", "1", ""), "a: Unschedulable no nodes available to schedule pods"},
-		"a volume is made with the pod": {waiting + "pvcs:\n" + claim("data", "late") + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "), "a: Scheduled n1"},
-		"a volume is made at once":      {waiting + "pvcs:\n" + claim("data", "now") + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "), "a: Scheduled n1"},
-		"a volume is ephemeral": {
-			waiting + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "volumes: [{name: data, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}}}}}], "),
-			"a: Scheduled n1",
-		},
-		"a device is claimed by a template, and there is one": {
-			`deviceClasses: [{metadata: {name: gpu}}]
-resourceSlices: [{metadata: {name: s}, spec: {driver: d.example.com, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu}]}}]
-resourceClaimTemplates: [{metadata: {name: gpu, namespace: default}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}]
-nodes:
-` + node("n1", "4") + node("m1", "4") + "pods:\n" + pod("a", "", "1", "resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}], ") + pod("b", "", "1", "resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}], "),
-			"a: Scheduled n1\nb: Unschedulable 0/2 nodes are available: 2 cannot allocate all claims. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
-		},
+		"one has gates":              {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulingGates: [{name: g}], "), "a: NotAsked it has scheduling gates"},
+		"one is another scheduler's": {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other: what its own scheduler does is not known"},
+		"there is no node":           {"pods:\n" + pod("a", "", "1", ""), "a: Unschedulable no nodes available to schedule pods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := over(t, read(t, tt.cluster), nil)

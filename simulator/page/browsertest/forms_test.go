@@ -32,7 +32,7 @@ func (p *tab) startLongJob() {
 	})
 }
 
-func TestAFormIsNotSubmittedAgainWhileItsJobRuns(t *testing.T) {
+func TestJobOfAFormIsNotSubmittedTwiceAndGoesOnAtTheEdge(t *testing.T) {
 	p := open(t, "/")
 	p.startLongJob()
 	p.waitFor("the button is off", "document.querySelector('#editor .submit').disabled")
@@ -43,14 +43,6 @@ func TestAFormIsNotSubmittedAgainWhileItsJobRuns(t *testing.T) {
 	if said := p.text("#problems"); strings.Contains(said, "exists") {
 		t.Errorf("the form says %q", said)
 	}
-	p.click("#editor .job button")
-	p.says("#problems", "stopped: ")
-	p.waitFor("the button is on again", "!document.querySelector('#editor .submit').disabled")
-}
-
-func TestAJobWhoseFormIsClosedIsShownAtTheEdge(t *testing.T) {
-	p := open(t, "/")
-	p.startLongJob()
 	p.press(kb.Escape, false)
 	p.closed("#editor")
 	p.says("#jobs", "Creating 5000 × Node")
@@ -61,6 +53,14 @@ func TestAJobWhoseFormIsClosedIsShownAtTheEdge(t *testing.T) {
 	p.says("#jobs", "stopped: ")
 	p.click("#jobs [data-dismiss]")
 	p.waitFor("it is gone", "!document.querySelector('#jobs').childElementCount")
+}
+
+func TestJobIsStoppedInItsForm(t *testing.T) {
+	p := open(t, "/")
+	p.startLongJob()
+	p.click("#editor .job button")
+	p.says("#problems", "stopped: ")
+	p.waitFor("the button is on again", "!document.querySelector('#editor .submit').disabled")
 }
 
 func TestEditsAreNotDiscardedWithoutAQuestion(t *testing.T) {

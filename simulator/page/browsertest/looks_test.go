@@ -124,29 +124,35 @@ func TestACheckboxIsBesideItsLabel(t *testing.T) {
 	})()`)
 }
 
-func TestThePluginsOfAVerdictAreSeenOnAPhone(t *testing.T) {
+// Each scene is loaded once, and looked at in both colour schemes and on a phone.
+func TestScenesFitOnAPhoneAndHaveContrast(t *testing.T) {
 	p := open(t, "/")
-	p.createNode("a-node-with-a-long-name.in-a-domain-of-its-own.example.com")
-	p.createPod("unmatched", "a-long-pattern-that-matches-no-node-at-all-(one|two|three)-.*")
+	p.furnish()
+	for i, s := range scenes {
+		p.within(fmt.Sprintf("%d %s", i, s.path), func() {
+			p.scheme("light")
+			p.enter(s)
+			p.contrast("light")
+			p.scheme("dark")
+			p.contrast("dark")
+			p.onAPhone(func() { p.fits(s.see) })
+		})
+	}
 	p.do(chromedp.Navigate(server.URL() + "/pods/default/unmatched"))
 	p.onAPhone(func() {
-		p.waitFor("at least three of them are", `[...document.querySelectorAll(".matrix .head")].filter((head) =>
+		p.waitFor("at least three plugins of the verdict are seen", `[...document.querySelectorAll(".matrix .head")].filter((head) =>
 			head.getBoundingClientRect().right <= head.closest(".scroll").getBoundingClientRect().right).length >= 3`)
 	})
 }
 
-func TestEverythingFitsOnAPhone(t *testing.T) {
-	p := open(t, "/")
-	p.furnish()
-	p.scheme("light")
-	p.onAPhone(func() {
-		for i, s := range scenes {
-			p.within(fmt.Sprintf("%d %s", i, s.path), func() {
-				p.enter(s)
-				p.fits(s.see)
-			})
-		}
-	})
+// contrast fails if a text is faint in the colour scheme that is set.
+func (p *tab) contrast(scheme string) {
+	p.Helper()
+	var wrong []string
+	p.do(chromedp.Evaluate(looks+"\nfaint()", &wrong))
+	for _, w := range wrong {
+		p.Errorf("%s: %s", scheme, w)
+	}
 }
 
 // The head of a copy of a cluster has the longest texts.
@@ -162,24 +168,6 @@ func TestTheHeadOfALargeCopyFits(t *testing.T) {
 				document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
 			p.readable("#cog, #fit, #compare-with, #new, #more, #source, #summary .chip")
 		})
-	}
-}
-
-func TestTextHasContrast(t *testing.T) {
-	p := open(t, "/")
-	p.furnish()
-	for _, scheme := range []string{"light", "dark"} {
-		p.scheme(scheme)
-		for i, s := range scenes {
-			t.Run(fmt.Sprintf("%s/%d %s", scheme, i, s.path), func(t *testing.T) {
-				p.enter(s)
-				var wrong []string
-				p.do(chromedp.Evaluate(looks+"\nfaint()", &wrong))
-				for _, w := range wrong {
-					t.Error(w)
-				}
-			})
-		}
 	}
 }
 

@@ -66,23 +66,6 @@ func TestARejectedEditMarksItsLine(t *testing.T) {
 	})()`)
 }
 
-// A pod that matches nothing preempts no pods, whatever its plugins return.
-func TestAPodThatMatchesNothingPreemptsNoPods(t *testing.T) {
-	for name, config := range map[string]string{"v1": guestV1, "v2": guestV2} {
-		t.Run(name, func(t *testing.T) {
-			p := open(t, "/")
-			p.configure(head + plugins + config)
-			p.createNode("other")
-			p.createPod("unmatched", "cncf-.*")
-			p.panel("#pending-default-unmatched")
-			p.says("#panel .attempt[open]", "PostFilter if no node fits")
-			if said := p.text("#panel .attempt[open]"); strings.Contains(said, "preempts") {
-				t.Errorf("the page says %s", said)
-			}
-		})
-	}
-}
-
 func TestPreemptionNamesTheNodeAndTheVictims(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)

@@ -49,7 +49,7 @@ func TestScreenshots(t *testing.T) {
 	p := open(t, "/")
 	p.shootAs("empty", 1280, 600, "light")
 	p.configure(head + plugins + guestV2)
-	p.walk("WasmRegexScheduling")
+	p.walk()
 	p.shootAs("invalid-regex", 1280, 900, "light")
 	p.click("#panel [data-close]")
 	p.panel("#pending-default-unmatched")
