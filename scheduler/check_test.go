@@ -19,10 +19,11 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 		"profile: []": `profile: unknown field: do you mean "profiles"?`,
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
 		"parallelism: 0": "parallelism: ",
-		"extenders: [{urlPrefix: there, filterVerb: f}]":                           "extenders[0].urlPrefix: ",
-		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):              "no such host",
-		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                 "profiles[0]: at least one bind plugin is needed",
-		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]": "profiles[0]: plugin \"NodeName\" does not extend ScorePlugin",
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}, {name: RegexScheduling}]}}}]": "plugin \"RegexScheduling\" already registered",
+		"extenders: [{urlPrefix: there, filterVerb: f}]":                                                     "extenders[0].urlPrefix: ",
+		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):                                        "no such host",
+		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                                           "initializing profiles: creating profile for scheduler name default-scheduler: at least one bind plugin is needed",
+		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]":                           "plugin \"NodeName\" does not extend ScorePlugin",
 	} {
 		o := Options{Config: configuration(t, config), Transport: inProcess{}}
 		found := Check(t.Context(), o)

@@ -38,7 +38,8 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 		if err != nil {
 			return err
 		}
-		if err = c.locate(run(cmd, args), s.rejected); errors.As(err, new(Mistakes)) {
+		err = c.locate(run(cmd, args), s.rejected)
+		if errors.As(err, new(Mistakes)) {
 			return inFile(path, err)
 		}
 		return err

@@ -53,11 +53,13 @@ type PluginConfig struct {
 // object. [Check] finds what else is wrong.
 func Read(text []byte) (*Configuration, error) {
 	c := &Configuration{text: yamlcheck.Parse(text), file: map[string]any{}}
-	if _, root := c.text.Find(""); root != nil && root.Kind != goyaml.MappingNode {
+	_, root := c.text.Find("")
+	if root != nil && root.Kind != goyaml.MappingNode {
 		return nil, errors.New("this is not a configuration: one begins with apiVersion: and kind:, and goes on with profiles: or another field")
 	}
 	c.form = below("", c.text.Keys())
-	if second := yamlcheck.Second(text); second > 0 {
+	second := yamlcheck.Second(text)
+	if second > 0 {
 		c.form = append(c.form, &FieldError{Line: second, Err: errors.New("a configuration is one document: remove this line, and what is below it if that is another one")})
 	}
 	if err := yaml.Unmarshal(text, &c.file); err != nil {

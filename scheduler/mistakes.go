@@ -56,7 +56,8 @@ func (m *Mistakes) addNamed(field, format string, args ...any) {
 // addArgs adds an error of the args at a path, or of their guest. It is about a field
 // of them, which it knows, or else about the one named.
 func (m *Mistakes) addArgs(path, field string, err error) {
-	if about := (*wasmhost.ArgsError)(nil); errors.As(err, &about) {
+	about := (*wasmhost.ArgsError)(nil)
+	if errors.As(err, &about) {
 		field = about.Field
 	}
 	m.addNamed(strings.TrimSuffix(path+"."+field, "."), "%w", err)

@@ -45,7 +45,8 @@ func catchPanics(sched *scheduler.Scheduler) {
 		private.Wrap(profile, "bindPlugins", func(p fwk.BindPlugin) fwk.BindPlugin { return caughtBind{p} })
 		private.Wrap(profile, "postBindPlugins", func(p fwk.PostBindPlugin) fwk.PostBindPlugin { return caughtPostBind{p} })
 		private.Wrap(profile, "batchablePlugins", func(p fwk.SignPlugin) fwk.SignPlugin { return caughtSign{p} })
-		if parallel := private.Field[fwk.Parallelizer](profile, "parallelizer"); parallel != nil {
+		parallel := private.Field[fwk.Parallelizer](profile, "parallelizer")
+		if parallel != nil {
 			*parallel = relaying{*parallel}
 		}
 	}
@@ -55,15 +56,17 @@ func catchPanics(sched *scheduler.Scheduler) {
 
 // catchInQueue does so for plugins that the queue asks.
 func catchInQueue(of queue.SchedulingQueue) {
-	if profiles := private.Field[map[string]map[string]fwk.PreEnqueuePlugin](of, "preEnqueuePluginMap"); profiles != nil {
+	profiles := private.Field[map[string]map[string]fwk.PreEnqueuePlugin](of, "preEnqueuePluginMap")
+	if profiles != nil {
 		for _, plugins := range *profiles {
 			for name, plugin := range plugins {
 				plugins[name] = catchPreEnqueue(plugin)
 			}
 		}
 	}
-	if profiles := private.Field[queue.QueueingHintMapPerProfile](of, "queueingHintMap"); profiles != nil {
-		for _, hints := range *profiles {
+	allHints := private.Field[queue.QueueingHintMapPerProfile](of, "queueingHintMap")
+	if allHints != nil {
+		for _, hints := range *allHints {
 			for _, of := range hints {
 				for _, hint := range of {
 					hint.QueueingHintFn = catchHint(hint.PluginName, hint.QueueingHintFn)
@@ -85,7 +88,8 @@ func catchSchedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 func catchHint(plugin string, next fwk.QueueingHintFn) fwk.QueueingHintFn {
 	return func(logger klog.Logger, pod *v1.Pod, before, after any) (hint fwk.QueueingHint, err error) {
 		defer func() {
-			if reason := recover(); reason != nil {
+			reason := recover()
+			if reason != nil {
 				hint, err = fwk.Queue, panicked(logger, "plugin "+plugin, "its queueing hint", reason)
 			}
 		}()
@@ -108,13 +112,15 @@ func (r relaying) Until(ctx context.Context, pieces int, do workqueue.DoWorkPiec
 	var first atomic.Pointer[relayed]
 	r.Parallelizer.Until(ctx, pieces, func(piece int) {
 		defer func() {
-			if reason := recover(); reason != nil {
+			reason := recover()
+			if reason != nil {
 				first.CompareAndSwap(nil, &relayed{reason, debug.Stack()})
 			}
 		}()
 		do(piece)
 	}, operation)
-	if is := first.Load(); is != nil {
+	is := first.Load()
+	if is != nil {
 		panic(*is)
 	}
 }
@@ -122,7 +128,8 @@ func (r relaying) Until(ctx context.Context, pieces int, do workqueue.DoWorkPiec
 // Recover is deferred where it is not known whose code is called. The error names the function
 // that panicked.
 func Recover(ctx context.Context, err *error) {
-	if reason := recover(); reason != nil {
+	reason := recover()
+	if reason != nil {
 		*err = panicked(klog.FromContext(ctx), "a plugin, or the scheduler,", panickedIn(), reason)
 	}
 }
@@ -153,7 +160,8 @@ func panicked(logger klog.Logger, who, where string, reason any) error {
 
 // caught is deferred by the methods below.
 func caught(ctx context.Context, plugin, point string, status **fwk.Status) {
-	if reason := recover(); reason != nil {
+	reason := recover()
+	if reason != nil {
 		*status = fwk.AsStatus(panicked(klog.FromContext(ctx), "plugin "+plugin, point, reason))
 	}
 }
@@ -175,7 +183,8 @@ func (c caughtPreFilter) PreFilter(ctx context.Context, state fwk.CycleState, po
 }
 
 func (c caughtPreFilter) PreFilterExtensions() fwk.PreFilterExtensions {
-	if next := c.PreFilterPlugin.PreFilterExtensions(); next != nil {
+	next := c.PreFilterPlugin.PreFilterExtensions()
+	if next != nil {
 		return caughtExtensions{c, next}
 	}
 	return nil
@@ -225,7 +234,8 @@ func (c caughtScore) Score(ctx context.Context, state fwk.CycleState, pod *v1.Po
 }
 
 func (c caughtScore) ScoreExtensions() fwk.ScoreExtensions {
-	if next := c.ScorePlugin.ScoreExtensions(); next != nil {
+	next := c.ScorePlugin.ScoreExtensions()
+	if next != nil {
 		return caughtNormalize{c, next}
 	}
 	return nil

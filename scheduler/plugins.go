@@ -35,30 +35,32 @@ func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []gue
 	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
 		url, _, isGuest := c.Guest()
-		if !isObject(c.Args) {
-			m.add(path, `must have fields: lines such as "guestURL: …" below it, indented further and without "- "`)
-			continue
+		args := argsOf(c.Name)
+		if !compiledIn.Has(c.Name) {
+			args = &map[string]any{} // any fields
 		}
 		if isGuest {
 			known.Insert(c.Name)
 			if !p.mayBeGuest(i, compiledIn, m) {
 				continue
 			}
-		} else if args := argsOf(c.Name); args != nil && len(c.Args) > 0 {
-			if misfits := yamlcheck.Decode(c.Args, args); len(misfits) > 0 {
-				*m = append(*m, below(path, misfits)...)
+		} else if args != nil && len(c.Args) > 0 {
+			misfits := yamlcheck.Decode(c.Args, args)
+			*m = append(*m, below(path, misfits)...)
+			if len(misfits) > 0 {
+				known.Insert(c.Name) // there may be a guestURL
 				continue
 			}
 		}
-		args, errs := c.readArgs(isGuest)
+		read, errs := c.readArgs(isGuest)
 		for _, err := range errs {
 			m.addArgs(path, "", err)
 		}
 		if errs != nil {
-			args = wasmhost.Args{GuestURL: url}
+			read = wasmhost.Args{GuestURL: url}
 		}
-		if isGuest && args.GuestURL != "" {
-			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, args, path, errs != nil})
+		if isGuest && read.GuestURL != "" {
+			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, read, path, errs != nil})
 		}
 	}
 	return guests
@@ -103,10 +105,10 @@ func (p *Profile) mayBeGuest(i int, compiledIn sets.Set[string], m *Mistakes) bo
 
 // checkKnown finds a plugin without a guestURL that is not compiled in. kube-scheduler would
 // only say that it does not exist.
-func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems, m *Mistakes) {
+func (p *Profile) checkKnown(known sets.Set[string], m *Mistakes) {
 	once := sets.New[string]()
 	for _, e := range p.enabled {
-		if known.Has(e.name) || once.Has(e.name) || p.misread(e.name, misfits) {
+		if known.Has(e.name) || once.Has(e.name) {
 			continue
 		}
 		once.Insert(e.name)
@@ -117,18 +119,4 @@ func (p *Profile) checkKnown(known sets.Set[string], misfits yamlcheck.Problems,
 		m.addNamed(e.path, "plugin %s: profile %s enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL%s",
 			e.name, p.SchedulerName, meant)
 	}
-}
-
-// misread reports whether a misfit keeps the configuration of a plugin from being read:
-// it may have a guestURL.
-func (p *Profile) misread(name string, misfits yamlcheck.Problems) bool {
-	for i, c := range p.PluginConfig {
-		misfit := func(m yamlcheck.Problem) bool { return strings.HasPrefix(m.Field, p.path("pluginConfig[%d]", i)) }
-		if (c.Name == name || c.Name == "") && (!isObject(c.Args) || slices.ContainsFunc(misfits, misfit)) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(misfits, func(m yamlcheck.Problem) bool {
-		return yamlcheck.Closest(m.Field[strings.LastIndexByte(m.Field, '.')+1:], []string{"pluginConfig"}) != ""
-	})
 }

@@ -1,7 +1,7 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
 // command, [NewCommand], and as functions for a process that does more: [Read],
-// [Check] and [Run]. It is not an API; for plugins of others there is Main of package command.
+// [Check] and [Run]. For plugins of others there is Main of package command.
 package scheduler
 
 import (
@@ -91,7 +91,8 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (made fwk.Plugin, err error) {
 		defer func() {
-			if reason := recover(); reason != nil {
+			reason := recover()
+			if reason != nil {
 				err = panicked(klog.FromContext(ctx), "plugin "+name, "its factory", reason)
 			}
 			if err != nil {

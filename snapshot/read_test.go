@@ -168,7 +168,7 @@ func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
 		{"in the middle of metadata", "nodes:\n- metadata:\n", "node 1 has no metadata.name: perhaps the file is cut off"},
 		{"a snapshot that was cut", "source: {objects: 3}\nnodes:\n- metadata: {name: a}\n", "the file is cut off: it says that it has 3 objects, and has 1"},
 		{"a name that YAML takes for a no", "kind: Node\napiVersion: v1\nmetadata: {name: n}\n", "cannot unmarshal bool into Go struct field"},
-		{"a wrong type in a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"taints": {}}}]}`, `items[0]: node: spec.taints: is an object, but must be a list`},
+		{"a wrong type in a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"taints": {}}}]}`, `items[0]: node: spec.taints: cannot unmarshal JSON object into Go []v1.Taint`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _, err := Read(strings.NewReader(tt.file))

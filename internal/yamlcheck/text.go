@@ -23,9 +23,11 @@ type Text struct {
 func Documents(text []byte) (all []Text, err error) {
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node
-		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
 			return all, nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return all, err
 		}
 		if len(document.Content) > 0 && document.Content[0].ShortTag() != "!!null" {
@@ -45,7 +47,8 @@ func Parse(text []byte) Text {
 
 // Second is the line on which a second document of a text begins, or 0.
 func Second(text []byte) int {
-	if all, _ := Documents(text); len(all) > 1 {
+	all, _ := Documents(text)
+	if len(all) > 1 {
 		return all[1].line
 	}
 	return 0
@@ -130,9 +133,9 @@ func keys(n *yaml.Node, path string) (all Problems) {
 		p := Problem{Field: strings.TrimPrefix(path+"."+child.Value, "."), Line: child.Line}
 		switch {
 		case child.Kind != yaml.ScalarNode && child.Kind != yaml.AliasNode:
-			p.Field, p.Message = path, "the name of a field must be text; a value that begins with { or [ must stand in quotes"
+			p.Field, p.Message = path, "the name of a field must be text"
 		case first[child.Value] > 0:
-			p.Message = fmt.Sprintf("%q stands on line %d already, and may stand only once: merge the two, or remove one", child.Value, first[child.Value])
+			p.Message = fmt.Sprintf("duplicate field %q: it is on line %d already", child.Value, first[child.Value])
 		default:
 			first[child.Value] = child.Line
 			continue

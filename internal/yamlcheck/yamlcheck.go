@@ -1,5 +1,5 @@
 // Package yamlcheck finds the mistakes in YAML that a person has written, each with
-// its field and its line. It decodes as Kubernetes does, strictly. It is not an API.
+// its field and its line. It decodes as Kubernetes does, strictly.
 //
 // It knows types, not meaning: the API server or the scheduler may still reject what
 // it finds no mistake in.
@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -17,9 +16,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/pmezard/go-difflib/difflib"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -60,25 +58,27 @@ func (t Text) Check(into any) Problems {
 	return problems
 }
 
-// maxWrong bounds how many values of a wrong type are reported: each costs another decoding.
+// maxWrong bounds how many problems are reported: each costs another decoding.
 const maxWrong = 20
 
 // Decode decodes JSON into a pointer, and returns all mistakes: unknown fields, and values
-// of a wrong type. Kubernetes' decoder stops at the first of these, and says of some not
-// where it is: the other decoder finds that.
+// of a wrong type. Kubernetes' decoder decides. It stops at the first wrong value, and says of
+// some not where it is: the other decoder finds that.
 func Decode(raw []byte, into any) (all Problems) {
-	target := reflect.TypeOf(into).Elem()
 	for range maxWrong {
 		unknown, err := kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields)
+		err = cmp.Or(err, errors.Join(unknown...))
 		if err == nil {
-			return append(all, unknownFields(unknown, target)...)
+			return all
 		}
+		again := reflect.New(reflect.TypeOf(into).Elem()).Interface()
 		var wrong *json.SemanticError
-		if !errors.As(json.Unmarshal(raw, reflect.New(target).Interface(), jsontext.AllowDuplicateNames(true)), &wrong) {
+		if !errors.As(json.Unmarshal(raw, again, jsontext.AllowDuplicateNames(true), json.RejectUnknownMembers(true)), &wrong) {
 			return append(all, Problem{Message: err.Error()})
 		}
-		all = append(all, Problem{Field: pathOf(wrong.JSONPointer), Message: misfit(wrong)})
-		if raw = without(raw, wrong.JSONPointer); raw == nil {
+		all = append(all, Problem{Field: pathOf(wrong.JSONPointer), Message: message(*wrong)})
+		raw = without(raw, wrong.JSONPointer)
+		if raw == nil {
 			return all
 		}
 	}
@@ -114,35 +114,46 @@ func without(raw []byte, pointer jsontext.Pointer) []byte {
 	return less
 }
 
-// called are the kinds of values of JSON.
-var called = map[jsontext.Kind]string{
-	'{': "an object", '[': "a list", '"': "text", '0': "a number", 't': "true or false to YAML", 'f': "true or false to YAML", 'n': "null",
+// message is the decoder's, without the path.
+func message(e json.SemanticError) string {
+	if errors.Is(e.Err, json.ErrUnknownName) {
+		meant := Closest(e.JSONPointer.LastToken(), fieldsOf(e.GoType))
+		if meant != "" {
+			return fmt.Sprintf("unknown field: do you mean %q?", meant)
+		}
+		return "unknown field"
+	}
+	isText := e.GoType.Kind() == reflect.String
+	e.JSONPointer, e.ByteOffset = "", 0
+	text := strings.TrimPrefix(e.Error(), "json: ")
+	if isText {
+		text += ": put it in quotes"
+	}
+	return text
 }
 
-// misfit says what is wrong with a value.
-func misfit(e *json.SemanticError) string {
-	t := element(e.GoType)
-	switch {
-	case t == reflect.TypeFor[resource.Quantity]():
-		return "is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi"
-	case t == reflect.TypeFor[metav1.Duration]():
-		return "is not a valid duration: use a number with a unit directly after it, such as 500ms, 5s or 1m"
-	case t.Kind() == reflect.String:
-		return fmt.Sprintf("is %s, but must be text: put it in single quotes", called[e.JSONKind])
-	case e.JSONKind == '0' && t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
-		most := int64(math.MaxInt64) >> (64 - t.Bits())
-		return fmt.Sprintf("must be a whole number from %d to %d", -most-1, most)
-	case e.Err != nil:
-		return e.Err.Error()
+// fieldsOf are the names in JSON of the fields of a struct.
+func fieldsOf(t reflect.Type) (names []string) {
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous && name == "" {
+			names = append(names, fieldsOf(field.Type)...)
+		} else if field.IsExported() && name != "-" {
+			names = append(names, cmp.Or(name, field.Name))
+		}
 	}
-	must := "a number"
-	switch e.GoType.Kind() {
-	case reflect.Bool:
-		must = "true or false"
-	case reflect.Slice:
-		must = `a list: begin each item with "- "`
-	case reflect.Struct, reflect.Map:
-		must = `an object: lines such as "name: value" below it, indented further`
+	return names
+}
+
+// Closest is the name that another one is probably a misspelling of, or empty.
+func Closest(name string, names []string) (closest string) {
+	most := 0.75 // of the letters, in the same order
+	for _, other := range names {
+		letters := difflib.NewMatcher(strings.Split(strings.ToLower(name), ""), strings.Split(strings.ToLower(other), ""))
+		ratio := letters.Ratio()
+		if ratio > most && max(len(name), len(other))-min(len(name), len(other)) <= 2 {
+			closest, most = other, ratio
+		}
 	}
-	return fmt.Sprintf("is %s, but must be %s", called[e.JSONKind], must)
+	return closest
 }

@@ -47,23 +47,22 @@ func command(t *testing.T, args ...string) (output string, err error) {
 
 // badConfigs are the messages that the files in testdata/scheduler/bad earn.
 var badConfigs = map[string]string{
-	"all_stages.yaml": "parallelism: is text, but must be a number; profile: unknown field: do you mean \"profiles\"?; " +
+	"all_stages.yaml": "parallelism: cannot unmarshal JSON string into Go int32; profile: unknown field: do you mean \"profiles\"?; " +
 		"plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; " +
-		"plugin WasmRegexScheduling: args: unknown field \"guestConfg\"; profile: \"profile\" stands on line 5 already, and may stand only once: merge the two, or remove one",
-	"args_in_a_list.yaml":            `profiles[0].pluginConfig[0].args: must have fields: lines such as "guestURL: …" below it, indented further and without "- "`,
+		"plugin WasmRegexScheduling: args: unknown field \"guestConfg\"; profile: duplicate field \"profile\": it is on line 5 already",
+	"args_in_a_list.yaml":            `profiles[0].pluginConfig[0].args: cannot unmarshal JSON array into Go map[string]interface {}`,
 	"args_of_in_tree.yaml":           `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
 	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration above 0s such as 500ms, or none`,
 	"config_is_an_object.yaml":       "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
 	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: _start error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
 	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../testdata/guests: not a regular file",
 	"empty_url.yaml":                 "plugin WasmRegexScheduling: args: guestURL is required",
-	"enabled_twice.yaml":             "plugin RegexScheduling: profile default-scheduler enables it twice under multiPoint; remove one of the two",
 	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
 	"four_mistakes.yaml":             "parallelism: Invalid value: 0: should be an integer value greater than zero; plugin NoSuchPlugin: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
-	"guest_beside_args.yaml":         `profiles[0].pluginConfig[0].guestURL: unknown field: what the plugin itself reads belongs under "args:", indented further`,
+	"guest_beside_args.yaml":         `plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; profiles[0].pluginConfig[0].guestURL: unknown field`,
 	"guest_sha256.yaml":              `plugin WasmRegexScheduling: args: guestSHA256 is "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", but must be 64 hexadecimal digits, as sha256sum prints them`,
 	"instances.yaml":                 "plugin WasmRegexScheduling: args: instances is 4, but must be 1, or 0 for as many as the guest allows",
-	"key_twice.yaml":                 `extenders: "extenders" stands on line 4 already, and may stand only once: merge the two`,
+	"key_twice.yaml":                 `extenders: duplicate field "extenders": it is on line 4 already`,
 	"kind_missing.yaml":              "kind: is missing: it must be KubeSchedulerConfiguration",
 	"log_severity.yaml":              "plugin WasmRegexScheduling: args: logSeverity is 4, but goes from 0 (info) to 3 (fatal)",
 	"memory_limit.yaml":              "plugin WasmRegexScheduling: args: memoryLimit is 8Gi, but goes from 64Ki to 4Gi",
@@ -85,10 +84,10 @@ var badConfigs = map[string]string{
 	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
 	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: _start error: wasm error: unreachable",
-	"top_level_plugins.yaml":         `plugins: unknown field: it belongs under "profiles:", indented further; pluginConfig: unknown field: it belongs under`,
+	"top_level_plugins.yaml":         `plugins: unknown field; pluginConfig: unknown field`,
 	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
 	"two_misspelt.yaml":              `profiles[0].schedulername: unknown field: do you mean "schedulerName"?; profiles[0].plugins.multipoint: unknown field: do you mean "multiPoint"?`,
-	"two_profiles.yaml":              "profiles[1].schedulerName: is the same as profiles[0].schedulerName: use different names",
+	"two_profiles.yaml":              "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
 	"unknown_field.yaml":             `plugin WasmRegexScheduling: args: unknown field "guestConfg"`,
 	"wrong_capitals.yaml":            `plugin WasmRegexScheduling: args: unknown field "guestUrl"`,
 	"wrong_signature.yaml":           "plugin WasmRegexScheduling: guest file://../testdata/guests/wrong_signature.wasm: wasm: guest exports the wrong signature for func[filter]. should be () -> (i32)",

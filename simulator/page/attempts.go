@@ -47,7 +47,8 @@ func (v *attemptView) pager(all int, query url.Values, parameter string, size in
 // rows are those of the nodes from one place to another, over all groups.
 func (v *attemptView) rows(from, to int) (rows []row) {
 	for _, g := range v.Groups {
-		if first, end := max(from, 0), min(to, g.Len()); first < end {
+		first, end := max(from, 0), min(to, g.Len())
+		if first < end {
 			for _, node := range g.Nodes()[first:end] {
 				rows = append(rows, row{g, node})
 			}

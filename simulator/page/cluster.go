@@ -72,7 +72,8 @@ func (u usage) Percent() int64 {
 // Place is the node's zone and instance type, as far as its labels say.
 func (n *nodeView) Place() (place []string) {
 	for _, label := range []string{v1.LabelTopologyZone, v1.LabelInstanceTypeStable} {
-		if value := n.Labels[label]; value != "" {
+		value := n.Labels[label]
+		if value != "" {
 			place = append(place, value)
 		}
 	}
@@ -186,7 +187,8 @@ func natural(a, b string) int {
 			continue
 		}
 		i, j := strings.TrimLeft(m, "0"), strings.TrimLeft(n, "0")
-		if order := cmp.Or(cmp.Compare(len(i), len(j)), cmp.Compare(i, j)); order != 0 {
+		order := cmp.Or(cmp.Compare(len(i), len(j)), cmp.Compare(i, j))
+		if order != 0 {
 			return order
 		}
 		x, y = x[len(m):], y[len(n):]
@@ -215,7 +217,8 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) error {
 	_ = rc.SetWriteDeadline(time.Time{})
 	changes := p.sim.Changes(r.Context())
 	for event := changed; ; {
-		if _, err := fmt.Fprint(w, event); err != nil || rc.Flush() != nil {
+		_, err := fmt.Fprint(w, event)
+		if err != nil || rc.Flush() != nil {
 			return nil // the browser is gone
 		}
 		time.Sleep(betweenEvents)

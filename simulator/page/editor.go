@@ -34,8 +34,6 @@ type editor struct {
 	Text        string
 	Original    string // the text before an edit: only the difference is sent
 	Many        bool   // whether it can create several
-	// Annotations are the keys that the pod's scheduler reads, Excluding those of the nodes to exclude.
-	Annotations, Excluding []string
 }
 
 func (p *page) newObject(w http.ResponseWriter, r *http.Request, k kind) error {
@@ -43,10 +41,9 @@ func (p *page) newObject(w http.ResponseWriter, r *http.Request, k kind) error {
 	if err != nil {
 		return err
 	}
-	keys, excluding := p.sim.Annotations(v1.DefaultSchedulerName)
 	return p.show(w, r, "editor", "New "+k.Title, "", editor{
 		Title: "New " + k.Title, Hint: k.Use, Action: "/create", Submit: "Create", After: k.list(), Kind: k, Text: text,
-		Many: k.onOverview(), Annotations: keys, Excluding: excluding,
+		Many: k.onOverview(),
 	})
 }
 
@@ -60,12 +57,9 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error 
 	if err != nil {
 		return err
 	}
-	scheduler, _, _ := unstructured.NestedString(found.Object, "spec", "schedulerName")
-	keys, excluding := p.sim.Annotations(cmp.Or(scheduler, v1.DefaultSchedulerName))
 	return p.show(w, r, "editor", "Edit "+name, "", editor{
 		Title: "Edit " + k.Title + " " + name, Hint: "Only your changes are sent.",
 		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: string(text), Original: string(text),
-		Annotations: keys, Excluding: excluding,
 	})
 }
 
@@ -104,11 +98,12 @@ func editable(k kind, o *unstructured.Unstructured) map[string]any {
 const author = "simulator-page"
 
 func (p *page) create(w http.ResponseWriter, r *http.Request) error {
-	docs, wrong := edited.Read(r.FormValue("text"))
+	docs, wrong := edited.Read(p.text(r))
 	if len(wrong) > 0 {
 		return problems(wrong)
 	}
-	if count := r.FormValue("count"); count != "" && count != "1" {
+	count := r.FormValue("count")
+	if count != "" && count != "1" {
 		return p.createMany(w, r, docs)
 	}
 	var created []string
@@ -206,8 +201,9 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 // keeps what others have changed meanwhile.
 func (p *page) update(w http.ResponseWriter, r *http.Request) error {
 	before, wrong := edited.Read(r.FormValue("original"))
-	after, more := edited.Read(r.FormValue("text"))
-	if wrong = append(wrong, more...); len(wrong) == 0 {
+	after, more := edited.Read(p.text(r))
+	wrong = append(wrong, more...)
+	if len(wrong) == 0 {
 		wrong = edited.OtherObject(before, after)
 	}
 	if len(wrong) > 0 {

@@ -156,7 +156,8 @@ func (j *jobs) comparisons() []*job {
 
 // comparison returns nil if the job is no comparison, too.
 func (j *jobs) comparison(id string) *job {
-	if one := j.get(id); one != nil && one.comparison != nil {
+	one := j.get(id)
+	if one != nil && one.comparison != nil {
 		return one
 	}
 	return nil
@@ -202,7 +203,8 @@ func (p *page) job(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) error {
-	if one := p.jobs.get(r.PathValue("id")); one != nil {
+	one := p.jobs.get(r.PathValue("id"))
+	if one != nil {
 		one.cancel() // its progress then shows the outcome
 	}
 	w.WriteHeader(http.StatusNoContent)

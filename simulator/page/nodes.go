@@ -83,7 +83,8 @@ func (p *page) cordon(w http.ResponseWriter, r *http.Request) error {
 func (p *page) drain(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	all := p.jobs.list()
-	if i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == name && !one.Ended() }); i >= 0 {
+	i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == name && !one.Ended() })
+	if i >= 0 {
 		return p.await(w, r, all[i])
 	}
 	return p.await(w, r, p.jobs.add(&job{Title: "Draining " + name, Drains: name}, p.evict))

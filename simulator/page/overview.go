@@ -85,7 +85,8 @@ func sortNodes(nodes []*nodeView, by string) {
 		"zone":   func(a, b *nodeView) int { return slices.Compare(a.Place(), b.Place()) },
 		"newest": func(a, b *nodeView) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) },
 	}
-	if order := orders[by]; order != nil {
+	order := orders[by]
+	if order != nil {
 		slices.SortStableFunc(nodes, order)
 	}
 }

@@ -3,8 +3,7 @@
 //
 // The server renders everything; the browser gets HTML, stylesheets, htmx and a little script
 // of our own, and nothing from anywhere else. The page decides nothing: it shows and drives
-// a simulator. Package api says who may ask for it, and what a browser may load with it. It
-// is no API.
+// a simulator. Package api says who may ask for it, and what a browser may load with it.
 package page
 
 import (
@@ -67,6 +66,7 @@ func (p *page) routes() http.Handler {
 		"GET /new/{kind}":                            ofKind(p.newObject),
 		"GET /edit/{kind}":                           ofKind(p.editObject),
 		"POST /create":                               p.create,
+		"POST /preview":                              p.preview,
 		"POST /update":                               p.update,
 		"POST /delete/{kind}":                        ofKind(p.deleteObject),
 		"POST /scale/{kind}":                         ofKind(p.scale),

@@ -70,15 +70,19 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 	if node != "" {
 		title, remove = "Where would the pods of "+node+" go?", drain.Drain
 	}
-	if o.Nodes, err = chosen(cluster, node, form("selector")); err != nil {
+	o.Nodes, err = chosen(cluster, node, form("selector"))
+	if err != nil {
 		return problemsOf(err)
 	}
-	if bare := o.Bare(); node != "" && !o.Force && len(bare) > 0 {
+	bare := o.Bare()
+	if node != "" && !o.Force && len(bare) > 0 {
 		return problemsOf(fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", words.Few(bare)))
 	}
 	var prices *drain.Prices
-	if text := form("text"); text != "" {
-		if prices, err = drain.ParsePrices([]byte(text)); err == nil {
+	text := form("text")
+	if text != "" {
+		prices, err = drain.ParsePrices([]byte(text))
+		if err == nil {
 			err = prices.Check(o.Cluster.Nodes)
 		}
 		if err != nil {
@@ -103,7 +107,8 @@ func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, 
 		return nil, err
 	}
 	for i := range cluster.Nodes {
-		if one := &cluster.Nodes[i]; one.Name == node || node == "" && which.Matches(labels.Set(one.Labels)) {
+		one := &cluster.Nodes[i]
+		if one.Name == node || node == "" && which.Matches(labels.Set(one.Labels)) {
 			names = append(names, one.Name)
 		}
 	}

@@ -23,7 +23,8 @@ func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
 // compareForm edits configuration B: that of the comparison in the query "from", or else the current one.
 func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
 	text := string(p.sim.SchedulerConfig())
-	if from := p.jobs.comparison(r.URL.Query().Get("from")); from != nil {
+	from := p.jobs.comparison(r.URL.Query().Get("from"))
+	if from != nil {
 		text = from.Edited
 	}
 	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
@@ -59,15 +60,17 @@ func configTitle(config []byte) string {
 		}
 	}
 	var parts []string
-	if config, err := scheduler.Read(config); err == nil {
-		for _, profile := range config.Profiles {
+	read, err := scheduler.Read(config)
+	if err == nil {
+		for _, profile := range read.Profiles {
 			for _, plugin := range profile.PluginConfig {
-				if guest, _, ok := plugin.Guest(); ok {
+				guest, _, ok := plugin.Guest()
+				if ok {
 					parts = append(parts, path.Base(guest))
 				}
 			}
 		}
-		for _, e := range config.Extenders {
+		for _, e := range read.Extenders {
 			parts = append(parts, e.URLPrefix)
 		}
 	}

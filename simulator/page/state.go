@@ -52,7 +52,8 @@ func (c *cluster) stateOf(pod *v1.Pod, policies *policies) podState {
 	}
 	_, invalid := c.compiled.Select(policies.of(pod))
 	state := pendingState(pod, c.lastAttempt(pod), invalid != nil)
-	if group := minor.PodGroupOf(pod); group != "" {
+	group := minor.PodGroupOf(pod)
+	if group != "" {
 		state.Title, state.Cause = "PodGroup "+pod.Namespace+"/"+group+" is pending", ""
 	}
 	return state
@@ -119,7 +120,8 @@ func whyNoAttempt(pod *v1.Pod) string {
 	if minor.PodGroupOf(pod) != "" {
 		return "The scheduler waits until the PodGroup exists and has as many pods as its minCount."
 	}
-	if name := pod.Spec.SchedulerName; name != v1.DefaultSchedulerName {
+	name := pod.Spec.SchedulerName
+	if name != v1.DefaultSchedulerName {
 		return fmt.Sprintf("The pod names the scheduler %q, which has not tried it.", name)
 	}
 	return "The scheduler has not tried it yet."

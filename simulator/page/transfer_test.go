@@ -13,13 +13,13 @@ func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
 	const is = "f.json is not an exported file: "
 	for _, tt := range []struct{ name, content, want string }{
 		{"a picture", "\xff\xd8", is + "not YAML: invalid leading UTF-8 octet"},
-		{"text", "dear all,\n", is + "is text, but must be an object: lines such as \"name: value\" below it, indented further"},
+		{"text", "dear all,\n", is + "cannot unmarshal JSON string into Go snapshot.Snapshot"},
 		{"a manifest without a name", "apiVersion: v1\nkind: Pod\n", is + "pod 1 has no metadata.name: perhaps the file is cut off"},
 		{"a file that was cut", "{\n\"pods\": [\n", is + "the file is cut off: unexpected EOF"},
-		{"a list", "[]", is + "is a list, but must be an object: lines such as \"name: value\" below it, indented further"},
-		{"a field of another type", `{"pods": "all"}`, is + `pods: is text, but must be a list: begin each item with "- "`},
-		{"a pod that is none", `{"pods": [{"spec": {"containers": {}}}]}`, is + `pods[0].spec.containers: is an object, but must be a list: begin each item with "- "`},
-		{"a quantity that is none", `{"nodes": [{"status": {"capacity": {"cpu": "lots"}}}]}`, is + `nodes[0].status.capacity.cpu: is not a valid quantity: use a number, with a unit directly after it if it has one, such as 2, 500m or 1Gi`},
+		{"a list", "[]", is + "cannot unmarshal JSON array into Go snapshot.Snapshot"},
+		{"a field of another type", `{"pods": "all"}`, is + `pods: cannot unmarshal JSON string into Go []v1.Pod`},
+		{"a pod that is none", `{"pods": [{"spec": {"containers": {}}}]}`, is + `pods[0].spec.containers: cannot unmarshal JSON object into Go []v1.Container`},
+		{"a quantity that is none", `{"nodes": [{"status": {"capacity": {"cpu": "lots"}}}]}`, is + `nodes[0].status.capacity.cpu: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, _, err := snapshotOf(upload(t, "file", tt.content)); err == nil || err.Error() != tt.want {

@@ -63,7 +63,7 @@ func TestAFileThatIsNoExportIsRejected(t *testing.T) {
 func TestANameThatIsABooleanInYAMLIsExplained(t *testing.T) {
 	p := open(t, "/")
 	p.rejects("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
-		"nodes[0].metadata.name: is true or false to YAML, but must be text: put it in single quotes")
+		"nodes[0].metadata.name: cannot unmarshal JSON boolean into Go string: put it in quotes")
 	if said := p.text("#problems"); strings.Contains(said, "'false'") {
 		t.Errorf("the page says %s", said)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -13,17 +12,14 @@ import (
 func ConfigProblems(text string, err error) (problems []Problem) {
 	var mistakes scheduler.Mistakes
 	if !errors.As(err, &mistakes) {
-		if wrong := syntax(text); wrong != nil {
+		wrong := syntax(text)
+		if wrong != nil {
 			return wrong
 		}
 		mistakes = scheduler.Mistakes{{Err: errors.New(strings.TrimPrefix(err.Error(), "scheduler: "))}}
 	}
 	for _, e := range mistakes {
-		p := Problem{Line: e.Line, Field: e.Field, Message: e.Err.Error()}
-		if p.Line == 0 {
-			p.Line = mentioned(p.Message, yamlcheck.Parse([]byte(text)))
-		}
-		problems = append(problems, p)
+		problems = append(problems, Problem{Line: e.Line, Field: e.Field, Message: e.Err.Error()})
 	}
 	return problems
 }

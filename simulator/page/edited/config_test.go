@@ -77,10 +77,11 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 		},
 		{
 			"a guestURL beside the args, and a plugin that there is not", top + plugins + "        - name: Other\n" + replace(replace(guest, "      args:\n", ""), "        guestURL", "      guestURL"),
-			"9 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
-				"12 profiles[0].pluginConfig[0].guestURL | unknown field: what the plugin itself reads belongs under \"args:\", indented further",
+			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"9 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
+				"12 profiles[0].pluginConfig[0].guestURL | unknown field",
 		},
-		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | is the same as profiles[0].schedulerName: use different names"},
+		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | Duplicate value: profiles[0].schedulerName"},
 		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
 		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
 		{"a number out of range", top + "percentageOfNodesToScore: 120\n", "5 percentageOfNodesToScore | Invalid value: 120: not in valid range [0-100]"},
@@ -112,7 +113,7 @@ func TestErrorsOfPluginsHaveTheirLines(t *testing.T) {
 		},
 		{
 			"a profile without what it needs", top + "  plugins:\n    bind:\n      disabled: [{name: '*'}]\n",
-			`4 profiles[0] | at least one bind plugin is needed for profile with scheduler name "default-scheduler"`,
+			`0 | initializing profiles: creating profile for scheduler name default-scheduler: at least one bind plugin is needed for profile with scheduler name "default-scheduler"`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

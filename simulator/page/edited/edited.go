@@ -1,18 +1,16 @@
 // Package edited reads the text of an editor: YAML of one or several objects, or a
 // scheduler's configuration. It finds problems and their lines: those that it sees itself, and
-// those in an error of the API server or of the scheduler. It is no API.
+// those in an error of the API server or of the scheduler.
 //
 // It sends nothing: the caller applies the text, and passes the error.
 package edited
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml/goyaml.v3"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
@@ -31,7 +29,8 @@ func Read(text string) (docs []Document, problems []Problem) {
 	texts, _ := yamlcheck.Documents([]byte(text))
 	for _, one := range texts {
 		d := Document{&unstructured.Unstructured{}, one}
-		if wrong := d.decode(); len(wrong) > 0 {
+		wrong := d.decode()
+		if len(wrong) > 0 {
 			problems = append(problems, wrong...)
 		} else {
 			docs = append(docs, d)
@@ -46,7 +45,8 @@ func Read(text string) (docs []Document, problems []Problem) {
 
 // decode decodes the object, and returns all its problems that do not need the API server.
 func (d Document) decode() []Problem {
-	if wrong := d.Keys(); len(wrong) > 0 {
+	wrong := d.Keys()
+	if len(wrong) > 0 {
 		return wrong
 	}
 	raw, err := d.JSON()
@@ -77,29 +77,4 @@ func (d Document) decode() []Problem {
 
 func (d Document) problem(field, format string, args ...any) []Problem {
 	return []Problem{{Line: d.Line(field), Field: field, Message: fmt.Sprintf(format, args...)}}
-}
-
-// mentioned is the line of the first value in the text that a message contains, or else of the
-// first such field, or 0.
-func mentioned(message string, in yamlcheck.Text) (line int) {
-	const tooShort = 4 // letters: it may be in the message by chance
-	first := 2 * len(message)
-	var visit func(*yaml.Node, bool)
-	visit = func(n *yaml.Node, isField bool) {
-		at := strings.Index(message, n.Value)
-		found := n.Kind == yaml.ScalarNode && len(n.Value) >= tooShort && at >= 0
-		if isField {
-			at += len(message)
-		}
-		if found && at < first {
-			first, line = at, n.Line
-		}
-		for i, c := range n.Content {
-			visit(c, n.Kind == yaml.MappingNode && i%2 == 0)
-		}
-	}
-	if _, root := in.Find(""); root != nil {
-		visit(root, false)
-	}
-	return line
 }

@@ -46,7 +46,8 @@ func EditProblems(before, after Document, err error) (problems []Problem) {
 func nearest(field string, paths []string) (found []string) {
 	for field != "" && len(found) == 0 {
 		for _, path := range paths {
-			if rest, below := strings.CutPrefix(path, field); below && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
+			rest, below := strings.CutPrefix(path, field)
+			if below && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
 				found = append(found, path)
 			}
 		}

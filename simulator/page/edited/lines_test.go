@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 const shortPod = `apiVersion: v1
@@ -22,20 +20,6 @@ spec:
       requests:
         cpu: lots
 `
-
-func TestAMessageHasTheLineOfItsFirstValue(t *testing.T) {
-	text := yamlcheck.Parse([]byte("profiles:\n- schedulerName: default-scheduler\n  plugins:\n    enabled:\n    - name: NoSuchPlugin\n"))
-	for message, want := range map[string]int{
-		"plugin NoSuchPlugin: profile default-scheduler enables it": 5,
-		"profile default-scheduler: no":                             2,
-		"something else":                                            0,
-		"the list of profiles must not be empty":                    1,
-	} {
-		if got := mentioned(message, text); got != want {
-			t.Errorf("%q is about line %d, want %d", message, got, want)
-		}
-	}
-}
 
 func TestTextsAreReadObjectByObject(t *testing.T) {
 	docs, problems := Read("# nothing\n---\n" + strings.Replace(shortPod, "lots", "2", 1) + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")

@@ -38,7 +38,7 @@ func (d Document) Problems(err error) []Problem {
 		return d.causes(details.Causes)
 	}
 	message := forbidden.ReplaceAllString(status.Message, "")
-	return []Problem{{Line: max(mentioned(message, d.Text), d.Line("")), Message: plain(message)}}
+	return []Problem{{Line: d.Line(""), Message: plain(message)}}
 }
 
 // causes are the problems of an error, each once.
@@ -49,7 +49,8 @@ func (d Document) causes(all []metav1.StatusCause) (problems []Problem) {
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
 		p := d.problem(field, "%s", plain(cause.Message))[0]
-		if _, at := d.Find(field); at != nil {
+		_, at := d.Find(field)
+		if at != nil {
 			for _, n := range at.Content {
 				if strings.HasPrefix(cause.Message, "Invalid value: "+strconv.Quote(n.Value)) { // one of many labels
 					p.Line = n.Line
