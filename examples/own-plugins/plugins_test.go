@@ -139,7 +139,7 @@ func ask(t *testing.T, url, body string) string {
 }
 
 func TestAComparisonNamesThem(t *testing.T) {
-	cmd := start(t.Context(), "simulator", "compare", "--cluster", "cluster.yaml", "--a", "default", "--b", "scheduler.yaml", "-o", "json")
+	cmd := start(t.Context(), "simulator", "compare", "--cluster", "cluster.yaml", "--a", "none", "--b", "scheduler.yaml", "-o", "json")
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
 	var result struct {
@@ -187,7 +187,7 @@ func TestMistakesInTheirArgsAreTold(t *testing.T) {
 			}
 			wantLast(t, start(t.Context(), "scheduler", "--config", file, "--master", "http://127.0.0.1:1", "--secure-port", "0"),
 				"kube-scheduler: config "+file+": "+m.want)
-			wantLast(t, start(t.Context(), "simulator", "compare", "--cluster", "cluster.yaml", "--a", "default", "--b", file),
+			wantLast(t, start(t.Context(), "simulator", "compare", "--cluster", "cluster.yaml", "--a", "none", "--b", file),
 				fmt.Sprintf("simulator: --b %s: line %d: %s", file, m.line, m.want))
 		})
 	}
