@@ -46,7 +46,7 @@ func startProgram(program string) (admin *rest.Config, stop func(), err error) {
 	}
 	var output bytes.Buffer
 	command := exec.Command(program, "--plugin=none", "--kubelets=none", "--data-dir="+dir,
-		"--port=0", "--api-port=0", "--compat-port=0", "--web-port=0")
+		"--port=0", "--api-port=0", "--web-port=0")
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Start(); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", simulatorVariable, err)

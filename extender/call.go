@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
 )
 
@@ -38,7 +37,8 @@ func (e *Extender) verbHandler(verb, name string) http.Handler {
 		c := &call{Extender: e, verb: verb, name: name, began: time.Now()}
 		e.inFlight.Add(1)
 		defer e.inFlight.Add(-1)
-		if refused := c.handle(w, r); refused != nil {
+		refused := c.handle(w, r)
+		if refused != nil {
 			c.outcome = refused.outcome
 			e.failedLog.Do(func() { // the metrics count all
 				e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
@@ -49,9 +49,6 @@ func (e *Extender) verbHandler(verb, name string) http.Handler {
 	})
 }
 
-// past is a deadline that has passed.
-var past = time.Unix(1, 0)
-
 // handle answers the request, or returns why it does not.
 func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if c.lacksCertificate(r) {
@@ -60,16 +57,23 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if r.Header.Get("Content-Encoding") != "" {
 		return &refusal{http.StatusUnsupportedMediaType, outcomeBad, "Content-Encoding: send the request as it is"}
 	}
-	client := http.NewResponseController(w)
-	b, err := c.bodies.Read(r.Body, r.ContentLength, func() { _ = client.SetReadDeadline(past) })
+	limit := c.Config.Limits.Body.Value()
+	if r.ContentLength > limit {
+		return refusalOf(&http.MaxBytesError{Limit: limit}, outcomeTooLarge, "")
+	}
+	if r.ContentLength >= 0 {
+		limit = r.ContentLength
+	}
+	taken := &share{memory: c.memory}
+	defer taken.release()
+	body, err := taken.read(http.MaxBytesReader(w, r.Body, limit), limit)
 	if err != nil {
 		return refusalOf(err, outcomeLost, "the request ended too early: ")
 	}
-	defer b.Release()
-	if refused := c.ask(r.Context(), b); refused != nil {
+	refused := c.ask(r.Context(), body, taken)
+	if refused != nil {
 		return refused
 	}
-	b.AwaitClient(func() { _ = client.SetWriteDeadline(past) })
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.answer.Send(w); err != nil {
 		c.outcome = outcomeLost
@@ -80,13 +84,15 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 
 // ask decodes the request and asks the algorithm. limits.requests counts the requests
 // here, not those whose clients are slow to send or to receive.
-func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
+func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
 	n := c.answering.Add(1)
 	defer c.answering.Add(-1)
 	if n > int64(c.Config.Limits.Requests) {
 		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
 	}
-	if err := c.read(b); err != nil {
+	var err error
+	c.request, err = wire.Read(body, taken.take)
+	if err != nil {
 		return refusalOf(err, outcomeBad, "")
 	}
 	hasVictims := c.request.Form == wire.Victims
@@ -106,26 +112,11 @@ func (c *call) ask(ctx context.Context, b *body.Body) *refusal {
 	return nil
 }
 
-// large, in bytes, is more than the body of 30,000 names, or of 150 full nodes.
-const large = 1 << 20
-
-// read decodes the request. More at a time than there are CPUs would only take more
-// memory. Small requests do not wait for large ones.
-func (c *call) read(b *body.Body) (err error) {
-	reading := c.readingSmall
-	if len(b.Bytes()) > large {
-		reading = c.readingLarge
-	}
-	reading <- struct{}{}
-	defer func() { <-reading }()
-	c.request, err = wire.Read(b.Bytes(), b.Take)
-	return err
-}
-
 // run asks the algorithm, and recovers from its panics.
 func (c *call) run(ctx context.Context) (refused *refusal) {
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if p != nil {
 			c.countPanic(c.name, p, "An algorithm panicked", "verb", c.verb, "pod", c.request.Pod.String())
 			refused = &refusal{
 				http.StatusInternalServerError, outcomePanic,
@@ -147,7 +138,8 @@ func (c *call) run(ctx context.Context) (refused *refusal) {
 }
 
 func (c *call) decide(ctx context.Context) error {
-	asked, nodes := c.algorithms[c.name], len(c.request.Names)
+	asked := c.algorithms[c.name]
+	nodes := len(c.request.Names)
 	if c.verb != prioritize {
 		failures, err := asked.Filter(ctx, &c.request.Args)
 		if err == nil && failures != nil && len(failures) != nodes {
@@ -198,7 +190,8 @@ func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
 }
 
 func (c *call) count() {
-	labels, took := []string{c.verb, c.name, c.outcome}, time.Since(c.began)
+	labels := []string{c.verb, c.name, c.outcome}
+	took := time.Since(c.began)
 	nodesIn, nodesOut := 0, 0
 	if c.request != nil {
 		nodesIn = len(c.request.Names)
@@ -210,7 +203,8 @@ func (c *call) count() {
 	c.metrics.nodesIn.WithLabelValues(labels...).Add(float64(nodesIn))
 	c.metrics.nodesOut.WithLabelValues(labels...).Add(float64(nodesOut))
 	c.metrics.durations.WithLabelValues(labels...).Observe(took.Seconds())
-	if log := c.Logger.V(4); log.Enabled() && c.request != nil {
+	log := c.Logger.V(4)
+	if log.Enabled() && c.request != nil {
 		log.Info("Answered", "verb", c.verb, "pod", c.request.Pod.String(), "outcome", c.outcome,
 			"nodesIn", nodesIn, "nodesOut", nodesOut, "took", took)
 	}

@@ -9,8 +9,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
 )
 
-// TestLinesThatNobodyWantsTakeNothing: nodes come in thousands.
-func TestLinesThatNobodyWantsTakeNothing(t *testing.T) {
+// Nodes come in thousands.
+func TestExtenderAllocatesNothingForLinesBelowItsVerbosity(t *testing.T) {
 	c := &call{
 		Extender: &Extender{Options: Options{Logger: logging.New(io.Discard, logging.Text, 4)}},
 		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},

@@ -81,7 +81,7 @@ func (s *certificates) notAfter() time.Time {
 	return current.Certificates[0].Leaf.NotAfter
 }
 
-// contents are those of the certificate, its key, and the authorities of clients. All are
+// contents has the text of the certificate, its key, and the authorities of clients. All are
 // empty if one file cannot be read.
 type contents [3]string
 

@@ -19,7 +19,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestInvalidCertificatesAreRejectedAndTheOldStays(t *testing.T) {
+func TestExtenderKeepsItsCertificateIfTheNewOneIsInvalid(t *testing.T) {
 	authority, dir := pki.New(t), t.TempDir()
 	files := config.TLS{CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"), ClientCAFile: filepath.Join(dir, "ca.crt")}
 	write := func(path, text string) { must(t, os.WriteFile(path, []byte(text), 0o600)) }

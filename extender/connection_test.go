@@ -17,9 +17,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
-// TestWhatWasRefusedSpoilsNothingForTheNext sends, over one connection, bodies
+// TestExtenderKeepsAConnectionAfterARejectedRequest sends, over one connection, bodies
 // that nobody reads, each before a good request.
-func TestWhatWasRefusedSpoilsNothingForTheNext(t *testing.T) {
+func TestExtenderKeepsAConnectionAfterARejectedRequest(t *testing.T) {
 	e := start(t, loadConfig(t, ""))
 	c, err := net.Dial("tcp", e.Address)
 	must(t, err)
@@ -30,7 +30,7 @@ func TestWhatWasRefusedSpoilsNothingForTheNext(t *testing.T) {
 	}, "POST /filter HTTP/1.1")
 }
 
-func TestWhoShowsNoCertificateCanGoOn(t *testing.T) {
+func TestExtenderKeepsAConnectionWithoutACertificate(t *testing.T) {
 	s := startTLS(t, pki.New(t).File)
 	c, err := tls.Dial("tcp", s.Address, &tls.Config{RootCAs: s.authority.Pool()})
 	must(t, err)
@@ -64,8 +64,8 @@ func alternate(t *testing.T, c net.Conn, refused map[string]int, good string) {
 	}
 }
 
-// TestAHandshakeThatFailsIsLogged by a client that speaks no TLS.
-func TestAHandshakeThatFailsIsLogged(t *testing.T) {
+// TestExtenderLogsAFailedHandshake by a client that speaks no TLS.
+func TestExtenderLogsAFailedHandshake(t *testing.T) {
 	var log testlog.Log
 	s := startTLS(t, "")
 	e := startLogging(t, s.Config, logging.New(&log, logging.Text, 0))

@@ -1,18 +1,15 @@
 // Package extender is the scheduler extender: it makes the algorithms of a
 // configuration, and serves them over HTTP until it is stopped. cmd/extender runs it as
-// a program, the simulator in its own process. It is no API.
+// a program, the simulator in its own process.
 //
-// It bounds what requests can take, isolates panics of algorithms, and shuts down
-// without losing a request. Its packages: command (the command line), config (the
-// configuration), wire (requests and answers), body (their memory), algorithm and logging.
+// It bounds what requests can take, isolates panics of algorithms, and answers the requests
+// in flight when it is stopped. Its packages: command (the command line), config (the
+// configuration), wire (requests and answers), algorithm and logging.
 package extender
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"net"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -22,11 +19,10 @@ import (
 	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
-// Options are those of New.
+// Options configures New.
 type Options struct {
 	Config  *config.Config // loaded, or completed by its Complete
 	Logger  logr.Logger    // logs requests at verbosity 4, their nodes at 5
@@ -44,19 +40,12 @@ type Extender struct {
 	cancel     context.CancelFunc             // ends the work in the background
 	working    sync.WaitGroup
 
-	bodies *body.Limits
+	memory *memory
 	// inFlight counts all requests, answering those that have arrived completely.
 	inFlight, answering atomic.Int64
-	// Semaphores of the requests that are decoded, by the size of the body.
-	readingSmall, readingLarge chan struct{}
-	draining                   atomic.Bool
-	unknownLog                 rate.Sometimes // for requests to unknown paths
-	failedLog                  rate.Sometimes // for requests that get no answer
-
-	// Tests change these two: time.After, and how long idle connections stay after
-	// the lull, 0.
-	after func(time.Duration) <-chan time.Time
-	idle  time.Duration
+	draining            atomic.Bool
+	unknownLog          rate.Sometimes // for requests to unknown paths
+	failedLog           rate.Sometimes // for requests that get no answer
 }
 
 // New makes an extender, and starts the work of its algorithms in the background. Call
@@ -64,9 +53,8 @@ type Extender struct {
 func New(o Options) (*Extender, error) {
 	c := o.Config
 	e := &Extender{
-		Options: o, after: time.After,
-		readingSmall: make(chan struct{}, runtime.GOMAXPROCS(0)), readingLarge: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		bodies:     body.NewLimits(c.Limits.Body.Value(), c.Limits.Buffers.Value()),
+		Options:    o,
+		memory:     newMemory(c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
 		failedLog:  rate.Sometimes{First: 100, Interval: time.Second},
@@ -98,7 +86,8 @@ func New(o Options) (*Extender, error) {
 // work runs an algorithm in the background. A panic ends that, and nothing else.
 func (e *Extender) work(ctx context.Context, name string, worker algorithm.Worker) {
 	defer func() {
-		if what := recover(); what != nil {
+		what := recover()
+		if what != nil {
 			e.panicked.Store(name, what)
 			e.countPanic(name, what, "An algorithm panicked in the background and has stopped there")
 		}
@@ -120,25 +109,11 @@ func (e *Extender) health() map[string]algorithm.Health {
 		if worker, ok := one.(algorithm.Worker); ok {
 			all[name] = worker.Health()
 		}
-		if what, panicked := e.panicked.Load(name); panicked {
+		if what, ok := e.panicked.Load(name); ok {
 			all[name] = algorithm.Health{Detail: fmt.Sprint("panicked in the background: ", what)}
 		}
 	}
 	return all
-}
-
-// Serve serves on l, whatever address the configuration has, until ctx is done, and then
-// shuts down gracefully. It reloads certificates that change. The error is nil if no
-// request was lost.
-func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
-	defer e.Close()
-	if e.Config.TLS.Enabled() {
-		return e.serve(ctx, l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: e.certs.get})
-	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
-	}
-	return e.serve(ctx, l, nil)
 }
 
 // reloaded reports the result of reloading certificates.

@@ -18,7 +18,7 @@ type reachable struct{ net.Listener }
 
 func (reachable) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8000} }
 
-func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
+func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		var log bytes.Buffer
 		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
@@ -37,7 +37,7 @@ func TestAnAddressThatOthersReachWithoutTLSEarnsAWarning(t *testing.T) {
 	}
 }
 
-func TestAnAlgorithmThatCannotBeMadeIsNamed(t *testing.T) {
+func TestExtenderNamesAnAlgorithmThatCannotBeMade(t *testing.T) {
 	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
 	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()}); err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
 		t.Errorf("got %v", err)

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are those of one extender, in their own registry.
+// metrics has the metrics of one extender, in their own registry.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -45,7 +45,7 @@ func (e *Extender) collect(collected chan<- prometheus.Metric) {
 		collected <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
 	}
 	gauge(float64(e.inFlight.Load()), "extender_requests_in_flight", "Requests that are arriving or being answered.", nil)
-	gauge(float64(e.bodies.Used()), "extender_buffered_bytes", "Memory of limits.buffers that requests have taken.", nil)
+	gauge(float64(e.memory.used.Load()), "extender_buffered_bytes", "Memory of limits.buffers that requests have taken.", nil)
 	gauge(float64(max(0, e.certs.notAfter().Unix())), "extender_certificate_expiry_timestamp_seconds", "When the served certificate expires, 0 without TLS.", nil)
 	gauge(1, "extender_build_info", "1, with the version.", prometheus.Labels{"version": e.Version})
 	for algorithm, health := range e.health() {

@@ -8,8 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/body"
 )
 
 // A refusal is why a request is rejected.
@@ -78,11 +76,14 @@ var errNoCertificate = &refusal{
 // refusalOf returns why a request could not be read. For other errors the outcome is
 // otherwise, and the message begins with prefix.
 func refusalOf(err error, otherwise, prefix string) *refusal {
-	var tooLarge *body.TooLargeError
+	var tooLong *http.MaxBytesError
+	var tooMuch memoryError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, &tooLong):
+		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise limits.body, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", tooLong.Limit)}
+	case errors.As(err, &tooMuch):
 		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
-	case errors.Is(err, body.ErrBusy), errors.Is(err, body.ErrShed):
+	case errors.Is(err, errBusy):
 		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}

@@ -12,7 +12,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
-func TestThePagesSayWhatThisIs(t *testing.T) {
+func TestExtenderPagesSayWhatItIs(t *testing.T) {
 	handler := newExtender(t, configure(t, "filter: regex\nprioritize: load\nalgorithms: {load: {config: {url: 'http://127.0.0.1:1'}}}")).Handler()
 	for path, want := range map[string]string{
 		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, filter: regex, prioritize: load\n",
@@ -28,7 +28,7 @@ func TestThePagesSayWhatThisIs(t *testing.T) {
 	}
 }
 
-func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
+func TestExtenderMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 	handler := newExtender(t, loadConfig(t, "")).Handler()
 	post(handler, "/filter", corpus.Names("kubecon-3", 10))
 	post(handler, "/filter", corpus.Full("kubecon-3", 10))
@@ -54,8 +54,8 @@ func TestMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 	}
 }
 
-// TestAMistypedVerbShows in the log, once in a while, and in the metrics.
-func TestAMistypedVerbShows(t *testing.T) {
+// TestExtenderReportsAMistypedVerb in the log, once in a while, and in the metrics.
+func TestExtenderReportsAMistypedVerb(t *testing.T) {
 	var log testlog.Log
 	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
 	must(t, err)
@@ -72,8 +72,8 @@ func TestAMistypedVerbShows(t *testing.T) {
 	}
 }
 
-// TestEachNodeIsLoggedOnRequest with its verdict and its score.
-func TestEachNodeIsLoggedOnRequest(t *testing.T) {
+// TestExtenderLogsEachNodeAtVerbosity5 with its verdict and its score.
+func TestExtenderLogsEachNodeAtVerbosity5(t *testing.T) {
 	for verbosity, lines := range map[int]int{0: 0, 4: 2, 5: 8} {
 		var log testlog.Log
 		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, verbosity)})
@@ -96,7 +96,7 @@ func TestEachNodeIsLoggedOnRequest(t *testing.T) {
 	}
 }
 
-func TestAPanicCostsOneRequest(t *testing.T) {
+func TestExtenderLosesOneRequestByAPanic(t *testing.T) {
 	handler := newExtender(t, configure(t, "algorithm: test-panics")).Handler()
 	body := corpus.Names("", 3)
 	for _, verb := range []string{"/filter", "/prioritize", "/filter"} {
@@ -114,7 +114,7 @@ func TestAPanicCostsOneRequest(t *testing.T) {
 	}
 }
 
-func TestAPanicInTheBackgroundIsSeen(t *testing.T) {
+func TestExtenderReportsAPanicInTheBackground(t *testing.T) {
 	handler := newExtender(t, configure(t, "filter: test-panics-in-background")).Handler()
 	eventually(t, "/readyz to tell of the panic", func() bool {
 		return strings.Contains(get(handler, "/readyz").Body.String(), "[-] test-panics-in-background: panicked in the background: in the background")
@@ -127,7 +127,7 @@ func TestAPanicInTheBackgroundIsSeen(t *testing.T) {
 	}
 }
 
-func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
+func TestExtenderReportsAnAlgorithmsErrorAsTheVerbDoes(t *testing.T) {
 	for _, tt := range []struct {
 		name, verb string
 		status     int
@@ -142,17 +142,6 @@ func TestAnAlgorithmThatFailsSaysSoInTheVerbsOwnWay(t *testing.T) {
 	} {
 		w := post(newExtender(t, configure(t, "algorithm: "+tt.name)).Handler(), tt.verb, corpus.Names("", 3))
 		refused(t, tt.name+tt.verb, w.Code, w.Body.String(), w.Header().Get("Content-Type"), tt.status, tt.want)
-	}
-}
-
-func TestARequestThatDoesNotEndIsCutOffAtLast(t *testing.T) {
-	letGo := hold(t)
-	defer letGo()
-	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
-	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
-	eventually(t, "a request to be on its way", func() bool { return waiting.Load() == 1 })
-	if err := e.Stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
-		t.Errorf("serving ended with %v", err)
 	}
 }
 

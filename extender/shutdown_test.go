@@ -1,13 +1,10 @@
-package extender
+package extender_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,148 +12,122 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
-// patience is how long a test waits for what must happen. Nothing is asserted to be
-// faster.
-const patience = 5 * time.Minute
-
-// blocking is an algorithm whose Prioritize waits until letGo is closed.
-type blocking struct {
-	waiting atomic.Int64
-	letGo   chan struct{}
-}
-
-func (*blocking) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {
-	return nil, nil
-}
-
-func (h *blocking) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
-	h.waiting.Add(1)
-	<-h.letGo
-	return algorithm.Equal(1, len(args.Names)), nil
-}
-
-func newServer(t testing.TB, a algorithm.Algorithm) *Extender {
-	c := config.Default()
-	if err := c.Complete(); err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(Options{Config: c, Logger: logr.Discard(), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range e.algorithms {
-		e.algorithms[name] = a
-	}
-	return e
-}
-
-// load is clients that send as long as the server says that it is ready, as
-// those behind a Service do.
-type load struct {
-	*testing.T
-	url     string
-	handler http.Handler
-	sent    atomic.Int64
-	sync.WaitGroup
-}
-
-func (l *load) ready() bool {
-	w := httptest.NewRecorder()
-	l.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-	return w.Code == http.StatusOK
-}
-
-func (l *load) send(client *http.Client, verb string, body []byte) {
-	response, err := client.Post(l.url+verb, "application/json", bytes.NewReader(body))
-	if err != nil {
-		l.Errorf("a request was lost: %v", err)
-		return
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK || !json.Valid(answer) {
-		l.Errorf("a request was lost: %s %.100s %v", response.Status, answer, err)
-	}
-}
-
-func (l *load) client() {
-	defer l.Done()
-	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
-	defer client.CloseIdleConnections()
-	body := corpus.Names("kubecon-.*", 500)
-	for l.ready() {
-		l.send(client, "/filter", body)
-		l.sent.Add(1)
-	}
-}
-
-// TestShutdownUnderLoadLosesNothing has requests in flight when the server is stopped,
-// others that come while it is not ready, and some that end only after connections are
-// refused.
-func TestShutdownUnderLoadLosesNothing(t *testing.T) {
-	h := &blocking{letGo: make(chan struct{})}
-	s := newServer(t, h)
-	s.Config.Timeouts.Unready.Duration = 1
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	clients := &load{T: t, url: "http://" + l.Addr().String(), handler: s.Handler()}
-	closing := make(chan struct{})
-	s.after = func(time.Duration) <-chan time.Time { // when all clients have turned away
-		over := make(chan time.Time)
-		go func() { clients.Wait(); close(closing); close(over) }()
-		return over
-	}
-	ctx, stop := context.WithCancel(t.Context())
+// serve serves on loopback until stop is called, and says then how that ended.
+func serve(t *testing.T, text string, unready time.Duration) (r running, l net.Listener, stop context.CancelFunc, ended <-chan error) {
+	t.Helper()
+	c := configure(t, text)
+	c.Timeouts.Unready.Duration = unready
+	c.Timeouts.Drain.Duration = patience
+	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
+	must(t, err)
+	l, err = net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
 	served := make(chan error, 1)
-	go func() {
-		served <- s.Serve(ctx, l)
-	}()
-	var last sync.WaitGroup
-	for range 5 {
-		last.Add(1)
-		go func() {
-			defer last.Done()
-			clients.send(&http.Client{Timeout: patience}, "/prioritize", corpus.Names("", 10))
-		}()
+	go func() { served <- e.Serve(ctx, l) }()
+	return running{&extender.Running{Extender: e, Address: l.Addr().String()}}, l, stop, served
+}
+
+// endOf waits for the end of Serve.
+func endOf(t *testing.T, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(patience):
+		t.Fatalf("it still serves after %s", patience)
+		return nil
 	}
+}
+
+// A Service sends as long as the extender is ready, and a little longer.
+func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
+	e, l, stop, ended := serve(t, "filter: regex", patience)
+	isReady := func() bool {
+		response, err := http.Get("http://" + e.Address + "/readyz")
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}
+	var sent atomic.Int64
+	var clients sync.WaitGroup
+	body := corpus.Names("kubecon-.*", 500)
 	for range 20 {
-		clients.Add(1)
-		go clients.client()
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
+			defer client.CloseIdleConnections()
+			for ready := true; ready; sent.Add(1) {
+				ready = isReady()
+				status, answer, err := e.send(client, "/filter", body)
+				if err != nil || status != http.StatusOK {
+					t.Errorf("request %d, ready: %v: %d %.100s %v", sent.Load(), ready, status, answer, err)
+					return
+				}
+			}
+		})
 	}
-	eventually(t, "load", func() bool { return h.waiting.Load() == 5 && clients.sent.Load() > 200 })
+	eventually(t, "load", func() bool { return sent.Load() > 200 })
 	stop()
-	<-closing
+	clients.Wait()
+	response, err := http.Get("http://" + e.Address + "/readyz")
+	must(t, err)
+	response.Body.Close()
+	if response.StatusCode != http.StatusServiceUnavailable || !response.Close {
+		t.Errorf("after the stop: status %d, the connection is closed: %v; want 503 and true", response.StatusCode, response.Close)
+	}
+	must(t, l.Close())
+	if err := endOf(t, ended); err == nil {
+		t.Error("its listener was closed, and it ended without an error")
+	}
+}
+
+func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testing.T) {
+	letGo := hold(t)
+	e, _, stop, ended := serve(t, "filter: test-waits", 0)
+	var clients sync.WaitGroup
+	for range 5 {
+		clients.Go(func() {
+			status, answer, err := e.send(&http.Client{Timeout: patience}, "/filter", corpus.Names("", 10))
+			if err != nil || status != http.StatusOK {
+				t.Errorf("a request in flight: %d %.100s %v", status, answer, err)
+			}
+		})
+	}
+	eventually(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
+	stop()
 	eventually(t, "connections to be refused", func() bool {
-		c, err := net.Dial("tcp", l.Addr().String())
+		c, err := net.Dial("tcp", e.Address)
 		if err == nil {
 			c.Close()
 		}
 		return err != nil
 	})
 	select {
-	case err := <-served:
+	case err := <-ended:
 		t.Errorf("serving ended with requests in flight: %v", err)
 	default:
 	}
-	close(h.letGo)
-	last.Wait()
-	if err := <-served; err != nil {
-		t.Errorf("serving ended with %v", err)
-	}
+	letGo()
+	clients.Wait()
+	must(t, endOf(t, ended))
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
+func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {
+	letGo := hold(t)
+	defer letGo()
+	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
+	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
+	eventually(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
+	err := e.Stop()
+	if err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
+		t.Errorf("serving ended with %v", err)
 	}
 }

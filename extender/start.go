@@ -13,7 +13,7 @@ import (
 type Running struct {
 	*Extender
 	Address string       // host and port
-	Stop    func() error // shuts it down; the error is nil if no request was lost
+	Stop    func() error // shuts it down; the error is nil if all requests in flight were answered
 }
 
 // Start serves on a free port of 127.0.0.1, whatever address the configuration has. The

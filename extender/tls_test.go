@@ -60,7 +60,7 @@ func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Cer
 	return response, string(answer), err
 }
 
-func TestMutualTLS(t *testing.T) {
+func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 	clients, others := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
 	if response, answer, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour)); err != nil || response.StatusCode != http.StatusOK {
@@ -87,8 +87,8 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// The server's own certificate: TestCertificatesAreReadAgainWhenTheyChange of command.
-func TestTheAuthorityOfClientsIsRenewed(t *testing.T) {
+// The server's own certificate: TestExtenderReloadsChangedCertificates of command.
+func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 	clients, newClients := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
 	must(t, os.Rename(newClients.File, clients.File))

@@ -85,7 +85,7 @@ func deleteClaim(t *testing.T, name string) {
 	}
 }
 
-// Where pods with volumes run is in whatif/testdata/scenarios, which simulator/referee tries live.
+// More on pods with volumes is in whatif/testdata/scenarios, which simulator/referee tries live.
 func TestVolumeIsMadeWhereThePodIs(t *testing.T) {
 	use(t, "native")
 	addHosts(t, map[string]string{"kubecon-1": "", "kubecon-2": ""})

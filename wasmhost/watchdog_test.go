@@ -96,7 +96,7 @@ func TestAGuestWithoutLoopsIsInterrupted(t *testing.T) {
 func TestAGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 	pl := openWith(t, "generous", Args{GuestConfig: "n100000,130000:a\x00", CallTimeout: soon}, nil)
 	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
-	if status.Code() != fwk.Error || status.Message() != "wasm: prefilter error: the call took longer than callTimeout, 50ms" {
+	if status.Code() != fwk.Error || status.Message() != "wasm: prefilter error: the call took longer than callTimeout, 300ms" {
 		t.Errorf("got %v", status)
 	}
 }

@@ -47,7 +47,7 @@ func start(ctx context.Context, name string, args ...string) *exec.Cmd {
 }
 
 func TestTheSimulatorRecordsWhatThePluginsSay(t *testing.T) {
-	cmd := start(t.Context(), "simulator", "--headless", "--port", "0", "--compat-port", "0", "--api-port", "0",
+	cmd := start(t.Context(), "simulator", "--headless", "--port", "0", "--api-port", "0",
 		"--config", "scheduler.yaml", "--from", "cluster.yaml")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

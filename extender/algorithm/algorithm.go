@@ -1,6 +1,6 @@
 // Package algorithm defines what an algorithm of the extender is. It knows neither HTTP
 // nor the wire format. Each algorithm has its own folder beside this file, and README.md
-// is the checklist for adding one. It is no API.
+// is the checklist for adding one.
 package algorithm
 
 import (

@@ -1,4 +1,4 @@
-// Package command is the command line of cmd/extender. It is no API.
+// Package command is the command line of cmd/extender.
 package command
 
 import (

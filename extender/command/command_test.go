@@ -30,7 +30,7 @@ func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), err.String()
 }
 
-func TestTheProgramExplainsItself(t *testing.T) {
+func TestExtenderExplainsItself(t *testing.T) {
 	if status, out, _ := try(t, "--version"); status != 0 || !strings.Contains(out, runtime.Version()) {
 		t.Errorf("--version: %d %q", status, out)
 	}
@@ -43,7 +43,7 @@ func TestTheProgramExplainsItself(t *testing.T) {
 	}
 }
 
-func TestMistakesEndTheProgram(t *testing.T) {
+func TestExtenderEndsOnMistakes(t *testing.T) {
 	for want, args := range map[string][]string{
 		"unknown flag: --listn":               {"--listn=1"},
 		"unknown command \"serve\"":           {"serve"},
@@ -121,7 +121,7 @@ func (p *program) page() (metrics, serial string) {
 	return string(page), response.TLS.PeerCertificates[0].SerialNumber.String()
 }
 
-func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
+func TestExtenderReloadsChangedCertificates(t *testing.T) {
 	p := start(t)
 	renewed := p.authority.Issue(t, p.file("tls.crt"), p.file("tls.key"), 2*time.Hour)
 	p.eventually("the new certificate", func() bool { _, serial := p.page(); return serial == renewed.SerialNumber.String() })
@@ -143,8 +143,8 @@ func TestCertificatesAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 }
 
-// TestAFileThatNeverEndsDelaysNoStop: a read of these would never end.
-func TestAFileThatNeverEndsDelaysNoStop(t *testing.T) {
+// TestExtenderStopsBesideAFileThatNeverEnds: a read of these would never end.
+func TestExtenderStopsBesideAFileThatNeverEnds(t *testing.T) {
 	p := start(t)
 	for _, name := range []string{"config.yaml", "tls.crt"} {
 		must(t, syscall.Mkfifo(p.file("fifo"), 0o600))

@@ -115,9 +115,9 @@ func (p *process) send(body []byte, times int) map[int]int {
 	return statuses
 }
 
-// TestMemoryIsBoundedWhateverIsSent sends little that becomes much: the peak of
+// TestExtenderBoundsMemoryOfHostileRequests sends little that becomes much: the peak of
 // the process stays within limits.buffers and 256 MiB, and goes back after it.
-func TestMemoryIsBoundedWhateverIsSent(t *testing.T) {
+func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}

@@ -26,7 +26,9 @@ type Algorithm[T any] struct {
 }
 
 func defaultAlgorithms() (a Algorithms) {
-	a.Load.Config, a.Lucky.Config, a.Regex.Config = load.Default(), lucky.Default(), regex.Default()
+	a.Load.Config = load.Default()
+	a.Lucky.Config = lucky.Default()
+	a.Regex.Config = regex.Default()
 	return a
 }
 
@@ -40,5 +42,5 @@ var Make = map[string]func(a *Algorithms, logger logr.Logger) (algorithm.Algorit
 	"regex": func(a *Algorithms, _ logr.Logger) (algorithm.Algorithm, error) { return regex.New(a.Regex.Config), nil },
 }
 
-// Names are those of the algorithms, sorted.
+// Names returns the names of the algorithms, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Make)) }

@@ -1,6 +1,6 @@
 // Package config is the extender's configuration: defaults, a file, and flags, which take
 // precedence in this order. It decodes strictly and then validates. Each algorithm has a
-// type for its part. It is no API.
+// type for its part.
 package config
 
 import (

@@ -28,7 +28,8 @@ func Parse(args []string) (*Config, Options, error) {
 		return nil, o, err
 	}
 	c = Default()
-	if err = c.decode(data); err == nil {
+	err = c.decode(data)
+	if err == nil {
 		_ = c.parseFlags(args, &o) // no error: it was parsed before
 		err = c.Complete()
 	}

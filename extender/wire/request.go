@@ -1,5 +1,5 @@
 // Package wire decodes the requests of kube-scheduler to an extender and encodes the
-// answers: the types of k8s.io/kube-scheduler/extender/v1 in JSON. It is no API.
+// answers: the types of k8s.io/kube-scheduler/extender/v1 in JSON.
 //
 // It decodes only the fields that algorithms read, and returns nodes byte for byte, with
 // fields that it does not know. Like encoding/json in kube-scheduler it accepts the names of
@@ -93,12 +93,17 @@ func (r *Request) setNodes(args *extenderArgs) error {
 	case given > 1:
 		return errors.New("the request has several of Nodes, NodeNames, NodeNameToVictims and NodeNameToMetaVictims: send one of them")
 	case nodes != nil:
-		r.Form, r.list, r.items, r.nodes = Full, args.Nodes.at, nodes.Items.at, nodes.Items.is
+		r.Form = Full
+		r.list = args.Nodes.at
+		r.items = nodes.Items.at
+		r.nodes = nodes.Items.is
 		for _, node := range r.nodes {
 			r.Names = append(r.Names, node.name)
 		}
 	case names.list != nil:
-		r.Form, r.Names, r.arePlain = Names, names.list, names.arePlain
+		r.Form = Names
+		r.Names = names.list
+		r.arePlain = names.arePlain
 	case given == 1:
 		r.Form, r.victims = Victims, full
 		if full == nil {

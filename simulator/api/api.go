@@ -49,7 +49,6 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 		"GET /api/v1/export":                           h.export,
 		"POST /api/v1/import":                          h.load,
 		"GET /api/v1/status":                           h.status,
-		"GET /api/v1/listwatchresources":               h.watch,
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
 		"POST /api/v1/compare":                         h.compare,
 		"POST /api/v1/regex/preview":                   h.preview,

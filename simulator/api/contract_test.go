@@ -15,7 +15,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -172,7 +171,6 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 		t.Error("POST stop did not stop")
 	}
 	t.Run("attempts", func(t *testing.T) { testAttempts(t, c, handler) })
-	t.Run("the stream", func(t *testing.T) { testStream(t, c) })
 	for route := range c.open {
 		method, rest, _ := strings.Cut(route, " ")
 		path, status, _ := strings.Cut(rest, " ")
@@ -223,38 +221,4 @@ func testFailures(t *testing.T, c *contract) {
 	handler := Handler(gone, nil)
 	c.do(t, handler, call{"", "GET", base + "export", "", 500, nil})
 	c.do(t, handler, call{"", "PUT", base + "reset", "", 500, nil})
-}
-
-// testStream reads what is there, and then a change.
-func testStream(t *testing.T, c *contract) {
-	server := httptest.NewServer(Protect(Handler(sim, nil)))
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"listwatchresources", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	w := &httptest.ResponseRecorder{Code: response.StatusCode, HeaderMap: response.Header}
-	lines := newLines(response.Body)
-	await := func(kind, eventType, name string) {
-		for {
-			line, e := lines.next(t)
-			c.check(t, call{"", "GET", base + "listwatchresources", "", 200, nil}, w, line)
-			if e.Kind == kind && e.EventType == eventType && e.Obj.Metadata.Name == name {
-				return
-			}
-		}
-	}
-	await("nodes", "ADDED", "kubecon-1")
-	class := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "streamed"}}
-	if _, err := sim.Client().CoreV1().Namespaces().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	await("namespaces", "ADDED", "streamed")
 }

@@ -28,7 +28,7 @@ type comparison struct {
 	b              []string
 	programA       string   // that runs the side, instead of this one
 	programsB      []string // in the order of b
-	format, prices string
+	format         string
 	details        bool
 	failOn         []string
 	acceptUnplaced bool
@@ -71,7 +71,6 @@ have no node under A, unless --accept-unplaced is given.`,
 	flags.StringArrayVar(&c.b, "b", nil, "changed configuration: "+configHelp+"; can be repeated")
 	sideFlags(flags, &c.Pods, &c.Seed, seedHelp+"; further runs count up from it")
 	flags.IntVar(&c.Runs, "runs", 1, runsHelp)
-	flags.BoolVar(&c.InTurn, "in-turn", false, "run one side after the other, which takes half the memory")
 	flags.StringVar(&c.programA, "a-simulator", "", "simulator that runs A, such as bin/simulator-1.37 (default: this one)")
 	flags.StringArrayVar(&c.programsB, "b-simulator", nil, "simulator that runs B; can be repeated, in the order of --b")
 	flags.StringVar(&c.scenario, "scenario", "", scenarioHelp)
@@ -79,8 +78,6 @@ have no node under A, unless --accept-unplaced is given.`,
 		"compare the other pods if some that run in the cluster have no node under A, and list those")
 	outputFlag(flags, &c.format, slices.Sorted(maps.Keys(report.Formats))...)
 	flags.BoolVar(&c.details, "details", false, "in the table, also show which pods and nodes differ, and why")
-	flags.StringArrayVar(&c.GroupBy, "group-by", nil, "label of nodes by which they are counted; can be repeated (default: that of the zone)")
-	flags.StringVar(&c.prices, "prices", "", pricesHelp)
 	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: "+strings.Join(failures, ", "))
 	return cmd
 }
@@ -104,18 +101,16 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 }
 
 // failures are the words of --fail-on.
-var failures = []string{"lost", "moved", "spread", "cost", "none"}
+var failures = []string{"lost", "moved", "spread", "none"}
 
 // checkReport looks at the flags of the report, before anything is started.
-func (c *comparison) checkReport() (err error) {
+func (c *comparison) checkReport() error {
 	for _, word := range c.failOn {
 		switch {
 		case !slices.Contains(failures, word):
 			return fmt.Errorf("--fail-on: invalid value %q: use %s", word, strings.Join(failures, ", "))
 		case word == "none" && len(c.failOn) > 1:
 			return errors.New("--fail-on none cannot be combined with other values")
-		case word == "cost" && c.prices == "":
-			return errors.New("--fail-on cost needs --prices")
 		}
 	}
 	if c.details && c.format != "table" {
@@ -124,10 +119,7 @@ func (c *comparison) checkReport() (err error) {
 	if len(c.b) > 1 && c.format == "html" {
 		return errors.New("-o html is for one --b: run the command once for each, or use -o table, markdown or json")
 	}
-	if c.prices != "" {
-		c.Prices, err = compare.ReadPrices(c.prices)
-	}
-	return err
+	return nil
 }
 
 // results are those of two files, if they are given, or else of sides that are run now.
@@ -156,14 +148,14 @@ func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Re
 	}
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"output", "details", "accept-unplaced", "prices", "group-by", "fail-on"}, f.Name) {
+		if !slices.Contains([]string{"output", "details", "accept-unplaced", "fail-on"}, f.Name) {
 			wrong = fmt.Errorf("--%s cannot be used with results: %s and %s are complete", f.Name, files[0], files[1])
 		}
 	})
 	if wrong != nil {
 		return nil, wrong
 	}
-	return compare.JudgeFiles(files[0], files[1], c.Wanted)
+	return compare.JudgeFiles(files[0], files[1])
 }
 
 func (c *comparison) judge(results []*compare.Result) error {
@@ -206,8 +198,6 @@ func failure(word, b string, r *compare.Result) (all []string) {
 		return []string{few(lost, "has", "have") + " a node under A and none under " + b}
 	case word == "moved" && moved > 0:
 		return []string{few(moved, "moves", "move") + " under " + b}
-	case word == "cost" && r.Load.B.UsedCost-r.Load.A.UsedCost > .005:
-		return []string{fmt.Sprintf("nodes that are used cost %.2f an hour under A and %.2f under %s", r.Load.A.UsedCost, r.Load.B.UsedCost, b)}
 	case word == "spread":
 		for _, one := range r.Load.Resources() {
 			if was, is := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; is > was+moreImbalance {

@@ -18,7 +18,7 @@ import (
 // the process ends.
 func onDisk(t *testing.T, size string) running {
 	t.Helper()
-	const script = `mount -t tmpfs -o size=$1 none "$2" && exec "$0" --headless --port 0 --compat-port 0 --api-port 0 --data-dir "$2/data"`
+	const script = `mount -t tmpfs -o size=$1 none "$2" && exec "$0" --headless --port 0 --api-port 0 --data-dir "$2/data"`
 	namespaces := &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},

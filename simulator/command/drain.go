@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
@@ -24,7 +23,7 @@ type removal struct {
 	trial
 	options                           drain.Options
 	selector, podSelector, pricesFile string
-	prices                            *compare.Prices // nil if none are given
+	prices                            *drain.Prices // nil if none are given
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -151,10 +150,10 @@ func (r *removal) readPrices() (err error) {
 	if r.pricesFile == "" {
 		return nil
 	}
-	if r.prices, err = compare.ReadPrices(r.pricesFile); err != nil {
+	if r.prices, err = drain.ReadPrices(r.pricesFile); err != nil {
 		return err
 	}
-	return r.prices.Check(drain.Priced(r.options))
+	return r.prices.Check(r.options.Cluster.Nodes)
 }
 
 // drainCommand is the command that drains the nodes that were found.

@@ -41,7 +41,7 @@ func replicated(t *testing.T, pods int) (file string, names []string) {
 func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T) {
 	file, want := replicated(t, 600)
 	dir := t.TempDir()
-	args := []string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0", "--plugin", "native", "--data-dir", dir}
+	args := []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native", "--data-dir", dir}
 	ctx, kill := context.WithCancel(t.Context())
 	r := running{newOutput(), make(chan int, 1)}
 	go func() { r.done <- run(ctx, append(args, "--from", file), r.out, r.out) }()

@@ -61,23 +61,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	return 1
 }
 
-// Ports that kube-scheduler-simulator has, too.
-const (
-	pagePort   = 3000
-	compatPort = 1212
-)
+// pagePort is that of kube-scheduler-simulator's page, too.
+const pagePort = 3000
 
 type options struct {
 	simulator.Config
-	listen           string
-	port, compatPort int
-	from, confFile   string
-	stdin            io.Reader // for from -
-	maxSize          maxSize   // of the file of from
-	cluster          capture.Options
-	objectsOnly      bool
-	notices          []snapshot.Notice // of the file of from
-	headless         bool
+	listen         string
+	port           int
+	from, confFile string
+	stdin          io.Reader // for from -
+	maxSize        maxSize   // of the file of from
+	cluster        capture.Options
+	objectsOnly    bool
+	notices        []snapshot.Notice // of the file of from
+	headless       bool
 }
 
 func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
@@ -108,7 +105,6 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	portFlag(cmd, &o.port, "port of the page and its API; 0 is any free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
 		"address of the page and its API; there is no password: who reaches it can do everything with the cluster")
-	flags.IntVar(&o.compatPort, "compat-port", compatPort, "port of the API alone, as in kube-scheduler-simulator; 0 is any free one")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --plugin")
 	flags.StringVar(&o.from, "from", "",

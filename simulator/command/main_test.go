@@ -16,14 +16,17 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
-// TestMain has the test binary be the command itself, as the sides of a comparison are.
 // asSimulator has the test binary be the simulator.
 const asSimulator = "TEST_AS_SIMULATOR"
 
+// TestMain has the test binary be the command itself, as the sides of a comparison are, and the child that
+// compiles their guests.
 func TestMain(m *testing.M) {
+	wasmhost.CompileInChild()
 	if len(os.Args) > 1 && os.Args[1] == side.CommandName || os.Getenv(asSimulator) != "" {
 		Main()
 	}
@@ -64,7 +67,7 @@ type running struct {
 func runSimulator(t *testing.T, args ...string) running {
 	t.Helper()
 	r := running{newOutput(), make(chan int, 1)}
-	args = append([]string{"--port", "0", "--compat-port", "0", "--api-port", "0"}, args...)
+	args = append([]string{"--port", "0", "--api-port", "0"}, args...)
 	go func() { r.done <- run(t.Context(), args, r.out, r.out) }()
 	return r
 }
@@ -113,18 +116,13 @@ func TestASimulatorFromStartToStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := runSimulator(t, "--from", file, "--config", config)
-	compat := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
+	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
 	if code, body := get(t, page+"/"); code != 200 || !strings.Contains(body, "<html") {
 		t.Errorf("the page is %d %s", code, body)
 	}
-	for _, base := range []string{page, compat} {
-		if code, body := get(t, base+"/api/v1/export"); code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) {
-			t.Errorf("%s exports %d %s", base, code, body)
-		}
-	}
-	if code, _ := get(t, compat+"/"); code != 404 {
-		t.Errorf("there is a page at the port for the API: %d", code)
+	if code, body := get(t, page+"/api/v1/export"); code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) {
+		t.Errorf("it exports %d %s", code, body)
 	}
 	port := page[strings.LastIndex(page, ":")+1:]
 	send(t, "POST", page+"/api/v1/import", `{"nodes":[{"metadata":{"name":"made-later"}}]}`, 200)
@@ -165,7 +163,7 @@ func session(t *testing.T, args []string, do func(base string)) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	args = append([]string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0"}, args...)
+	args = append([]string{"--headless", "--port", "0", "--api-port", "0"}, args...)
 	r := running{newOutput(), make(chan int, 1)}
 	go func() { r.done <- run(ctx, args, r.out, r.out) }()
 	do(r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`))
@@ -276,7 +274,7 @@ func TestTheAPIServersPortThatIsTakenIsNamedWithItsFlag(t *testing.T) {
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
 	var out, errOut bytes.Buffer
-	code := run(t.Context(), []string{"--port", "0", "--compat-port", "0", "--api-port", port}, &out, &errOut)
+	code := run(t.Context(), []string{"--port", "0", "--api-port", port}, &out, &errOut)
 	want := "simulator: port " + port + " is taken by another program: stop it, or choose another port with --api-port (0 is any free one)\n"
 	if code != 1 || errOut.String() != want {
 		t.Errorf("it ended with %d: got %q, want %q", code, errOut.String(), want)
@@ -287,7 +285,7 @@ func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, done := newOutput(), make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"--headless", "--port", "0", "--compat-port", "0", "--api-port", "0", "--plugin", "native"}, out, out)
+		done <- run(ctx, []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native"}, out, out)
 	}()
 	r := running{out, done}
 	base := r.await(t, `API +(http://localhost:\d+)\n[^$]*Ctrl-C`)
@@ -322,14 +320,13 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	if err := os.WriteFile(gone, []byte("{current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	free := []string{"--port", "0", "--compat-port", "0", "--api-port", "0"}
+	free := []string{"--port", "0", "--api-port", "0"}
 	for _, test := range []struct {
 		name string
 		args []string
 		want string
 	}{
 		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
-		{"the other port", []string{"--port", "0", "--compat-port", port}, "with --compat-port"},
 		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
 		{"a broken file", append([]string{"--from", broken}, free...), broken + ": the file is cut off: unexpected EOF"},

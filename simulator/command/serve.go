@@ -22,23 +22,16 @@ import (
 // servers are open from the first moment: a port that is taken is an error at once,
 // and a browser sees the start.
 type servers struct {
-	page, compat *api.Server
-	starting     *page.Starting
-	end          func() // of the process
+	page     *api.Server
+	starting *page.Starting
+	end      func() // of the process
 }
 
 func listen(o *options, end func()) (s *servers, err error) {
 	s = &servers{starting: page.NewStarting(), end: end}
-	if s.page, err = api.Listen(o.listen, o.port, "--port", s.starting); err != nil {
-		return nil, err
-	}
-	if s.compat, err = api.Listen(o.listen, o.compatPort, "--compat-port", s.starting); err != nil {
-		return nil, errors.Join(err, s.page.Stop())
-	}
-	return s, nil
+	s.page, err = api.Listen(o.listen, o.port, "--port", s.starting)
+	return s, err
 }
-
-func (s *servers) stop() error { return errors.Join(s.page.Stop(), s.compat.Stop()) }
 
 // serve runs a simulator and its servers until ctx is done, or someone asks for
 // an end.
@@ -63,7 +56,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, servers.stop()) }()
+	defer func() { err = errors.Join(err, servers.page.Stop()) }()
 	o.Warnings = warnings{errOut}
 	if servers.page.Public() {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: who reaches this address can do everything with the cluster, "+
@@ -94,7 +87,6 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 		}
 	}
 	handler := api.Handler(s, servers.end)
-	servers.compat.Handle(handler)
 	if o.headless {
 		servers.page.Handle(handler)
 		return nil
@@ -173,13 +165,15 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, in *s
 }
 
 func announce(o *options, s *simulator.Simulator, servers *servers, out io.Writer) {
-	page, first := "page        ", "Open the page, or try it"
+	url := servers.page.URL()
+	page := "page         " + url + "\n  "
+	first := "Open the page, or try it"
 	if o.headless {
-		page, first = "API         ", "Try it"
+		page = ""
+		first = "Try it"
 	}
 	fmt.Fprintf(out, `
-  %s %s
-  API          %s/api/v1/
+  %sAPI          %s/api/v1/
   API server   %s
   kubeconfig   %s
   web server   %s
@@ -190,7 +184,7 @@ func announce(o *options, s *simulator.Simulator, servers *servers, out io.Write
   kubectl get nodes
 
 Ctrl-C stops everything.
-`, page, servers.page.URL(), servers.compat.URL(), s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
+`, page, url, s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
 }
 
 // start starts a simulator, and prints each step with the time it began at.

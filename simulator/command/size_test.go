@@ -15,7 +15,7 @@ import (
 
 // readers are the commands that read the file of a cluster, whose name comes last.
 var readers = []string{
-	"--port 0 --compat-port 0 --api-port 0 --from",
+	"--port 0 --api-port 0 --from",
 	"compare --a none --b v2 --cluster",
 	"fit -f ../../examples/cluster/fits.yaml --cluster",
 	"drain node-1 --cluster",

@@ -11,7 +11,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
@@ -77,10 +76,10 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 	if bare := o.Bare(); node != "" && !o.Force && len(bare) > 0 {
 		return problemsOf(fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", words.Few(bare)))
 	}
-	var prices *compare.Prices
+	var prices *drain.Prices
 	if text := form("text"); text != "" {
-		if prices, err = compare.ParsePrices([]byte(text)); err == nil {
-			err = prices.Check(drain.Priced(o))
+		if prices, err = drain.ParsePrices([]byte(text)); err == nil {
+			err = prices.Check(o.Cluster.Nodes)
 		}
 		if err != nil {
 			return problemsOf(err)

@@ -15,7 +15,7 @@ func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
 		{"a picture", "\xff\xd8", is + "not YAML: invalid leading UTF-8 octet"},
 		{"text", "dear all,\n", is + "is text, but must be an object: lines such as \"name: value\" below it, indented further"},
 		{"a manifest without a name", "apiVersion: v1\nkind: Pod\n", is + "pod 1 has no metadata.name: perhaps the file is cut off"},
-		{"a file that was cut", "{\n\"pods\": [\n", is + "not JSON: line 3: unexpected end of JSON input"},
+		{"a file that was cut", "{\n\"pods\": [\n", is + "the file is cut off: unexpected EOF"},
 		{"a list", "[]", is + "is a list, but must be an object: lines such as \"name: value\" below it, indented further"},
 		{"a field of another type", `{"pods": "all"}`, is + `pods: is text, but must be a list: begin each item with "- "`},
 		{"a pod that is none", `{"pods": [{"spec": {"containers": {}}}]}`, is + `pods[0].spec.containers: is an object, but must be a list: begin each item with "- "`},

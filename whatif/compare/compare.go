@@ -47,12 +47,10 @@ type Options struct {
 	Cluster  *snapshot.Snapshot // what all of them get. It is used up: the last side has no copy
 	Pods     string             // one of side.Modes: what of the cluster's pods is scheduled
 	Scenario side.Scenario      // what happens then
-	Wanted                      // what the result says of nodes
 	Runs     int                // how often, with another seed each time. Less than 1 is 1
 	Seed     uint64             // that of the first run; the others follow it
 	// WhatIf is what the engine needs of a configuration, but for Cluster and Seed. What it needs ends with done.
 	WhatIf   func(config []byte) (o engine.Options, done func() error, err error)
-	InTurn   bool           // run one side after the other, which takes half the memory
 	Progress func(Progress) // gets how far a side is, from several goroutines. It may be nil
 }
 
@@ -86,7 +84,7 @@ func (p Progress) String() string {
 func Run(ctx context.Context, o Options) (results []*Result, err error) {
 	o.Runs = max(o.Runs, 1)
 	began := time.Now()
-	if err := cmp.Or(side.CheckMode(o.Pods), o.checkWanted()); err != nil {
+	if err := side.CheckMode(o.Pods); err != nil {
 		return nil, err
 	}
 	for _, b := range o.B {
@@ -140,9 +138,6 @@ func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
 	results := make([]*side.Result, len(ready))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	if o.InTurn {
-		group.SetLimit(1)
-	}
 	for i, one := range o.sides() {
 		group.Go(func() (err error) {
 			defer ready[i].close() // the others may need the memory
@@ -302,7 +297,7 @@ func (e SideErrors) orOfTheCluster(sides int) error {
 
 // JudgeFiles compares two results of the same task, as [Run] does with those that it
 // has made.
-func JudgeFiles(a, b string, wanted Wanted) (*Result, error) {
+func JudgeFiles(a, b string) (*Result, error) {
 	onA, err := side.Read(a)
 	if err != nil {
 		return nil, err
@@ -314,7 +309,7 @@ func JudgeFiles(a, b string, wanted Wanted) (*Result, error) {
 	if other := sets.List(differing(onA.Task, onB.Task)); len(other) > 0 {
 		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
 	}
-	result := newResult(&Options{A: Scheduler{Name: onA.Name}, Pods: onA.Mode, Wanted: wanted}, onB.Name)
+	result := newResult(&Options{A: Scheduler{Name: onA.Name}, Pods: onA.Mode}, onB.Name)
 	result.Steps, result.Took = onA.Steps, onA.Took+onB.Took
 	if err := result.judge(onA, onB); err != nil {
 		return nil, err
@@ -325,9 +320,6 @@ func JudgeFiles(a, b string, wanted Wanted) (*Result, error) {
 
 // judge adds the results of a run.
 func (r *Result) judge(a, b *side.Result) error {
-	if err := r.wanted.check(a.Nodes); err != nil {
-		return err
-	}
 	if r.add(a.Seed, judge(a, b)); r.Asked == 0 {
 		return r.nothing()
 	}

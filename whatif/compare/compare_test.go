@@ -49,17 +49,17 @@ func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
 	for name, options := range map[string]Options{
 		"pods that fit":            {Cluster: clusterOf(150, 400)},
 		"pods that preempt others": {Cluster: crowded()},
-		"every pod rescheduled":    {Cluster: crowded(), Pods: side.All, InTurn: true},
+		"every pod rescheduled":    {Cluster: crowded(), Pods: side.All},
 		"an extender":              {Cluster: clusterOf(130, 100), A: variant(t, "extender"), B: []Scheduler{variant(t, "extender")}},
 		"another seed in each run": {Cluster: clusterOf(20, 60), Runs: 2},
 		"a plugin that is not met": {Cluster: clusterOf(150, 200), B: []Scheduler{variant(t, "v2")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if options.A.Config == nil {
-				options.A = variant(t, "default")
+				options.A = variant(t, "none")
 			}
 			if len(options.B) == 0 {
-				options.B = []Scheduler{variant(t, "default")}
+				options.B = []Scheduler{variant(t, "none")}
 			}
 			r := run(t, options)
 			if len(r.Differences) > 0 || r.Lost() != 0 || len(r.Runs) != max(1, options.Runs) {
@@ -93,7 +93,7 @@ func TestARegexThatLeavesThreePodsWithoutNodesIsFound(t *testing.T) {
 		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprint("picky-", i), "100m"), "^gpu-"))
 	}
 	s.Pods = append(s.Pods, withRegex(podOf("fussy", "100m"), "^node-00[12]$"), podOf("huge", "64"))
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
 	if r.Lost() != 3 || r.Asked != 45 || r.Nodes != 10 {
 		t.Errorf("%d of %d pods on %d nodes have lost theirs", r.Lost(), r.Asked, r.Nodes)
 	}
@@ -123,7 +123,7 @@ profiles:
 `
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "busy"), podOf("new", "100m"))
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{{Name: "packed", Config: []byte(packed)}}, Cluster: s})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{{Name: "packed", Config: []byte(packed)}}, Cluster: s})
 	if len(r.Differences) != 1 {
 		t.Fatalf("%d differ", len(r.Differences))
 	}
@@ -139,7 +139,7 @@ func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	urgent := podOf("urgent", "3")
 	urgent.Spec.PriorityClassName = "first"
 	s.Pods = append(s.Pods, on(podOf("there", "2"), "one"), urgent)
-	r := run(t, Options{A: Scheduler{Name: "meek", Config: []byte(meek)}, B: []Scheduler{variant(t, "default")}, Cluster: s})
+	r := run(t, Options{A: Scheduler{Name: "meek", Config: []byte(meek)}, B: []Scheduler{variant(t, "none")}, Cluster: s})
 	got := map[string]Difference{}
 	for _, d := range r.Differences {
 		got[d.Name] = d
@@ -163,7 +163,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	}
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
 	s.Pods = append(s.Pods, podOf("first", "3"), podOf("waits", "2"))
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Scenario: *scenario})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Scenario: *scenario})
 	nodes := map[string]string{"first": "gone", "waits": "node-1", "web-1": "gpu-1", "web-2": "gpu-1 or node-1"}
 	if r.Nodes != 2 || r.Lost() != 0 || r.Steps != 3 {
 		t.Errorf("%d nodes, %d lost, %d steps; want %v", r.Nodes, r.Lost(), r.Steps, nodes)
@@ -216,7 +216,7 @@ func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {
 	for _, at := range []string{"reads the cluster", "schedules"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Run(ctx, Options{
-			A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(20, 200), Pods: side.Pending, WhatIf: whatIf,
+			A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(20, 200), Pods: side.Pending, WhatIf: whatIf,
 			Progress: func(p Progress) {
 				if p.Step == at {
 					cancel()
@@ -260,7 +260,7 @@ func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
 	moved := podOf("moved", "1")
 	moved.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "u", Controller: ptr.To(true)}}
 	s.Pods = []v1.Pod{on(other, "node-000"), on(mirror, "node-000"), on(done, "node-000"), gated, on(moved, "node-000")}
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s, Pods: side.All})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: side.All})
 	if r.Asked != 1 || r.Runs[0].Same != 3 || len(r.Pending) != 1 || r.Pending[0].A.Message != "it has scheduling gates" {
 		t.Errorf("asked of %d, %+v, pending %+v", r.Asked, r.Runs[0], r.Pending)
 	}
@@ -272,7 +272,7 @@ func TestTheSameTwiceIsTheSame(t *testing.T) {
 	for i := range texts {
 		s := crowded()
 		s.Pods = append(s.Pods, withRegex(podOf("picky", "100m"), "^gpu-"), withRegex(podOf("fussy", "100m"), "^node-00[12]$"))
-		r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
+		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
 		raw, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func spread(nodes, pods, every int, pattern string) []v1.Pod {
 func TestADifferenceIsDirectOnlyIfWhatDiffersTookPart(t *testing.T) {
 	s := clusterOf(200, 0)
 	s.Pods = spread(200, 600, 20, "^node-0[0-3]")
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All})
 	direct, follow := 0, 0
 	for i, d := range r.Differences {
 		regex := s.Pods[podNumber(t, d)].Annotations != nil
@@ -69,7 +69,7 @@ func TestBeforeIsTheClusterAsItWasInTheFile(t *testing.T) {
 		s := clusterOf(2, 3)
 		s.Pods[0], s.Pods[1] = on(s.Pods[0], "node-000"), on(s.Pods[1], "node-000")
 		s.Pods[1].Status.Phase = v1.PodSucceeded
-		r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s, Pods: mode})
+		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: mode})
 		if before := r.Load.Before.Requested; !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
 			t.Errorf("--pods %s: before, %+v were requested, of the first node %+v", mode, before, r.Load.Nodes[0].Before)
 		}

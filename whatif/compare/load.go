@@ -80,12 +80,9 @@ type Load struct {
 	Memory  Spread            `json:"memoryPercent"`
 	Pods    Spread            `json:"podsPercent"`
 	Percent map[string]Spread `json:"percent"`
-	// Used and Empty are how many nodes have a movable pod, and how many have none. They cost
-	// so much an hour, as far as prices are known.
-	Used      int     `json:"nodesUsed"`
-	Empty     int     `json:"nodesEmpty"`
-	UsedCost  float64 `json:"usedPerHour,omitempty"`
-	EmptyCost float64 `json:"emptyPerHour,omitempty"`
+	// Used and Empty are how many nodes have a movable pod, and how many have none.
+	Used  int `json:"nodesUsed"`
+	Empty int `json:"nodesEmpty"`
 }
 
 // Loads are those of the cluster as it was in the file, and on each side at the end.
@@ -152,27 +149,27 @@ func nodeLoads(a, b *side.Result) (nodes []NodeLoad) {
 	return nodes
 }
 
-func newLoads(nodes []NodeLoad, prices *Prices) Loads {
+func newLoads(nodes []NodeLoad) Loads {
 	l := Loads{Nodes: nodes}
 	for _, node := range nodes {
 		l.Has.add(node.Has)
 	}
 	inTheFile := slices.DeleteFunc(slices.Clone(nodes), func(n NodeLoad) bool { return !n.node.Today })
-	l.Before = l.of(inTheFile, prices, func(n NodeLoad) Amount { return n.Before })
-	l.A = l.of(nodes, prices, func(n NodeLoad) Amount { return n.A })
-	l.B = l.of(nodes, prices, func(n NodeLoad) Amount { return n.B })
+	l.Before = l.of(inTheFile, func(n NodeLoad) Amount { return n.Before })
+	l.A = l.of(nodes, func(n NodeLoad) Amount { return n.A })
+	l.B = l.of(nodes, func(n NodeLoad) Amount { return n.B })
 	return l
 }
 
-func (l *Loads) of(nodes []NodeLoad, prices *Prices, requested func(NodeLoad) Amount) Load {
+func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
 	load, percent, resources := Load{Percent: map[string]Spread{}}, map[string][]float64{}, l.Resources()
 	for _, node := range nodes {
 		used := requested(node)
-		price, _ := prices.Of(node.node)
-		if load.Requested.add(used); used.Movable > 0 {
-			load.Used, load.UsedCost = load.Used+1, load.UsedCost+price
+		load.Requested.add(used)
+		if used.Movable > 0 {
+			load.Used++
 		} else {
-			load.Empty, load.EmptyCost = load.Empty+1, load.EmptyCost+price
+			load.Empty++
 		}
 		for _, resource := range resources {
 			if has := node.Has.Of(resource); has > 0 {

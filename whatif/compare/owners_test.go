@@ -65,7 +65,7 @@ profiles:
 				on(podOf("other", "1"), "is-busier"),
 				ownedBy(podOf("web-1", "500m"), apiVersion, kind),
 			}
-			o := Options{A: variant(t, "default"), B: []Scheduler{{Name: "unspread", Config: []byte(unspread)}}, Cluster: s}
+			o := Options{A: variant(t, "none"), B: []Scheduler{{Name: "unspread", Config: []byte(unspread)}}, Cluster: s}
 			if later {
 				o.Scenario.Steps = []side.Step{{Create: []map[string]any{manifestOf(t, s.Pods[2])}}}
 				s.Pods = s.Pods[:2]
@@ -90,7 +90,7 @@ func TestPodsOfJobsAndOfOwnersThatAreNotThereStay(t *testing.T) {
 	waits := job
 	waits.Name = "of-a-job-too"
 	s.Pods = []v1.Pod{on(job, "one"), waits, ownedBy(podOf("of-another", "1"), "example.com/v1", "Rollout")}
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s})
 	if r.Runs[0].Same != 3 || r.Load.A.Requested.Pods != 3 || r.Load.B.Requested.Pods != 3 {
 		t.Errorf("%+v, %d and %d pods run", r.Runs[0], r.Load.A.Requested.Pods, r.Load.B.Requested.Pods)
 	}
@@ -139,7 +139,7 @@ func TestPreemptionRespectsBudgetsOnBothSides(t *testing.T) {
 				s.Pods = s.Pods[:2]
 				scenario.Steps = []side.Step{{Create: []map[string]any{manifestOf(t, urgent("urgent"))}}}
 			}
-			r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s, Pods: mode, Scenario: scenario})
+			r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: mode, Scenario: scenario})
 			if len(r.Differences) != 0 || len(r.Ties) != 0 {
 				t.Fatalf("%+v, %+v", r.Differences, r.Ties)
 			}
@@ -175,7 +175,7 @@ func TestABudgetIsCountedBeforeTheNextPodPreempts(t *testing.T) {
 	for i := range nodes/2 + 1 {
 		s.Pods = append(s.Pods, urgent(fmt.Sprint("urgent-", i)))
 	}
-	r := run(t, Options{A: variant(t, "default"), B: []Scheduler{variant(t, "default")}, Cluster: s, Runs: 2})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Runs: 2})
 	if len(r.Differences) != 0 {
 		t.Fatalf("%+v", r.Differences)
 	}

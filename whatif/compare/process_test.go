@@ -33,7 +33,7 @@ func TestAProgramThatIsNoSideIsNamed(t *testing.T) {
 		"it dies":                {program(t, "(echo other; echo 'panic: index'; echo; echo goroutine) >&2; kill -9 $$"), "(?s)/program side: signal: killed; the last it wrote: panic: index\n\ngoroutine$"},
 		"it fails without words": {program(t, "exit 3"), "/program side: exit status 3$"},
 	} {
-		o := Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(1, 1), Pods: side.Pending, WhatIf: whatIf}
+		o := Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(1, 1), Pods: side.Pending, WhatIf: whatIf}
 		o.B[0].Program = test.program
 		_, err := Run(t.Context(), o)
 		sides := SideErrors(nil)
@@ -54,7 +54,7 @@ func TestASideOfAnotherProgramIsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var steps []string
-	o := Options{A: variant(t, "default"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(3, 9), Pods: side.Pending, Seed: 1, WhatIf: whatIf, InTurn: true}
+	o := Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(3, 9), Pods: side.Pending, Seed: 1, WhatIf: whatIf}
 	o.B[0].Program = program(t, `echo "   0.1s  schedules, 3 of 9" >&2; echo "$*" | grep -q -- "--seed 1 " && cp `+written+` $OUT`)
 	o.Progress = func(p Progress) {
 		if p.Side == "B" {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/snapshot"
@@ -24,7 +23,7 @@ type Result struct {
 	Summary []Line `json:"summary"`
 	// Workloads are all there are: first those that lose pods, then those with direct differences.
 	Workloads []*Workload `json:"workloads"`
-	Groups    []Group     `json:"groups"` // of nodes, by label and value
+	Groups    []Group     `json:"groups"` // of nodes, by zone
 	// Pods says which pods were scheduled, Steps how many steps there were after.
 	Pods  string `json:"pods"`
 	Steps int    `json:"steps"`
@@ -50,8 +49,6 @@ type Result struct {
 	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
-
-	wanted Wanted
 }
 
 // Tally is a run in numbers.
@@ -71,16 +68,13 @@ type Tally struct {
 }
 
 func newResult(o *Options, b string) *Result {
-	if len(o.GroupBy) == 0 {
-		o.GroupBy = []string{v1.LabelTopologyZone}
-	}
 	of := ""
 	if o.Cluster != nil && o.Cluster.Source != nil {
 		of = o.Cluster.Source.String()
 	}
 	return &Result{
 		Cluster: of, A: o.A.Name, B: b, Pods: o.Pods, Steps: len(o.Scenario.Steps), Rejected: []snapshot.Notice{}, NotModelled: []string{},
-		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Pending: []Difference{}, wanted: o.Wanted,
+		Unplaced: []Difference{}, Differences: []Difference{}, Ties: []Difference{}, Pending: []Difference{},
 	}
 }
 
@@ -95,7 +89,7 @@ func (r *Result) Lost() int {
 }
 
 func (r *Result) add(seed uint64, v *verdicts) {
-	load := newLoads(nodeLoads(v.a, v.b), r.wanted.Prices)
+	load := newLoads(nodeLoads(v.a, v.b))
 	run := Tally{
 		Seed: seed, Same: v.same, Pending: len(v.pending), Ties: len(v.ties), Unplaced: len(v.unplaced),
 		CPUDeviationA: load.A.CPU.StandardDeviation, CPUDeviationB: load.B.CPU.StandardDeviation,
@@ -113,7 +107,8 @@ func (r *Result) add(seed uint64, v *verdicts) {
 		r.Load, r.TimesA, r.TimesB = load, newTimes(v.a), newTimes(v.b)
 		r.Nodes, r.Asked = len(load.Nodes), max(r.TimesA.Pods, r.TimesB.Pods)
 		r.Ties, r.Pending = append(r.Ties, v.ties...), append(r.Pending, v.pending...)
-		r.Workloads, r.Groups = v.workloads(r.wanted.GroupBy), newGroups(load.Nodes, &r.wanted)
+		r.Workloads = v.workloads()
+		r.Groups = newGroups(load.Nodes)
 	}
 	r.Runs = append(r.Runs, run)
 	r.Differences = addTo(r.Differences, v.differences)

@@ -103,7 +103,7 @@ func TestAResultHasWhatAReportNeeds(t *testing.T) {
 	unknown.Spec.Containers[0].Resources.Limits = limits
 	unknown.Spec.Containers[0].Resources.Requests["example.com/gpu"] = limits["example.com/gpu"]
 	s.Pods = append(s.Pods, web, unknown)
-	r := sideOf(t, "default", s, side.All)
+	r := sideOf(t, "none", s, side.All)
 	if n := r.Nodes[0]; n.Name != "node-000" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {
 		t.Errorf("%+v", n)
 	}

@@ -7,44 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
-
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
-
-// Wanted is what a result says of nodes.
-type Wanted struct {
-	GroupBy []string // labels that group nodes. None: that of the zone
-	Prices  *Prices  // nil: nothing is said of costs
-}
-
-// check fails if what is wanted is about nodes of another cluster.
-func (w *Wanted) check(nodes []side.Node) error {
-	for _, label := range w.GroupBy {
-		has := func(node side.Node) bool { return node.Labels[label] != "" }
-		if !slices.ContainsFunc(nodes, has) && label != v1.LabelTopologyZone {
-			return fmt.Errorf("--group-by %s: no node has the label", label)
-		}
-	}
-	if w.Prices == nil {
-		return nil
-	}
-	return w.Prices.Check(nodes)
-}
-
-// checkWanted looks before anything is started. The nodes that a scenario makes are known
-// at the end only.
-func (o *Options) checkWanted() error {
-	if len(o.Scenario.Steps) > 0 {
-		return nil
-	}
-	nodes := make([]side.Node, len(o.Cluster.Nodes))
-	for i := range nodes {
-		nodes[i].Labels = o.Cluster.Nodes[i].Labels
-	}
-	return o.Wanted.check(nodes)
-}
 
 // Line is one of the answer. It says something, or it has a value for the cluster as it is in
 // the file, and for either side.
@@ -75,21 +39,6 @@ func (r *Result) summary() []Line {
 		lines = append(lines, each("imbalance, "+resource, func(l *Load) string {
 			return fmt.Sprintf("%.1f %%", l.Percent[resource].StandardDeviation)
 		}))
-	}
-	if r.wanted.Prices == nil {
-		return lines
-	}
-	lines = append(lines, each("cost per hour, used and empty", func(l *Load) string {
-		return strings.TrimSpace(fmt.Sprintf("%.2f, %.2f %s", l.UsedCost, l.EmptyCost, r.wanted.Prices.Currency))
-	}))
-	var unknown []string
-	for _, node := range r.Load.Nodes {
-		if _, known := r.wanted.Prices.Of(node.node); !known {
-			unknown = append(unknown, node.Node)
-		}
-	}
-	if len(unknown) > 0 {
-		lines = append(lines, Line{About: "nodes without a price", Says: howMany(unknown)})
 	}
 	return lines
 }

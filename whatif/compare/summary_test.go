@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -45,7 +44,7 @@ func sideWith(name string, svc ...string) *side.Result {
 	return r.Index()
 }
 
-func judged(t *testing.T, wanted Wanted, a, b *side.Result) *Result {
+func judged(t *testing.T, a, b *side.Result) *Result {
 	t.Helper()
 	dir := t.TempDir()
 	files := [2]string{filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")}
@@ -55,7 +54,7 @@ func judged(t *testing.T, wanted Wanted, a, b *side.Result) *Result {
 			t.Fatal(err)
 		}
 	}
-	r, err := JudgeFiles(files[0], files[1], wanted)
+	r, err := JudgeFiles(files[0], files[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +62,7 @@ func judged(t *testing.T, wanted Wanted, a, b *side.Result) *Result {
 }
 
 func TestTheSummaryIsTheAnswer(t *testing.T) {
-	prices := &Prices{Label: v1.LabelInstanceTypeStable, Currency: "USD", PerHour: map[string]float64{"m5.large": .5, "p4d": 32}}
-	r := judged(t, Wanted{Prices: prices}, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
+	r := judged(t, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	want := []Line{
 		{About: "verdict", Says: "1 pod loses its node under B, with 2 knock-on effects"},
 		{About: "pods that lose their node", Says: "1: default/svc-3"},
@@ -76,8 +74,6 @@ func TestTheSummaryIsTheAnswer(t *testing.T) {
 		{About: "imbalance, pods", Today: "16.6 %", A: "5.0 %", B: "13.0 %"},
 		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
 		{About: "imbalance, example.com/fpga", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
-		{About: "cost per hour, used and empty", Today: "0.50, 32.50 USD", A: "33.00, 0.00 USD", B: "0.50, 32.50 USD"},
-		{About: "nodes without a price", Says: "1: b-2"},
 	}
 	for i, line := range r.Summary {
 		if i >= len(want) || line != want[i] {
@@ -89,8 +85,8 @@ func TestTheSummaryIsTheAnswer(t *testing.T) {
 	}
 }
 
-func TestWorkloadsAndGroupsAreCountedByLabel(t *testing.T) {
-	r := judged(t, Wanted{}, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
+func TestWorkloadsAndNodesAreCountedByZone(t *testing.T) {
+	r := judged(t, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	svc := r.Workloads[0]
 	over := map[string]map[string][3]int{v1.LabelTopologyZone: {"zone-a": {4, 3, 3}, "zone-b": {0, 1, 0}}}
 	if svc.Name != "svc" || svc.Replicas != 4 || svc.Follow != 3 || svc.Direct != 0 ||
@@ -102,9 +98,6 @@ func TestWorkloadsAndGroupsAreCountedByLabel(t *testing.T) {
 	}
 	if len(r.Groups) != 2 || r.Groups[1].Value != "zone-b" || r.Groups[1].A.Used != 1 || r.Groups[1].A.Empty != 1 || r.Groups[1].B.Used != 0 {
 		t.Errorf("%+v", r.Groups)
-	}
-	if by := judged(t, Wanted{GroupBy: []string{v1.LabelInstanceTypeStable}}, sideWith("A", "a-1"), sideWith("B", "b-1")).Groups; len(by) != 3 || by[0].Value != "" || by[1].Value != "m5.large" {
-		t.Errorf("by type: %+v", by)
 	}
 }
 
@@ -135,38 +128,5 @@ func TestWhatDiffersInASettingIsNamed(t *testing.T) {
 		if got := setting(test.a, test.b, "P"); got != test.want {
 			t.Errorf("%v and %v: %q, want %q", test.a, test.b, got, test.want)
 		}
-	}
-}
-
-func TestPricesAreReadAndMistakesTold(t *testing.T) {
-	nodes := sideWith("").Nodes
-	path := filepath.Join(t.TempDir(), "prices.yaml")
-	for text, want := range map[string]string{
-		"currency: USD\nperHour: {m5.large: 0.096}":                "",
-		"label: topology.kubernetes.io/zone\nperHour: {zone-b: 1}": "",
-		"perHour: {m5.large: -1}":                                  "--prices " + path + ": perHour[m5.large]: -1 is negative",
-		"currency: USD":                                            "--prices " + path + ": no prices: write \"perHour:\"",
-		"":                                                         "--prices " + path + ": no prices",
-		"perhour: {m5.large: 1}":                                   "--prices " + path + `: line 1: perhour: unknown field: do you mean "perHour"?`,
-		"perHour: {m5.large: cheap}":                               "--prices " + path + ": line 1: ",
-		"perHour: {m5.large: 1, m5.large: 2}":                      "--prices " + path + ": line 1: ",
-		"perHour: {m5.large: .nan}":                                "--prices " + path + ": ",
-		"perHour: {":                                               "--prices " + path + ": ",
-		"perHour: {t3.nano: 1}":                                    "--prices: no node has a price: there are some for t3.nano, and none of these is a node's label node.kubernetes.io/instance-type",
-		"label: pool\nperHour: {m5.large: 1}":                      "--prices: no node has a price: ",
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p, err := ReadPrices(path)
-		if err == nil {
-			err = p.Check(nodes)
-		}
-		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	if _, err := ReadPrices(filepath.Join(t.TempDir(), "none")); err == nil || !strings.HasPrefix(err.Error(), "--prices: open ") {
-		t.Error(err)
 	}
 }

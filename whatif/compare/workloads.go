@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/whatif/cluster"
@@ -27,7 +28,7 @@ type Workload struct {
 }
 
 // workloads are in the order in which Result has them.
-func (v *verdicts) workloads(labels []string) []*Workload {
+func (v *verdicts) workloads() []*Workload {
 	nodes, all := map[string]*side.Node{}, map[[3]string]*Workload{}
 	for i := range v.a.Nodes {
 		nodes[v.a.Nodes[i].Name] = &v.a.Nodes[i]
@@ -39,10 +40,7 @@ func (v *verdicts) workloads(labels []string) []*Workload {
 		}
 		key := [3]string{pod.Namespace, pod.Owner.Kind, pod.Owner.Name}
 		if all[key] == nil {
-			all[key] = &Workload{Namespace: pod.Namespace, Workload: pod.Owner, Kinds: map[Kind]int{}, Over: map[string]map[string][3]int{}}
-			for _, label := range labels {
-				all[key].Over[label] = map[string][3]int{}
-			}
+			all[key] = &Workload{Namespace: pod.Namespace, Workload: pod.Owner, Kinds: map[Kind]int{}, Over: map[string]map[string][3]int{v1.LabelTopologyZone: {}}}
 		}
 		return all[key]
 	}
@@ -86,23 +84,21 @@ type Group struct {
 	Loads
 }
 
-// newGroups skips labels that no node has.
-func newGroups(nodes []NodeLoad, wanted *Wanted) []Group {
+// newGroups counts the nodes of each zone, if a node has one.
+func newGroups(nodes []NodeLoad) []Group {
 	all := []Group{}
-	for _, label := range wanted.GroupBy {
-		by := map[string][]NodeLoad{}
-		for _, node := range nodes {
-			value := node.node.Labels[label]
-			by[value] = append(by[value], node)
-		}
-		if len(by[""]) == len(nodes) {
-			continue
-		}
-		for _, value := range slices.Sorted(maps.Keys(by)) {
-			one := Group{label, value, newLoads(by[value], wanted.Prices)}
-			one.Nodes = nil
-			all = append(all, one)
-		}
+	by := map[string][]NodeLoad{}
+	for _, node := range nodes {
+		zone := node.node.Labels[v1.LabelTopologyZone]
+		by[zone] = append(by[zone], node)
+	}
+	if len(by[""]) == len(nodes) {
+		return all
+	}
+	for _, zone := range slices.Sorted(maps.Keys(by)) {
+		one := Group{v1.LabelTopologyZone, zone, newLoads(by[zone])}
+		one.Nodes = nil
+		all = append(all, one)
 	}
 	return all
 }

@@ -12,9 +12,9 @@ import (
 	"text/tabwriter"
 	"text/template"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	v1 "k8s.io/api/core/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
@@ -25,8 +25,9 @@ var drainText string
 type Report struct {
 	*Result
 	Saves     float64             `json:"savesPerHour,omitempty"`
-	Currency  string              `json:"-"` // of Saves
-	Priced    bool                `json:"-"` // there are prices
+	Unpriced  []string            `json:"withoutPrice,omitempty"` // nodes that go, and are not in Saves
+	Currency  string              `json:"-"`                      // of Saves
+	Priced    bool                `json:"-"`                      // there are prices
 	Shrink    bool                `json:"-"`
 	Of        int                 `json:"-"` // nodes that were tried; 0: pods were chosen
 	Again     string              `json:"-"` // the command that drains the nodes that go; may be empty
@@ -36,10 +37,10 @@ type Report struct {
 }
 
 // NewReport makes the report of what [Drain] or [Shrink] found. Prices may be nil.
-func NewReport(o Options, shrink bool, found *Result, prices *compare.Prices) *Report {
+func NewReport(o Options, shrink bool, found *Result, prices *Prices) *Report {
 	r := &Report{Result: found, Shrink: shrink, Of: len(o.Nodes), Blocked: map[string][]string{}}
 	if prices != nil {
-		r.Priced, r.Currency, r.Saves = true, prices.Currency, saves(o, found, prices)
+		r.addPrices(o.Cluster.Nodes, prices)
 	}
 	r.Workloads, r.Pods = byWorkload(found.Moves), byPod(found.Moves)
 	for _, node := range found.Stay {
@@ -48,23 +49,21 @@ func NewReport(o Options, shrink bool, found *Result, prices *compare.Prices) *R
 	return r
 }
 
-// Priced are the nodes of a cluster, for [compare.Prices.Check].
-func Priced(o Options) (all []side.Node) {
-	for _, node := range o.Cluster.Nodes {
-		all = append(all, side.Node{Name: node.Name, Labels: node.Labels})
-	}
-	return all
-}
-
-// saves is what the nodes that go cost an hour, as far as their prices are known.
-func saves(o Options, found *Result, prices *compare.Prices) (perHour float64) {
-	for _, node := range Priced(o) {
-		if slices.Contains(found.Go, node.Name) {
-			price, _ := prices.Of(&node)
-			perHour += price
+// addPrices adds up what the nodes that go cost an hour, and names those without a price.
+func (r *Report) addPrices(nodes []v1.Node, prices *Prices) {
+	r.Priced = true
+	r.Currency = prices.Currency
+	for _, node := range nodes {
+		if !slices.Contains(r.Go, node.Name) {
+			continue
 		}
+		price, known := prices.of(&node)
+		if !known {
+			r.Unpriced = append(r.Unpriced, node.Name)
+		}
+		r.Saves += price
 	}
-	return math.Round(100*perHour) / 100
+	r.Saves = math.Round(100*r.Saves) / 100
 }
 
 // Write writes the report as "table", "markdown" or "json".

@@ -106,13 +106,15 @@ func (s *samples) add(text jsontext.Value) error {
 		return err
 	}
 	name := one.Metric[s.config.NodeLabel]
-	if host, _, err := net.SplitHostPort(name); err == nil { // as in instance; node names have no colon
+	host, _, err := net.SplitHostPort(name)
+	if err == nil { // as in instance; node names have no colon
 		name = host
 	}
 	if name == "" || math.IsNaN(number) {
 		return nil
 	}
-	if old, ok := s.values[name]; !ok || s.config.worse(number, old) {
+	old, ok := s.values[name]
+	if !ok || s.config.worse(number, old) {
 		s.values[name] = number
 	}
 	return nil

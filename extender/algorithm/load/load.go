@@ -4,7 +4,7 @@
 // It queries Prometheus in the background and never during a request. Without
 // data, or with old data only, every node passes and gets the neutral score.
 // /readyz, the metrics and the log report that, and also if the data has other
-// names than the nodes in the requests. It measures nothing itself. It is no API.
+// names than the nodes in the requests. It measures nothing itself.
 package load
 
 import (

@@ -1,7 +1,7 @@
 // Package regex is the algorithm that passes the nodes whose names match the regex in
 // one annotation of the pod, and not the regex in another one. It prefers those whose names
 // match the regex in a third one. The policy itself, patterns, matches and reasons, is the
-// project's regex package, which every plugin variant uses. It is no API.
+// project's regex package, which every plugin variant uses.
 package regex
 
 import (

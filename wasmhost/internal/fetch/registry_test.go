@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -359,5 +360,17 @@ func TestAnErrorOfAnAnswerKeepsItsCause(t *testing.T) {
 	cause := errors.New("cause")
 	if err := explain(cause, "words"); err.Error() != "words" || !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Each entry of a manifest takes three bytes, and much more of memory.
+func TestManifestTakesLittleMemory(t *testing.T) {
+	text := `{"layers":[` + strings.Repeat("{},", (maxManifest-20)/3) + `{}]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, err := parseManifest(&remote.Descriptor{Manifest: []byte(text)})
+	runtime.ReadMemStats(&after)
+	if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || len(m.Layers) < 1<<20 || taken > 512 {
+		t.Errorf("%d layers, %d MiB, %v", len(m.Layers), taken, err)
 	}
 }

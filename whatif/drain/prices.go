@@ -1,4 +1,4 @@
-package compare
+package drain
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
 )
 
@@ -63,19 +62,16 @@ func (p *Prices) read(text []byte) error {
 }
 
 // Check fails if no node has a price, since the prices are then those of another cluster.
-func (p *Prices) Check(nodes []side.Node) error {
-	if slices.ContainsFunc(nodes, func(node side.Node) bool { _, known := p.Of(&node); return known }) {
+func (p *Prices) Check(nodes []v1.Node) error {
+	if slices.ContainsFunc(nodes, func(node v1.Node) bool { _, known := p.of(&node); return known }) {
 		return nil
 	}
 	return fmt.Errorf("--prices: no node has a price: there are some for %s, and none of these is a node's label %s",
 		words.Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
 }
 
-// Of is what a node costs an hour, if its price is known. Without prices, none is.
-func (p *Prices) Of(node *side.Node) (perHour float64, known bool) {
-	if p == nil {
-		return 0, false
-	}
+// of is what a node costs an hour, if its price is known.
+func (p *Prices) of(node *v1.Node) (perHour float64, known bool) {
 	perHour, known = p.PerHour[node.Labels[p.Label]]
 	return perHour, known
 }
