@@ -34,7 +34,7 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
 		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort+"/guest.wasm"), "connection refused"},
 		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},
-		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "profiles[1].schedulerName: is the same as profiles[0].schedulerName"},
+		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := sim.ApplySchedulerConfig(t.Context(), []byte(test.config))
