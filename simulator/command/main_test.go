@@ -288,7 +288,7 @@ func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 		done <- run(ctx, []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native"}, out, out)
 	}()
 	r := running{out, done}
-	base := r.await(t, `API +(http://localhost:\d+)\n[^$]*Ctrl-C`)
+	base := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	if code, _ := get(t, base+"/"); code != 404 {
 		t.Errorf("there is a page: %d", code)
 	}

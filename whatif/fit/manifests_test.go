@@ -164,7 +164,7 @@ func TestWhatIsWrongWithManifestsIsSaidInALine(t *testing.T) {
 		"makes pods: there is 2 Secret, 1 Service":                     file("no-pods.yaml", strings.Repeat("{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n", 2)+"{apiVersion: v1, kind: Service, metadata: {name: s}}"),
 		"makes pods: there is no object":                               file("empty.yaml", "# nothing\n"),
 		"deployment default/web: there is no field spec.replica":       file("field.yaml", manifest("Deployment", "web", "replica: 3, "+specOf(""))),
-		`spec.replicas: cannot unmarshal JSON string into Go int32`:                 file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
+		`spec.replicas: cannot unmarshal JSON string into Go int32`:    file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
 		"mapping values are not allowed":                               file("syntax.yaml", "kind: Pod\napiVersion: v1: v2\n"),
 		"there is 1 ReplicationController":                             file("rc.yaml", manifest("ReplicationController", "rc", "replicas: 3")),
 		"Object 'Kind' is missing":                                     file("values.yaml", "replicas: 3\n"),
