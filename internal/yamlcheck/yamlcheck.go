@@ -114,7 +114,7 @@ func without(raw []byte, pointer jsontext.Pointer) []byte {
 	return less
 }
 
-// message is the decoder's, without the path.
+// message is what the decoder says of a value, without the path.
 func message(e json.SemanticError) string {
 	if errors.Is(e.Err, json.ErrUnknownName) {
 		meant := Closest(e.JSONPointer.LastToken(), fieldsOf(e.GoType))
@@ -123,14 +123,25 @@ func message(e json.SemanticError) string {
 		}
 		return "unknown field"
 	}
-	isText := e.GoType.Kind() == reflect.String
-	e.JSONPointer, e.ByteOffset = "", 0
-	text := strings.TrimPrefix(e.Error(), "json: ")
-	if isText {
+	// The words of e.Error differ between processes, on purpose.
+	text := "cannot unmarshal JSON " + kinds[e.JSONKind]
+	if len(e.JSONValue) > 0 && len(e.JSONValue) < maxShown {
+		text += " " + string(e.JSONValue)
+	}
+	text += " into Go " + e.GoType.String()
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	if e.GoType.Kind() == reflect.String {
 		text += ": put it in quotes"
 	}
 	return text
 }
+
+// maxShown bounds a value in a message, in bytes.
+const maxShown = 100
+
+var kinds = map[jsontext.Kind]string{'n': "null", 't': "boolean", 'f': "boolean", '"': "string", '0': "number", '{': "object", '[': "array"}
 
 // fieldsOf are the names in JSON of the fields of a struct.
 func fieldsOf(t reflect.Type) (names []string) {
