@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
@@ -36,8 +38,8 @@ func nodeOf(key string, value any, inMetadata bool) *yaml.Node {
 	switch value := value.(type) {
 	case map[string]any:
 		node := &yaml.Node{Kind: yaml.MappingNode}
-		for key, field := range value {
-			if of := nodeOf(key, field, inMetadata); of != nil {
+		for _, key := range slices.Sorted(maps.Keys(value)) { // findings have an order
+			if of := nodeOf(key, value[key], inMetadata); of != nil {
 				node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, of)
 			}
 		}

@@ -124,11 +124,13 @@ func (p *page) viewOf(a *edited.Annotated, scheduler, key, excludeKey string, re
 	}
 	view := previewView{Tone: "pending", Excluding: exclude != nil}
 	annotations := map[string]string{}
-	for usual, pattern := range map[string]*string{regex.Annotation: value, regex.ExcludeAnnotation: exclude} {
-		if pattern != nil {
-			annotations[usual] = *pattern
-			view.Notes = append(view.Notes, dialect.Notes(*pattern)...)
-		}
+	if value != nil {
+		annotations[regex.Annotation] = *value
+		view.Notes = append(view.Notes, dialect.Notes(*value)...)
+	}
+	if exclude != nil {
+		annotations[regex.ExcludeAnnotation] = *exclude
+		view.Notes = append(view.Notes, dialect.Notes(*exclude)...)
 	}
 	names, total, err := p.sim.Preview(annotations)
 	var wrong *regex.PatternError
