@@ -94,19 +94,15 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 	}
 }
 
-// lister has the nodes of TestPreemptionIsLimitedToNodesThatTheRegexMatches.
-type lister []framework.NodeInfo
-
-func (l lister) List() ([]framework.NodeInfo, error) { return l, nil }
-
-func (lister) HavePodsWithAffinityList() ([]framework.NodeInfo, error) { panic("not asked") }
-
-func (lister) HavePodsWithRequiredAntiAffinityList() ([]framework.NodeInfo, error) {
-	panic("not asked")
+// lister has the nodes of TestPreemptionIsLimitedToNodesThatTheRegexMatches. What it does
+// not implement panics: the embedded interface is nil, and has a method more in 1.37.
+type lister struct {
+	framework.NodeInfoLister
+	nodes []framework.NodeInfo
 }
 
 func (l lister) Get(name string) (framework.NodeInfo, error) {
-	for _, node := range l {
+	for _, node := range l.nodes {
 		if node.Node().Name == name {
 			return node, nil
 		}
@@ -132,7 +128,7 @@ func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
 			info.AddPodInfo(added)
 			victims.Pods = append(victims.Pods, pod)
 		}
-		nodes = append(nodes, info)
+		nodes.nodes = append(nodes.nodes, info)
 		candidates[name] = victims
 	}
 	for _, cacheCapable := range []bool{false, true} {
