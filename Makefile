@@ -47,7 +47,7 @@ LAST := $(lastword $(MINORS))
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
 OF_MINORS := ./wasmhost/... ./plugin ./static ./scheduler/... ./internal/naming \
-	./deploy ./recorder ./whatif/... ./simulator/controlplane ./simulator/walkthrough ./simulator/referee ./simulator/podgroups
+	./deploy ./internal/recorder ./internal/whatif/... ./internal/simulator/controlplane ./internal/simulator/walkthrough ./internal/simulator/referee ./internal/simulator/podgroups
 
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
 # through all of Kubernetes.
@@ -93,7 +93,7 @@ stop-simulator: bin/simulator ## stops the simulator that runs
 
 .PHONY: walkthrough
 walkthrough: ## its steps, checked, with every plugin variant; PLUGIN=… for one
-	go test -vet=off $(LDFLAGS) -count=1 -v -run 'TestWalkthrough/^($(or $(PLUGIN),.*))$$' ./simulator/walkthrough
+	go test -vet=off $(LDFLAGS) -count=1 -v -run 'TestWalkthrough/^($(or $(PLUGIN),.*))$$' ./internal/simulator/walkthrough
 
 ##@ Build
 
@@ -177,9 +177,9 @@ test: chromium prometheus helm ## every test but the upstream host's, with a rea
 # Not $(MAKE), with which make -n would run all of it.
 .PHONY: test-minors
 test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; all predictions on the first
-	@tools/test.sh "all predictions: SCENARIOS=all $(TEST) $(LDFLAGS) ./simulator/referee" \
+	@tools/test.sh "all predictions: SCENARIOS=all $(TEST) $(LDFLAGS) ./internal/simulator/referee" \
 		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
-			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./whatif/compare ./snapshot") \
+			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./internal/whatif/compare ./internal/snapshot") \
 		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
 			$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy")
 
@@ -187,7 +187,7 @@ test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native 
 .PHONY: test-nightly
 test-nightly: export NIGHTLY := 1
 test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes
-	@tools/test.sh "benchmarks, large page, examples: $(TEST) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./simulator/page/browsertest ./examples" \
+	@tools/test.sh "benchmarks, large page, examples: $(TEST) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./internal/simulator/page/browsertest ./examples" \
 		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000"
 
 # A version that is not released yet has the build tag of the last minor.
@@ -225,7 +225,7 @@ test-race: ## where goroutines share something, under the race detector (needs a
 	@for packages in regex/... guest/...; do \
 		(cd $${packages%%/*} && CGO_ENABLED=1 go test -race -vet=off ./...) || exit; done
 	CGO_ENABLED=1 $(TEST) -race -count=3 ./wasmhost/...
-	CGO_ENABLED=1 $(TEST) -race ./plugin ./extender/... ./scheduler/... ./whatif/engine
+	CGO_ENABLED=1 $(TEST) -race ./plugin ./extender/... ./scheduler/... ./internal/whatif/engine
 
 .PHONY: fuzz
 fuzz: FUZZTIME ?= 10s
@@ -314,7 +314,7 @@ soak: ## a million differing pods through v2, some minutes
 
 .PHONY: screenshots
 screenshots: chromium ## pictures of the page, into docs/screenshots
-	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./simulator/page/browsertest
+	SCREENSHOTS=$(CURDIR)/docs/screenshots go test $(LDFLAGS) -count=1 -run Screenshot ./internal/simulator/page/browsertest
 
 ##@ Change
 

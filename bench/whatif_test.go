@@ -19,10 +19,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/command"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
 )
 
 var clusters = flag.String("clusters", "1000/3000", "nodes and pods of examples/cluster, for BenchmarkWhatIf, separated by commas")

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 )
 
 // The commands against a real API server, as somebody with a kubeconfig.

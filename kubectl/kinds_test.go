@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
 )
 
 // kind is a kind of pod that explain must tell from the others.

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 )
 
 // cluster is there for all tests.

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/pflag"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
 )
 
 type comparison struct {

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
 const comparedCluster = `

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
 )
 
 // removal is the command drain, or shrink.

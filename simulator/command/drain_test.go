@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/drain"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 )
 
 // drainable has a node that can go, and one whose pod only its own node has room for.

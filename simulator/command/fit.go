@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
 
 type fitCommand struct {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/fit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
 
 const fittedPods = `

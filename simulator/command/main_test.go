@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // asSimulator has the test binary be the simulator.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
 // packable has two nodes, the first of which is fuller, and a pod for one of them.

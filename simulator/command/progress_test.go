@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
 func TestProgressIsPrintedOncePerStep(t *testing.T) {

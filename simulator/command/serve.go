@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/api"
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // servers are open from the first moment: a port that is taken is an error at once,

@@ -19,9 +19,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot/anonymize"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 )
 
 func newSnapshot() *cobra.Command {

@@ -14,13 +14,13 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/snapshot/capture"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/side"
 )
 
 // Exit statuses of what-ifs.

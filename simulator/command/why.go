@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/simulator/page"
-	"wasmkwokwizardry.io/regex-scheduling/whatif/why"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
 )
 
 func newWhy(plugins frameworkruntime.Registry) *cobra.Command {

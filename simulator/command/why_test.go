@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/whatif/why"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
 )
 
 // pendingCluster has a node with a taint, one without, and a pod for each reason to be pending.

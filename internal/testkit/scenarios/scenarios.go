@@ -23,7 +23,7 @@ import (
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // Scenario is a file. What the change is made of is done in the order of its fields.

@@ -1,0 +1,224 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+)
+
+// contract compares a handler with openapi.yaml.
+type contract struct {
+	routes routers.Router
+	open   map[string]bool // "GET /path 200": described, not yet seen
+}
+
+func newContract(t *testing.T) *contract {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := &contract{open: map[string]bool{}}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				c.open[method+" "+path+" "+status] = true
+			}
+		}
+	}
+	doc.Servers = nil // any host
+	if c.routes, err = gorillamux.NewRouter(doc); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// call is a request, and the status that it should earn.
+type call struct {
+	name   string
+	method string
+	path   string
+	body   string
+	status int
+	change func(*http.Request)
+}
+
+func (c call) request(ctx context.Context) *http.Request {
+	r := httptest.NewRequestWithContext(ctx, c.method, "http://localhost:3000"+c.path, strings.NewReader(c.body))
+	r.Header.Set("Content-Type", "application/json")
+	if c.change != nil {
+		c.change(r)
+	}
+	return r
+}
+
+// do makes a call and checks that the answer is as described.
+func (c *contract) do(t *testing.T, handler http.Handler, call call) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, call.request(t.Context()))
+	if w.Code != call.status {
+		t.Fatalf("got %d %s, want %d", w.Code, w.Body, call.status)
+	}
+	body := w.Body.Bytes()
+	c.check(t, call, w, body)
+	return body
+}
+
+func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, body []byte) {
+	t.Helper()
+	r := call.request(t.Context())
+	r.Host = "localhost:3000" // the description knows no other
+	route, params, err := c.routes.FindRoute(r)
+	if err != nil {
+		t.Fatalf("%s %s is not described: %v", call.method, call.path, err)
+	}
+	delete(c.open, fmt.Sprintf("%s %s %d", call.method, route.Path, call.status))
+	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route}
+	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: w.Code, Header: w.Header(), Body: io.NopCloser(bytes.NewReader(body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+	})
+	if err != nil {
+		t.Errorf("%s %s: %v", call.method, call.path, err)
+	}
+}
+
+func oversized(r *http.Request) { r.ContentLength = 1 << 40 }
+
+func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://other.example") }
+
+const base = "/api/v1/"
+
+// compressed is a text as gzip makes it.
+func compressed(text string) string {
+	var file bytes.Buffer
+	to := gzip.NewWriter(&file)
+	_, _ = io.WriteString(to, text) // into memory
+	_ = to.Close()
+	return file.String()
+}
+
+// nodeAndPod is an import.
+const nodeAndPod = `{"nodes":[{"metadata":{"name":"kubecon-1"}}],"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}]}`
+
+var calls = []call{
+	{"the current configuration", "GET", base + "schedulerconfiguration", "", 200, nil},
+	{"the same in YAML", "GET", base + "schedulerconfiguration", "", 200, func(r *http.Request) { r.Header.Set("Accept", "application/yaml") }},
+	{"another configuration, in YAML", "POST", base + "schedulerconfiguration", "profiles:\n- schedulerName: default-scheduler\n", 202, nil},
+	{"a configuration with an unknown plugin", "POST", base + "schedulerconfiguration", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
+	{"a configuration that is empty", "POST", base + "schedulerconfiguration", "", 500, nil},
+	{"a huge configuration", "POST", base + "schedulerconfiguration", "", 413, oversized},
+	{"a comparison of no pod", "POST", base + "compare?pods=pending", "profiles:\n- schedulerName: default-scheduler\n", 400, nil},
+	{"a comparison with a configuration that is no good", "POST", base + "compare", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
+	{"a comparison of no known kind", "POST", base + "compare?pods=some", "{}", 400, nil},
+	{"a comparison with a huge configuration", "POST", base + "compare", "", 413, oversized},
+	{"an import", "POST", base + "import", nodeAndPod, 200, nil},
+	{"a comparison", "POST", base + "compare", "profiles:\n- schedulerName: default-scheduler\n", 200, nil},
+	{"an import of objects only", "POST", base + "import?objectsOnly", nodeAndPod, 200, nil},
+	{"what this is a copy of", "GET", base + "status", "", 200, nil},
+	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
+	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
+	{"a huge import", "POST", base + "import", "", 413, oversized},
+	{"a compressed import", "POST", base + "import", compressed(nodeAndPod), 200, nil},
+	{"an import that is huge inside", "POST", base + "import", compressed(strings.Repeat(" ", snapshot.MaxSent+1)), 413, nil},
+	{"an import that was cut", "POST", base + "import", compressed(nodeAndPod)[:40], 400, nil},
+	{"an import that would be huge", "POST", base + "import", `{"pods":[` + strings.Repeat("{},", 1<<20) + `{}]}`, 413, nil},
+	{"an export", "GET", base + "export", "", 200, nil},
+	{"a pattern that matches", "POST", base + "regex/preview", `{"pattern":"kubecon-.*"}`, 200, nil},
+	{"a pattern of Python's", "POST", base + "regex/preview", `{"pattern":"n{,3}"}`, 200, nil},
+	{"a pattern that is wrong", "POST", base + "regex/preview", `{"pattern":"("}`, 200, nil},
+	{"a pattern and what to exclude", "POST", base + "regex/preview", `{"pattern":"kubecon-.*","exclude":"-2$"}`, 200, nil},
+	{"what to exclude alone", "POST", base + "regex/preview", `{"pattern":null,"exclude":"n{,3}"}`, 200, nil},
+	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
+	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},
+	{"a huge pattern", "POST", base + "regex/preview", "", 413, oversized},
+	{"no such pod", "GET", base + "pods/default/nobody/attempts", "", 404, nil},
+	{"the description", "GET", base + "openapi.yaml", "", 200, nil},
+	{"the end", "POST", base + "stop", "", 202, nil},
+	{"a reset", "PUT", base + "reset", "", 202, nil},
+}
+
+// TestTheServerIsAsDescribed sees every path, method and status of openapi.yaml,
+// and none that is not in it.
+func TestTheServerIsAsDescribed(t *testing.T) {
+	c := newContract(t)
+	stopped := false
+	handler := Protect(Handler(sim, func() { stopped = true }))
+	for _, call := range calls {
+		t.Run(call.name, func(t *testing.T) { c.do(t, handler, call) })
+	}
+	if !stopped {
+		t.Error("POST stop did not stop")
+	}
+	t.Run("attempts", func(t *testing.T) { testAttempts(t, c, handler) })
+	for route := range c.open {
+		method, rest, _ := strings.Cut(route, " ")
+		path, status, _ := strings.Cut(rest, " ")
+		if status == "403" {
+			path = strings.NewReplacer("{namespace}", "default", "{name}", "p").Replace(path)
+			c.do(t, handler, call{"", method, path, "", 403, foreignOrigin})
+		}
+	}
+	t.Run("a cluster that is gone", func(t *testing.T) { testFailures(t, c) })
+	for route := range c.open {
+		t.Errorf("openapi.yaml has %s, which no test has seen", route)
+	}
+}
+
+func testAttempts(t *testing.T, c *contract, handler http.Handler) {
+	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
+	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
+		if attempts := sim.Recorder().Attempts("default", "p"); len(attempts) > 0 && attempts[0].Result == "Scheduled" {
+			return nil
+		}
+		return unscheduled(ctx)
+	})
+	body := c.do(t, handler, call{"", "GET", base + "pods/default/p/attempts", "", 200, nil})
+	for _, want := range []string{`"result":"Scheduled"`, `"node":"kubecon-1"`, `"verdict":"Passed"`, `"name":"RegexScheduling"`} {
+		if !bytes.Contains(body, []byte(want)) {
+			t.Errorf("%s is not in %s", want, body)
+		}
+	}
+}
+
+// unscheduled says all that is known of why pod p is not on node kubecon-1.
+func unscheduled(ctx context.Context) error {
+	pod, podErr := sim.Client().CoreV1().Pods("default").Get(ctx, "p", metav1.GetOptions{})
+	node, nodeErr := sim.Client().CoreV1().Nodes().Get(ctx, "kubecon-1", metav1.GetOptions{})
+	return fmt.Errorf("attempts %+v\npod on node %q, %+v (%v)\nnode %+v (%v)",
+		sim.Recorder().Attempts("default", "p"), pod.Spec.NodeName, pod.Status, podErr, node.Status, nodeErr)
+}
+
+// testFailures sees the statuses of a simulator whose cluster has ended.
+func testFailures(t *testing.T, c *contract) {
+	gone, err := simulator.Start(t.Context(), simulator.Config{Variant: "native"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gone.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	handler := Handler(gone, nil)
+	c.do(t, handler, call{"", "GET", base + "export", "", 500, nil})
+	c.do(t, handler, call{"", "PUT", base + "reset", "", 500, nil})
+}

@@ -1,0 +1,126 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+)
+
+const wasmProfile = `profiles:
+- plugins: {multiPoint: {enabled: [{name: Wasm}]}}
+  pluginConfig: [{name: Wasm, args: {guestURL: "%"}}]
+`
+
+// closedPort is an address that nobody listens on: a port that was free a moment ago may
+// be another program's by now.
+const closedPort = "127.0.0.1:1"
+
+func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
+	use(t, "native")
+	before := sim.SchedulerConfig()
+	for _, test := range []struct{ name, config, want string }{
+		{"invalid YAML", "profiles: [", "yaml: line 1"},
+		{"nothing", "", "the configuration is empty"},
+		{"only a comment", "# kind: KubeSchedulerConfiguration\n", "the configuration is empty"},
+		{"no field", "{}", "the configuration is empty"},
+		{"another kind", "apiVersion: v1\nkind: Pod\n", "Pod"},
+		{"unknown field", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofile: []\n", `profile: unknown field: do you mean "profiles"?`},
+		{"two unknown fields", "profile: []\nextender: []\n", `; extender: unknown field`},
+		{"unknown plugin", "profiles:\n- plugins: {multiPoint: {enabled: [{name: Nope}]}}\n", "plugin Nope"},
+		{"unreachable guest", strings.ReplaceAll(wasmProfile, "%", "http://"+closedPort+"/guest.wasm"), "connection refused"},
+		{"no such guest", strings.ReplaceAll(wasmProfile, "%", "http://static-webserver/nope.wasm"), "404"},
+		{"two profiles of one name", "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := sim.ApplySchedulerConfig(t.Context(), []byte(test.config))
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one line with %q", err, test.want)
+			}
+			if !bytes.Equal(sim.SchedulerConfig(), before) {
+				t.Errorf("the configuration is now %s", sim.SchedulerConfig())
+			}
+		})
+	}
+	addNodes(t, "kubecon-1", "other")
+	addPod(t, "p", "kubecon-")
+	if a := attempt(t, "p", recorder.Scheduled); a.Node != "kubecon-1" {
+		t.Errorf("the scheduler chose %s", a.Node)
+	}
+}
+
+func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {
+	use(t, "none")
+	addNodes(t, "other")
+	addPod(t, "p", "kubecon-")
+	attempt(t, "p", recorder.Scheduled) // the annotation means nothing now
+	if err := sim.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(sim.Recorder().Attempts("default", "p")) > 0 || !bytes.Equal(sim.SchedulerConfig(), sim.baseline.config) {
+		t.Error("not everything was reset")
+	}
+	addNodes(t, "other")
+	addPod(t, "p", "kubecon-")
+	attempt(t, "p", recorder.Unschedulable)
+}
+
+func TestAnApplyThatIsGivenUpChangesNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := sim.SchedulerConfig()
+	if err := sim.ApplySchedulerConfig(ctx, []byte("profiles: [{schedulerName: a}]\n")); err == nil {
+		t.Error("got no error")
+	}
+	if !bytes.Equal(sim.SchedulerConfig(), before) {
+		t.Error("the configuration was changed")
+	}
+}
+
+// TestRestartsLeakNothing restarts through every kind of variant, and each time tries a bad
+// configuration, too.
+func TestRestartsLeakNothing(t *testing.T) {
+	t.Cleanup(reset(t))
+	const restarts = 12
+	variants := []string{"native", "none", "v2"}
+	restart := func(i int) {
+		config, _ := SchedulerConfig(variants[i%len(variants)])
+		if err := sim.ApplySchedulerConfig(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.ApplySchedulerConfig(t.Context(), []byte("profiles: [{schedulerName: a}, {schedulerName: a}]")); err == nil {
+			t.Fatal("a bad configuration was applied")
+		}
+	}
+	for i := range 2 * len(variants) { // what is made once, is made now
+		restart(i)
+	}
+	began := measure()
+	for i := range restarts {
+		restart(i)
+	}
+	var now usage
+	eventuallyQuiet := func() bool {
+		now = measure()
+		return now.goroutines <= began.goroutines+10
+	}
+	eventually(t, "the goroutines of the old schedulers end", func() bool {
+		sim.changes.send() // look again
+		return eventuallyQuiet()
+	})
+	t.Logf("before %+v, after %+v", began, now)
+	if grown := now.heap - began.heap; grown > 8<<20+restarts*(10<<10) {
+		t.Errorf("the heap has grown by %d bytes in %d restarts", grown, restarts)
+	}
+}
+
+type usage struct{ goroutines, heap int }
+
+func measure() usage {
+	inUse := heap.InUse()
+	return usage{runtime.NumGoroutine(), inUse}
+}

@@ -1,0 +1,108 @@
+package simulator
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-base/metrics/testutil"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+)
+
+// batching is a configuration with which pods can be signed: with its usual
+// defaults PodTopologySpread signs none.
+const batching = `kind: KubeSchedulerConfiguration
+apiVersion: kubescheduler.config.k8s.io/v1
+profiles:
+- plugins: {multiPoint: {enabled: [{name: RegexScheduling}]}}
+  pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]
+`
+
+// otherScheduler leaves pods of the default scheduler alone.
+const otherScheduler = `kind: KubeSchedulerConfiguration
+apiVersion: kubescheduler.config.k8s.io/v1
+profiles: [{schedulerName: other}]
+`
+
+// TestPodsThatAreAlikeAreBatched: each takes a node, so that the next one gets
+// the next best. The scheduler goes on in its list for half a second only, so a
+// busy machine may need more than one try.
+func TestPodsThatAreAlikeAreBatched(t *testing.T) {
+	use(t, "native")
+	addRoom(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
+	used := metrics.BatchAttemptStats.WithLabelValues("default-scheduler", metrics.BatchAttemptHintUsed)
+	before, err := testutil.GetCounterMetricValue(used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round, hinted := 0, 0
+	eventually(t, "a pod gets the node that it was hinted at", func() bool {
+		round++
+		hinted += placeAlike(t, batching, fmt.Sprintf("round-%d-", round))
+		return hinted > 0
+	})
+	if after, err := testutil.GetCounterMetricValue(used); err != nil || int(after-before) != hinted {
+		t.Errorf("%d attempts say that they were hinted at, and the scheduler counts %v: %v", hinted, after-before, err)
+	}
+}
+
+// TestWithTheUsualDefaultsNoPodIsBatched: PodTopologySpread signs none.
+func TestWithTheUsualDefaultsNoPodIsBatched(t *testing.T) {
+	use(t, "native")
+	addRoom(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
+	config, err := SchedulerConfig("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hinted := placeAlike(t, string(config), "usual-"); hinted > 0 {
+		t.Errorf("%d were; the documents say that none is", hinted)
+	}
+}
+
+// placeAlike puts three pods before a scheduler at once, each as large as a node,
+// takes them away again, and returns how many were hinted at their node.
+func placeAlike(t *testing.T, config, prefix string) (hinted int) {
+	t.Helper()
+	apply(t, otherScheduler)
+	names := []string{prefix + "a", prefix + "b", prefix + "c"}
+	for _, name := range names {
+		addPodOf(t, name, "kubecon-[123]", "", "1")
+	}
+	apply(t, config)
+	for _, name := range names {
+		if a := attempt(t, name, recorder.Scheduled); a.Hint != nil {
+			hinted++
+			isHintedAt(t, a)
+		} else if a.Evaluated < 3 { // and the one that does not match
+			t.Errorf("no hint, and %d nodes: %+v", a.Evaluated, a)
+		}
+	}
+	for _, name := range names {
+		now := int64(0)
+		if err := sim.Client().CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hinted
+}
+
+// isHintedAt checks an attempt that went on in the list for another pod.
+func isHintedAt(t *testing.T, a recorder.Attempt) {
+	t.Helper()
+	if a.Hint.Node != a.Node || a.Evaluated != 1 || a.Total != 4 || len(a.Scores()) > 0 {
+		t.Errorf("got %+v", a)
+	}
+	of := sim.Recorder().Attempts("default", a.Hint.Pod[len("default/"):])
+	if len(of) == 0 || of[0].Hint != nil || len(of[0].Scores()) < 2 {
+		t.Errorf("the pod %s of the list: got %+v", a.Hint.Pod, of)
+	}
+}
+
+func apply(t *testing.T, config string) {
+	t.Helper()
+	if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,45 @@
+package simulator
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
+)
+
+// An extender of a real cluster's configuration may have the rights to bind there.
+func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
+	use(t, "native")
+	extender := extenders.Start(t, "filter", "prioritize", "preempt")
+	listen()
+	apply(t, extender.Config(""))
+	addNodes(t, "node-1")
+	addPod(t, "bound-here", "")
+	if a := attempt(t, "bound-here", recorder.Scheduled); a.Node != "node-1" || extender.Asked("filter") == 0 {
+		t.Errorf("got %+v", a)
+	}
+	if said := console.String(); !strings.Contains(said, "warning: extender "+extender.URL+": its bindVerb is not called") {
+		t.Errorf("warned %q", said)
+	}
+
+	sim.extenderBind = true
+	t.Cleanup(func() { sim.extenderBind = false })
+	extender = extenders.Start(t, "filter", "prioritize", "preempt", "bind")
+	listen()
+	apply(t, extender.Config(""))
+	addPod(t, "bound-there", "")
+	eventually(t, "the extender is to bind the pod", func() bool { return len(extender.Binds()) > 0 })
+	pod, err := sim.Client().CoreV1().Pods("default").Get(t.Context(), "bound-there", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bind := extender.Binds()[0]; bind.PodUID != pod.UID || bind.Node != "node-1" {
+		t.Errorf("got %+v", bind)
+	}
+	if said := console.String(); strings.Contains(said, "bindVerb") {
+		t.Errorf("warned %q", said)
+	}
+}

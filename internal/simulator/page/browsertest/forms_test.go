@@ -1,0 +1,208 @@
+package browsertest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+// startLongJob starts a job that runs until it is stopped or the test ends.
+func (p *tab) startLongJob() {
+	p.Helper()
+	p.form("node")
+	p.typeIn("#count", "5000")
+	p.typeIn("#pattern", "many-{n}")
+	p.click("#editor .submit")
+	p.waitFor("progress is shown", "document.querySelector('#problems.job progress')?.value > 0")
+	var address string
+	p.do(chromedp.Evaluate("document.querySelector('.job').dataset.aside", &address))
+	p.Cleanup(func() {
+		response, err := http.Post(server.URL()+strings.TrimSuffix(address, "?aside")+"/cancel", "", nil)
+		if err != nil {
+			p.Error(err)
+			return
+		}
+		_ = response.Body.Close()
+	})
+}
+
+func TestJobOfAFormIsNotSubmittedTwiceAndGoesOnAtTheEdge(t *testing.T) {
+	p := open(t, "/")
+	p.startLongJob()
+	p.waitFor("the button is off", "document.querySelector('#editor .submit').disabled")
+	p.do(chromedp.Focus("#text", chromedp.ByQuery))
+	p.press(kb.Enter, true)
+	before := p.value("#problems.job progress")
+	p.waitFor("the first one's progress goes on", "document.querySelector('#problems.job progress')?.value > "+before)
+	if said := p.text("#problems"); strings.Contains(said, "exists") {
+		t.Errorf("the form says %q", said)
+	}
+	p.press(kb.Escape, false)
+	p.closed("#editor")
+	p.says("#jobs", "Creating 5000 × Node")
+	p.do(chromedp.Reload())
+	p.says("#jobs", "Creating 5000 × Node")
+	p.waitFor("it goes on", "document.querySelector('#jobs progress')?.value > 0")
+	p.click("#jobs .job button")
+	p.says("#jobs", "stopped: ")
+	p.click("#jobs [data-dismiss]")
+	p.waitFor("it is gone", "!document.querySelector('#jobs').childElementCount")
+}
+
+func TestJobIsStoppedInItsForm(t *testing.T) {
+	p := open(t, "/")
+	p.startLongJob()
+	p.click("#editor .job button")
+	p.says("#problems", "stopped: ")
+	p.waitFor("the button is on again", "!document.querySelector('#editor .submit').disabled")
+}
+
+func TestEditsAreNotDiscardedWithoutAQuestion(t *testing.T) {
+	p := open(t, "/")
+	const typed = "# mine\n"
+	for _, way := range []struct {
+		name string
+		do   func()
+	}{
+		{"Escape", func() { p.press(kb.Escape, false) }},
+		{"the cross", func() { p.click("#editor .sheet-head [data-close]") }},
+		{"Cancel", func() { p.click("#editor .form-foot [data-close]") }},
+		{"Back", func() { p.do(chromedp.Evaluate("history.back()", nil)) }},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			p.form("node")
+			p.paste("#text", typed)
+			way.do()
+			p.says("#question", "Discard your changes?")
+			p.focused("#confirm-no")
+			p.press(kb.Escape, false)
+			p.closed("#confirm")
+			p.waitFor("the form is as it was", "document.querySelector('#editor').open && document.querySelector('#text').value === "+quote(typed))
+			p.at("/new/node")
+			way.do()
+			p.click("#confirm-yes")
+			p.closed("#editor")
+			p.at("/")
+		})
+	}
+	p.form("node")
+	p.press(kb.Escape, false) // nothing was typed
+	p.closed("#editor")
+}
+
+func TestAReadyMadeConfigurationCanBeUndone(t *testing.T) {
+	p := open(t, "/")
+	p.click("#cog")
+	p.paste("#text", "# mine\n")
+	p.click("#variant-native")
+	native := simulator.Configurations[2]
+	p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(native.YAML())))
+	p.waitFor("its lines are numbered", "document.querySelector('.gutter').childElementCount > 5")
+	p.press("z", true)
+	p.waitFor("what was typed is back", `document.querySelector("#text").value === "# mine\n"`)
+	p.click("#variant-native")
+	p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(native.YAML())))
+	p.press(kb.Escape, false) // nobody has typed that
+	p.closed("#editor")
+}
+
+func TestAFormOnAPageOfItsOwnLeadsOn(t *testing.T) {
+	p := open(t, "/new/pod")
+	p.paste("#text", strings.Replace(p.value("#text"), nameOf(p.value("#text")), "alone", 1))
+	p.click(".submit")
+	p.at("/")
+	p.says("main", "alone")
+	p.says("#notices", "Created pod alone")
+	p.do(chromedp.Navigate(server.URL() + "/new/namespace"))
+	p.click(".submit")
+	p.at("/objects")
+}
+
+func TestAFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
+	own := httptest.NewServer(handler)
+	defer own.Close()
+	p := openAt(t, own.URL)
+	p.form("pod")
+	text := p.value("#text")
+	p.quiet = true // the browser complains, rightly
+	own.CloseClientConnections()
+	own.Listener.Close()
+	p.click("#editor .submit")
+	p.says("#problems", "The simulator does not respond")
+	if p.value("#text") != text {
+		t.Error("the text is gone")
+	}
+	p.waitFor("it can be sent again", "!document.querySelector('#editor .submit').disabled")
+	p.press(kb.Escape, false)
+	p.closed("#editor")
+	p.click("#cog")
+	p.says("#notices", "The simulator does not respond")
+}
+
+func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	p.form("pod")
+	p.typeIn("#regex", "kubecon-.*")
+	p.says("#preview", "No plugin of the scheduler “default-scheduler” reads a regex")
+	p.discard()
+
+	p.configure(head + plugins + guestV2 + "        guestConfig: '{\"annotation\": \"example.com/nodes\"}'\n")
+	p.form("pod")
+	p.says("#regex-field label", "example.com/nodes")
+	p.typeIn("#regex", "cncf-.*")
+	p.says("#preview", "Matches none of 1 node")
+	p.waitFor("that annotation is in the YAML", `document.querySelector("#text").value.includes("example.com/nodes: 'cncf-.*'")`)
+	p.paste("#text", strings.Replace(p.value("#text"), "example.com/nodes", "scheduler.wasmkwokwizardry.io/regex", 1))
+	p.says("#preview", "The scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex")
+	p.paste("#text", strings.Replace(p.value("#text"), "spec:\n", "spec:\n  schedulerName: another\n", 1))
+	p.says("#preview", "No plugin of the scheduler “another”")
+}
+
+func TestThePreviewSkipsExcludedNodes(t *testing.T) {
+	const exclude = "    scheduler.wasmkwokwizardry.io/regex-exclude: "
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createNode("kubecon-1")
+	p.createNode("kubecon-2")
+	p.form("pod")
+	p.typeIn("#regex", "kubecon-.*")
+	p.says("#preview", "Matches 2 of 2 nodes")
+	p.paste("#text", strings.Replace(p.value("#text"), "  annotations:\n", "  annotations:\n"+exclude+"'-2$'\n", 1))
+	p.says("#preview", "Matches 1 of 2 nodes after exclusion")
+	p.typeIn("#regex", "")
+	p.says("#preview", "Matches 1 of 2 nodes after exclusion")
+	p.paste("#text", strings.Replace(p.value("#text"), "'-2$'", "'('", 1))
+	p.says("#preview", "annotation scheduler.wasmkwokwizardry.io/regex-exclude: missing closing )")
+	p.paste("#text", strings.Replace(p.value("#text"), "'('", "'.'", 1))
+	p.says("#preview", "Matches none of 2 nodes now after exclusion: the pod would stay pending")
+}
+
+// TestThePreviewReadsAnyYAML reads and writes what a regular expression over lines would not.
+func TestThePreviewReadsAnyYAML(t *testing.T) {
+	p := open(t, "/")
+	p.configure(head + plugins + guestV2)
+	p.createNode("kubecon-1")
+	p.form("pod")
+	const key = "scheduler.wasmkwokwizardry.io/regex: "
+	for _, written := range []string{
+		"metadata:\n  name: a\n  annotations:\n    " + key + "'kubecon-.*' # any of them\n",
+		"metadata:\n  name: a\n  annotations:\n    " + key + ">-\n      kubecon-.*\n",
+		"metadata: {name: a, annotations: {" + key + "\"kubecon-.*\"}}\n",
+	} {
+		p.paste("#text", "apiVersion: v1\nkind: Pod\n"+written+"spec:\n  containers:\n  - name: web\n    image: web\n")
+		p.waitFor("the field has the regex of "+written, "document.querySelector('#regex').value === 'kubecon-.*'")
+		p.says("#preview", "Matches 1 of 1 node")
+		p.typeIn("#regex", "kubecon-[0-9]")
+		p.waitFor("it is in the YAML", `document.querySelector("#text").value.includes("`+key+`'kubecon-[0-9]'")`)
+		p.says("#preview", "Matches 1 of 1 node")
+	}
+	p.submit()
+	p.waitFor("the pod is on the node", "document.getElementById('on-default-a')")
+}

@@ -1,0 +1,250 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
+)
+
+// jobs are long work that people start: the running jobs, and the last ones that have ended. A
+// job goes on without its browser.
+type jobs struct {
+	ctx context.Context
+
+	mu   sync.Mutex
+	last int
+	all  []*job // the newest first
+}
+
+// The numbers of ended jobs that are kept. A comparison needs much memory: all verdicts on the
+// pods that differ. Failed comparisons have a limit of their own.
+const (
+	keptJobs        = 16
+	keptComparisons = 3
+)
+
+type job struct {
+	ID          int
+	Title       string
+	Drains      string        // the node that it drains, if it does
+	*comparison               // nil for any other work
+	Fitting     *fit.Fitting  // the result of a fit, set before the job has ended
+	Removal     *drain.Report // that of a drain or a shrink of a copy, likewise
+
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	Outcome outcome // set before ended is closed
+
+	mu    sync.Mutex
+	state progress
+}
+
+// progress of a job. Of is 0 if it is not known; Phases are its current steps.
+type progress struct {
+	Done, Of int
+	Phases   []string
+}
+
+type outcome struct {
+	Notice   string // what was done, in a line
+	Problems problems
+	Remarks  []snapshot.Notice // on what was done
+	Link     string            // the page of the result, if there is one
+}
+
+// problems are an error that a form shows beside its text.
+type problems []edited.Problem
+
+func (p problems) Error() string { return p[0].Message }
+
+// problemsOf are the problems of an error.
+func problemsOf(err error) problems {
+	var all problems
+	if err != nil && !errors.As(err, &all) {
+		all = problems{{Message: err.Error()}}
+	}
+	return all
+}
+
+// work does a job. It ends early if its context does.
+type work func(context.Context, *job) (outcome, error)
+
+func (j *jobs) start(title string, work work) *job { return j.add(&job{Title: title}, work) }
+
+// add starts a job. The error of one that was stopped is "stopped", unless the work
+// returns problems of its own.
+func (j *jobs) add(one *job, work work) *job {
+	ctx, cancel := context.WithCancel(j.ctx)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last++
+	one.ID, one.cancel, one.ended = j.last, cancel, make(chan struct{})
+	j.all = slices.Insert(j.all, 0, one)
+	go func() {
+		defer cancel()
+		defer close(one.ended)
+		var err error
+		one.Outcome, err = work(ctx, one)
+		var own problems
+		if ctx.Err() != nil && err != nil && !errors.As(err, &own) {
+			err = errors.New("stopped")
+		}
+		one.Outcome.Problems = problemsOf(err)
+	}()
+	return one
+}
+
+// list returns the jobs, the newest first, and forgets old ones that have ended.
+func (j *jobs) list() (all []*job) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	left := map[string]int{"": keptJobs, "comparison": keptComparisons, "failed comparison": keptComparisons}
+	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
+		if !one.Ended() {
+			return false
+		}
+		left[one.sort()]--
+		return left[one.sort()] < 0
+	})
+	return slices.Clone(j.all)
+}
+
+// stopOthers stops all jobs but one, and comparisons, which work on copies of the cluster. It
+// waits until they have ended.
+func (j *jobs) stopOthers(own *job) {
+	for _, one := range j.list() {
+		if one != own && one.comparison == nil {
+			one.cancel()
+			<-one.ended
+		}
+	}
+}
+
+// sort is the kind of job that has a limit of its own.
+func (j *job) sort() string {
+	switch {
+	case j.comparison == nil:
+		return ""
+	case j.Result == nil:
+		return "failed comparison"
+	}
+	return "comparison"
+}
+
+// get returns nil if the job is not kept.
+func (j *jobs) get(id string) *job {
+	for _, one := range j.list() {
+		if strconv.Itoa(one.ID) == id {
+			return one
+		}
+	}
+	return nil
+}
+
+func (j *jobs) comparisons() []*job {
+	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.comparison == nil })
+}
+
+// comparison returns nil if the job is no comparison, too.
+func (j *jobs) comparison(id string) *job {
+	one := j.get(id)
+	if one != nil && one.comparison != nil {
+		return one
+	}
+	return nil
+}
+
+// Ended reports whether the job has ended.
+func (j *job) Ended() bool {
+	select {
+	case <-j.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (j *job) progress(done, of int) { j.report(progress{Done: done, Of: of}) }
+
+func (j *job) report(now progress) { j.update(func(at *progress) { *at = now }) }
+
+func (j *job) update(change func(*progress)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change(&j.state)
+}
+
+// Progress is that of the job now.
+func (j *job) Progress() progress {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state
+}
+
+// soon is how long a request waits for its job, so that most responses have the outcome and
+// no progress.
+const soon = 400 * time.Millisecond
+
+func (p *page) job(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
+	if one == nil {
+		return problems{{Message: "this job is no longer kept"}}
+	}
+	return p.await(w, r, one)
+}
+
+func (p *page) cancelJob(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
+	if one != nil {
+		one.cancel() // its progress then shows the outcome
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// await sends the outcome of a job if it ends soon, and else its progress, which asks again
+// by itself. The query "aside" is for the edge of the page, where jobs are whose form is closed.
+func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
+	aside := r.URL.Query().Has("aside")
+	select {
+	case <-one.ended:
+	case <-time.After(soon):
+		if aside {
+			return fragment(w, r, "aside", one)
+		}
+		return fragment(w, r, "job", one)
+	case <-r.Context().Done():
+		return nil
+	}
+	switch end := one.Outcome; {
+	case aside && len(end.Problems) == 0 && len(end.Remarks) == 0 && end.Link == "" && one.Drains == "":
+		notify(w, end.Notice, true)
+		return nil
+	case aside:
+		return fragment(w, r, "aside-ended", one)
+	case len(end.Problems) > 0:
+		return end.Problems
+	case end.Link != "":
+		w.Header().Set("HX-Redirect", end.Link)
+		return nil
+	case len(end.Remarks) > 0:
+		return fragment(w, r, "job-remarks", end)
+	default:
+		return done(w, r, end.Notice)
+	}
+}
+
+// done closes a form and shows a notice.
+func done(w http.ResponseWriter, r *http.Request, notice string) error {
+	notify(w, notice, true)
+	return fragment(w, r, "problems", problems(nil))
+}

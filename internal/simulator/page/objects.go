@@ -1,0 +1,175 @@
+package page
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+)
+
+// shelf is a kind and its objects.
+type shelf struct {
+	kind
+	Objects []unstructured.Unstructured
+}
+
+func (p *page) objects(w http.ResponseWriter, r *http.Request) error {
+	var shelves []shelf
+	for _, k := range kinds {
+		if k.onOverview() {
+			continue
+		}
+		list, err := p.client.Resource(k.resource()).List(r.Context(), metav1.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			return err
+		}
+		shelves = append(shelves, shelf{k, list.Items})
+	}
+	return p.show(w, r, "objects", "Other objects", "objects", shelves)
+}
+
+// BuiltIn is true of what comes with every cluster.
+func (s shelf) BuiltIn(name string) bool {
+	return slices.Contains([]string{"default", "kubernetes", "extension-apiserver-authentication"}, name) ||
+		strings.HasPrefix(name, "kube-") || strings.HasPrefix(name, "system-")
+}
+
+// object names an object of a kind, for its buttons.
+type object struct {
+	kind
+	Namespace, Name string
+}
+
+func objectOf(key, namespace, name string) object {
+	k, _ := kindOf(key)
+	return object{k, namespace, name}
+}
+
+// named is the resource of a kind in the namespace of a query, and the name there.
+func (p *page) named(r *http.Request, k kind) (in dynamic.ResourceInterface, name string) {
+	q := r.URL.Query()
+	return p.client.Resource(k.resource()).Namespace(q.Get("namespace")), q.Get("name")
+}
+
+// deleteObject deletes an object and what it owns. Without the policy, the pods of a Job
+// would stay.
+func (p *page) deleteObject(w http.ResponseWriter, r *http.Request, k kind) error {
+	in, name := p.named(r, k)
+	err := in.Delete(r.Context(), name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)})
+	return answer(w, "Deleted "+k.Key()+" "+name, true, err)
+}
+
+func (p *page) scale(w http.ResponseWriter, r *http.Request, k kind) error {
+	by, err := strconv.ParseInt(r.URL.Query().Get("by"), 10, 32)
+	if !k.Scales() || err != nil {
+		return notFound("A " + k.Title + " has no such replicas.")
+	}
+	in, name := p.named(r, k)
+	replicas, err := scaleBy(r.Context(), in, name, by)
+	return answer(w, fmt.Sprintf("%s %s: %s", k.Key(), name, report.Plural(int(replicas), "replica")), true, err)
+}
+
+func scaleBy(ctx context.Context, in dynamic.ResourceInterface, name string, by int64) (replicas int64, err error) {
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		raw, err := in.Get(ctx, name, metav1.GetOptions{}, "scale")
+		if err != nil {
+			return err
+		}
+		replicas, _, _ = unstructured.NestedInt64(raw.Object, "spec", "replicas") // the field is missing if it is 0
+		replicas = max(0, replicas+by)
+		if err := unstructured.SetNestedField(raw.Object, replicas, "spec", "replicas"); err != nil {
+			return err
+		}
+		_, err = in.Update(ctx, raw, metav1.UpdateOptions{FieldManager: author}, "scale")
+		return err
+	})
+	return replicas, err
+}
+
+// kind is a kind of object that the page has a form for. All are at v1. Use says in a line
+// what it is.
+type kind struct{ Group, Title, Use string }
+
+var kinds = []kind{
+	{"", "Node", "a machine that runs pods"},
+	{"", "Pod", "what the scheduler assigns to a node"},
+	{"apps", "Deployment", "replicas of a pod, with rolling updates"},
+	{"apps", "ReplicaSet", "replicas of a pod"},
+	{"apps", "StatefulSet", "ordered replicas, each with volume claims of its own"},
+	{"", "ReplicationController", "replicas of a pod; the predecessor of ReplicaSet"},
+	{"apps", "DaemonSet", "a pod on each node"},
+	{"batch", "Job", "pods that run to completion"},
+	{"batch", "CronJob", "Jobs on a schedule"},
+	{"", "Namespace", "a scope for pods, claims and other objects"},
+	{"scheduling.k8s.io", "PriorityClass", "the priority of pods, for the queue and for preemption"},
+	{"policy", "PodDisruptionBudget", "a limit on evictions, which preemption tries to respect"},
+	{"", "Service", "a selector of pods, which default spreading uses"},
+	{"", "ConfigMap", "configuration data; scheduling does not use it"},
+	{"", "PersistentVolume", "storage, for all or for some nodes"},
+	{"", "PersistentVolumeClaim", "a pod's request for storage"},
+	{"storage.k8s.io", "StorageClass", "how and when claims get volumes"},
+}
+
+// Key names the kind in addresses and is the stem of its manifest's file name.
+func (k kind) Key() string { return strings.ToLower(k.Title) }
+
+// Plural is the heading of a list.
+func (k kind) Plural() string {
+	if strings.HasSuffix(k.Title, "s") {
+		return k.Title + "es"
+	}
+	return k.Title + "s"
+}
+
+// Scales is true of workloads with replicas.
+func (k kind) Scales() bool {
+	return slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}, k.Title)
+}
+
+// onOverview is true of the kinds that are not among the other objects.
+func (k kind) onOverview() bool { return k.Title == "Node" || k.Title == "Pod" }
+
+func (k kind) resource() schema.GroupVersionResource {
+	resource, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: k.Group, Version: "v1", Kind: k.Title})
+	return resource
+}
+
+func kindOf(key string) (kind, bool) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Key() == key })
+	if i < 0 {
+		return kind{}, false
+	}
+	return kinds[i], true
+}
+
+func ofKind(serve func(http.ResponseWriter, *http.Request, kind) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		k, ok := kindOf(r.PathValue("kind"))
+		if !ok {
+			return notFound("There is no form for this kind of object.")
+		}
+		return serve(w, r, k)
+	}
+}
+
+//go:embed manifests/*.yaml
+var manifests embed.FS
+
+func (k kind) manifest() (string, error) {
+	text, err := manifests.ReadFile("manifests/" + k.Key() + ".yaml")
+	return strings.ReplaceAll(string(text), "{{.Suffix}}", rand.String(5)), err
+}

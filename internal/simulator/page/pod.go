@@ -1,0 +1,129 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// matching is which of the current nodes a pod's regexes match.
+type matching struct {
+	Pattern, Exclude *string // nil where there is none
+	Nodes, Of        int
+	Problem          string // why a pattern is invalid
+	Ignored          string // why the scheduler does not read them
+}
+
+// match is nil for a pod without a regex.
+func (c *cluster) match(pod *v1.Pod) *matching {
+	keys, excluding := c.sim.Annotations(schedulerOf(pod))
+	m := &matching{Pattern: annotation(pod, keys...), Exclude: annotation(pod, excluding...)}
+	if m.Pattern == nil && m.Exclude == nil {
+		m.Pattern, m.Exclude = annotation(pod, regex.Annotation), annotation(pod, regex.ExcludeAnnotation)
+		switch {
+		case m.Pattern != nil:
+			m.Ignored = whyIgnored(schedulerOf(pod), regex.Annotation, keys)
+		case m.Exclude != nil:
+			m.Ignored = whyIgnored(schedulerOf(pod), regex.ExcludeAnnotation, excluding)
+		default:
+			return nil
+		}
+		return m
+	}
+	selector, err := c.compiled.Select(m.Pattern, m.Exclude)
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) {
+		m.Problem = wrong.Problem // the page shows the pattern beside it
+		if wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil {
+			m.Problem = "the nodes to exclude: " + wrong.Problem
+		}
+		return m
+	}
+	nodes := c.now().nodes
+	m.Of = len(nodes)
+	for _, n := range nodes {
+		if selector == nil || selector.Match(n.Name) {
+			m.Nodes++
+		}
+	}
+	return m
+}
+
+func whyIgnored(scheduler, key string, reads []string) string {
+	if len(reads) == 0 {
+		return fmt.Sprintf("no plugin of the scheduler “%s” reads a regex", scheduler)
+	}
+	return fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
+}
+
+// pod shows the state of a pod and its attempts. Of a deleted pod it shows what the recorder
+// still has.
+func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	attempts := p.sim.Recorder().Attempts(namespace, name)
+	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
+	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
+	switch {
+	case err == nil:
+		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, &policies{read: p.sim.Annotations})}
+		data["Matching"] = p.cluster.match(pod)
+		return p.show(w, r, "pod", name, "pods", data)
+	case !apierrors.IsNotFound(err):
+		return err
+	}
+	preempted, ok := p.sim.Recorder().Preempted(namespace, name)
+	if ok {
+		data["Preempted"] = preempted
+	} else if len(attempts) == 0 {
+		return notFound("Pod " + namespace + "/" + name + " does not exist.")
+	}
+	return p.show(w, r, "pod-deleted", name, "pods", data)
+}
+
+func attemptViews(attempts []recorder.Attempt) []attemptView {
+	views := make([]attemptView, len(attempts))
+	for i := range attempts {
+		views[i] = attemptView{Attempt: &attempts[i], Newest: i == 0}
+		if i == 0 {
+			views[i].fill(url.Values{})
+		}
+	}
+	return views
+}
+
+func (p *page) attempt(w http.ResponseWriter, r *http.Request) error {
+	id, _ := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	attempt, ok := p.sim.Recorder().Attempt(r.PathValue("namespace"), r.PathValue("name"), id)
+	if !ok {
+		return notFound("This attempt is no longer recorded: newer attempts have replaced it.")
+	}
+	view := attemptView{Attempt: &attempt}
+	view.fill(r.URL.Query())
+	return p.show(w, r, "attempt-body", r.PathValue("name"), "pods", view)
+}
+
+// postFilter is the outcome of PostFilter. It reports preemption only if a node was
+// nominated, whatever the plugins returned.
+func postFilter(a *recorder.Attempt) string {
+	switch p := a.Preemption; {
+	case p != nil && a.PodGroup != nil:
+		return fmt.Sprintf("preempts %s for the PodGroup:", report.Plural(len(p.Victims), "pod"))
+	case p != nil && len(p.Victims) == 0:
+		return "nominates node " + p.Node + "; no preempted pod is known"
+	case p != nil:
+		return fmt.Sprintf("nominates node %s and preempts %s:", p.Node, report.Plural(len(p.Victims), "pod"))
+	case a.PostFilter.Reason != "":
+		return a.PostFilter.Reason
+	}
+	return "no node nominated, no pod preempted"
+}

@@ -1,0 +1,78 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "scheduler", "Scheduler configuration", "", map[string]any{
+		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": simulator.Configurations, "Compare": false,
+	})
+}
+
+// compareForm edits configuration B: that of the comparison in the query "from", or else the current one.
+func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
+	text := string(p.sim.SchedulerConfig())
+	from := p.jobs.comparison(r.URL.Query().Get("from"))
+	if from != nil {
+		text = from.Edited
+	}
+	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
+		"Text": text, "ReadyMade": simulator.Configurations, "Compare": true,
+	})
+}
+
+func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
+	text := r.FormValue("text")
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		return notApplied(text, err)
+	}
+	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) (outcome, error) {
+		began := time.Now()
+		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
+			return outcome{}, notApplied(text, err)
+		}
+		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}, nil
+	}))
+}
+
+// notApplied ends on the good news.
+func notApplied(text string, err error) problems {
+	return append(edited.ConfigProblems(text, err), edited.Problem{Line: -1, Message: "The scheduler keeps the current configuration."})
+}
+
+// configTitle names a configuration: as the ready-made one that it is, or else by its guests
+// and extenders.
+func configTitle(config []byte) string {
+	for _, c := range simulator.Configurations {
+		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
+			return c.Title
+		}
+	}
+	var parts []string
+	read, err := scheduler.Read(config)
+	if err == nil {
+		for _, profile := range read.Profiles {
+			for _, plugin := range profile.PluginConfig {
+				guest, _, ok := plugin.Guest()
+				if ok {
+					parts = append(parts, path.Base(guest))
+				}
+			}
+		}
+		for _, e := range read.Extenders {
+			parts = append(parts, e.URLPrefix)
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "own configuration")
+}

@@ -1,0 +1,24 @@
+package page
+
+import (
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+func TestAConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
+	for config, want := range map[string]string{
+		"profiles:\n- pluginConfig:\n  - name: X\n    args:\n      guestURL: http://a/b.wasm\n": "b.wasm",
+		"extenders:\n- urlPrefix: http://extender:8000/\n":                                      "http://extender:8000/",
+		"kind: x\n": "own configuration",
+	} {
+		if got := configTitle([]byte(config)); got != want {
+			t.Errorf("%q has the title %q, want %q", config, got, want)
+		}
+	}
+	for _, c := range simulator.Configurations {
+		if got := configTitle(c.YAML()); got != c.Title {
+			t.Errorf("%s has the title %q, want %q", c.Variant, got, c.Title)
+		}
+	}
+}

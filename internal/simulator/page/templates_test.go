@@ -1,0 +1,115 @@
+package page
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+)
+
+// The Content-Security-Policy forbids these, so they would silently fail.
+func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
+	inline := regexp.MustCompile(`(?i)<style|\sstyle=|<script>|\son[a-z]+=|javascript:|hx-on`)
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		if name == "templates/why.html" { // a file of its own, which no server sends
+			continue
+		}
+		raw, err := templateFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := inline.Find(raw); found != nil {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}
+
+// The keyboard reaches a scrolling region only with a tabindex.
+func TestScrollingRegionsHaveTheKeyboardFocus(t *testing.T) {
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, name := range names {
+		raw, err := templateFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(raw)
+	}
+	var compared strings.Builder
+	if err := report.Page(&compared, &compare.Result{Runs: []compare.Tally{{Seed: 1}}}, "", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	texts["the report of a comparison"] = compared.String()
+	found := 0
+	for name, text := range texts {
+		for _, tag := range regexp.MustCompile(`<[^>]*class="scroll"[^>]*>`).FindAllString(text, -1) {
+			if found++; !regexp.MustCompile(`tabindex="0" role="region" aria-label="\w+`).MatchString(tag) {
+				t.Errorf("%s: %s", name, tag)
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d were found", found)
+	}
+}
+
+func TestEveryKindHasAManifest(t *testing.T) {
+	for _, k := range kinds {
+		text, err := k.manifest()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var o struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := yaml.Unmarshal([]byte(text), &o); err != nil || o.Kind != k.Title || o.Metadata.Name == "" {
+			t.Errorf("%s: %+v, %v", k.Key(), o, err)
+		}
+	}
+}
+
+func TestEveryManifestIsValid(t *testing.T) {
+	for _, k := range kinds {
+		text, err := k.manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := edited.Read(text); len(problems) > 0 {
+			t.Errorf("%s: %v", k.Key(), problems)
+		}
+	}
+}
+
+func TestTheStartIsShownStepByStep(t *testing.T) {
+	s := NewStarting()
+	s.Say("etcd")
+	s.Say("kube-apiserver <1.36>")
+	for path, want := range map[string]int{"/": 503, "/api/v1/export": 503, "/assets/style.css": 200} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d %v", path, w.Code, w.Header())
+		}
+		if path == "/" && !regexp.MustCompile(`done.*etcd(?s:.*)step.*kube-apiserver &lt;1.36&gt;`).Match(w.Body.Bytes()) {
+			t.Errorf("the page says %s", w.Body)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/kubernetes/pkg/scheduler"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
+)
+
+// usePanics runs a test with a plugin that panics.
+func usePanics(t *testing.T) {
+	t.Helper()
+	sim.plugins = panics.Plugins
+	t.Cleanup(func() { sim.plugins = nil })
+	use(t, "native")
+	apply(t, panics.Config)
+}
+
+func addPanickingPod(t *testing.T, point string) {
+	t.Helper()
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.ToLower(point), Labels: map[string]string{panics.Label: point}}}
+	pod.Spec.Containers = []v1.Container{{Name: "web", Image: "web"}}
+	if _, err := sim.Client().CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hasEvent waits for an event of a pod with a text.
+func hasEvent(t *testing.T, pod, text string) {
+	t.Helper()
+	poll.Succeeds(t, "an event of "+pod+" says "+text, func(ctx context.Context) error {
+		events, err := sim.Client().CoreV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
+		if err != nil {
+			return err
+		}
+		var all []string
+		for i := range events.Items {
+			if all = append(all, events.Items[i].Message); strings.Contains(events.Items[i].Message, text) {
+				return nil
+			}
+		}
+		return fmt.Errorf("there are %q", all)
+	})
+}
+
+func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
+	usePanics(t)
+	addNodes(t, "node-1", "node-2")
+	for _, point := range append(panics.Points, panics.Harmless...) {
+		addPanickingPod(t, point)
+	}
+	for _, point := range panics.Points {
+		a := attempt(t, strings.ToLower(point), recorder.Failed)
+		if !strings.Contains(a.Message, panics.Message(point)) {
+			t.Errorf("%s: got %q", point, a.Message)
+		}
+		hasEvent(t, strings.ToLower(point), panics.Message(point))
+	}
+	hasEvent(t, "postfilter", panics.Message("PostFilter"))
+	attempt(t, "unreserve", recorder.Unschedulable)
+	attempt(t, "signpod", recorder.Scheduled)
+	attempt(t, "postbind", recorder.Scheduled)
+	attempt(t, "queueinghint", recorder.Unschedulable)
+	makeNodes(t, "queueinghint") // for which the hint panics, so that the pod is tried again
+	attempt(t, "queueinghint", recorder.Scheduled)
+
+	addPanickingPod(t, "PreEnqueue")
+	addPod(t, "other", "")
+	attempt(t, "other", recorder.Scheduled)
+	if err := sim.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPluginThatPanicsAsItIsMadeLeavesTheCurrentScheduler(t *testing.T) {
+	usePanics(t)
+	const config = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n"
+	err := sim.ApplySchedulerConfig(t.Context(), []byte(config))
+	if err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
+		t.Error(err)
+	}
+	addNodes(t, "node-1")
+	addPod(t, "goes-on", "")
+	attempt(t, "goes-on", recorder.Scheduled)
+}
+
+// A plugin's own handlers belong to no pod: the informers go on after a panic.
+func TestPluginThatPanicsInAHandlerDoesNotEndTheSimulator(t *testing.T) {
+	called := make(chan string, 10)
+	sim.prepare = func(sched *scheduler.Scheduler) {
+		nodes := sched.Profiles["default-scheduler"].SharedInformerFactory().Core().V1().Nodes().Informer()
+		_, err := nodes.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(node any) {
+			called <- node.(*v1.Node).Name
+			panic("on purpose")
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(func() { sim.prepare = nil })
+	use(t, "native")
+	makeNodes(t, "node-1", "node-2")
+	for range 2 {
+		select {
+		case <-called:
+		case <-sim.Done():
+			t.Fatal(sim.Err())
+		}
+	}
+	addPod(t, "goes-on", "")
+	attempt(t, "goes-on", recorder.Scheduled)
+}

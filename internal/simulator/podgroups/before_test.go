@@ -1,0 +1,16 @@
+//go:build !kubernetes_1_37
+
+package podgroups
+
+import (
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+func TestAnOlderKubernetesSaysWhichOneHasPodGroups(t *testing.T) {
+	err := (&simulator.Config{PodGroups: true}).Check()
+	if want := "--pod-groups: that needs Kubernetes 1.37: make bin/simulator-1.37"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

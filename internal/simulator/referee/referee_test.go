@@ -1,0 +1,270 @@
+// Package referee_test has a live cluster say whether the what-ifs tell the truth: it
+// makes the changes of whatif/testdata/scenarios by the API, and expects what was predicted.
+package referee_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/kubernetes/pkg/scheduler"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
+)
+
+// everyTenth is what is run unless SCENARIOS is "all", which "make test-minors" sets for the first minor, or
+// has a part of the name of those to run.
+const everyTenth = 10
+
+func TestALiveClusterComesToWhatWasPredicted(t *testing.T) {
+	which := os.Getenv("SCENARIOS")
+	all := scenarios.All(t, "../../whatif/testdata/scenarios")
+	for i, s := range all { // by configuration, so that few schedulers are started
+		if which == "" && i%everyTenth != 0 || which != "" && which != "all" && !strings.Contains(s.Name, which) {
+			all[i] = nil
+		}
+	}
+	all = slices.DeleteFunc(all, func(s *scenarios.Scenario) bool { return s == nil })
+	slices.SortStableFunc(all, func(a, b *scenarios.Scenario) int { return strings.Compare(a.Config, b.Config) })
+	r := &referee{}
+	var err error
+	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Variant: "none", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) { r.judge(t, s) })
+	}
+}
+
+type referee struct {
+	*simulator.Simulator
+	scheduler *scheduler.Scheduler // the one that runs
+}
+
+func (r *referee) judge(t *testing.T, s *scenarios.Scenario) {
+	if err := r.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.enter(t, s)
+	s.Change(t, r.AdminConfig())
+	var evictions scenarios.Evictions
+	looks := 0
+	eventually.Succeeds(t, "it comes to what was predicted", func(ctx context.Context) error {
+		gone, err := evictions.Go(ctx, s, r.Client())
+		if err != nil || gone > 0 {
+			return errors.Join(err, fmt.Errorf("%d pods were evicted", gone))
+		}
+		pods, err := r.pods(ctx)
+		if err != nil {
+			return err
+		}
+		if lines := scenarios.Lines(pods, evictions.Kept); !slices.Equal(lines, s.Expect) {
+			looks = 0
+			return fmt.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(s.Expect, "\n"))
+		}
+		if looks++; looks < 2 { // a pod that is just tried is not in the queue
+			return errors.New("it was as predicted when it was looked at first")
+		}
+		return r.atRest(pods)
+	})
+}
+
+func (r *referee) pods(ctx context.Context) ([]*v1.Pod, error) {
+	list, err := r.Client().CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	pods := make([]*v1.Pod, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
+	}
+	return pods, nil
+}
+
+// atRest is an error as long as the scheduler may go on by itself. A pod on which it has an
+// error it tries for ever.
+func (r *referee) atRest(pods []*v1.Pod) error {
+	queue := r.scheduler.SchedulingQueue
+	for _, pod := range slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()) {
+		at := slices.IndexFunc(pods, func(p *v1.Pod) bool { return p.UID == pod.UID })
+		if at < 0 {
+			return fmt.Errorf("pod %s is gone, and in the queue", pod.Name)
+		}
+		if _, c := podutil.GetPodCondition(&pods[at].Status, v1.PodScheduled); c == nil || c.Reason != v1.PodReasonSchedulerError {
+			return fmt.Errorf("pod %s is in the queue", pod.Name)
+		}
+	}
+	return nil
+}
+
+// enter makes the cluster of a scenario, and waits until all is as the file says.
+func (r *referee) enter(t *testing.T, s *scenarios.Scenario) {
+	t.Helper()
+	config, err := simulator.SchedulerConfig(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(config) != string(r.SchedulerConfig()) {
+		if err := r.ApplySchedulerConfig(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Import(t.Context(), s.Cluster(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	in := s.Cluster(t)
+	for i := range in.Pods {
+		if status := in.Pods[i].Status; len(status.Conditions)+len(status.ContainerStatuses) > 0 {
+			r.restore(t, &in.Pods[i])
+		}
+	}
+	eventually.Succeeds(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, s, in) })
+}
+
+// restore gives a pod that runs what only a real kubelet would have in its status.
+func (r *referee) restore(t *testing.T, file *v1.Pod) {
+	t.Helper()
+	client := r.Client().CoreV1().Pods(file.Namespace)
+	eventually.Succeeds(t, "the status of pod "+file.Name, func(ctx context.Context) error {
+		pod, err := client.Get(ctx, file.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := runs(pod); err != nil {
+			return err
+		}
+		for i := range file.Status.Conditions {
+			podutil.UpdatePodCondition(&pod.Status, &file.Status.Conditions[i])
+		}
+		for _, status := range file.Status.ContainerStatuses {
+			at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c v1.ContainerStatus) bool { return c.Name == status.Name })
+			pod.Status.ContainerStatuses[at].Resources, pod.Status.ContainerStatuses[at].AllocatedResources = status.Resources, status.AllocatedResources
+		}
+		_, err = client.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// runs is an error as long as a kubelet has not begun with a pod that has a node.
+func runs(pod *v1.Pod) error {
+	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) && (pod.Status.Phase != v1.PodRunning || pod.Status.PodIP == "") {
+		return fmt.Errorf("pod %s is %s", pod.Name, pod.Status.Phase)
+	}
+	return nil
+}
+
+func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapshot.Snapshot) error {
+	nodes, err := r.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range nodes.Items {
+		if !nodeutil.IsNodeReady(&nodes.Items[i]) {
+			return fmt.Errorf("node %s is not ready", nodes.Items[i].Name)
+		}
+	}
+	pods, err := r.pods(ctx)
+	if err != nil {
+		return err
+	}
+	if len(nodes.Items) != len(in.Nodes) || len(pods) != len(in.Pods) {
+		return fmt.Errorf("%d nodes and %d pods: the file has %d and %d", len(nodes.Items), len(pods), len(in.Nodes), len(in.Pods))
+	}
+	if lines := scenarios.Lines(pods, nil); s.Begin != nil && !slices.Equal(lines, s.Begin) {
+		return fmt.Errorf("it begins with:\n%s", strings.Join(lines, "\n"))
+	}
+	for _, pod := range pods {
+		_, looked := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+		waits := pod.Spec.NodeName == "" && pod.Spec.SchedulerName == v1.DefaultSchedulerName && len(pod.Spec.ResourceClaims) == 0 // which may not be there
+		if looked == nil && waits {
+			return fmt.Errorf("pod %s was not looked at", pod.Name)
+		}
+		if err := cmp.Or(runs(pod), r.reserved(ctx, pod)); err != nil {
+			return err
+		}
+	}
+	budgets, err := r.Client().PolicyV1().PodDisruptionBudgets("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range budgets.Items {
+		if err := counted(&budgets.Items[i], pods); err != nil {
+			return err
+		}
+	}
+	for i := range in.LimitRanges {
+		if err := r.limits(ctx, in.LimitRanges[i].Namespace); err != nil {
+			return err
+		}
+	}
+	return r.atRest(pods)
+}
+
+// limits is an error as long as the API server does not know of a namespace's LimitRange.
+func (r *referee) limits(ctx context.Context, namespace string) error {
+	probe := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c"}}}}
+	made, err := r.Client().CoreV1().Pods(namespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err == nil && len(made.Spec.Containers[0].Resources.Requests) == 0 {
+		err = fmt.Errorf("a pod in %s gets no requests", namespace)
+	}
+	return err
+}
+
+// reserved is an error as long as a pod that runs does not have the claims that it names.
+func (r *referee) reserved(ctx context.Context, pod *v1.Pod) error {
+	for _, of := range pod.Spec.ResourceClaims {
+		if of.ResourceClaimName == nil || pod.Spec.NodeName == "" {
+			continue
+		}
+		claim, err := r.Client().ResourceV1().ResourceClaims(pod.Namespace).Get(ctx, *of.ResourceClaimName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(claim.Status.ReservedFor, func(by resourcev1.ResourceClaimConsumerReference) bool { return by.UID == pod.UID }) {
+			return fmt.Errorf("claim %s is not reserved for pod %s", claim.Name, pod.Name)
+		}
+	}
+	return nil
+}
+
+// counted is an error as long as a budget has not counted the pods that are ready.
+func counted(b *policyv1.PodDisruptionBudget, pods []*v1.Pod) error {
+	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+	if err != nil {
+		return err
+	}
+	ready := 0
+	for _, pod := range pods {
+		if selector.Matches(labels.Set(pod.Labels)) && podutil.IsPodReady(pod) {
+			ready++
+		}
+	}
+	if meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition) != nil && b.Status.Conditions[0].Reason == policyv1.SyncFailedReason {
+		return nil // it cannot be counted
+	}
+	if len(b.Status.Conditions) == 0 || int(b.Status.CurrentHealthy) != ready || b.Status.ObservedGeneration != b.Generation {
+		return fmt.Errorf("budget %s: %d pods are ready: %+v", b.Name, ready, b.Status)
+	}
+	return nil
+}

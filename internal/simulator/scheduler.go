@@ -1,0 +1,232 @@
+package simulator
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/kubernetes/pkg/scheduler"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// schedulers are the one that runs, and what all that follow it have in common.
+type schedulers struct {
+	recorder     *recorder.Recorder
+	prepare      func(*scheduler.Scheduler)
+	plugins      frameworkruntime.Registry
+	extenderBind bool
+	kubeconfig   string
+
+	applying sync.Mutex // while another takes over
+	mu       sync.Mutex // guards the rest
+	config   []byte
+	current  *instance
+}
+
+type instance struct {
+	cancel      context.CancelFunc
+	ready, done chan struct{}
+	err         error // why it ended; read it after done
+}
+
+// Plugins are those that were added to what every scheduler here has.
+func (s *schedulers) Plugins() frameworkruntime.Registry { return s.plugins }
+
+// Recorder keeps the scheduling attempts.
+func (s *schedulers) Recorder() *recorder.Recorder { return s.recorder }
+
+// SchedulerConfig is the current configuration, as it was given.
+func (s *schedulers) SchedulerConfig() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.config)
+}
+
+// ApplySchedulerConfig restarts the scheduler with another configuration, and
+// returns once that one schedules. If the configuration is invalid, the error says
+// why, and the current scheduler goes on: it is stopped only when the new one and its
+// guests are ready.
+func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) error {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	if err := s.apply(ctx, config); err != nil {
+		return err
+	}
+	s.saved.write(config)
+	return nil
+}
+
+// apply is ApplySchedulerConfig without saving the configuration. The caller has locked
+// applying.
+func (s *Simulator) apply(ctx context.Context, config []byte) error {
+	if s.running.Err() != nil {
+		return context.Cause(s.running)
+	}
+	resolved, typed, err := s.resolve(config)
+	if err != nil {
+		return err
+	}
+	next := s.startScheduler(ctx, resolved, typed)
+	select {
+	case <-next.ready:
+	case <-next.done:
+		return cmp.Or(context.Cause(s.running), context.Cause(ctx), next.err)
+	}
+	s.mu.Lock()
+	s.current, s.config = next, bytes.Clone(config)
+	s.mu.Unlock()
+	s.changes.send()
+	return nil
+}
+
+// startScheduler starts a scheduler that takes over from the one that runs. Until
+// it does, the end of ctx ends it.
+func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Configuration, typed func(string) string) *instance {
+	running, cancel := context.WithCancel(s.running)
+	next := &instance{cancel: cancel, ready: make(chan struct{}), done: make(chan struct{})}
+	keep := context.AfterFunc(ctx, cancel)
+	tookOver, detach := false, func() {}
+	takeOver := func(sched *scheduler.Scheduler) error {
+		if !keep() {
+			return context.Cause(ctx)
+		}
+		s.stopScheduler()
+		tookOver = true
+		detach = s.recorder.Attach(sched, typed)
+		warnOfPatterns(sched, config)
+		s.warnOfBinders(sched, typed)
+		if s.prepare != nil {
+			s.prepare(sched)
+		}
+		return nil
+	}
+	go func() {
+		defer close(next.done)
+		defer cancel()
+		next.err = kubescheduler.Run(running, kubescheduler.Options{
+			Kubeconfig: s.kubeconfig,
+			Config:     config,
+			Transport:  s.transport,
+			Plugins:    s.plugins,
+			Prepare:    takeOver,
+			Ready:      func() { close(next.ready) },
+
+			ExtenderBind: s.extenderBind,
+		})
+		keep()
+		detach()
+		if tookOver && next.err != nil && running.Err() == nil { // there is none now, and so no simulator
+			s.cancel(fmt.Errorf("the scheduler has ended: %w", next.err))
+		}
+	}()
+	return next
+}
+
+// warnOfBinders names the extenders that are not asked to bind pods.
+func (s *Simulator) warnOfBinders(sched *scheduler.Scheduler, typed func(string) string) {
+	for _, extender := range sched.Extenders {
+		if extender.IsBinder() && !s.extenderBind {
+			s.warnings.say("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
+				"if it binds them in this one, start the simulator with --extender-bind", typed(extender.Name()))
+		}
+	}
+}
+
+// stopScheduler stops the scheduler, if one runs, and waits until it has ended.
+func (s *schedulers) stopScheduler() {
+	s.mu.Lock()
+	current := s.current
+	s.current = nil
+	s.mu.Unlock()
+	if current != nil {
+		current.cancel()
+		<-current.done
+	}
+}
+
+// Names in a data directory.
+const (
+	savedFile = "scheduler-config.yaml"
+	// formerFile is the one that was saved when another was given at a start.
+	formerFile = "scheduler-config.old.yaml"
+)
+
+type savedConfig struct {
+	path     string // empty: nothing is saved
+	warnings *warnings
+}
+
+// firstScheduler starts the scheduler with the configuration that was saved, or
+// else with the given one. A saved one that is not valid any more does not keep the
+// simulator from starting: it can be fixed on the page.
+func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
+	// The scheduler has the rights that it has in any cluster.
+	s.kubeconfig = filepath.Join(s.DataDir(), "scheduler.kubeconfig")
+	if err := s.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
+		return err
+	}
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	saved, err := s.saved.read()
+	if cfg.Resume && saved != nil {
+		cfg.Progress("kube-scheduler with the configuration kept in " + s.saved.path)
+		if err = s.apply(ctx, saved); err == nil {
+			s.baseline.config = saved
+			return nil
+		}
+		if ctx.Err() != nil || s.running.Err() != nil {
+			return fmt.Errorf("%s: %w", s.saved.path, err)
+		}
+	}
+	cfg.Progress("kube-scheduler with " + cfg.configName)
+	if cfg.Resume && err != nil {
+		s.warnings.say("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
+			"or apply another, which then takes its place", s.saved.path, err, cfg.configName)
+		return s.apply(ctx, cfg.SchedulerConfig)
+	}
+	if err := s.apply(ctx, cfg.SchedulerConfig); err != nil {
+		return err
+	}
+	if saved != nil && !bytes.Equal(saved, cfg.SchedulerConfig) {
+		former := filepath.Join(cfg.DataDir, formerFile)
+		if err := os.Rename(s.saved.path, former); err != nil {
+			s.warnings.say("%s is not the configuration that is kept: %v", cfg.configName, err)
+			return nil
+		}
+		cfg.Progress(cfg.configName + " takes the place of the configuration that was kept, which is now in " + former)
+	}
+	s.saved.write(cfg.SchedulerConfig)
+	return nil
+}
+
+// read returns the saved configuration, or nil if there is none.
+func (s savedConfig) read() ([]byte, error) {
+	config, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && len(bytes.TrimSpace(config)) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return config, err
+}
+
+// write saves the configuration for the next start, if there is to be one.
+func (s savedConfig) write(config []byte) {
+	if s.path == "" {
+		return
+	}
+	if err := atomicfile.WriteBytes(s.path, config); err != nil {
+		s.warnings.say("the configuration is in use, but not kept for the next start: %v", err)
+	}
+}

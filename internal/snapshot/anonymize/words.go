@@ -1,0 +1,216 @@
+package anonymize
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// common are words that reveal nothing of a user, and that Kubernetes must
+// recognize: in kube-system, system-node-critical, linux, amd64, :latest.
+var common = map[string]bool{
+	"kube": true, "system": true, "public": true, "node": true, "lease": true, "default": true,
+	"cluster": true, "critical": true, "linux": true, "windows": true, "amd": true, "arm": true,
+	"true": true, "false": true, "latest": true,
+}
+
+var aWord = regexp.MustCompile("[a-zA-Z]+")
+
+// secrets are the words of a snapshot that are replaced, in lower case.
+type secrets map[string]bool
+
+func (s secrets) inText(text string) string { return aWord.ReplaceAllStringFunc(text, s.add) }
+
+func (s secrets) inPattern(pattern string) string { return replaceInPattern(pattern, s.add) }
+
+func (s secrets) add(word string) string {
+	if lower := strings.ToLower(word); !common[lower] {
+		s[lower] = true
+	}
+	return word
+}
+
+// words has the word that takes the place of each secret, both in lower case.
+type words map[string]string
+
+func newWords(found secrets, random *rand.Rand) words {
+	byLength := map[int][]string{}
+	for _, word := range slices.Sorted(maps.Keys(found)) {
+		byLength[len(word)] = append(byLength[len(word)], word)
+	}
+	w := words{}
+	for _, length := range slices.Sorted(maps.Keys(byLength)) {
+		w.choose(byLength[length], random)
+	}
+	return w
+}
+
+// choose gives each secret of one length another word. In a circle of the secrets and
+// then other words, a secret becomes what stands as many places on as there are secrets:
+// so no two become the same, none stays itself, and with as many other words as
+// secrets, none becomes a secret.
+func (w words) choose(same []string, random *rand.Rand) {
+	random.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
+	circle := append(slices.Clone(same), others(same, random)...)
+	step := min(len(same), len(circle)-1) // all of them are secrets: a full turn would change nothing
+	for i, word := range same {
+		w[word] = circle[(i+step)%len(circle)]
+	}
+}
+
+// others are as many words of the same length that are neither secrets nor common, or all
+// that there are. Where secrets are more than a quarter of all words, drawing might miss
+// the last ones for long, so there all are listed.
+func others(same []string, random *rand.Rand) (others []string) {
+	length := len(same[0])
+	taken := maps.Clone(common)
+	for _, word := range same {
+		taken[word] = true
+	}
+	if math.Pow(26, float64(length)) > float64(4*len(same)) {
+		for len(others) < len(same) {
+			word := draw(length, random)
+			if !taken[word] {
+				taken[word] = true
+				others = append(others, word)
+			}
+		}
+		return others
+	}
+	for word := strings.Repeat("a", length); word != ""; word = next(word) {
+		if !taken[word] {
+			others = append(others, word)
+		}
+	}
+	random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	return others
+}
+
+func draw(length int, random *rand.Rand) string {
+	word := make([]byte, length)
+	for i := range word {
+		word[i] = 'a' + byte(random.IntN(26))
+	}
+	return string(word)
+}
+
+// next is the word of the same length that follows in a dictionary of all, or "".
+func next(word string) string {
+	stem := strings.TrimRight(word, "z")
+	if stem == "" {
+		return ""
+	}
+	last := len(stem) - 1
+	return stem[:last] + string(stem[last]+1) + strings.Repeat("a", len(word)-len(stem))
+}
+
+func (w words) text(text string) string { return aWord.ReplaceAllStringFunc(text, w.word) }
+
+func (w words) pattern(pattern string) string { return replaceInPattern(pattern, w.word) }
+
+// word is the one that takes the place of another, in the same letters, small and
+// capital.
+func (w words) word(word string) string {
+	lower := strings.ToLower(word)
+	if common[lower] {
+		return word
+	}
+	cased := []byte(w[lower])
+	for i := range word {
+		if word[i] < 'a' {
+			cased[i] -= 'a' - 'A'
+		}
+	}
+	return string(cased)
+}
+
+// patterns are the regexes of pods. The words in one are replaced as those in names
+// are. That does not do where a pattern cuts through a word, as kube.* does, or
+// spells letters in another way, as [ck] does: then the pattern becomes a list of
+// the nodes that it matches, if such a list is within the budget of patterns.
+type patterns struct {
+	words   words
+	nodes   []string          // as they were called
+	after   []string          // as they are called now
+	done    map[string]string // the result for a pattern
+	remarks map[string]string // what a person should know, by what it became
+	notices []snapshot.Notice
+}
+
+func (p *patterns) translate(pattern string) string {
+	if done, ok := p.done[pattern]; ok {
+		return done
+	}
+	done, remark := p.words.pattern(pattern), ""
+	wanted, wrong := p.matches(pattern, p.nodes)
+	if is, alsoWrong := p.matches(done, p.after); wrong != alsoWrong || !slices.Equal(wanted, is) {
+		done, remark = p.list(done, wanted, len(is))
+	}
+	p.done[pattern], p.remarks[done] = done, remark
+	return done
+}
+
+// matches are the indices of the nodes that a pattern matches, unless it is rejected.
+func (p *patterns) matches(pattern string, nodes []string) (matches []int, rejected bool) {
+	selector, err := regex.Default.Compile(pattern)
+	if err != nil {
+		return nil, true
+	}
+	for i, node := range nodes {
+		if selector.Match(node) {
+			matches = append(matches, i)
+		}
+	}
+	return matches, false
+}
+
+// list names the nodes that are wanted, instead of a pattern that matches others.
+func (p *patterns) list(pattern string, wanted []int, is int) (list, remark string) {
+	names := make([]string, len(wanted))
+	for i, node := range wanted {
+		names[i] = regexp.QuoteMeta(p.after[node])
+	}
+	listed := "^(?:" + strings.Join(names, "|") + ")$"
+	if now, wrong := p.matches(listed, p.after); !wrong && slices.Equal(now, wanted) {
+		return listed, fmt.Sprintf("its regex cuts through words, and became a list of the %d nodes that it matches", len(wanted))
+	}
+	return pattern, fmt.Sprintf("its regex is not kept: it matched %d nodes, and now matches %d", len(wanted), is)
+}
+
+// note says what a person should know of a pod's pattern, which is replaced already.
+func (p *patterns) note(pod *v1.Pod) {
+	for _, key := range regex.Default.Keys() {
+		pattern, ok := pod.Annotations[key]
+		if remark := p.remarks[pattern]; ok && remark != "" {
+			p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
+		}
+	}
+}
+
+// part is a word of a pattern, or what is not made of words: an escape, a class of
+// characters, the beginning of a group.
+var part = regexp.MustCompile(`\\[pPx]\{[^}]*\}|\\[pPx]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?|[a-zA-Z]+`)
+
+func replaceInPattern(pattern string, word func(string) string) string {
+	return part.ReplaceAllStringFunc(pattern, func(part string) string {
+		if aWord.MatchString(part[:1]) {
+			return word(part)
+		}
+		return part
+	})
+}
+
+// isKubernetes is true of annotations by which Kubernetes keeps its books.
+func isKubernetes(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
+}

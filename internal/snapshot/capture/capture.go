@@ -1,0 +1,231 @@
+// Package capture takes a snapshot of a real cluster: what scheduling depends on,
+// and nothing else. It only reads: its client refuses to send anything but a GET.
+//
+// How names are replaced is in package anonymize. It is not an API.
+package capture
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// Options say which cluster is read, and what of it.
+type Options struct {
+	// Kubeconfig is a file, Context one of its contexts: empty, the current one.
+	Kubeconfig, Context string
+	// NodeSelector is a label selector: only these nodes, the pods on them and
+	// those that have none.
+	NodeSelector string
+	// Annotations are the keys of annotations that are kept, besides those by which
+	// Kubernetes itself keeps its books and those of [regex.Default].
+	Annotations []string
+	// Progress gets how many objects of a kind there are so far. It may be nil.
+	Progress func(kind string, objects int)
+}
+
+const (
+	pageSize = 500
+	// patience is how long a cluster may take for a page.
+	patience = time.Minute
+)
+
+// needed are the kinds without which there is nothing to simulate.
+var needed = []string{"nodes", "pods"}
+
+// skipped are kinds that a snapshot does not have. Pods of a job would end at
+// once where nothing runs in them; without the job they stay.
+var skipped = []string{"jobs", "cronjobs"}
+
+// Read reads a cluster.
+func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int) {}
+	}
+	selector, err := labels.Parse(o.NodeSelector)
+	if err != nil {
+		return nil, fmt.Errorf("node selector %q: %w", o.NodeSelector, err)
+	}
+	config, name, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
+	}
+	s := &snapshot.Snapshot{Source: &snapshot.Source{
+		Cluster: name, Server: config.Host, Taken: metav1.Now().Rfc3339Copy(), NodeSelector: o.NodeSelector,
+	}}
+	if version, err := client.Discovery().ServerVersion(); err == nil { // else the lists will say what is wrong
+		s.Source.Version = version.GitVersion
+	}
+	for _, kind := range snapshot.Kinds {
+		if err := o.list(ctx, client, kind, s); err != nil {
+			return nil, fmt.Errorf("cluster %s: %w", name, err)
+		}
+	}
+	onlyOn(s, selector)
+	slim(s, append(regex.Default.Keys(), o.Annotations...))
+	withoutIdleOwners(s)
+	if !selector.Empty() {
+		onlyTheirPods(s)
+	}
+	// The order in which a scheduler would have met them.
+	slices.SortStableFunc(s.Pods, func(a, b v1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	s.Source.Objects = s.Objects()
+	return s, nil
+}
+
+// Namespace is that of the kubeconfig's context, or empty.
+func (o Options) Namespace() string {
+	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
+	if err != nil {
+		return "" // Read says what is wrong
+	}
+	if its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]; its != nil {
+		return its.Namespace
+	}
+	return ""
+}
+
+func (o Options) config() (*rest.Config, string, error) {
+	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
+	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	} else if err != nil {
+		return nil, "", fmt.Errorf("%s is not a kubeconfig: %w", o.Kubeconfig, err)
+	}
+	if err := clientcmd.ResolveLocalPaths(file); err != nil {
+		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
+	}
+	context := cmp.Or(o.Context, file.CurrentContext)
+	its, ok := file.Contexts[context]
+	if !ok {
+		return nil, "", fmt.Errorf("kubeconfig %s: %s", o.Kubeconfig, noContext(context, file.Contexts))
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(*file, context, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig %s: context %s: %w", o.Kubeconfig, context, err)
+	}
+	config.QPS, config.Burst, config.Timeout = 20, 40, patience
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.UserAgent = "regex-scheduling-simulator-snapshot"
+	config.WarningHandler = rest.NoWarnings{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnly{next} })
+	return config, its.Cluster, nil
+}
+
+func noContext[T any](wanted string, there map[string]T) string {
+	names := strings.Join(slices.Sorted(maps.Keys(there)), ", ")
+	switch {
+	case names == "":
+		return "there are no contexts in it: is it a kubeconfig?"
+	case wanted == "":
+		return "it has no current context: choose one with --context: " + names
+	}
+	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, names)
+}
+
+type readOnly struct{ next http.RoundTripper }
+
+func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		return nil, fmt.Errorf("a snapshot only reads: %s %s is not sent", request.Method, request.URL.Path)
+	}
+	return r.next.RoundTrip(request)
+}
+
+// list reads the objects of a kind, or notes why there are none.
+func (o Options) list(ctx context.Context, client kubernetes.Interface, kind snapshot.Kind, into *snapshot.Snapshot) error {
+	resource := kind.Resource.Resource
+	if slices.Contains(skipped, resource) {
+		return nil
+	}
+	options := metav1.ListOptions{Limit: pageSize}
+	if resource == "nodes" {
+		options.LabelSelector = o.NodeSelector
+	}
+	if resource == "pods" { // those that have ended take no room
+		options.FieldSelector = "status.phase!=Succeeded,status.phase!=Failed"
+	}
+	objects := 0
+	err := kind.List(ctx, client, into, options, func(page int) {
+		objects += page
+		o.Progress(resource, objects)
+	})
+	without := func(reason string) error {
+		if slices.Contains(needed, resource) {
+			return fmt.Errorf("%s: %s: there is no snapshot without them; the ClusterRole in docs/simulator.md suffices: %w", resource, reason, err)
+		}
+		into.Source.Notes = append(into.Source.Notes, snapshot.Notice{About: resource, Reason: reason})
+		return nil
+	}
+	switch {
+	case apierrors.IsForbidden(err):
+		return without("not in the snapshot: the cluster refuses to list them")
+	case apierrors.IsNotFound(err) && kind.Kind == "PodGroup": // most clusters do without
+	case apierrors.IsNotFound(err):
+		return without("not in the snapshot: the cluster does not serve " + kind.Resource.GroupVersion().String())
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("it does not accept the user of the kubeconfig: %w", err)
+	case err != nil:
+		return fmt.Errorf("list %s: %w", resource, err)
+	}
+	return nil
+}
+
+func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
+	if selector.Empty() {
+		return
+	}
+	chosen := map[string]bool{}
+	for i := range s.Nodes {
+		chosen[s.Nodes[i].Name] = true
+	}
+	s.Pods = slices.DeleteFunc(s.Pods, func(p v1.Pod) bool { return p.Spec.NodeName != "" && !chosen[p.Spec.NodeName] })
+	s.CSINodes = slices.DeleteFunc(s.CSINodes, func(n storagev1.CSINode) bool { return !chosen[n.Name] })
+	s.ResourceSlices = slices.DeleteFunc(s.ResourceSlices, func(r resourcev1.ResourceSlice) bool {
+		node := ptr.Deref(r.Spec.NodeName, "")
+		return node != "" && !chosen[node]
+	})
+}
+
+// AddFlags makes flags of the options. use is what the cluster is read for.
+func (o *Options) AddFlags(flags *pflag.FlagSet, use string) {
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
+	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.NodeSelector, "only-nodes", "", "label selector: only these nodes, the pods on them, and pods without a node")
+	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation to keep, since a plugin reads it; may be given more than once")
+}
+
+// Check rejects flags about a cluster where none is given.
+func (o *Options) Check() error {
+	if o.Kubeconfig == "" && (o.Context != "" || o.NodeSelector != "" || len(o.Annotations) > 0) {
+		return errors.New("--context, --only-nodes and --annotation are about the cluster of --kubeconfig, and there is none")
+	}
+	return nil
+}

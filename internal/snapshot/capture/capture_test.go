@@ -1,0 +1,211 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+)
+
+func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
+	fill(t)
+	before := versions(t)
+	progress := map[string]int{}
+	s, err := Read(t.Context(), Options{Kubeconfig: reader, Progress: func(kind string, n int) { progress[kind] = n }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := versions(t); !maps.Equal(before, after) {
+		t.Errorf("something was written: before %v, after %v", before, after)
+	}
+	if len(s.Source.Notes) > 0 {
+		t.Errorf("the ClusterRole of the documentation does not suffice: %v", s.Source.Notes)
+	}
+	if progress["pods"] != 3 || progress["nodes"] != 2 {
+		t.Errorf("progress ended with %v", progress)
+	}
+
+	var file bytes.Buffer
+	if err := s.WriteYAML(&file); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(file.String()) {
+		if strings.Contains(line, "hush") || strings.Contains(line, "192.0.2.77") || strings.Contains(line, "managedFields") {
+			t.Errorf("the snapshot shows %q", line)
+		}
+	}
+	read, notices, err := snapshot.Read(&file)
+	if err != nil || len(notices) > 0 {
+		t.Fatalf("what is written is read with %v, %v", notices, err)
+	}
+	for kind, want := range map[string]string{
+		"Pod": "team/other team/waiting team/web-1-x", "Node": "cncf-1 kubecon-1", "ReplicaSet": "team/web-1", "Deployment": "team/web",
+		"PriorityClass": "high system-cluster-critical system-node-critical", "StorageClass": "fast", "CSINode": "cncf-1 kubecon-1", "CSIDriver": "csi.example.com",
+		"CSIStorageCapacity": "team/room", "PersistentVolume": "vol", "PersistentVolumeClaim": "team/data", "RuntimeClass": "sandboxed",
+		"DeviceClass": "gpu", "ResourceSlice": "gpus", "ResourceClaimTemplate": "team/gpu", "ResourceClaim": "team/shared",
+		"Service": "team/web", "PodDisruptionBudget": "team/web", "Job": "",
+	} {
+		if got := names(read, kind); got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+	web := read.Pods[slices.IndexFunc(read.Pods, func(p pod) bool { return p.Name == "web-1-x" })]
+	c := web.Spec.Containers[0]
+	if web.Spec.NodeName != "kubecon-1" || *web.Spec.Priority != 1000 || web.Annotations["scheduler.wasmkwokwizardry.io/regex"] != "kubecon-.*" ||
+		c.Resources.Requests.Cpu().String() != "500m" || len(c.Ports) != 1 || c.Ports[0].HostPort != 8080 || len(web.Spec.Volumes) != 1 ||
+		len(web.OwnerReferences) != 1 || web.OwnerReferences[0].UID != read.ReplicaSets[0].UID {
+		t.Errorf("the pod lacks something: %+v", web)
+	}
+	node := read.Nodes[slices.IndexFunc(read.Nodes, func(n node) bool { return n.Name == "kubecon-1" })]
+	if len(node.Spec.Taints) != 1 || node.Status.Allocatable.Pods().Value() != 110 || len(node.Status.Images) != 1 {
+		t.Errorf("the node lacks something: %+v", node)
+	}
+}
+
+func TestANodeSelectorLeavesOutWhatBelongsToOtherNodes(t *testing.T) {
+	fill(t)
+	s, err := Read(t.Context(), Options{Kubeconfig: reader, NodeSelector: "pool=two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]string{"Node": "cncf-1", "Pod": "team/other team/waiting", "CSINode": "cncf-1", "ResourceSlice": "", "ReplicaSet": ""} {
+		if got := names(s, kind); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
+func TestWhatAClusterRefusesIsSaid(t *testing.T) {
+	fill(t)
+	_, err := Read(t.Context(), Options{Kubeconfig: stranger})
+	if err == nil || !strings.Contains(err.Error(), "nodes: not in the snapshot: the cluster refuses to list them") {
+		t.Errorf("one who may do nothing gets %v", err)
+	}
+	role, err := documentedRole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	role.Name, role.GenerateName = "", "without-storage-"
+	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == "storage.k8s.io" })
+	if err := grant(t.Context(), role, "half"); err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(t.TempDir(), "half")
+	if err := real.WriteKubeconfig(half, "half"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(t.Context(), Options{Kubeconfig: half})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var about []string
+	for _, note := range s.Source.Notes {
+		about = append(about, note.About)
+	}
+	if want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities"}; !slices.Equal(about, want) || len(s.Pods) != 3 {
+		t.Errorf("got notes on %v, want on %v, and %d pods", about, want, len(s.Pods))
+	}
+}
+
+func TestABadKubeconfigIsOneLine(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		o    Options
+		want string
+	}{
+		{"no file", Options{Kubeconfig: "no/such"}, "kubeconfig: open no/such: no such file or directory"},
+		{"no kubeconfig", Options{Kubeconfig: broken}, broken + " is not a kubeconfig: "},
+		{"an empty file", Options{Kubeconfig: empty}, "there are no contexts in it"},
+		{"no such context", Options{Kubeconfig: reader, Context: "prod"}, "there is no context prod in it: it has regex-scheduling"},
+		{"no selector", Options{Kubeconfig: reader, NodeSelector: "a in b"}, `node selector "a in b": `},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Read(t.Context(), tt.o)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one line with %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNothingButReadingIsSent(t *testing.T) {
+	config, _, err := Options{Kubeconfig: reader}.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, err := metadata.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = writer.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).Delete(t.Context(), "any", metav1.DeleteOptions{})
+	if err == nil || !strings.Contains(err.Error(), "a snapshot only reads: DELETE /api/v1/nodes/any is not sent") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// versions are the resource versions of all that there is, but for leases, which
+// the control plane renews.
+func versions(t *testing.T) map[string]string {
+	t.Helper()
+	all, err := metadata.NewForConfig(real.AdminConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists, err := client.Discovery().ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, resource := range list.APIResources {
+			if !slices.Contains(resource.Verbs, "list") || resource.Name == "leases" {
+				continue
+			}
+			objects, err := all.Resource(group.WithResource(resource.Name)).List(context.Background(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range objects.Items {
+				found[resource.Name+" "+o.Namespace+"/"+o.Name] = o.ResourceVersion
+			}
+		}
+	}
+	return found
+}
+
+// names are those of a kind, in order.
+func names(s *snapshot.Snapshot, kindName string) string {
+	var all []string
+	for o := range snapshot.KindNamed(kindName).All(s) {
+		name := o.GetName()
+		if o.GetNamespace() != "" {
+			name = o.GetNamespace() + "/" + name
+		}
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,69 @@
+package capture
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+)
+
+func TestASnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
+	rules := []v1.ContainerRestartRule{
+		{Action: v1.ContainerRestartRuleActionRestart},
+		{Action: v1.ContainerRestartRuleActionRestartAllContainers}, // asks for a node that declares the feature
+	}
+	now := metav1.Now()
+	s := &snapshot.Snapshot{Pods: []v1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Name: "goes", DeletionTimestamp: &now},
+		Spec: v1.PodSpec{
+			InitContainers: []v1.Container{{Name: "i", RestartPolicyRules: slices.Clone(rules)}},
+			Containers:     []v1.Container{{Name: "c", RestartPolicyRules: rules[:1]}},
+		},
+	}}}
+	slim(s, nil)
+	pod := s.Pods[0]
+	if init := pod.Spec.InitContainers[0].RestartPolicyRules; len(init) != 1 || init[0].Action != rules[1].Action || len(pod.Spec.Containers[0].RestartPolicyRules) > 0 {
+		t.Errorf("the rules are %+v", pod.Spec)
+	}
+	if pod.DeletionTimestamp == nil { // or a comparison would count it
+		t.Error("nothing says that it is being deleted")
+	}
+}
+
+func TestTheFieldsThatAreKeptExist(t *testing.T) {
+	for _, kind := range snapshot.Kinds {
+		object, err := scheme.Scheme.New(kind.Resource.GroupVersion().WithKind(kind.Kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exist(t, kind.Kind, reflect.TypeOf(object), parse(keptOfAll+kept[kind.Kind]))
+	}
+	exist(t, "template", reflect.TypeFor[v1.PodTemplateSpec](), keptOfTemplate)
+	exist(t, "claim template", reflect.TypeFor[v1.PersistentVolumeClaim](), keptOfClaimTemplate)
+}
+
+func exist(t *testing.T, path string, in reflect.Type, all fields) {
+	t.Helper()
+	for in.Kind() == reflect.Pointer || in.Kind() == reflect.Slice {
+		in = in.Elem()
+	}
+	for name, below := range all {
+		at := slices.IndexFunc(reflect.VisibleFields(in), func(f reflect.StructField) bool {
+			of, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			return of == name
+		})
+		if at < 0 {
+			t.Errorf("%s has no field %s", path, name)
+			continue
+		}
+		if len(below) > 0 {
+			exist(t, path+"."+name, reflect.VisibleFields(in)[at].Type, below)
+		}
+	}
+}

@@ -1,0 +1,344 @@
+// Package cluster is the API of a cluster in memory: what kube-scheduler reads and writes
+// of one, without a server, a watch or a goroutine. When a write returns, every informer has its event, and the writes
+// of controllers and kubelets that it triggers are done, too. Writes can be undone.
+//
+// What an API server does to an object is done by Kubernetes' own functions: defaults,
+// admission, validation. What is not served fails, and is noted in [Cluster.NotModelled].
+// It is no API.
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// Object is an object of Kubernetes. One that was handed out or in is not changed any more.
+type Object = snapshot.Object
+
+// NameOf is the name of an object, with its namespace.
+func NameOf(o Object) types.NamespacedName { return cache.MetaObjectToName(o).AsNamespacedName() }
+
+// Cluster is a cluster in memory. Its methods, and requests to it, may come from several
+// goroutines; what a write leads to is done by the goroutine that writes.
+type Cluster struct {
+	Client    kubernetes.Interface
+	Config    *rest.Config // leads any client to this cluster
+	Informers informers.SharedInformerFactory
+
+	now       func() time.Time
+	byName    map[schema.GroupVersionResource]*kind
+	kinds     map[reflect.Type]*kind
+	admission []admission.Interface
+	budgets   map[types.NamespacedName]bool // that have to be counted
+	started   bool
+	atStart   []func() // what [Cluster.Start] calls
+
+	mu         sync.Mutex
+	version    int
+	events     []event
+	delivering bool
+	undo       []event
+	recording  int // transactions that are open
+	unmodelled map[string]bool
+	loading    bool // nothing follows from a write
+	failed     error
+}
+
+// kind is a kind that is served.
+type kind struct {
+	resource   schema.GroupVersionResource
+	kind       schema.GroupVersionKind
+	namespaced bool
+	informer   *informer
+}
+
+// event is a write: of a new object if there is no old one, and a deletion if there is no new one.
+type event struct {
+	kind     *kind
+	old, new Object
+}
+
+// New makes an empty cluster with the time of a clock.
+func New(now func() time.Time) (*Cluster, error) {
+	c := &Cluster{
+		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
+		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{},
+	}
+	for _, k := range snapshot.Kinds {
+		c.serve(k.Example(), k.Namespaced())
+	}
+	c.serve(&storagev1.VolumeAttachment{}, false)
+	for gvk, of := range scheme.Scheme.AllKnownTypes() {
+		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
+			c.serve(reflect.New(of).Interface().(Object), false)
+		}
+	}
+	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
+		return nil, err
+	}
+	// What goes past the transport, such as exec, finds nothing under this name.
+	c.Config = &rest.Config{Host: "http://cluster-in-memory.invalid", Transport: transport{c}, QPS: -1}
+	typed := rest.CopyConfig(c.Config)
+	typed.ContentType = protobuf
+	var err error
+	if c.Client, err = kubernetes.NewForConfigAndClient(typed, &http.Client{Transport: transport{c}}); err != nil {
+		return nil, err
+	}
+	c.Informers = c.newFactory()
+	c.admission, err = newAdmission(c)
+	return c, err
+}
+
+func (c *Cluster) serve(example Object, namespaced bool) {
+	gvks, _, err := scheme.Scheme.ObjectKinds(example)
+	if err != nil {
+		panic(err) // all kinds of Kubernetes are in its scheme
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(gvks[0])
+	k := &kind{resource: resource, kind: gvks[0], namespaced: namespaced, informer: c.newInformer(example, func() {})}
+	c.byName[resource], c.kinds[reflect.TypeOf(example)] = k, k
+}
+
+// NotModelled are the requests that were not served, by verb and kind, and what else
+// [Cluster.Unmodelled] has noted, sorted.
+func (c *Cluster) NotModelled() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.unmodelled))
+}
+
+// Unmodelled takes note of something that a real cluster would have done.
+func (c *Cluster) Unmodelled(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unmodelled[what] = true
+}
+
+// of is the kind of an object, which has to be served.
+func (c *Cluster) of(o Object) *kind { return c.kinds[reflect.TypeOf(o)] }
+
+// get returns what there is of a name, or nil.
+func (k *kind) get(namespace, name string) Object {
+	key := name
+	if k.namespaced {
+		key = namespace + "/" + name
+	}
+	found, _, _ := k.informer.table.GetByKey(key) // its keys are strings
+	object, _ := found.(Object)
+	return object
+}
+
+func (k *kind) notFound(name string) error {
+	return apierrors.NewNotFound(k.resource.GroupResource(), name)
+}
+
+// All are the objects of the kind of an example, in the order in which they were last written.
+func All[T Object](c *Cluster) []T {
+	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
+}
+
+// in are the objects of a kind in a namespace, in no order.
+func in[T Object](c *Cluster, namespace string) []T {
+	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
+	return typed[T](all)
+}
+
+func typed[T Object](all []any) []T {
+	of := make([]T, len(all))
+	for i := range all {
+		of[i] = all[i].(T)
+	}
+	return of
+}
+
+// Get is the object of a name, or the zero value.
+func Get[T Object](c *Cluster, namespace, name string) (none T) {
+	if found, ok := c.kinds[reflect.TypeFor[T]()].get(namespace, name).(T); ok {
+		return found
+	}
+	return none
+}
+
+// put writes an object that is nobody else's, as it is, in place of the old one if there is one.
+func (c *Cluster) put(o Object) {
+	k := c.of(o)
+	c.write(event{k, k.get(o.GetNamespace(), o.GetName()), o})
+}
+
+func (c *Cluster) drop(o Object) { c.write(event{c.of(o), o, nil}) }
+
+// write changes the table, and has everybody know of it before it returns, unless it is
+// called by a handler of another write's event: that event comes first.
+func (c *Cluster) write(e event) {
+	c.mu.Lock()
+	c.apply(e)
+	if c.delivering {
+		c.mu.Unlock()
+		return
+	}
+	c.delivering = true
+	for len(c.events) > 0 {
+		e := c.events[0]
+		c.events = c.events[1:]
+		c.mu.Unlock()
+		c.tell(e)
+		c.follow(e)
+		c.mu.Lock()
+	}
+	c.events, c.delivering = nil, false
+	c.mu.Unlock()
+}
+
+// apply needs the lock.
+func (c *Cluster) apply(e event) {
+	table := e.kind.informer.table
+	c.version++
+	if e.new == nil {
+		_ = table.Delete(e.old) // which has a key
+	} else {
+		e.new.SetResourceVersion(strconv.Itoa(c.version))
+		if e.new.GetUID() == "" {
+			e.new.SetUID(types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", c.version)))
+		}
+		_ = table.Update(e.new)
+	}
+	c.events = append(c.events, e)
+	if c.recording > 0 {
+		c.undo = append(c.undo, e)
+	}
+}
+
+func (c *Cluster) tell(e event) {
+	for _, r := range e.kind.informer.handlers {
+		c.handle(func() {
+			switch {
+			case e.old == nil:
+				r.handler.OnAdd(e.new, false)
+			case e.new == nil:
+				r.handler.OnDelete(e.old)
+			default:
+				r.handler.OnUpdate(e.old, e.new)
+			}
+		})
+	}
+}
+
+// handle calls a handler. If it panics, so that nobody knows what it has not done, the write goes on.
+func (c *Cluster) handle(call func()) {
+	var err error
+	func() {
+		defer scheduler.Recover(context.Background(), &err)
+		call()
+	}()
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.failed = cmp.Or(c.failed, err)
+	}
+}
+
+// Err is the first panic of a handler, or nil.
+func (c *Cluster) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// Try opens a transaction. What is written until rollback is called is undone by it, the
+// last first, with events for all handlers; commit keeps it. Transactions nest.
+func (c *Cluster) Try() (rollback, commit func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recording++
+	began := len(c.undo)
+	commit = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.recording--; c.recording == 0 {
+			c.undo = nil
+		}
+	}
+	return func() { c.rollback(began); commit() }, commit
+}
+
+func (c *Cluster) rollback(began int) {
+	c.mu.Lock()
+	undo := slices.Clone(c.undo[began:])
+	c.mu.Unlock()
+	for _, e := range slices.Backward(undo) {
+		for _, inverse := range e.inverse() {
+			c.writeBack(inverse)
+		}
+	}
+	c.mu.Lock()
+	c.undo = c.undo[:began]
+	c.mu.Unlock()
+}
+
+// inverse are the events that undo one. To kube-scheduler a pod cannot lose its node, so
+// it goes and comes again.
+func (e event) inverse() []event {
+	var before Object
+	if e.old != nil {
+		before = e.old.DeepCopyObject().(Object)
+	}
+	if e.new == nil {
+		return []event{{e.kind, nil, before}}
+	}
+	now := e.kind.get(e.new.GetNamespace(), e.new.GetName())
+	pod, isPod := now.(*v1.Pod)
+	if was, ok := before.(*v1.Pod); ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
+		return []event{{e.kind, now, nil}, {e.kind, nil, before}}
+	}
+	return []event{{e.kind, now, before}}
+}
+
+// writeBack writes without anything that would follow.
+func (c *Cluster) writeBack(e event) {
+	c.mu.Lock()
+	c.apply(e)
+	c.events = c.events[:len(c.events)-1]
+	c.mu.Unlock()
+	c.tell(e)
+	c.recount(e)
+}
+
+// stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is
+// allocatable.
+func (c *Cluster) stamp(o Object) {
+	if o.GetName() == "" {
+		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
+	}
+	o.SetManagedFields(nil)
+	if created := o.GetCreationTimestamp(); created.IsZero() {
+		o.SetCreationTimestamp(metav1.NewTime(c.now()))
+	}
+	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
+		node.Status.Allocatable = node.Status.Capacity
+	}
+}

@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+)
+
+// Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
+// must not be changed. Objects come as an API server has handed them out, so they are
+// not admitted once more, unless they lack what it fills in. Pods that have ended, or are
+// being deleted, are skipped. Pods that have a node are ready unless the file says
+// otherwise. Pods without a node come last, the oldest first, and then what is for pods
+// that are made later alone. An error names the object at fault.
+func (c *Cluster) Load(s *snapshot.Snapshot) error {
+	s.AddMissing()
+	for _, class := range schedulingapi.SystemPriorityClasses() {
+		c.put(class)
+	}
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease} {
+		c.put(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}})
+	}
+	c.loading = true
+	defer func() { c.loading = false }()
+	var pods []*v1.Pod
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(s) {
+			switch o := o.(type) {
+			case *v1.Pod:
+				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
+					pods = append(pods, o)
+				}
+			case *v1.LimitRange: // below
+			default:
+				if err := c.load(kind, o); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	c.loading = false
+	c.bindAllAtOnce()
+	slices.SortStableFunc(pods, runningFirst)
+	for _, pod := range pods {
+		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
+			return err
+		}
+	}
+	limits := snapshot.KindNamed("LimitRange")
+	for limit := range limits.All(s) {
+		if err := c.load(limits, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runningFirst is the order in which pods are loaded: those with a node first, then the oldest.
+func runningFirst(a, b *v1.Pod) int {
+	if (a.Spec.NodeName == "") != (b.Spec.NodeName == "") {
+		return cmp.Compare(b.Spec.NodeName, a.Spec.NodeName) // one of which is empty
+	}
+	return ByAge(a, b)
+}
+
+// ByAge is the order in which pods are queued: the oldest first.
+func ByAge(a, b *v1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), ByName(a, b))
+}
+
+// ByName is an order by namespace and name.
+func ByName[T Object](a, b T) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+func (c *Cluster) load(of snapshot.Kind, o Object) error {
+	k := c.of(o)
+	if before := k.get(o.GetNamespace(), o.GetName()); before != nil {
+		switch o.(type) {
+		case *v1.Namespace:
+		default:
+			if k.kind.Kind != "PriorityClass" || before.GetCreationTimestamp() != (metav1.Time{}) {
+				return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o).String())
+			}
+		}
+	}
+	c.stamp(o)
+	legacyscheme.Scheme.Default(o)
+	switch o := o.(type) {
+	case *v1.Pod:
+		return c.loadPod(o)
+	case *minor.PodGroup: // whose priority its class gives it
+		made, err := c.prepare(context.Background(), k, o)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", of.Title, cache.MetaObjectToName(o).String(), err)
+		}
+		c.put(made)
+		return nil
+	case *v1.PersistentVolumeClaim:
+		if o.Status.Phase == v1.ClaimBound {
+			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")
+		}
+	case *resourcev1.ResourceClaim:
+		if o.Status.Allocation != nil && !slices.Contains(o.Finalizers, resourcev1.Finalizer) {
+			o.Finalizers = append(o.Finalizers, resourcev1.Finalizer)
+		}
+	}
+	c.put(o)
+	return nil
+}
+
+func (c *Cluster) loadPod(pod *v1.Pod) error {
+	if pod.Spec.NodeName == "" || pod.Spec.Priority == nil {
+		status := pod.Status
+		made, err := c.prepare(context.Background(), c.of(pod), pod)
+		if err != nil {
+			if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+				return fmt.Errorf("pod %s: %w", cache.MetaObjectToName(pod).String(), err)
+			}
+			return err
+		}
+		uid := pod.UID
+		pod = made.(*v1.Pod)
+		pod.UID, pod.Status.ResourceClaimStatuses = uid, status.ResourceClaimStatuses
+		if pod.Spec.NodeName != "" {
+			pod.Status = status
+		}
+	}
+	if _, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady); pod.Spec.NodeName != "" && ready == nil {
+		started := pod.Status.StartTime // whom preemption spares depends on it
+		if c.start(pod); started != nil {
+			pod.Status.StartTime = started
+		}
+	}
+	if pod.UID == "" {
+		pod.UID = types.UID("pod-" + cache.MetaObjectToName(pod).String())
+	}
+	c.adopt(pod)
+	c.put(pod)
+	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
+		c.reserve(pod)
+	}
+	return nil
+}
+
+// adopt has the claims that were made for a pod from templates be its own, also where the
+// file does not say whose they are.
+func (c *Cluster) adopt(pod *v1.Pod) {
+	var claims []Object
+	for i := range pod.Spec.Volumes {
+		if pod.Spec.Volumes[i].Ephemeral != nil {
+			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, claimOf(pod, &pod.Spec.Volumes[i])))
+		}
+	}
+	for _, made := range pod.Status.ResourceClaimStatuses {
+		if made.ResourceClaimName != nil {
+			claims = append(claims, c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, *made.ResourceClaimName))
+		}
+	}
+	for _, claim := range claims {
+		if claim != nil && !owned(claim, pod) {
+			claim = claim.DeepCopyObject().(Object)
+			claim.SetOwnerReferences(ownedBy(pod))
+			c.put(claim)
+		}
+	}
+}

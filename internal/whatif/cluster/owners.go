@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+)
+
+// Workload is what a pod belongs to: the Deployment and not its ReplicaSet, the CronJob
+// and not its Job. A pod of a file on a node belongs to the Node. Empty: to nothing.
+type Workload struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// OfStatic is the kind of what static pods belong to.
+const OfStatic = "Node"
+
+// WorkloadOf goes by the name of a ReplicaSet that is not there.
+func (c *Cluster) WorkloadOf(pod *v1.Pod) Workload {
+	if pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
+		return Workload{OfStatic, pod.Spec.NodeName}
+	}
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return Workload{}
+	}
+	if owner := c.owner(pod.Namespace, ref); owner != nil {
+		if above := metav1.GetControllerOf(owner); above != nil {
+			return Workload{above.Kind, above.Name}
+		}
+	}
+	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	if deployment, ok := strings.CutSuffix(ref.Name, "-"+hash); ok && hash != "" && ref.Kind == "ReplicaSet" {
+		return Workload{"Deployment", deployment}
+	}
+	return Workload{ref.Kind, ref.Name}
+}
+
+// owner is the object that makes pods, or nil.
+func (c *Cluster) owner(namespace string, ref *metav1.OwnerReference) Object {
+	var none Object
+	switch ref.Kind {
+	case "ReplicaSet":
+		none = &appsv1.ReplicaSet{}
+	case "StatefulSet":
+		none = &appsv1.StatefulSet{}
+	case "Job":
+		none = &batchv1.Job{}
+	case "ReplicationController":
+		none = &v1.ReplicationController{}
+	default:
+		return nil
+	}
+	return c.of(none).get(namespace, ref.Name)
+}
+
+// Recreated is the pod that a controller would make in the place of one, under its name:
+// without a node, and with what the containers request in the template, for a pod may
+// have been resized. What webhooks have added stays.
+func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
+	made := pod.DeepCopy()
+	made.UID, made.ResourceVersion, made.Generation, made.CreationTimestamp, made.DeletionTimestamp = "", "", 0, metav1.Time{}, nil
+	made.Spec.NodeName, made.Spec.Priority, made.Spec.PreemptionPolicy, made.Spec.Overhead = "", nil, nil, nil
+	made.Status, made.Finalizers = v1.PodStatus{}, nil
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		if owner := c.owner(pod.Namespace, ref); owner != nil {
+			if template := snapshot.PodTemplate(owner); template != nil {
+				takeResources(made.Spec.Containers, template.Spec.Containers)
+				takeResources(made.Spec.InitContainers, template.Spec.InitContainers)
+			}
+		}
+	}
+	return made
+}
+
+func takeResources(containers, as []v1.Container) {
+	for i := range containers {
+		at := slices.IndexFunc(as, func(c v1.Container) bool { return c.Name == containers[i].Name })
+		if at >= 0 {
+			containers[i].Resources = *as[at].Resources.DeepCopy()
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+)
+
+// withoutPoints drops the extension points of plugins: in another version of
+// Kubernetes that is its code, and no configuration.
+func withoutPoints(setups map[string]side.Setup) map[string]side.Setup {
+	all := maps.Clone(setups)
+	for profile, setup := range all {
+		setup.Verdicts = maps.Clone(setup.Verdicts)
+		for name, is := range setup.Verdicts {
+			is.Points = nil
+			setup.Verdicts[name] = is
+		}
+		all[profile] = setup
+	}
+	return all
+}
+
+// changes are the names of what is different in the two setups of a profile.
+type changes struct {
+	verdicts, scores sets.Set[string]
+	preempts         []string          // those of verdicts that make room
+	settings         map[string]string // what of each is another, as far as that is short
+}
+
+func newChanges(a, b map[string]side.Setup) map[string]changes {
+	all := map[string]changes{}
+	for profile := range sets.KeySet(a).Union(sets.KeySet(b)) {
+		one := changes{verdicts: differing(a[profile].Verdicts, b[profile].Verdicts), scores: differing(a[profile].Scores, b[profile].Scores)}
+		one.preempts = sets.List(one.verdicts.Intersection(sets.New(slices.Concat(a[profile].Preempts, b[profile].Preempts)...)))
+		one.settings = map[string]string{}
+		for name := range one.verdicts.Union(one.scores) {
+			if one.settings[name] = setting(a[profile].Verdicts, b[profile].Verdicts, name); one.scores.Has(name) {
+				one.settings[name] = setting(a[profile].Scores, b[profile].Scores, name)
+			}
+		}
+		all[profile] = one
+	}
+	return all
+}
+
+// differing are the keys of what is not the same in both.
+func differing[V any](a, b map[string]V) sets.Set[string] {
+	names := sets.KeySet(a).Union(sets.KeySet(b))
+	maps.DeleteFunc(names, func(name string, _ sets.Empty) bool {
+		onA, isA := a[name]
+		onB, isB := b[name]
+		return isA == isB && reflect.DeepEqual(onA, onB)
+	})
+	return names
+}
+
+// tookPart says what of the changes took part in an attempt, and how, but for scores.
+func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
+	for _, column := range attempt.Columns {
+		if column.Failed > 0 && c.verdicts.Has(column.Name) {
+			return column.Name, fmt.Sprintf("rejects %d of %d nodes", column.Failed, attempt.Total)
+		}
+	}
+	for _, one := range slices.Concat(attempt.PreFilter, attempt.Reserve, attempt.Permit, attempt.PreBind, attempt.Bind) {
+		if c.verdicts.Has(one.Plugin) && (one.LimitsNodes || decides.Has(one.Verdict)) {
+			return one.Plugin, "takes part"
+		}
+	}
+	notRun := func(g recorder.Group) bool { return g.Verdict == recorder.NotRun }
+	switch {
+	case attempt.Preemption != nil && len(c.preempts) > 0:
+		return c.preempts[0], "preempts"
+	case c.verdicts.Has(side.PercentageOfNodesToScore) && attempt.Hint == nil && slices.ContainsFunc(attempt.Groups, notRun):
+		return side.PercentageOfNodesToScore, "is another"
+	case c.verdicts.Has(side.Backoff) && attempt.Number > 1:
+		return side.Backoff, "is another"
+	case c.verdicts.Has(side.QueueSort):
+		return side.QueueSort, "is another"
+	}
+	return "", ""
+}
+
+// decides are the verdicts by which a plugin changes the result of a pod.
+var decides = sets.New(recorder.Rejected, recorder.Errored, recorder.Waits)
+
+// first is what has turned most by a change, or else by anything.
+func (c changes) first(turned map[string]int64) (name string) {
+	for _, one := range slices.Sorted(maps.Keys(turned)) {
+		if changed, best := c.scores.Has(one), c.scores.Has(name); name == "" || changed && !best || changed == best && turned[one] > turned[name] {
+			name = one
+		}
+	}
+	return name
+}
+
+// setting says what of a plugin's settings is another, such as "scoringStrategy.type
+// LeastAllocated → MostAllocated". Long values are omitted.
+func setting(a, b map[string]side.Settings, name string) string {
+	onA, isA := a[name]
+	onB, isB := b[name]
+	switch {
+	case !isA:
+		return "only under B"
+	case !isB:
+		return "only under A"
+	}
+	var all []string
+	for _, path := range sets.List(differing(onA.Values, onB.Values)) {
+		is := path
+		if values := cmp.Or(onA.Values[path], "none") + " → " + cmp.Or(onB.Values[path], "none"); len(values) < 60 {
+			is += " " + values
+		}
+		all = append(all, strings.TrimSpace(is))
+	}
+	return words.Few(all)
+}

@@ -1,0 +1,330 @@
+// Package compare shows what a change of the scheduler's configuration, or of its
+// version, changes: it has two schedulers place the same pods in two copies of a cluster in
+// memory, and reports which pods differ, and why.
+//
+// Chance is separated from cause. Where kube-scheduler leaves something to chance, both
+// sides choose by the same seed, and what remains chance is counted as a tie.
+//
+// It is no API. It prints nothing and serves nothing: package report writes what
+// [Run] returns.
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// Scheduler is a scheduler that can be tried.
+type Scheduler struct {
+	Name   string // what it is called in results
+	Label  string // what errors begin with. Empty: Name
+	Config []byte // the KubeSchedulerConfiguration
+	// Program is the simulator that runs it, say of another minor of Kubernetes. Empty:
+	// this process does.
+	Program string
+}
+
+// Options say what is compared.
+type Options struct {
+	A        Scheduler
+	B        []Scheduler        // each is compared with A
+	Cluster  *snapshot.Snapshot // what all of them get. It is used up: the last side has no copy
+	Pods     string             // one of side.Modes: what of the cluster's pods is scheduled
+	Scenario side.Scenario      // what happens then
+	Runs     int                // how often, with another seed each time. Less than 1 is 1
+	Seed     uint64             // that of the first run; the others follow it
+	// WhatIf is what the engine needs of a configuration, but for Cluster and Seed. What it needs ends with done.
+	WhatIf   func(config []byte) (o engine.Options, done func() error, err error)
+	Progress func(Progress) // gets how far a side is, from several goroutines. It may be nil
+}
+
+// Progress is how far a side is.
+type Progress struct {
+	Run, Runs int
+	Side      string // A, B, …; empty where there is one alone
+	Step      string
+	Done, Of  int // Of is 0 if nobody knows
+}
+
+func (p Progress) String() string {
+	line := p.Step
+	if p.Side != "" {
+		line = p.Side + ": " + line
+	}
+	if p.Of > 0 {
+		line += fmt.Sprintf(", %d of %d", p.Done, p.Of)
+	} else if p.Done > 0 {
+		line += fmt.Sprintf(", %d", p.Done)
+	}
+	if p.Runs > 1 {
+		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
+	}
+	return line
+}
+
+// Run compares A with each of B, and gives a result for each of these. Where no pod is there
+// to be scheduled, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
+// When it returns, nothing is left of it.
+func Run(ctx context.Context, o Options) (results []*Result, err error) {
+	o.Runs = max(o.Runs, 1)
+	began := time.Now()
+	if err := side.CheckMode(o.Pods); err != nil {
+		return nil, err
+	}
+	for _, b := range o.B {
+		results = append(results, newResult(&o, b.Name))
+	}
+	for run := range o.Runs {
+		sides, err := o.run(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		for i, result := range results {
+			if err := result.judge(sides[0], sides[i+1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, result := range results {
+		result.finish()
+		result.Took = time.Since(began)
+	}
+	return results, nil
+}
+
+func (o *Options) sides() []Scheduler { return append([]Scheduler{o.A}, o.B...) }
+
+// run runs all sides once. That a configuration is wrong is found before anything is scheduled.
+func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
+	ready := make([]prepared, len(o.sides()))
+	defer func() {
+		for i := range ready {
+			ready[i].close()
+		}
+	}()
+	var wrong SideErrors
+	for i, one := range o.sides() {
+		var err error
+		ready[i], err = o.prepare(ctx, run, i)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			wrong = append(wrong, SideError{o.letter(i), err, one})
+		}
+	}
+	if err := cmp.Or(wrong.orOfTheCluster(len(ready)), o.nothing()); err != nil {
+		return nil, err
+	}
+	if o.usedUp(run) { // the sides have all of it
+		*o.Cluster = snapshot.Snapshot{}
+	}
+	results := make([]*side.Result, len(ready))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, one := range o.sides() {
+		group.Go(func() (err error) {
+			defer ready[i].close() // the others may need the memory
+			if results[i], err = ready[i].run(ctx); err == nil || ctx.Err() != nil {
+				return context.Cause(ctx) // if it was stopped by its user, or by the end of another
+			}
+			return SideErrors{{o.letter(i), err, one}}
+		})
+	}
+	return results, group.Wait()
+}
+
+// prepared is a side that is ready to run, once.
+type prepared struct {
+	run func(context.Context) (*side.Result, error)
+	end func()
+}
+
+// close ends the side, if it has not ended, and lets go of its cluster.
+func (p *prepared) close() {
+	if p.end != nil {
+		p.end()
+	}
+	*p = prepared{}
+}
+
+// usedUp is true if nobody reads the cluster after the sides of a run are prepared.
+func (o *Options) usedUp(run int) bool {
+	return run == o.Runs-1 && !slices.ContainsFunc(o.sides(), func(s Scheduler) bool { return s.Program != "" })
+}
+
+// clusterOf is the cluster for a side of a run.
+func (o *Options) clusterOf(run, i int) *snapshot.Snapshot {
+	if o.usedUp(run) && i == len(o.B) {
+		return o.Cluster
+	}
+	return o.Cluster.DeepCopy()
+}
+
+// prepare makes a side ready to run, here or in a process of its own.
+func (o *Options) prepare(ctx context.Context, run, i int) (p prepared, err error) {
+	one := o.sides()[i]
+	options := side.Options{
+		Name: one.Name, Text: one.Config, Pods: o.Pods, Schedulers: o.schedulers(), Scenario: o.Scenario,
+		Progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
+	}
+	if one.Program != "" {
+		dir, err := os.MkdirTemp("", "side-")
+		if err != nil {
+			return p, fmt.Errorf("directory for a side: %w", err)
+		}
+		options.Cluster, options.Seed = o.Cluster, o.Seed+uint64(run)
+		return prepared{side.Process{Program: one.Program, Dir: dir, Options: options}.Run, func() { _ = os.RemoveAll(dir) }}, nil
+	}
+	o.say(run, i, "reads the cluster", 0, 0)
+	var done func() error
+	if options.Options, done, err = o.WhatIf(one.Config); err != nil {
+		return p, err
+	}
+	options.Cluster, options.Seed = o.clusterOf(run, i), o.Seed+uint64(run)
+	s, err := side.New(ctx, options)
+	if err != nil {
+		return p, cmp.Or(done(), err)
+	}
+	return prepared{s.Run, func() { s.Close(); _ = done() }}, nil
+}
+
+// schedulers are those of all sides.
+func (o *Options) schedulers() []string {
+	all := sets.New[string]()
+	for _, one := range o.sides() {
+		all.Insert(side.Profiles(one.Config)...)
+	}
+	return sets.List(all)
+}
+
+func (o *Options) say(run, i int, step string, done, of int) {
+	if o.Progress != nil {
+		o.Progress(Progress{Run: run + 1, Runs: o.Runs, Side: o.letter(i), Step: step, Done: done, Of: of})
+	}
+}
+
+// letter is A, or B, or of several B1, B2 and so on.
+func (o *Options) letter(side int) string {
+	switch {
+	case side == 0:
+		return "A"
+	case len(o.B) == 1:
+		return "B"
+	}
+	return "B" + strconv.Itoa(side)
+}
+
+// ErrNothing is why there is no result: nothing would be compared, or nothing was.
+var ErrNothing = errors.New("nothing to compare")
+
+// nothing says why no pod is there to be scheduled, or returns nil.
+func (o *Options) nothing() error {
+	if len(o.Scenario.Steps) > 0 {
+		return nil
+	}
+	run, ours := 0, sets.New(o.schedulers()...)
+	for i := range o.Cluster.Pods {
+		pod := &o.Cluster.Pods[i]
+		if !side.Ended(pod) && side.Queued(pod, o.Pods, ours) {
+			return nil
+		} else if !side.Ended(pod) {
+			run++
+		}
+	}
+	switch {
+	case run == 0:
+		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
+	case o.Pods == side.All:
+		return fmt.Errorf("%w: no pod of the cluster names a scheduler that A or B has", ErrNothing)
+	}
+	return fmt.Errorf("%w: no pod of the cluster is pending", ErrNothing)
+}
+
+// SideError is why one of the sides cannot be compared.
+type SideError struct {
+	Side string // A, B, …
+	Err  error
+
+	scheduler Scheduler
+}
+
+// Error begins with the side's label, and gives the line of each field that is wrong.
+func (e SideError) Error() string {
+	return cmp.Or(e.scheduler.Label, e.scheduler.Name) + ": " + scheduler.WithLines(e.Err).Error()
+}
+
+// SideErrors are those of all sides that are wrong.
+type SideErrors []SideError
+
+func (e SideErrors) Error() string {
+	var all []string
+	for _, one := range e {
+		all = append(all, one.Error())
+	}
+	return strings.Join(all, "; ")
+}
+
+// orOfTheCluster is nil if nothing is wrong, and one error if all of so many sides have the
+// same against the cluster.
+func (e SideErrors) orOfTheCluster(sides int) error {
+	if len(e) == 0 {
+		return nil
+	}
+	mistakes := scheduler.Mistakes(nil)
+	other := func(one SideError) bool { return errors.As(one.Err, &mistakes) || one.Err.Error() != e[0].Err.Error() }
+	if len(e) < sides || slices.ContainsFunc(e, other) {
+		return e
+	}
+	return e[0].Err
+}
+
+// JudgeFiles compares two results of the same task, as [Run] does with those that it
+// has made.
+func JudgeFiles(a, b string) (*Result, error) {
+	onA, err := side.Read(a)
+	if err != nil {
+		return nil, err
+	}
+	onB, err := side.Read(b)
+	if err != nil {
+		return nil, err
+	}
+	if other := sets.List(differing(onA.Task, onB.Task)); len(other) > 0 {
+		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
+	}
+	result := newResult(&Options{A: Scheduler{Name: onA.Name}, Pods: onA.Mode}, onB.Name)
+	result.Steps, result.Took = onA.Steps, onA.Took+onB.Took
+	if err := result.judge(onA, onB); err != nil {
+		return nil, err
+	}
+	result.finish()
+	return result, nil
+}
+
+// judge adds the results of a run.
+func (r *Result) judge(a, b *side.Result) error {
+	if r.add(a.Seed, judge(a, b)); r.Asked == 0 {
+		return r.nothing()
+	}
+	if a.Kubernetes != b.Kubernetes && len(r.Runs) == 1 {
+		r.A, r.B = r.A+" (Kubernetes "+a.Kubernetes+")", r.B+" (Kubernetes "+b.Kubernetes+")"
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+)
+
+// crowded is a cluster that is larger than what the scheduler looks at for a pod,
+// in which some pods have to preempt others.
+func crowded() *snapshot.Snapshot {
+	s := clusterOf(120, 300)
+	s.PriorityClasses = []schedulingv1.PriorityClass{
+		{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000},
+		{ObjectMeta: metav1.ObjectMeta{Name: "last"}, Value: -10, GlobalDefault: true},
+	}
+	for i := range s.Nodes[:6] {
+		for j := range 4 {
+			pod := on(podOf(fmt.Sprint("there-", i, "-", j), "900m"), s.Nodes[i].Name)
+			s.Pods = append(s.Pods, pod)
+		}
+		s.Nodes[i].Labels["full"] = "yes"
+		s.Nodes[i].Status.Allocatable[v1.ResourceCPU] = *s.Nodes[0].Status.Allocatable.Cpu()
+		s.Nodes[i].Status.Capacity = s.Nodes[i].Status.Allocatable
+	}
+	for i := range 3 {
+		urgent := podOf(fmt.Sprint("urgent-", i), "2")
+		urgent.Spec.PriorityClassName, urgent.Spec.NodeSelector = "first", map[string]string{"full": "yes"}
+		s.Pods = append(s.Pods, urgent)
+	}
+	return s
+}
+
+func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
+	for name, options := range map[string]Options{
+		"pods that fit":            {Cluster: clusterOf(150, 400)},
+		"pods that preempt others": {Cluster: crowded()},
+		"every pod rescheduled":    {Cluster: crowded(), Pods: side.All},
+		"an extender":              {Cluster: clusterOf(130, 100), A: variant(t, "extender"), B: []Scheduler{variant(t, "extender")}},
+		"another seed in each run": {Cluster: clusterOf(20, 60), Runs: 2},
+		"a plugin that is not met": {Cluster: clusterOf(150, 200), B: []Scheduler{variant(t, "v2")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if options.A.Config == nil {
+				options.A = variant(t, "none")
+			}
+			if len(options.B) == 0 {
+				options.B = []Scheduler{variant(t, "none")}
+			}
+			r := run(t, options)
+			if len(r.Differences) > 0 || r.Lost() != 0 || len(r.Runs) != max(1, options.Runs) {
+				t.Errorf("%d differ in %d runs", len(r.Differences), len(r.Runs))
+			}
+			for _, tally := range r.Runs {
+				if tally.Same == 0 {
+					t.Error("nothing is the same")
+				}
+			}
+		})
+	}
+}
+
+// TestNodesThatPreFilterNamesAreLookedAtInOneOrder: kube-scheduler takes them from a set,
+// and looks at a part of them.
+func TestNodesThatPreFilterNamesAreLookedAtInOneOrder(t *testing.T) {
+	s := clusterOf(250, 0)
+	for i := range 60 {
+		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprintf("even-%02d", i), []string{"100m", "300m"}[i%2]), "^node-..[02468]$"))
+	}
+	r := run(t, Options{A: variant(t, "native"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
+	if tally := r.Runs[0]; len(r.Differences) > 0 || tally.Same != 60 {
+		t.Errorf("%d differ, %+v", len(r.Differences), tally)
+	}
+}
+
+func TestARegexThatLeavesThreePodsWithoutNodesIsFound(t *testing.T) {
+	s := clusterOf(10, 40)
+	for i := range 3 {
+		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprint("picky-", i), "100m"), "^gpu-"))
+	}
+	s.Pods = append(s.Pods, withRegex(podOf("fussy", "100m"), "^node-00[12]$"), podOf("huge", "64"))
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
+	if r.Lost() != 3 || r.Asked != 45 || r.Nodes != 10 {
+		t.Errorf("%d of %d pods on %d nodes have lost theirs", r.Lost(), r.Asked, r.Nodes)
+	}
+	for i, d := range r.Differences {
+		if i < 3 && (d.Kind != OnlyA || d.Cause != Verdict || d.Follows || d.Plugin != "WasmRegexScheduling" ||
+			!strings.Contains(d.Reason, `under B `+d.A.Node+` is rejected: node(s) didn't match the pod's node name regex "^gpu-"`)) {
+			t.Errorf("%+v", d)
+		}
+	}
+	if len(r.Pending) != 1 || r.Pending[0].Name != "huge" || r.Pending[0].Plugin != "NodeResourcesFit" {
+		t.Errorf("pending are %+v", r.Pending)
+	}
+	if used := r.Load.A.Requested.CPU - r.Load.B.Requested.CPU; used != 300 {
+		t.Errorf("A has %d milli CPUs more", used)
+	}
+	if r.TimesA.P50 <= 0 || r.TimesA.P99 < r.TimesA.P50 || r.TimesB.Pods != 45 {
+		t.Errorf("times %+v, %+v", r.TimesA, r.TimesB)
+	}
+}
+
+func TestWeightsThatTurnTheChoiceAreNamed(t *testing.T) {
+	const packed = `
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+`
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("empty", "a", "4"), nodeOf("busy", "a", "4")}}
+	s.Pods = append(s.Pods, on(podOf("there", "2"), "busy"), podOf("new", "100m"))
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{{Name: "packed", Config: []byte(packed)}}, Cluster: s})
+	if len(r.Differences) != 1 {
+		t.Fatalf("%d differ", len(r.Differences))
+	}
+	if d := r.Differences[0]; d.A.Node != "empty" || d.B.Node != "busy" || d.Cause != Score || d.Plugin != "NodeResourcesFit" || d.Follows {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
+	const meek = "profiles: [{plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}}]"
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("one", "a", "4")}}
+	s.PriorityClasses = []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000}}
+	urgent := podOf("urgent", "3")
+	urgent.Spec.PriorityClassName = "first"
+	s.Pods = append(s.Pods, on(podOf("there", "2"), "one"), urgent)
+	r := run(t, Options{A: Scheduler{Name: "meek", Config: []byte(meek)}, B: []Scheduler{variant(t, "none")}, Cluster: s})
+	got := map[string]Difference{}
+	for _, d := range r.Differences {
+		got[d.Name] = d
+	}
+	if d := got["there"]; d.Kind != OnlyA || d.Cause != Preemption || d.B.State != engine.Preempted || d.B.PreemptedBy != "default/urgent" {
+		t.Errorf("there: %+v", d)
+	}
+	if d := got["urgent"]; d.Kind != OnlyB || d.B.Node != "one" {
+		t.Errorf("urgent: %+v", d)
+	}
+}
+
+func TestAScenarioGoesStepByStep(t *testing.T) {
+	text, err := os.ReadFile("testdata/scenario.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario, err := side.ReadScenario(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
+	s.Pods = append(s.Pods, podOf("first", "3"), podOf("waits", "2"))
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Scenario: *scenario})
+	nodes := map[string]string{"first": "gone", "waits": "node-1", "web-1": "gpu-1", "web-2": "gpu-1 or node-1"}
+	if r.Nodes != 2 || r.Lost() != 0 || r.Steps != 3 {
+		t.Errorf("%d nodes, %d lost, %d steps; want %v", r.Nodes, r.Lost(), r.Steps, nodes)
+	}
+	if r.Load.B.Requested.Pods != 3 {
+		t.Errorf("%d pods run under B", r.Load.B.Requested.Pods)
+	}
+	if len(r.Pending) > 0 {
+		t.Errorf("pending: %+v", r.Pending)
+	}
+}
+
+func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	good := variant(t, "v2")
+	gone := Scheduler{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
+	guest := Scheduler{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
+	const aboutGone = "--a gone.yaml: line 3: plugin Gone: profile default-scheduler enables it, but it is not compiled in"
+	const aboutGuest = "--b guest.yaml: line 12: plugin WasmRegexScheduling: guest http://static-webserver/regex_v9.wasm"
+	for name, test := range map[string]struct {
+		a, b Scheduler
+		want []string
+	}{
+		"A":    {gone, good, []string{aboutGone}},
+		"B":    {good, guest, []string{aboutGuest}},
+		"both": {gone, guest, []string{aboutGone, "; " + aboutGuest}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Run(t.Context(), Options{A: test.a, B: []Scheduler{test.b}, Cluster: clusterOf(1, 1), Pods: side.Pending, WhatIf: whatIf, Progress: func(p Progress) {
+				if p.Step != "reads the cluster" {
+					t.Errorf("%s %s", p.Side, p.Step)
+				}
+			}})
+			sides := SideErrors(nil)
+			if !errors.As(err, &sides) || len(sides) != len(test.want) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%d sides are wrong: %v", len(sides), err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %v, want %s", err, want)
+				}
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, at := range []string{"reads the cluster", "schedules"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Run(ctx, Options{
+			A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(20, 200), Pods: side.Pending, WhatIf: whatIf,
+			Progress: func(p Progress) {
+				if p.Step == at {
+					cancel()
+				}
+			},
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("ended while it %s: %v", at, err)
+		}
+		nothingLeft(t)
+	}
+}
+
+func nothingLeft(t *testing.T) {
+	t.Helper()
+	left, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range left {
+		t.Errorf("left behind: %s", entry.Name())
+	}
+}
+
+func TestAPodThatAlwaysFailsIsNotWaitedFor(t *testing.T) {
+	s := clusterOf(3, 3)
+	s.Pods = append(s.Pods, withRegex(podOf("broken", "100m"), "["))
+	r := run(t, Options{A: variant(t, "v1"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
+	if len(r.Pending) != 1 || r.Pending[0].A.State != "Error" || r.Pending[0].B.State != "Unschedulable" {
+		t.Errorf("%+v", r.Pending)
+	}
+}
+
+func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
+	s := clusterOf(2, 0)
+	other, mirror, done, gated := podOf("other", "1"), podOf("mirror", "1"), podOf("done", "1"), podOf("gated", "1")
+	other.Spec.SchedulerName = "somebody-else"
+	mirror.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"}
+	done.Status.Phase = v1.PodSucceeded
+	gated.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "example.com/later"}}
+	moved := podOf("moved", "1")
+	moved.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "u", Controller: ptr.To(true)}}
+	s.Pods = []v1.Pod{on(other, "node-000"), on(mirror, "node-000"), on(done, "node-000"), gated, on(moved, "node-000")}
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: side.All})
+	if r.Asked != 1 || r.Runs[0].Same != 3 || len(r.Pending) != 1 || r.Pending[0].A.Message != "it has scheduling gates" {
+		t.Errorf("asked of %d, %+v, pending %+v", r.Asked, r.Runs[0], r.Pending)
+	}
+}
+
+// TestTheSameTwiceIsTheSame but for the times that attempts take, byte for byte.
+func TestTheSameTwiceIsTheSame(t *testing.T) {
+	var texts [2]string
+	for i := range texts {
+		s := crowded()
+		s.Pods = append(s.Pods, withRegex(podOf("picky", "100m"), "^gpu-"), withRegex(podOf("fussy", "100m"), "^node-00[12]$"))
+		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = regexp.MustCompile(`Nanoseconds":\d+`).ReplaceAllString(string(raw), "")
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("%s\n%s", texts[0], texts[1])
+	}
+}

@@ -1,0 +1,298 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+)
+
+// Kind is in what a pod's outcomes differ.
+type Kind string
+
+const (
+	Moved    Kind = "moved"    // it has a node on both sides, and not the same
+	OnlyA    Kind = "onlyA"    // it has a node under A alone
+	OnlyB    Kind = "onlyB"    // it has a node under B alone
+	Pending  Kind = "pending"  // it has no node on either side
+	Unplaced Kind = "unplaced" // it runs in the file and has no node under A
+)
+
+// Cause is what made the difference.
+type Cause string
+
+const (
+	Verdict    Cause = "verdict"    // a plugin was for a node on one side and against it on the other
+	Score      Cause = "score"      // a node got a better total on one side
+	Preemption Cause = "preemption" // preemption on one side, or on other nodes
+	Order      Cause = "order"      // a node was not looked at on one side, as enough others were found
+	// Tie: chance alone. Both nodes were as good on both sides.
+	Tie     Cause = "tie"
+	Unknown Cause = "unknown" // neither verdicts nor scores tell
+)
+
+// Difference is a pod that came out differently, or has no node on either side.
+type Difference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Kind      Kind   `json:"kind"`
+	Cause     Cause  `json:"cause,omitempty"`
+	Plugin    string `json:"plugin,omitempty"` // the one that decided, where one did
+	// Reason says why, in a line.
+	Reason string `json:"reason"`
+	// Follows: nothing took part in it that differs between the configurations, but
+	// what other pods did before. Where it is false, the difference is direct.
+	Follows bool `json:"follows,omitempty"`
+	// By is what differs between the configurations and took part in it, and Setting what of
+	// that is another.
+	By      string       `json:"by,omitempty"`
+	Setting string       `json:"setting,omitempty"`
+	Runs    int          `json:"runs"` // in how many runs the pod came out like this
+	A       side.Outcome `json:"a"`
+	B       side.Outcome `json:"b"`
+
+	turned map[string]int64 // who turned the choice, and by how much of the total
+}
+
+// verdicts are the result of a run: each pod is in one of the lists, or the same.
+type verdicts struct {
+	a, b        *side.Result
+	same        int
+	differences []Difference // that are not ties
+	ties        []Difference
+	pending     []Difference
+	unplaced    []Difference
+
+	changes map[string]changes             // by profile
+	differ  sets.Set[types.NamespacedName] // those that came out otherwise so far
+	chance  sets.Set[types.NamespacedName] // and by chance alone
+
+	onA, onB map[string][]placement // by node
+}
+
+func newVerdicts(a, b *side.Result) *verdicts {
+	onA, onB := a.Setups, b.Setups
+	if a.Kubernetes != b.Kubernetes {
+		onA, onB = withoutPoints(onA), withoutPoints(onB)
+	}
+	return &verdicts{
+		a: a, b: b, changes: newChanges(onA, onB),
+		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](), onA: placements(a), onB: placements(b),
+	}
+}
+
+// judge compares the two sides, pod by pod, in the order in which A looked at
+// them, so that what follows from a difference comes after it.
+func judge(a, b *side.Result) *verdicts {
+	v := newVerdicts(a, b)
+	for _, name := range v.order() {
+		switch d := v.difference(name); {
+		case v.isUnplaced(name):
+			d.Kind, d.Cause, d.Follows = Unplaced, "", false
+			d.Reason, d.Plugin = noNode(d.A)
+			v.unplaced = append(v.unplaced, d)
+		case d.Kind == "" && d.A.State != engine.Gone:
+			v.same++
+		case d.Kind == "":
+		case d.Kind == Pending:
+			v.pending = append(v.pending, d)
+		case d.Cause == Tie:
+			v.ties = append(v.ties, d)
+		default:
+			v.differences = append(v.differences, d)
+		}
+	}
+	return v
+}
+
+// isUnplaced is true of a pod that runs in the file and has no node under A, unless the
+// scenario has deleted it, or it had to make room for one that did not run.
+func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
+	o := v.a.Pod(name).Outcome
+	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == engine.Gone {
+		return false
+	}
+	return o.PreemptedBy == "" || v.a.Pod(side.KeyOf(o.PreemptedBy)).Today != ""
+}
+
+// order is that of the last attempts, under A or else under B, with those that were
+// preempted after who did it; pods that nobody looked at come last, by name.
+func (v *verdicts) order() []types.NamespacedName {
+	all := v.a.Names().Union(v.b.Names())
+	place := func(name types.NamespacedName) uint64 {
+		for _, result := range []*side.Result{v.a, v.b} {
+			o := result.Pod(name).Outcome
+			if o.Since > 0 {
+				return 2*o.Since + 1
+			}
+			if o.Attempt != nil {
+				return 2 * o.Attempt.ID
+			}
+		}
+		return 1 << 63
+	}
+	return slices.SortedFunc(slices.Values(all.UnsortedList()), func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.String(), b.String()))
+	})
+}
+
+// difference compares the outcomes of a pod. Its kind is empty if they are the same.
+func (v *verdicts) difference(name types.NamespacedName) Difference {
+	a, b := v.a.Pod(name).Outcome, v.b.Pod(name).Outcome
+	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
+	switch {
+	case a.State == engine.Gone && b.State == engine.Gone:
+		return d
+	case a.Node == "" && b.Node == "":
+		d.Kind = Pending
+		d.Reason, d.Plugin = noNode(a)
+		return d
+	case a.Node == b.Node:
+		return d
+	case b.Node == "":
+		d.Kind = OnlyA
+	case a.Node == "":
+		d.Kind = OnlyB
+	default:
+		d.Kind = Moved
+	}
+	if v.explain(&d); d.Cause != Tie {
+		v.trace(&d)
+	}
+	if v.differ.Insert(name); d.Cause == Tie {
+		v.chance.Insert(name)
+	}
+	return d
+}
+
+// trace tells a difference that the configurations differ about from one that
+// follows from other pods.
+func (v *verdicts) trace(d *Difference) {
+	if by, how := v.tookPart(d); by != "" {
+		if d.By, d.Setting = by, v.changesFor(d).settings[by]; how != "" {
+			d.Reason += "; " + how
+		}
+		return
+	}
+	before := v.before(d)
+	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
+		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "Kubernetes version"
+		d.Reason += "; the two sides have different Kubernetes versions"
+		return
+	}
+	if d.Follows = true; len(before) > 0 && v.chance.IsSuperset(before) {
+		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
+	}
+}
+
+// tookPart is what differs between the configurations and took part in a difference.
+// Unless it is the plugin that decided, a few words say how.
+func (v *verdicts) tookPart(d *Difference) (by, how string) {
+	changed := v.changesFor(d)
+	first := changed.first(d.turned)
+	switch {
+	case d.Cause == Verdict && changed.verdicts.Has(d.Plugin), d.Cause == Score && changed.scores.Has(d.Plugin):
+		return d.Plugin, ""
+	case changed.scores.Has(first):
+		return first, first + " scores the two nodes differently"
+	}
+	pods := []string{d.key(), d.A.PreemptedBy, d.B.PreemptedBy}
+	for i, result := range []*side.Result{v.a, v.b} {
+		for _, pod := range pods {
+			for _, attempt := range decisive(result, side.KeyOf(pod)) {
+				if by, how := v.changes[attempt.Scheduler].tookPart(attempt); by != "" {
+					return by, "under " + "AB"[i:i+1] + " " + by + " " + how
+				}
+			}
+		}
+	}
+	if (d.A.State == engine.NotAsked) != (d.B.State == engine.NotAsked) {
+		return "profiles", "only one side has a profile for it"
+	}
+	return "", ""
+}
+
+func (v *verdicts) changesFor(d *Difference) changes {
+	for _, o := range []side.Outcome{d.A, d.B} {
+		if o.Attempt != nil {
+			return v.changes[o.Attempt.Scheduler]
+		}
+	}
+	return changes{}
+}
+
+// ofTheNode are plugins that look at the pods of a node alone.
+var ofTheNode = sets.New(pluginnames.NodeResourcesFit, pluginnames.NodeResourcesBalancedAllocation, pluginnames.NodePorts)
+
+// before are the pods that came out otherwise before this one, where the scheduler
+// would see it: on the two nodes, if only what is there has decided. Anything else
+// may count over zones, or depend on how many nodes were found.
+func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
+	onNodes := d.Cause == Verdict && ofTheNode.Has(d.Plugin) || d.Cause == Score && ofTheNode.IsSuperset(sets.KeySet(d.turned))
+	if !onNodes {
+		return v.differ
+	}
+	differ := sets.New[types.NamespacedName]()
+	for _, node := range []string{d.A.Node, d.B.Node} {
+		if node != "" {
+			differ = differ.Union(placedBefore(v.onA[node], d.A.Attempt).SymmetricDifference(placedBefore(v.onB[node], d.B.Attempt)))
+		}
+	}
+	return differ
+}
+
+func (d *Difference) key() string { return d.Namespace + "/" + d.Name }
+
+// decisive are the attempts by which a pod has its node, or none: with that for the
+// pod whose list of nodes it was given the next of.
+func decisive(r *side.Result, pod types.NamespacedName) (all []*recorder.Attempt) {
+	o := r.Pod(pod).Outcome
+	for _, attempt := range []*recorder.Attempt{o.Attempt, o.MadeRoom} {
+		if attempt == nil {
+			continue
+		}
+		if all = append(all, attempt); attempt.Hint != nil {
+			if listed := r.Pod(side.KeyOf(attempt.Hint.Pod)).Attempt; listed != nil {
+				all = append(all, listed)
+			}
+		}
+	}
+	return all
+}
+
+// placement is that a pod was given a node, or preempted on it, by an attempt.
+type placement struct {
+	pod     types.NamespacedName
+	attempt uint64
+}
+
+// placements are those on each node.
+func placements(r *side.Result) map[string][]placement {
+	all := map[string][]placement{}
+	for _, o := range r.Pods {
+		if o.Attempt != nil && o.Attempt.Result == recorder.Scheduled {
+			all[o.Attempt.Node] = append(all[o.Attempt.Node], placement{o.Key(), o.Attempt.ID})
+		}
+		if by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt; by != nil && by.Result == recorder.Scheduled {
+			all[by.Node] = append(all[by.Node], placement{o.Key(), o.Since})
+		}
+	}
+	return all
+}
+
+// placedBefore are the pods of placements before an attempt.
+func placedBefore(all []placement, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
+	pods := sets.New[types.NamespacedName]()
+	for _, one := range all {
+		if attempt != nil && one.attempt < attempt.ID {
+			pods.Insert(one.pod)
+		}
+	}
+	return pods
+}

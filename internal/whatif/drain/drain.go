@@ -1,0 +1,250 @@
+// Package drain reports where the pods of drained nodes go, and which nodes can be drained: it
+// tries it in a copy of a cluster in memory, with the real scheduler.
+//
+// It is no API. The cluster that was copied is never written to, and which one that is its
+// callers know.
+package drain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+)
+
+// Options say which nodes are to go, or which pods, in a copy of a cluster.
+type Options struct {
+	engine.Options
+	Nodes []string // for Shrink, those that may go
+	// Pods, if it is not nil, chooses pods that are evicted in place of Nodes. No node is
+	// cordoned then, so that a pod may come back to its own.
+	Pods     labels.Selector
+	Force    bool            // pods without a controller are evicted, too, as if one recreated them
+	Name     string          // of the configuration, for the report
+	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress engine.Progress // may be nil
+}
+
+// Result is that of a drain.
+type Result struct {
+	Go     []string      `json:"go"`    // the nodes that go
+	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
+	Stay   []Stay        `json:"stay,omitempty"`
+	Trials int           `json:"trials,omitempty"`
+	Basis  words.Basis   `json:"basis"`
+}
+
+// Lost is how many pods have no other node.
+func (r *Result) Lost() (lost int) {
+	for _, move := range r.Moves {
+		if move.To == "" {
+			lost++
+		}
+	}
+	return lost
+}
+
+// Drain cordons nodes, and evicts their pods as kubectl drain --ignore-daemonsets does, or
+// else evicts the pods that are chosen. What a budget keeps is tried again, once others are
+// ready on other nodes. Of several runs, it returns that in which most pods are left without a node.
+func Drain(ctx context.Context, o Options) (*Result, error) {
+	return o.run(ctx, "pods without a node", (*Result).Lost, func(d *draining) error {
+		t, err := d.try(ctx, o.Nodes)
+		if err == nil {
+			d.Go, d.Moves = o.Nodes, t.moves
+		}
+		return err
+	})
+}
+
+// run tries it with each seed, and returns the result that counts most.
+func (o *Options) run(ctx context.Context, counts string, count func(*Result) int, do func(*draining) error) (*Result, error) {
+	try := func(e engine.Options, progress engine.Progress) (*Result, error) { return o.once(ctx, e, progress, do) }
+	more := func(one, than *Result) bool { return count(one) > count(than) }
+	most, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, count, more)
+	if err != nil {
+		return nil, err
+	}
+	most.Basis.Config, most.Basis.Runs, most.Basis.Counts = o.Name, runs, counts
+	return most, nil
+}
+
+// chosen is true of a pod that is on one of the nodes, or is chosen by its labels.
+func (o *Options) chosen(pod *v1.Pod) bool {
+	if o.Pods != nil {
+		return pod.Spec.NodeName != "" && o.Pods.Matches(labels.Set(pod.Labels))
+	}
+	return slices.Contains(o.Nodes, pod.Spec.NodeName)
+}
+
+// Bare are the pods to be evicted that nothing recreates.
+func (o *Options) Bare() (names []string) {
+	for i := range o.Cluster.Pods {
+		pod := &o.Cluster.Pods[i]
+		ended := podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil
+		if o.chosen(pod) && !ended && !engine.Recreatable(pod) && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
+			names = append(names, pod.Namespace+"/"+pod.Name)
+		}
+	}
+	return names
+}
+
+type draining struct {
+	Result
+	*engine.Engine
+	pods     labels.Selector // as in Options
+	force    bool
+	progress engine.Progress
+}
+
+// once does something in a copy, when that is at rest.
+func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress, do func(*draining) error) (*Result, error) {
+	d := &draining{pods: o.Pods, force: o.Force, progress: progress}
+	var err error
+	if d.Engine, err = engine.New(ctx, e); err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	d.progress("schedules", 0, 0)
+	if err := d.Run(ctx); err != nil {
+		return nil, err
+	}
+	if err := do(d); err != nil {
+		return nil, err
+	}
+	d.Basis = d.Describe()
+	return &d.Result, nil
+}
+
+// trial is the result of draining some nodes.
+type trial struct {
+	kept      map[string]string // why pods were not evicted
+	preempted map[types.NamespacedName]types.NamespacedName
+	moves     []engine.Move
+}
+
+// try drains nodes: it evicts what may go, and has the scheduler place what is recreated,
+// until nothing more may go.
+func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
+	residents := d.Residents()
+	t := &trial{kept: map[string]string{}, preempted: map[types.NamespacedName]types.NamespacedName{}}
+	for _, name := range nodes {
+		node := cluster.Get[*v1.Node](d.Cluster, "", name).DeepCopy()
+		node.Spec.Unschedulable = true
+		if err := d.Update(node); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		out, err := d.evict(ctx, t, d.on(nodes, residents))
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Run(ctx); err != nil {
+			return nil, err
+		}
+		by, err := d.Restore(ctx, residents)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(t.preempted, by)
+		if out == 0 {
+			t.tell(d, residents, nodes)
+			return t, nil
+		}
+	}
+}
+
+// evict recreates, without a node, those of some pods that may leave theirs, and counts them.
+func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
+	var gone []*v1.Pod
+	for _, pod := range pods {
+		name := pod.Namespace + "/" + pod.Name
+		if !engine.Recreatable(pod) && !d.force {
+			t.kept[name] = "no controller recreates it"
+			continue
+		}
+		if t.kept[name], err = refusal(d.Evict(pod.Namespace, pod.Name)); err != nil {
+			return 0, err
+		}
+		if t.kept[name] == "" {
+			gone = append(gone, pod)
+		}
+	}
+	for _, pod := range gone {
+		if err := d.Recreate(ctx, pod); err != nil {
+			return 0, err
+		}
+	}
+	return len(gone), nil
+}
+
+// refusal is why an eviction was refused, or empty.
+func refusal(err error) (string, error) {
+	if cause, ok := apierrors.StatusCause(err, policyv1.DisruptionBudgetCause); ok {
+		return cause.Message, nil
+	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// on are the pods on nodes that do not belong there, by name, or those that are chosen. One
+// that was evicted is not evicted once more: it comes back if it tolerates the cordon.
+func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (pods []*v1.Pod) {
+	for name, pod := range d.Residents() {
+		if was := before[name]; d.evicts(pod, nodes) && was != nil && was.UID == pod.UID {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, cluster.ByName)
+	return pods
+}
+
+// evicts is true of a pod that is to leave its node.
+func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
+	if kind := d.WorkloadOf(pod).Kind; kind == "DaemonSet" || kind == cluster.OfStatic {
+		return false
+	}
+	o := Options{Nodes: nodes, Pods: d.pods}
+	return o.chosen(pod)
+}
+
+// tell takes note of the pods that were to leave nodes, and of those that they preempted.
+func (t *trial) tell(d *draining, residents map[types.NamespacedName]*v1.Pod, nodes []string) {
+	for name, was := range residents {
+		move := d.Move(was, t.preempted[name])
+		stays := move.To == move.From
+		if stays && !d.evicts(was, nodes) {
+			continue
+		}
+		if why := t.kept[move.Pod]; stays && why != "" {
+			move.To, move.Feasible, move.Reason = "", 0, why
+		} else if stays && d.pods == nil {
+			move.To, move.Feasible, move.Reason = "", 0, "it tolerates that its node is unschedulable, and comes back"
+		}
+		t.moves = append(t.moves, move)
+	}
+	rank := func(m engine.Move) int {
+		if m.To != "" {
+			return 2
+		}
+		return min(1, len(t.kept[m.Pod]))
+	}
+	slices.SortFunc(t.moves, func(a, b engine.Move) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Pod, b.Pod))
+	})
+}

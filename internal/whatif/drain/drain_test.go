@@ -1,0 +1,292 @@
+package drain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// node is one in a zone, with so many CPUs.
+func nodeWith(name, zone, cpu string) string {
+	return fmt.Sprintf(`- metadata: {name: %s, labels: {kubernetes.io/hostname: %[1]s, topology.kubernetes.io/zone: %s}}
+  status: {allocatable: {cpu: "%s", memory: 8Gi, pods: "20"}, capacity: {cpu: "%[3]s", memory: 8Gi, pods: "20"}}
+`, name, zone, cpu)
+}
+
+// ownedBy is a pod of a workload. It has what is added to its metadata and its spec.
+func ownedBy(kind, app, name, node, cpu string, more ...string) string {
+	metadata, spec := "", ""
+	if kind != "" {
+		metadata = fmt.Sprintf(", ownerReferences: [{apiVersion: apps/v1, kind: %s, name: %s, uid: %[2]s, controller: true}]", kind, app)
+	}
+	if len(more) > 0 {
+		metadata += more[0]
+	}
+	if len(more) > 1 {
+		spec = more[1]
+	}
+	if node != "" {
+		spec += ", nodeName: " + node
+	}
+	return fmt.Sprintf(`- metadata: {name: %s, namespace: default, labels: {app: %s}%s}
+  spec: {containers: [{name: c, image: c, resources: {requests: {cpu: %s}}}]%s}
+`, name, app, metadata, cpu, spec)
+}
+
+// budget is how many pods of a workload there have to be.
+func budget(app string, least int) string {
+	return fmt.Sprintf(`- metadata: {name: %s, namespace: default}
+  spec: {minAvailable: %d, selector: {matchLabels: {app: %[1]s}}}
+`, app, least)
+}
+
+const unmodified, native = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n",
+	unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}]}}}]\n"
+
+func removing(t *testing.T, config, cluster string, nodes ...string) Options {
+	t.Helper()
+	s, notices, err := snapshot.Read(strings.NewReader(cluster))
+	if err != nil || len(notices) > 0 {
+		t.Fatal(err, notices)
+	}
+	o := Options{Nodes: nodes, Options: engine.Options{Cluster: s, Seed: 1}}
+	if o.Config, err = scheduler.Read([]byte(config)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// described are moves in short.
+func described(moves []engine.Move) []string {
+	all := []string{}
+	for _, m := range moves {
+		line := strings.TrimPrefix(m.Pod, "default/") + " " + m.From + "→" + m.To
+		if m.PreemptedBy != "" {
+			line += " by " + m.PreemptedBy
+		}
+		if m.Reason != "" {
+			line += ": " + m.Reason
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// alike fails unless each line begins with what is wanted of it.
+func alike(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	ok := len(got) == len(want)
+	for i := range want {
+		ok = ok && strings.HasPrefix(got[i], want[i])
+	}
+	if !ok {
+		t.Errorf("%s:\n%s\nwant:\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestADrainTellsWhereEachPodGoesOrWhatKeepsIt(t *testing.T) {
+	cluster := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("small", "a", "2") + nodeWith("large", "b", "16") +
+		"podDisruptionBudgets:\n" + budget("web", 1) + budget("only", 1) + `
+pvcs:
+- metadata: {name: data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
+  status: {phase: Bound}
+  spec: {accessModes: [ReadWriteOnce], volumeName: disk, storageClassName: "", resources: {requests: {storage: 1Gi}}}
+pvs:
+- metadata: {name: disk}
+  spec:
+    capacity: {storage: 1Gi}
+    accessModes: [ReadWriteOnce]
+    persistentVolumeReclaimPolicy: Retain
+    claimRef: {namespace: default, name: data}
+    csi: {driver: disks.example.com, volumeHandle: disk}
+    nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
+pods:
+` + ownedBy("ReplicaSet", "web", "web-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-2", "gone", "500m") +
+		ownedBy("ReplicaSet", "only", "only-1", "gone", "500m") +
+		ownedBy("StatefulSet", "db", "db-0", "gone", "500m", "", ", volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]") +
+		ownedBy("ReplicaSet", "picky", "picky-1", "gone", "500m", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^gone$}") +
+		ownedBy("DaemonSet", "agent", "agent-1", "gone", "100m") +
+		ownedBy("", "static", "static-gone", "gone", "100m", ", annotations: {kubernetes.io/config.mirror: x}") +
+		ownedBy("ReplicaSet", "web", "other", "large", "500m")
+	removed, err := Drain(t.Context(), removing(t, native, cluster, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "moves", described(removed.Moves),
+		"picky-1 gone→: 0/3 nodes are available: ",
+		"only-1 gone→: The disruption budget only needs 1 healthy pods and has 1 currently",
+		"db-0 gone→small", "web-1 gone→large", "web-2 gone→large",
+	)
+	if removed.Lost() != 2 || !strings.Contains(removed.Moves[0].Reason, "^gone$") {
+		t.Errorf("%d are lost: %s", removed.Lost(), removed.Moves[0].Reason)
+	}
+}
+
+func TestWhatMakesRoomInADrainIsToldToo(t *testing.T) {
+	cluster := "nodes:\n" + nodeWith("gone", "a", "2") + nodeWith("full", "a", "2") + nodeWith("free", "b", "1") +
+		"priorityClasses:\n- {metadata: {name: high}, value: 1000}\npods:\n" +
+		ownedBy("ReplicaSet", "first", "first-1", "gone", "2", "", ", priorityClassName: high") +
+		ownedBy("ReplicaSet", "low", "low-1", "full", "1") + ownedBy("ReplicaSet", "low", "low-2", "full", "1")
+	removed, err := Drain(t.Context(), removing(t, unmodified, cluster, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := described(removed.Moves)
+	if len(moves) == 3 && strings.HasPrefix(moves[0], "low-2") { // one of the two finds a node
+		for i := range moves {
+			moves[i] = strings.NewReplacer("low-2", "low-1", "low-1", "low-2").Replace(moves[i])
+		}
+		slices.Sort(moves[1:])
+	}
+	alike(t, "moves", moves, "low-1 full→ by default/first-1: 0/3 nodes are available: ", "first-1 gone→full", "low-2 full→free by default/first-1")
+}
+
+// shrinking has two nodes that can go: the pods of a and b have room on c, not that of c.
+var shrinking = "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("c", "x", "4") + nodeWith("d", "x", "1") + nodeWith("e", "x", "1") +
+	"podDisruptionBudgets:\n" + budget("only", 1) + "pods:\n" +
+	ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "web", "web-c", "c", "2") +
+	ownedBy("ReplicaSet", "only", "only-1", "d", "900m") + ownedBy("", "bare", "bare-1", "e", "900m") + ownedBy("ReplicaSet", "huge", "huge-1", "", "32")
+
+func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
+	removed, err := Shrink(t.Context(), removing(t, unmodified, shrinking, "a", "b", "c", "d", "e"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "nodes that go", removed.Go, "a", "b")
+	alike(t, "moves", described(removed.Moves), "web-a a→c", "web-b b→c")
+	var stay []string
+	for _, one := range removed.Stay {
+		stay = append(stay, one.Node+" "+one.Pod+" "+one.Reason)
+	}
+	slices.Sort(stay)
+	alike(t, "nodes that stay", stay, "c default/web-", "d default/only-1 The disruption budget only needs 1", "e default/bare-1 no controller")
+	drained, err := Drain(t.Context(), removing(t, unmodified, shrinking, removed.Go...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drained.Lost() > 0 || !slices.Equal(described(drained.Moves), described(removed.Moves)) {
+		t.Errorf("%q is not %q", described(drained.Moves), described(removed.Moves))
+	}
+}
+
+func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
+	o := removing(t, unmodified, shrinking)
+	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
+		d.Spare = true
+		look := func() (all []string) {
+			for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
+				all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, len(pod.OwnerReferences), pod.Spec.Containers, pod.Status.Phase, pod.UID))
+			}
+			for _, node := range cluster.All[*v1.Node](d.Cluster) {
+				all = append(all, fmt.Sprint(node.Name, node.Spec))
+			}
+			slices.Sort(all)
+			return all
+		}
+		before := look()
+		for range 2 {
+			stuck, err := d.goes(t.Context(), []string{"a", "b", "c"})
+			if err != nil || len(stuck) == 0 {
+				t.Errorf("%v %v", stuck, err)
+			}
+			alike(t, "afterwards", look(), before...)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAPodThatCannotBeRecreatedIsLost: and costs no other one its answer.
+func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
+	limits := "limitRanges:\n- {metadata: {name: limits, namespace: default}, spec: {limits: [{type: Container, min: {cpu: 1}}]}}\n"
+	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
+		ownedBy("ReplicaSet", "small", "small-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-1", "gone", "1")
+	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
+}
+
+// TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
+func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
+	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
+	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
+	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("broken", "x", "4") + taints + "pods:\n" +
+		ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "big", "big-1", "broken", "3", "", tolerated)
+	removed, err := Shrink(t.Context(), removing(t, unmodified, text, "a", "b", "broken"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "nodes that go", removed.Go, "broken")
+	alike(t, "what is not modelled", removed.Basis.NotModelled, "wait for tolerationSeconds")
+}
+
+// TestPodsAreEvictedInPlaceOfNodes: one may come back, what a budget keeps stays, and what is not chosen is left alone.
+func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
+	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "podDisruptionBudgets:\n" + budget("kept", 1) + "pods:\n" +
+		ownedBy("ReplicaSet", "web", "web-a", "a", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "web", "back", "b", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "web", "lost", "a", "3500m", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "kept", "kept-1", "a", "100m") + ownedBy("DaemonSet", "web", "daemon", "a", "100m") + ownedBy("ReplicaSet", "other", "other-1", "a", "100m")
+	o := removing(t, native, text)
+	o.Pods = labels.SelectorFromSet(nil)
+	if bare := o.Bare(); len(bare) > 0 {
+		t.Errorf("nobody recreates %s", bare)
+	}
+	var err error
+	if o.Pods, err = labels.Parse("app in (web,kept)"); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := Drain(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "moves", described(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
+	if to := removed.Moves[3]; to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
+		t.Errorf("%+v", to)
+	}
+}
+
+func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) {
+	// Where the small pods go decides whether the big one has room.
+	text := "nodes:\n" + nodeWith("gone", "x", "8") + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "pods:\n" +
+		ownedBy("ReplicaSet", "a", "a-1", "gone", "1") + ownedBy("ReplicaSet", "b", "b-1", "gone", "1") + ownedBy("ReplicaSet", "z", "z-1", "gone", "4")
+	packed := unmodified + "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: example.com/none, weight: 1}]}}}], plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}, {name: PodTopologySpread}]}}}]\n"
+	o := removing(t, packed, text, "gone")
+	o.Runs, o.Name = 12, "packed"
+	removed, err := Drain(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[int]bool{}
+	for _, run := range removed.Basis.Runs {
+		lost[run.Count] = true
+	}
+	if len(removed.Basis.Runs) != 12 || !lost[0] || !lost[1] || removed.Lost() != 1 || !strings.Contains(removed.Basis.String(), "12 times, with seeds 1 to 12: pods without a node: 0 in ") {
+		t.Errorf("%d are lost. %s", removed.Lost(), removed.Basis.String())
+	}
+	o = removing(t, packed, text, "gone")
+	o.Runs, o.Name = 12, "packed"
+	found, err := Shrink(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alike(t, "the nodes that go", found.Go, "gone")
+	o = removing(t, packed, text, found.Go...)
+	o.Seed = found.Basis.Seed
+	if again, err := Drain(t.Context(), o); err != nil || again.Lost() > 0 || !slices.Equal(described(again.Moves), described(found.Moves)) {
+		t.Errorf("with seed %d: %v %+v", o.Seed, err, again)
+	}
+}

@@ -1,0 +1,362 @@
+// Package engine runs kube-scheduler over a cluster in memory, one attempt after the other:
+// when [Engine.Run] returns, every pod that can be scheduled is, and the outcome of the
+// others is known. Nothing waits for a time: the clock is the engine's, and moves when
+// nothing else can. The same cluster, configuration and seed give the same outcome.
+//
+// It starts no server and no control plane. It is no API.
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	feature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// Options say which scheduler is run over which cluster.
+type Options struct {
+	Config    *ours.Configuration
+	Plugins   frameworkruntime.Registry // further ones, by name. It may be nil
+	Transport http.RoundTripper         // fetches guests. Nil is http.DefaultTransport
+	Cluster   *snapshot.Snapshot        // what there is. It is used up
+	// Seed decides what kube-scheduler leaves to chance.
+	Seed uint64
+	// Recorder gets every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
+	Recorder *recorder.Recorder
+	// PodGroups has those of the cluster and of what is created later be scheduled as one,
+	// where this minor of Kubernetes can. It stays so in this process. A cluster that has some does so, too.
+	PodGroups bool
+	// Shown gives an extender the name to show in a recorder, by its URL. It may be nil.
+	Shown func(url string) string
+}
+
+// Engine is a scheduler and its cluster. Use it from one goroutine.
+type Engine struct {
+	*cluster.Cluster
+	Scheduler *scheduler.Scheduler
+	// Nobody is preempted while it is true.
+	Spare bool
+	// OnAttempt, if set, is called when an attempt has ended.
+	OnAttempt func(pod types.NamespacedName)
+
+	clock  *clock
+	groups *recorder.Recorder // nil if no pods are scheduled as one
+	seeded *seeded
+	close  func()
+	basis  words.Basis
+
+	mu       sync.Mutex // guards what a binding cycle writes
+	outcomes map[types.NamespacedName]*Outcome
+	evicted  map[types.NamespacedName]types.NamespacedName // those that were preempted, with the preemptor
+	progress int                                           // how many pods were bound or preempted
+	tries    map[types.UID]tries                           // since the last progress
+	bindings map[types.UID]*binding
+	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
+	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
+	alike    alike
+	unfit    *framework.FitError           // of the current attempt, or nil
+	sure     int                           // so many pods are in the active queue, at least
+	ordered  []*v1.Pod                     // those that wait for others of their StatefulSet
+	gone     map[types.NamespacedName]bool // those that were there
+	tainted  map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
+}
+
+type tries struct{ since, n int }
+
+// clock is one whose time passes only when somebody looks at it, or steps it.
+type clock struct{ *clocktesting.FakeClock }
+
+// Now implements clock.PassiveClock. No two times are equal, so that pods are queued in
+// the order in which they came.
+func (c *clock) Now() time.Time {
+	c.Step(time.Microsecond)
+	return c.FakeClock.Now()
+}
+
+// gates is held while a scheduler is made with feature gates of the engine's.
+var gates sync.Mutex
+
+// New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are those of
+// [ours.Run], or name the object of the cluster that is at fault.
+func New(ctx context.Context, o Options) (*Engine, error) {
+	e := &Engine{
+		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
+		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
+		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+	}
+	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
+		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
+	}
+	if e.basis.Seed = o.Seed; o.Cluster.Source != nil {
+		e.basis.Cluster = o.Cluster.Source.String()
+	}
+	var err error
+	if o.PodGroups {
+		if e.groups, err = o.Recorder, enablePodGroups(); err != nil {
+			return nil, err
+		}
+	}
+	if e.Cluster, err = cluster.New(e.clock.Now); err != nil {
+		return nil, err
+	}
+	if err := e.Load(o.Cluster); err != nil {
+		return nil, err
+	}
+	ctx = klog.NewContext(ctx, quiet)
+	client, err := dynamic.NewForConfig(e.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.makeScheduler(ctx, o, ours.API{
+		Client: e.Client, Config: e.Config, Informers: e.Informers, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
+		Events: e.recordEvents, Clock: e.clock, Parallelism: 1,
+	}); err != nil {
+		return nil, err
+	}
+	e.wrap(o)
+	e.Start()
+	return e, errors.Join(e.listen(), e.Err())
+}
+
+// enablePodGroups does so in all of this process, where this minor has them.
+func enablePodGroups() error {
+	gates.Lock()
+	defer gates.Unlock()
+	if minor.NoPodGroups != "" {
+		return nil
+	}
+	return feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": true})
+}
+
+// makeScheduler switches off what would go on beside an attempt.
+func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (err error) {
+	gates.Lock()
+	defer gates.Unlock()
+	gate := feature.DefaultMutableFeatureGate
+	was := gate.Enabled(features.SchedulerAsyncPreemption)
+	if err := gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): false}); err != nil {
+		return err
+	}
+	defer func() { _ = gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): was}) }()
+	e.Scheduler, e.close, err = ours.New(ctx, ours.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins}, api)
+	return err
+}
+
+// wrap puts the engine around the scheduler's functions and frameworks, and the recorder inside.
+func (e *Engine) wrap(o Options) {
+	sched := e.Scheduler
+	shown := o.Shown
+	if shown == nil {
+		shown = func(url string) string { return url }
+	}
+	for _, extender := range sched.Extenders {
+		if extender.IsBinder() {
+			e.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
+		}
+	}
+	if o.Recorder != nil {
+		o.Recorder.Attach(sched, shown)
+	}
+	e.seeded = newSeeded(o.Seed, sched)
+	for name, of := range sched.Profiles {
+		sched.Profiles[name] = &profile{of, e}
+	}
+	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
+	if o.Recorder == nil { // which gets each attempt
+		e.alike = newAlike(sched)
+		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
+	}
+	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
+}
+
+// listen forgets how many pods are surely queued when one that was is gone, and takes note
+// of those that are gone, and of taints.
+func (e *Engine) listen() error {
+	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(pod any) { delete(e.gone, cluster.NameOf(pod.(*v1.Pod))) },
+		DeleteFunc: func(pod any) {
+			e.sure = 0
+			e.gone[cluster.NameOf(pod.(*v1.Pod))] = true
+		},
+	})
+	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) },
+		UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
+		DeleteFunc: func(node any) { e.tainted[node.(*v1.Node).Name] = nil },
+	})
+	return errors.Join(err, wrong)
+}
+
+// Describe is what an answer stands on by now, but for the name of the configuration.
+func (e *Engine) Describe() words.Basis {
+	basis := e.basis
+	basis.NotModelled = e.NotModelled()
+	return basis
+}
+
+// Close ends the scheduler.
+func (e *Engine) Close() { e.close() }
+
+// unanswered is how long a run waits for a plugin or an extender after its context is done.
+const unanswered = time.Second
+
+// Run schedules pods until nothing more comes of it, or until ctx is done. If a plugin or an
+// extender does not answer then, it is left behind: the engine cannot be used any more.
+func (e *Engine) Run(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- e.run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(unanswered):
+		return context.Cause(ctx)
+	}
+}
+
+func (e *Engine) run(ctx context.Context) (err error) {
+	defer ours.Recover(ctx, &err)
+	e.progress++
+	ctx = klog.NewContext(ctx, quiet)
+	if err = e.evictTainted(ctx); err != nil {
+		return err
+	}
+	for more := true; more; {
+		for e.queued() || e.later() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := e.Err(); err != nil {
+				return err
+			}
+			if e.sure > 0 {
+				e.sure--
+				e.attempt(ctx)
+			}
+		}
+		if more, err = e.createNext(ctx); err != nil {
+			return err
+		}
+	}
+	e.CountBudgets()
+	return e.Err()
+}
+
+// attempt is one scheduling cycle, and the binding cycles that it begins.
+func (e *Engine) attempt(ctx context.Context) {
+	e.Scheduler.ScheduleOne(ctx)
+	e.finishBindings()
+}
+
+// circles is how many attempts without any progress show that nothing more comes of a pod.
+const circles = 3
+
+// queued is true if a pod is in the active queue that was not tried in vain.
+func (e *Engine) queued() bool {
+	if e.sure > 0 {
+		return true
+	}
+	pods := e.Scheduler.SchedulingQueue.PodsInActiveQ()
+	for _, pod := range pods {
+		if !e.circles(pod) {
+			if e.sure = len(pods); e.groups != nil {
+				e.sure = 1 // with it, others of its group may be taken
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Engine) circles(pod *v1.Pod) bool {
+	t := e.tries[pod.UID]
+	return t.since == e.progress && t.n >= circles
+}
+
+// tried counts an attempt for a pod.
+func (e *Engine) tried(pod *v1.Pod) {
+	t := e.tries[pod.UID]
+	if t.since != e.progress {
+		t = tries{since: e.progress}
+	}
+	t.n++
+	e.tries[pod.UID] = t
+}
+
+// later goes on to the time when something happens, if it does.
+func (e *Engine) later() bool {
+	queue := e.Scheduler.SchedulingQueue
+	if e.activate(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return !e.circles(pod) }) {
+		return true
+	}
+	if e.timeOut() {
+		return true
+	}
+	// The scheduler itself tries all pods again after minutes. That matters to those for which
+	// room was to be made.
+	return e.activate(queue.UnschedulablePods(), func(pod *v1.Pod) bool {
+		return pod.Status.NominatedNodeName != "" && e.tries[pod.UID].since != e.progress
+	})
+}
+
+// activate has pods tried again.
+func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
+	for _, pod := range pods {
+		if which(pod) {
+			any = true
+			e.Scheduler.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
+		}
+	}
+	if any {
+		e.clock.Step(time.Minute)
+	}
+	return any
+}
+
+// quiet is a log for nobody: what a scheduler would log, the outcome tells.
+var quiet = klog.New(nil)
+
+// failureHandler takes note of why a pod was not scheduled.
+func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+	return func(ctx context.Context, of framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
+		e.mu.Lock()
+		o := e.outcome(cluster.NameOf(pod.Pod))
+		o.Attempts++
+		o.State, o.Message = Failed, status.Message()
+		if status.IsRejected() {
+			o.State = Unschedulable
+		}
+		e.tried(pod.Pod)
+		e.mu.Unlock()
+		next(ctx, of, pod, status, nominating, start)
+		if e.OnAttempt != nil {
+			e.OnAttempt(cluster.NameOf(pod.Pod))
+		}
+	}
+}

@@ -1,0 +1,454 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+const unmodified = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
+func read(t testing.TB, text string) *snapshot.Snapshot {
+	t.Helper()
+	s, _, err := snapshot.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// over makes an engine over a cluster.
+func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
+	t.Helper()
+	o := Options{Cluster: s, Seed: 1}
+	var err error
+	if o.Config, err = ours.Read([]byte(unmodified)); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&o)
+	}
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// ofEachMinor takes out what only some minors say.
+var ofEachMinor = strings.NewReplacer("no new claims to deallocate, ", "", "still not schedulable, ", "")
+
+// outcomes are those of all pods, a line each.
+func outcomes(t testing.TB, e *Engine) string {
+	t.Helper()
+	if err := e.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	names := map[types.NamespacedName]bool{}
+	for name := range e.evicted {
+		names[name] = true
+	}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		names[cluster.NameOf(pod)] = true
+	}
+	var lines []string
+	for name := range names {
+		o := e.Outcome(name)
+		line := fmt.Sprintf("%s: %s %s%s", name.Name, o.State, o.Node, ofEachMinor.Replace(o.Message))
+		if o.State == Preempted {
+			line += "by " + o.PreemptedBy.Name
+		}
+		lines = append(lines, line)
+	}
+	return sorted(lines)
+}
+
+func node(name, cpu string) string {
+	return fmt.Sprintf(`- metadata: {name: %s, labels: {kubernetes.io/hostname: %[1]s, topology.kubernetes.io/zone: zone-%[1]s}}
+  status: {allocatable: {cpu: "%s", memory: 8Gi, pods: "10"}, capacity: {cpu: "%[2]s", memory: 8Gi, pods: "10"}}
+`, name, cpu)
+}
+
+func pod(name, on, cpu, more string) string {
+	return fmt.Sprintf(`- metadata: {name: %s, namespace: default, labels: {app: a}}
+  spec: {nodeName: %q, %s containers: [{name: c, image: c, resources: {requests: {cpu: "%s"}}}]}
+`, name, on, more, cpu)
+}
+
+// With volumes and devices: whatif/testdata/scenarios.
+func TestWhatBecomesOfPods(t *testing.T) {
+	const classes = "priorityClasses:\n- {metadata: {name: high}, value: 1000}\n"
+	for name, tt := range map[string]struct{ cluster, want string }{
+		"one fits and one does not": {
+			"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "") + pod("b", "", "3", ""),
+			"a: Scheduled n1\nb: Unschedulable 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+		},
+		"one runs": {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "n1", "1", ""), "a: Stayed n1"},
+		"one is preempted, and its preemptor gets the room": {
+			classes + "nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "n1", "2", "") + pod("b", "", "2", "priorityClassName: high, "),
+			"a: Preempted by b\nb: Scheduled n1",
+		},
+		"one has gates":              {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulingGates: [{name: g}], "), "a: NotAsked it has scheduling gates"},
+		"one is another scheduler's": {"nodes:\n" + node("n1", "2") + "pods:\n" + pod("a", "", "1", "schedulerName: other, "), "a: NotAsked no profile is called other: what its own scheduler does is not known"},
+		"there is no node":           {"pods:\n" + pod("a", "", "1", ""), "a: Unschedulable no nodes available to schedule pods"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := over(t, read(t, tt.cluster), nil)
+			if got := outcomes(t, e); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+			if unmodelled := e.NotModelled(); len(unmodelled) > 0 {
+				t.Errorf("not modelled: %v", unmodelled)
+			}
+		})
+	}
+}
+
+func TestAVolumeIsMadeWhereThePodIs(t *testing.T) {
+	e := over(t, read(t, `storageClasses: [{metadata: {name: late}, provisioner: example.com/disks, volumeBindingMode: WaitForFirstConsumer}]
+pvcs: [{metadata: {name: data, namespace: default}, spec: {accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}}}]
+nodes:
+`+node("n1", "1")+node("m1", "4")+"pods:\n"+pod("a", "", "2", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], ")), nil)
+	outcomes(t, e)
+	claim := cluster.Get[*v1.PersistentVolumeClaim](e.Cluster, "default", "data")
+	volume := cluster.Get[*v1.PersistentVolume](e.Cluster, "", claim.Spec.VolumeName)
+	if claim.Status.Phase != v1.ClaimBound || volume == nil || volume.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0] != "zone-m1" {
+		t.Errorf("claim %+v, volume %+v", claim, volume)
+	}
+}
+
+func made(t testing.TB, nodes, pods int, pending bool) *snapshot.Snapshot {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "awk", "-f", "../../../examples/cluster/cluster.awk", "-v", fmt.Sprint("nodes=", nodes), "-v", fmt.Sprint("pods=", pods)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := snapshot.Read(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Pods {
+		if pending {
+			s.Pods[i].Spec.NodeName, s.Pods[i].Status = "", v1.PodStatus{}
+		}
+	}
+	return s
+}
+
+// TestTheSameGivesTheSame: also where PreFilter names nodes, as the native plugin does.
+func TestTheSameGivesTheSame(t *testing.T) {
+	native := func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}]}}}]\n"))
+	}
+	for name, change := range map[string]func(*Options){"unmodified": nil, "native": native} {
+		var before string
+		for range 3 {
+			now := outcomes(t, over(t, made(t, 300, 600, true), change))
+			if before != "" && now != before {
+				t.Errorf("%s: not the same", name)
+			}
+			before = now
+		}
+	}
+}
+
+func TestAnotherSeedIsAnotherChoice(t *testing.T) {
+	first := outcomes(t, over(t, made(t, 30, 90, true), nil))
+	second := outcomes(t, over(t, made(t, 30, 90, true), func(o *Options) { o.Seed = 2 }))
+	if first == second || strings.Count(first, Scheduled) != strings.Count(second, Scheduled) {
+		t.Errorf("%s\n\n%s", first, second)
+	}
+}
+
+// TestUndoneIsAsBefore: what is scheduled after a rollback is what is scheduled without a try.
+func TestUndoneIsAsBefore(t *testing.T) {
+	e := over(t, made(t, 60, 300, false), nil)
+	before := outcomes(t, e)
+	for range 2 {
+		rollback, _ := e.Try()
+		var moved []*v1.Pod
+		for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+			if strings.HasSuffix(pod.Spec.NodeName, "1") {
+				moved = append(moved, pod)
+			}
+		}
+		for _, pod := range moved {
+			e.Delete(pod)
+			e.Forget(cluster.NameOf(pod))
+			again := pod.DeepCopy()
+			again.Spec.NodeName, again.Status, again.UID, again.ResourceVersion = "", v1.PodStatus{}, "", ""
+			if _, err := e.Create(t.Context(), again); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if during := outcomes(t, e); during == before || len(moved) == 0 {
+			t.Errorf("nothing has moved of %d", len(moved))
+		}
+		rollback()
+		for _, pod := range moved {
+			e.Forget(cluster.NameOf(pod))
+		}
+		if after := outcomes(t, e); after != before {
+			t.Errorf("before\n%s\nafter\n%s", before, after)
+		}
+		if err := e.sameAsScheduler(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// sameAsScheduler compares the scheduler's cache with the cluster.
+func (e *Engine) sameAsScheduler() error {
+	dump := e.Scheduler.Cache.Dump()
+	cached := 0
+	for name, node := range dump.Nodes {
+		cached += len(node.Pods)
+		if cluster.Get[*v1.Node](e.Cluster, "", name) == nil {
+			return fmt.Errorf("the scheduler still has node %s", name)
+		}
+	}
+	placed := 0
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		if pod.Spec.NodeName != "" {
+			placed++
+		}
+	}
+	if cached != placed || len(dump.AssumedPods) > 0 {
+		return fmt.Errorf("the scheduler has %d pods on nodes, and assumes %d; there are %d", cached, len(dump.AssumedPods), placed)
+	}
+	return nil
+}
+
+func TestABudgetIsCountedForTheNextPreemption(t *testing.T) {
+	e := over(t, read(t, `priorityClasses: [{metadata: {name: high}, value: 1000}]
+podDisruptionBudgets: [{metadata: {name: b, namespace: default}, spec: {minAvailable: 1, selector: {matchLabels: {app: a}}}}]
+nodes:
+`+node("n1", "2")+node("m1", "2")+"pods:\n"+pod("a", "n1", "2", "")+pod("b", "m1", "2", "")), nil)
+	outcomes(t, e)
+	if err := e.Evict("default", "a"); err != nil {
+		t.Fatal(err)
+	}
+	err := e.Client.PolicyV1().Evictions("default").Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "default"}})
+	if err == nil || !strings.Contains(err.Error(), "violate the pod's disruption budget") {
+		t.Error(err)
+	}
+}
+
+func TestABrokenClusterIsRefusedInALine(t *testing.T) {
+	for want, text := range map[string]string{
+		"node n1: there are two of this name":                  "nodes:\n" + node("n1", "1") + node("n1", "2"),
+		`pod default/a: Pod "a" is invalid: spec.containers[0`: "pods:\n" + pod("a", "", "-1", ""),
+		"pod default/a: ": "pods:\n" + pod("a", "", "1", "priorityClassName: system-none, "),
+	} {
+		config, _ := ours.Read([]byte(unmodified))
+		_, err := New(t.Context(), Options{Config: config, Cluster: read(t, text)})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestAStatefulSetMakesItsPodsInOrder: also where there are more than ten, and where the file lacks one.
+func TestAStatefulSetMakesItsPodsInOrder(t *testing.T) {
+	text := "statefulSets:\n- {metadata: {name: db, namespace: default, uid: db}, spec: {serviceName: db, replicas: 13, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: c}]}}}}\n" +
+		"nodes:\n" + strings.ReplaceAll(node("n1", "12"), `"10"`, `"20"`) + "pods:\n"
+	for at := range 13 {
+		if at != 1 {
+			text += strings.Replace(pod(fmt.Sprint("db-", at), "n1", "1", ""), "labels: {app: a}", "labels: {app: a}, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true}]", 1)
+		}
+	}
+	e := over(t, read(t, text), nil)
+	outcomes(t, e)
+	residents, last := e.Residents(), cluster.Get[*v1.Node](e.Cluster, "", "n1").DeepCopy()
+	last.Spec.Unschedulable = true
+	if err := e.Update(last); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"db-2", "db-10", "db-12"} {
+		e.Delete(residents[types.NamespacedName{Namespace: "default", Name: name}])
+	}
+	for _, name := range []string{"db-10", "db-12", "db-2"} {
+		if err := e.Recreate(t.Context(), residents[types.NamespacedName{Namespace: "default", Name: name}]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outcomes(t, e)
+	if got := e.Outcome(types.NamespacedName{Namespace: "default", Name: "db-10"}).Reason(); got != "its StatefulSet does not make it before db-2 is ready" {
+		t.Error(got)
+	}
+	last = cluster.Get[*v1.Node](e.Cluster, "", "n1").DeepCopy()
+	last.Spec.Unschedulable = false
+	if err := e.Update(last); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcomes(t, e); strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 3 {
+		t.Error(got)
+	}
+}
+
+// bad is a plugin that does what it should not.
+type bad struct {
+	handle fwk.Handle
+	how    string
+}
+
+func (bad) Name() string { return "Bad" }
+
+func (b bad) Filter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeInfo) *fwk.Status {
+	if b.how == "asks for what is not there" {
+		_, err := b.handle.ClientSet().CoordinationV1().Leases("default").List(ctx, metav1.ListOptions{})
+		return fwk.AsStatus(err)
+	}
+	return nil
+}
+
+func (b bad) Permit(context.Context, fwk.CycleState, *v1.Pod, string) (*fwk.Status, time.Duration) {
+	if b.how == "waits for ever" {
+		return fwk.NewStatus(fwk.Wait), time.Hour
+	}
+	return nil, 0
+}
+
+func TestAPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
+	for how, want := range map[string]string{
+		"asks for what is not there":  "a: Error running \"Bad\" filter plugin: cannot list coordination.k8s.io/v1 leases: a cluster in memory does not serve that",
+		"waits for ever":              "a: Unschedulable 0/1 nodes are available: 1 rejected: nothing made plugin Bad let it go on before its time was over.",
+		"nothing that it should not ": "a: Scheduled n1",
+	} {
+		t.Run(how, func(t *testing.T) {
+			e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
+				o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Bad}]}}}]\n"))
+				o.Plugins = frameworkruntime.Registry{"Bad": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+					return bad{handle, how}, nil
+				}}
+			})
+			if got := outcomes(t, e); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if listed := strings.Join(e.NotModelled(), ""); strings.HasPrefix(how, "asks") != (listed == "list coordination.k8s.io/v1 leases") {
+				t.Errorf("not modelled: %q", listed)
+			}
+		})
+	}
+}
+
+func TestARecorderIsToldOfEveryAttempt(t *testing.T) {
+	r := recorder.New(func() {})
+	e := over(t, made(t, 30, 90, true), func(o *Options) { o.Recorder = r })
+	outcomes(t, e)
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		attempts := r.Attempts(pod.Namespace, pod.Name)
+		if len(attempts) == 0 || attempts[0].Total != 30 || string(attempts[0].Result) != e.Outcome(cluster.NameOf(pod)).State || attempts[0].Node != pod.Spec.NodeName {
+			t.Fatalf("%s: %+v", pod.Name, attempts)
+		}
+	}
+}
+
+func TestTheEndOfTheContextEndsARun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	e := over(t, made(t, 30, 90, true), nil)
+	done := 0
+	e.OnAttempt = func(types.NamespacedName) {
+		if done++; done == 5 {
+			cancel(errors.New("enough"))
+		}
+	}
+	if err := e.Run(ctx); err == nil || err.Error() != "enough" || done != 5 {
+		t.Errorf("%v after %d attempts", err, done)
+	}
+}
+
+// A filter that never answers cannot be interrupted.
+func TestTheEndOfTheContextEndsARunThatHangs(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Hangs}]}}}]\n"))
+		o.Plugins = frameworkruntime.Registry{"Hangs": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+			return hanging{func() {
+				cancel(errors.New("enough"))
+				<-release
+			}}, nil
+		}}
+	})
+	if err := e.Run(ctx); err == nil || err.Error() != "enough" {
+		t.Error(err)
+	}
+}
+
+type hanging struct{ asked func() }
+
+func (hanging) Name() string { return "Hangs" }
+
+func (h hanging) Filter(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeInfo) *fwk.Status {
+	h.asked()
+	return nil
+}
+
+func sorted(lines []string) string {
+	for i := range lines {
+		for j := i; j > 0 && lines[j] < lines[j-1]; j-- {
+			lines[j], lines[j-1] = lines[j-1], lines[j]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func BenchmarkAllPodsAnew(b *testing.B) {
+	for b.Loop() {
+		e := over(b, made(b, 1000, 3000, true), nil)
+		if err := e.Run(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestPodsAlikeFareAlike: a pod gets the same message as the pending pod that is remembered.
+func TestPodsAlikeFareAlike(t *testing.T) {
+	cluster := "nodes:\n" + node("n1", "2") + node("m1", "2") + "pods:\n" + pod("z", "n1", "2", "")
+	for i := range 30 {
+		cluster += pod(fmt.Sprint("a", i), "", "1", "") + pod(fmt.Sprint("b", i), "", "3", "")
+	}
+	remembered := over(t, read(t, cluster), nil)
+	asked := 0
+	remembered.Scheduler.Profiles["default-scheduler"] = &counting{remembered.Scheduler.Profiles["default-scheduler"], &asked}
+	each := over(t, read(t, cluster), func(o *Options) { o.Recorder = recorder.New(func() {}) })
+	if got, want := outcomes(t, remembered), outcomes(t, each); got != want || strings.Count(got, "Scheduled") != 2 {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if asked > 8 {
+		t.Errorf("plugins were asked of %d pods", asked)
+	}
+}
+
+type counting struct {
+	framework.Framework
+	asked *int
+}
+
+func (c *counting) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
+	*c.asked++
+	return c.Framework.RunPreFilterPlugins(ctx, state, pod)
+}

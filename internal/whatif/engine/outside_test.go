@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	fwk "k8s.io/kube-scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// An extender binds real pods, by their UIDs.
+func TestExtenderIsSentNoBindAndThePodIsBoundInTheCopy(t *testing.T) {
+	const preempts = "priorityClasses: [{metadata: {name: high}, value: 1000}]\n"
+	for name, tt := range map[string]struct{ more, pod string }{
+		"any":                  {"", pod("a", "", "1", "")},
+		"an ignorable one":     {", ignorable: true", pod("a", "", "1", "")},
+		"by names":             {", nodeCacheCapable: true", pod("a", "", "1", "")},
+		"one of its resources": {`, managedResources: [{name: example.com/gpu}]`, strings.Replace(pod("a", "", "1", ""), "resources: {", `resources: {limits: {example.com/gpu: "1"}, `, 1)},
+		"one that preempts":    {"", pod("a", "", "1", "priorityClassName: high,") + pod("b", "n1", "2", "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			extender := extenders.Start(t, "filter", "prioritize", "preempt")
+			nodes := strings.ReplaceAll("nodes:\n"+node("n1", "2"), "pods: ", `example.com/gpu: "2", pods: `)
+			e := over(t, read(t, preempts+nodes+"pods:\n"+tt.pod), func(o *Options) {
+				o.Config, _ = ours.Read([]byte(extender.Config(tt.more)))
+			})
+			got := outcomes(t, e)
+			if !strings.Contains(got, "a: Scheduled n1") || extender.Asked("filter") == 0 || strings.Contains(tt.pod, "high") != (extender.Asked("preempt") > 0) {
+				t.Errorf("got %s, with %d requests to filter, %d to preempt", got, extender.Asked("filter"), extender.Asked("preempt"))
+			}
+			basis := e.Describe()
+			if want := "bind by extender " + extender.URL + " (the copy binds)"; !strings.Contains(basis.String(), want) {
+				t.Errorf("got %q, want %q", basis.String(), want)
+			}
+		})
+	}
+}
+
+// writer is a plugin that writes by all that its handle has.
+type writer struct{ handle fwk.Handle }
+
+func (writer) Name() string { return "Writer" }
+
+func (w writer) Filter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeInfo) *fwk.Status {
+	own, err := kubernetes.NewForConfig(w.handle.KubeConfig())
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	for key, client := range map[string]kubernetes.Interface{"clientset": w.handle.ClientSet(), "kubeconfig": own} {
+		patch := []byte(`{"metadata":{"annotations":{"` + key + `":"was-here"}}}`)
+		if _, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return fwk.AsStatus(err)
+		}
+		event := &v1.Event{ObjectMeta: metav1.ObjectMeta{Name: key, Namespace: pod.Namespace}}
+		if _, err := client.CoreV1().Events(pod.Namespace).Create(ctx, event, metav1.CreateOptions{}); err != nil {
+			return fwk.AsStatus(err)
+		}
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: key, Namespace: pod.Namespace}}
+		if _, err := client.CoordinationV1().Leases(pod.Namespace).Create(ctx, lease, metav1.CreateOptions{}); err == nil {
+			return fwk.NewStatus(fwk.Error, "there are leases")
+		}
+	}
+	w.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeNormal, "Written", "Write", "to nobody")
+	return nil
+}
+
+// A plugin's handle leads to the copy, whatever of it the plugin takes.
+func TestPluginWritesToTheCopy(t *testing.T) {
+	outside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
+	t.Cleanup(outside.Close)
+	kubeconfig := t.TempDir() + "/config" // that of the configuration, and of the environment
+	text := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: " + outside.URL + "}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u}]\n"
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", kubeconfig)
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n" +
+			"clientConnection: {kubeconfig: " + kubeconfig + "}\nleaderElection: {leaderElect: true}\n"))
+		o.Plugins = frameworkruntime.Registry{"Writer": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+			return writer{handle}, nil
+		}}
+	})
+	if got := outcomes(t, e); got != "a: Scheduled n1" {
+		t.Error(got)
+	}
+	if got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations; got["clientset"] == "" || got["kubeconfig"] == "" {
+		t.Errorf("the pod in the copy has %v", got)
+	}
+}
+
+// A guest is fetched by GET, and its compiled form is not kept in the directory that the configuration names.
+func TestGuestIsOnlyRead(t *testing.T) {
+	guest, err := os.ReadFile("../../../static/regex_v2.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fetched atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fetched.Add(1); r.Method != http.MethodGet {
+			t.Errorf("%s %s", r.Method, r.URL)
+		}
+		_, _ = w.Write(guest)
+	}))
+	t.Cleanup(server.Close)
+	cache := t.TempDir()
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Guest}]}}\n  pluginConfig: [{name: Guest, args: {guestURL: '" +
+			server.URL + "/guest.wasm', compilationCache: '" + cache + "'}}]\n"))
+	})
+	if got := outcomes(t, e); got != "a: Scheduled n1" {
+		t.Error(got)
+	}
+	if files, err := os.ReadDir(cache); err != nil || len(files) > 0 || fetched.Load() == 0 {
+		t.Errorf("%v, %v, after %d requests", files, err, fetched.Load())
+	}
+}

@@ -1,0 +1,95 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+)
+
+// ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.
+func ReadNode(path string, stdin io.Reader) (*v1.Node, error) {
+	m := &Manifests{skipped: map[string]int{}}
+	if _, err := m.read([]string{path}, stdin); err != nil {
+		return nil, err
+	}
+	if len(m.objects.Nodes) != 1 || m.objects.Objects() != 1 {
+		return nil, fmt.Errorf("%s: there has to be one Node, and nothing else", path)
+	}
+	node := &m.objects.Nodes[0]
+	if node.Status.Allocatable == nil {
+		node.Status.Allocatable = node.Status.Capacity
+	}
+	if node.Name == "" || node.Status.Allocatable.Cpu().IsZero() {
+		return nil, fmt.Errorf("%s: the Node needs a metadata.name, and status.allocatable or status.capacity", path)
+	}
+	return node, nil
+}
+
+// Growth is how many nodes were added.
+type Growth struct {
+	Like  string `json:"like"` // the name of the node that they are like
+	Nodes int    `json:"nodes"`
+}
+
+// grow tries everything, and adds nodes like one until all fits, or until each pending pod
+// could have had one of its own. It doubles their number until that is enough, and then halves
+// what it has added last. By another way fewer might be enough.
+func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
+	if err := f.tryAll(ctx); err != nil {
+		return err
+	}
+	f.Growth = &Growth{Like: like.Name}
+	most, enough, size := min(f.Pending, MostNodes), 0, 1
+	for f.Pending > 0 && size > 0 {
+		f.progress("adds nodes", f.Growth.Nodes+size, 0)
+		preempted := maps.Clone(f.preempted)
+		undo, keep := f.Try()
+		if err := f.add(ctx, like, size); err != nil {
+			return err
+		}
+		if err := f.settle(ctx); err != nil {
+			return err
+		}
+		if f.Pending == 0 && size > 1 {
+			undo()
+			f.preempted, enough, f.Pending = preempted, f.Growth.Nodes+size, 1 // at least
+			size /= 2
+			continue
+		}
+		keep()
+		f.Growth.Nodes += size
+		if left := enough - f.Growth.Nodes; left > 0 {
+			size = max(1, left/2)
+		} else {
+			size = min(2*size, most-f.Growth.Nodes)
+		}
+	}
+	return nil
+}
+
+// add adds nodes to the cluster.
+func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
+	for number := 1; nodes > 0; number++ {
+		node := like.DeepCopy()
+		node.Name = like.Name + "-" + strconv.Itoa(number)
+		if cluster.Get[*v1.Node](f.Cluster, "", node.Name) != nil {
+			continue
+		}
+		node.UID, node.ResourceVersion, node.Spec.ProviderID, node.Spec.PodCIDR, node.Spec.PodCIDRs = "", "", "", "", nil
+		if node.Labels == nil {
+			node.Labels = map[string]string{}
+		}
+		node.Labels[v1.LabelHostname] = node.Name
+		if _, err := f.Create(ctx, node); err != nil {
+			return fmt.Errorf("a node like %s: %w", like.Name, err)
+		}
+		nodes--
+	}
+	return nil
+}

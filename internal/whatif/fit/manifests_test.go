@@ -1,0 +1,179 @@
+package fit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+)
+
+func specOf(spec string) string {
+	return "selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {" + spec + "containers: [{name: c, image: c}]}}"
+}
+
+func manifest(kind, name, spec string) string {
+	group := "apps/v1"
+	switch kind {
+	case "Pod", "ReplicationController":
+		group = "v1"
+	case "Job", "CronJob":
+		group = "batch/v1"
+	}
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\nspec: {%s}\n", group, kind, name, spec)
+}
+
+func nodesCalled(names ...string) (nodes []*v1.Node) {
+	for _, name := range names {
+		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return nodes
+}
+
+// made are the names of all pods that manifests make, with their claims.
+func made(m *Manifests) string {
+	var all []string
+	for _, w := range m.workloads {
+		if w.Kind == "DaemonSet" {
+			w.nodes, w.replicas = nodesCalled("n1", "n2"), 2
+		}
+		for at := range w.replicas {
+			pod, claims := w.pod(at)
+			name := w.String() + " makes " + pod.Name
+			for _, claim := range claims {
+				name += " with " + claim.Name
+			}
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestManifestsMakeThePodsThatTheirControllersWould(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"a pod":                          {manifest("Pod", "one", "containers: [{name: c, image: c}]"), "Pod default/one makes one"},
+		"a deployment":                   {manifest("Deployment", "web", "replicas: 2, "+specOf("")), "Deployment default/web makes web-0, Deployment default/web makes web-1"},
+		"one that does not say how many": {manifest("Deployment", "web", specOf("")), "Deployment default/web makes web-0"},
+		"a replica set":                  {manifest("ReplicaSet", "web", specOf("")), "ReplicaSet default/web makes web-0"},
+		"a replication controller": {
+			manifest("ReplicationController", "web", strings.Replace(specOf(""), "{matchLabels: {app: a}}", "{app: a}", 1)),
+			"ReplicationController default/web makes web-0",
+		},
+		"a stateful set": {
+			manifest("StatefulSet", "db", "replicas: 2, ordinals: {start: 3}, volumeClaimTemplates: [{metadata: {name: data}, spec: {}}], "+specOf("")),
+			"StatefulSet default/db makes db-3 with data-db-3, StatefulSet default/db makes db-4 with data-db-4",
+		},
+		"a daemon set":                       {manifest("DaemonSet", "agent", specOf("")), "DaemonSet default/agent makes agent-n1, DaemonSet default/agent makes agent-n2"},
+		"a job, as many as run at a time":    {manifest("Job", "j", "parallelism: 3, completions: 2, "+specOf("")), "Job default/j makes j-0, Job default/j makes j-1"},
+		"a work queue":                       {manifest("Job", "j", "parallelism: 2, "+specOf("")), "Job default/j makes j-0, Job default/j makes j-1"},
+		"a cron job, once":                   {manifest("CronJob", "c", `schedule: "* * * * *", jobTemplate: {spec: {`+specOf("")+`}}`), "CronJob default/c makes c-0"},
+		"a list":                             {"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifest("Deployment", "web", specOf("")), "\n", "\n  "), "Deployment default/web makes web-0"},
+		"documents, of which some are empty": {"---\n# Source: x\n---\n" + manifest("Deployment", "a", specOf("")) + "---\n" + manifest("Deployment", "b", specOf("")), "Deployment default/a makes a-0, Deployment default/b makes b-0"},
+		"JSON":                               {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one","namespace":"team"},"spec":{"containers":[{"name":"c"}]}}`, "Pod team/one makes one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := Read([]string{"-"}, strings.NewReader(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := made(m); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPodsOfSetsAreTheirs(t *testing.T) {
+	m, err := Read([]string{"-"}, strings.NewReader(manifest("DaemonSet", "agent", specOf(""))+"---\n"+
+		manifest("StatefulSet", "db", "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}], "+specOf("volumes: [{name: data, emptyDir: {}}, {name: tmp, emptyDir: {}}], "))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byKind := map[string]*Workload{}
+	for _, w := range m.workloads {
+		byKind[w.Kind] = w
+	}
+	db, _ := byKind["StatefulSet"].pod(0)
+	if v := db.Spec.Volumes; len(v) != 2 || v[1].PersistentVolumeClaim == nil || v[1].PersistentVolumeClaim.ClaimName != "data-db-0" || db.Labels["apps.kubernetes.io/pod-index"] != "0" {
+		t.Errorf("%+v", db)
+	}
+	if owner := db.OwnerReferences[0]; owner.Kind != "StatefulSet" || owner.UID != m.objects.StatefulSets[0].UID || !*owner.Controller {
+		t.Errorf("%+v", owner)
+	}
+	byKind["DaemonSet"].nodes = nodesCalled("n1")
+	agent, _ := byKind["DaemonSet"].pod(0)
+	field := agent.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0]
+	if field.Key != "metadata.name" || field.Values[0] != "n1" || len(agent.Spec.Tolerations) == 0 {
+		t.Errorf("%+v", agent.Spec)
+	}
+}
+
+func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
+	hook := func(kind, name, hook string) string {
+		return strings.Replace(manifest(kind, name, "containers: [{name: c, image: c}]"), "metadata: {", `metadata: {annotations: {helm.sh/hook: "`+hook+`"}, `, 1)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.yaml": manifest("Deployment", "web", specOf("")),
+		"b.yml": `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: a}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {}}
+---
+{apiVersion: example.com/v1, kind: Anything, metadata: {name: web}, spec: {of: its own}}
+---
+{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: web}}
+---
+` + hook("Pod", "tests", "test") + "---\n" + hook("Pod", "before", "pre-install, pre-upgrade") + "---\n" + hook("Pod", "after", "post-delete"),
+		"README.md": "no manifest",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := Read([]string{dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := made(m), "Deployment default/web makes web-0, Pod default/before makes before"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
+	if got := words.Counted(m.skipped); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
+	}
+}
+
+func TestWhatIsWrongWithManifestsIsSaidInALine(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if err := os.Mkdir(filepath.Join(dir, "none"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for want, path := range map[string]string{
+		"makes pods: there is 2 Secret, 1 Service":                     file("no-pods.yaml", strings.Repeat("{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n", 2)+"{apiVersion: v1, kind: Service, metadata: {name: s}}"),
+		"makes pods: there is no object":                               file("empty.yaml", "# nothing\n"),
+		"deployment default/web: there is no field spec.replica":       file("field.yaml", manifest("Deployment", "web", "replica: 3, "+specOf(""))),
+		`spec.replicas: cannot unmarshal JSON string into Go int32`:    file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
+		"mapping values are not allowed":                               file("syntax.yaml", "kind: Pod\napiVersion: v1: v2\n"),
+		"there is 1 ReplicationController":                             file("rc.yaml", manifest("ReplicationController", "rc", "replicas: 3")),
+		"Object 'Kind' is missing":                                     file("values.yaml", "replicas: 3\n"),
+		`the path "` + filepath.Join(dir, "gone") + `" does not exist`: filepath.Join(dir, "gone"),
+		"recognized file extensions are [.json .yaml .yml]":            filepath.Join(dir, "none"),
+	} {
+		_, err := Read([]string{path}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package side
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/component-base/version"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+)
+
+// Outcome is that of a pod on a side.
+type Outcome struct {
+	Node        string `json:"node,omitempty"`        // where it is, or empty
+	State       string `json:"state"`                 // one of those below
+	Message     string `json:"message,omitempty"`     // that of the last attempt
+	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that it had to go for
+	Attempts    int    `json:"attempts"`              // how often the scheduler tried
+	// Attempt is the last one, with what each plugin said of each node; nil if the
+	// scheduler did not look at the pod.
+	Attempt *recorder.Attempt `json:"-"`
+
+	Took    time.Duration `json:"tookNanoseconds,omitempty"` // all attempts together
+	Since   uint64        `json:"since,omitempty"`           // the attempt that preempted it
+	Victims []int32       `json:"victims,omitempty"`         // the priorities of those that were preempted for it, sorted
+
+	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
+}
+
+// Refused is a further state: the pod had a node in the file, and the API server rejects it now.
+const Refused = "Refused"
+
+// result has the outcomes of all pods that a side has seen.
+func (s *Side) result(took time.Duration) (*Result, error) {
+	s.see()
+	o := s.options
+	r := &Result{
+		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
+		Rejected: s.refused, NotModelled: s.NotModelled(), Took: took,
+	}
+	for _, name := range sortedNames(s.pods) {
+		pod := s.pods[name]
+		pod.Outcome = s.outcome(name)
+		r.Pods = append(r.Pods, pod)
+	}
+	r.Index()
+	for _, node := range cluster.All[*v1.Node](s.Cluster) {
+		r.Nodes = append(r.Nodes, s.newNode(node))
+	}
+	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	for _, notice := range s.refused {
+		pod := r.of(KeyOf(strings.TrimPrefix(notice.About, "pod ")))
+		pod.Outcome = Outcome{State: Refused, Message: notice.Reason}
+	}
+	for _, name := range sortedNames(s.tried) {
+		r.of(name).Outcome = s.outcome(name) // also of one that came and went between two steps
+	}
+	for _, name := range sortedNames(s.tried) {
+		r.addVictims(name, s.tried[name])
+	}
+	var err error
+	r.Setups, err = newSetups(o.Text, s.Scheduler.Profiles)
+	return r, err
+}
+
+func sortedNames[T any](of map[types.NamespacedName]T) []types.NamespacedName {
+	return slices.SortedFunc(maps.Keys(of), func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// outcome has what the attempts say, too.
+func (s *Side) outcome(name types.NamespacedName) Outcome {
+	is := s.Outcome(name)
+	o := Outcome{Node: is.Node, State: is.State, Message: is.Message}
+	if is.State == engine.Preempted {
+		o.PreemptedBy = is.PreemptedBy.String()
+	}
+	one := s.tried[name]
+	if one == nil {
+		return o
+	}
+	if one.last.PodGroup != nil { // whose victims are known after the attempts of its pods
+		s.refresh(name, one)
+	}
+	o.Attempts, o.Attempt, o.Took = one.attempts, &one.last, one.took
+	if len(one.rooms) > 0 {
+		o.MadeRoom = &one.rooms[0]
+	}
+	if is.State != engine.Gone && is.State != engine.Preempted {
+		o.Message = one.last.Message + one.last.PodGroup.Note()
+	}
+	return o
+}
+
+// refresh takes the preemptions from the attempts as the recorder has them now.
+func (s *Side) refresh(name types.NamespacedName, one *tried) {
+	var rooms []recorder.Attempt
+	for _, attempt := range slices.Backward(s.records.Attempts(name.Namespace, name.Name)) {
+		if attempt.Preemption != nil {
+			rooms = append(rooms, attempt)
+		}
+	}
+	if len(rooms) >= len(one.rooms) { // or else it has forgotten some
+		one.rooms = rooms
+	}
+}
+
+// of is a pod, also if it is not known otherwise.
+func (r *Result) of(name types.NamespacedName) *Pod {
+	pod := r.Pod(name)
+	if r.byName[name] == nil {
+		r.Pods, r.byName[name] = append(r.Pods, pod), pod
+	}
+	return pod
+}
+
+// addVictims says of pods that are gone by which pod they were preempted: the engine names
+// its PodGroup.
+func (r *Result) addVictims(name types.NamespacedName, one *tried) {
+	by := r.of(name)
+	for _, room := range one.rooms {
+		for _, victim := range room.Preemption.Victims {
+			o := r.of(KeyOf(victim))
+			if by.Victims = append(by.Victims, o.Priority); o.State == engine.Preempted {
+				o.PreemptedBy, o.Since = name.String(), one.rooms[0].ID
+			}
+		}
+	}
+	slices.Sort(by.Victims)
+}
+
+// Pod is a pod by its name: one that is gone if the side knows of none.
+func (r *Result) Pod(name types.NamespacedName) *Pod {
+	if pod := r.byName[name]; pod != nil {
+		return pod
+	}
+	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: engine.Gone}}
+}
+
+// Names are those of all pods.
+func (r *Result) Names() sets.Set[types.NamespacedName] { return sets.KeySet(r.byName) }
+
+// KeyOf is a pod's key by its name as namespace/name.
+func KeyOf(name string) types.NamespacedName {
+	namespace, pod, _ := strings.Cut(name, "/")
+	return types.NamespacedName{Namespace: namespace, Name: pod}
+}

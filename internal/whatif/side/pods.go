@@ -1,0 +1,73 @@
+package side
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// Which pods of the file are scheduled.
+const (
+	Pending = "pending" // those without a node
+	All     = "all"     // all, on empty nodes
+)
+
+// Modes are what [Options].Pods may be.
+var Modes = []string{Pending, All}
+
+// CheckMode fails if a mode is none of [Modes].
+func CheckMode(mode string) error {
+	if slices.Contains(Modes, mode) {
+		return nil
+	}
+	return fmt.Errorf("pods: %q is none of %s", mode, strings.Join(Modes, ", "))
+}
+
+// Ended is true of a pod that takes no room.
+func Ended(pod *v1.Pod) bool { return podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil }
+
+// Queued is true of a pod that is to be scheduled in a mode, if the schedulers are ours. One
+// that a file on its node has made stays, and so does that of a scheduler that no side has.
+func Queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
+	static := pod.Annotations[v1.MirrorPodAnnotationKey] != ""
+	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static
+}
+
+func (s *Side) newNode(node *v1.Node) Node {
+	return Node{
+		Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Taints: node.Spec.Taints,
+		Unschedulable: node.Spec.Unschedulable, Today: s.nodes.Has(node.Name),
+	}
+}
+
+func (s *Side) newPod(pod *v1.Pod) *Pod {
+	return &Pod{
+		Namespace: pod.Namespace, Name: pod.Name, Owner: s.WorkloadOf(pod), Labels: pod.Labels,
+		Requests: resource.PodRequests(pod, resource.PodResourcesOptions{}), Priority: ptr.Deref(pod.Spec.Priority, 0),
+		Ended: podutil.IsPodTerminal(pod), Outcome: Outcome{State: engine.Gone},
+	}
+}
+
+// Profiles are the schedulerNames of the profiles of a configuration, as far as that can be
+// read: what is wrong with it is said when it is tried.
+func Profiles(text []byte) (names []string) {
+	if config, err := scheduler.Read(text); err == nil {
+		for _, profile := range config.Profiles {
+			names = append(names, profile.SchedulerName)
+		}
+	}
+	if len(names) == 0 {
+		return []string{v1.DefaultSchedulerName}
+	}
+	return names
+}

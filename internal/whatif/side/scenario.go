@@ -1,0 +1,108 @@
+package side
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// Scenario is what happens after the pods of the file are scheduled, step by step.
+type Scenario struct {
+	Steps []Step `json:"steps"`
+}
+
+// Step is done in a cluster at rest: what it creates first, in the order of
+// the file, then what it updates, and then what it deletes.
+type Step struct {
+	Name   string           `json:"name,omitempty"`   // the name of the step in messages
+	Create []map[string]any `json:"create,omitempty"` // whole objects
+	// Update are the fields of objects that are to be otherwise, as for kubectl
+	// apply.
+	Update []map[string]any `json:"update,omitempty"`
+	Delete []map[string]any `json:"delete,omitempty"` // objects, by apiVersion, kind and metadata
+}
+
+// ReadScenario reads a scenario, and says all that is wrong with it.
+func ReadScenario(text []byte) (*Scenario, error) {
+	if problems := yamlcheck.Parse(text).Check(&Scenario{}); len(problems) > 0 {
+		return nil, fmt.Errorf("line %d: %w", problems[0].Line, problems[:1])
+	}
+	s := &Scenario{}
+	if err := yaml.UnmarshalStrict(text, s); err != nil {
+		return nil, err
+	}
+	if len(s.Steps) == 0 {
+		return nil, errors.New(`no steps: write "steps:", and under it what each creates, updates or deletes`)
+	}
+	for i := range s.Steps {
+		if err := s.Steps[i].check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Steps[i].title(i), err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Step) title(i int) string { return "step " + cmp.Or(s.Name, fmt.Sprint(i+1)) }
+
+func (s *Step) check() error {
+	if len(s.Create)+len(s.Update)+len(s.Delete) == 0 {
+		return errors.New("nothing is done in it: write create, update or delete, with a list of objects")
+	}
+	for verb, listed := range map[string][]map[string]any{"create": s.Create, "update": s.Update, "delete": s.Delete} {
+		for i, object := range listed {
+			o := unstructured.Unstructured{Object: object}
+			if o.GetAPIVersion() == "" || o.GetKind() == "" || o.GetName() == "" {
+				return fmt.Errorf("%s[%d]: an object needs apiVersion, kind and metadata.name", verb, i)
+			}
+			if slices.Contains(owners, o.GetKind()) {
+				return fmt.Errorf("%s[%d]: a %s makes no pods here, since they would be others on either side: write the pods", verb, i, o.GetKind())
+			}
+		}
+	}
+	return nil
+}
+
+// owners are kinds that make pods.
+var owners = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob"}
+
+// do does a step, one object after the other, since the order counts. A pod to be deleted may
+// be gone already: preemption has deleted it on one side.
+func (s *Step) do(ctx context.Context, in *cluster.Cluster) error {
+	for _, part := range []struct {
+		verb    string
+		objects []map[string]any
+		do      func(map[string]any) error
+	}{
+		{"create", s.Create, func(manifest map[string]any) error {
+			o, err := in.Decode(manifest)
+			if err == nil {
+				_, err = in.Create(ctx, o)
+			}
+			return err
+		}},
+		{"update", s.Update, in.Apply},
+		{"delete", s.Delete, in.DeleteBy},
+	} {
+		for _, manifest := range part.objects {
+			o := unstructured.Unstructured{Object: manifest}
+			err := part.do(runtime.DeepCopyJSON(manifest))
+			if part.verb == "delete" && o.GetKind() == "Pod" && apierrors.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("%s %s %s: %w", part.verb, o.GetKind(), o.GetName(), err)
+			}
+		}
+	}
+	return nil
+}

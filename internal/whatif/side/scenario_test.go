@@ -1,0 +1,40 @@
+package side
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestScenariosThatAreWrongAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "no steps",
+		"steps: []":                 "no steps",
+		"steps: [{name: one}]":      "step one: nothing is done in it",
+		"steps:\n- make: [{}]":      "line 2: ",
+		"steps: [{create: [{}]}]":   "step 1: create[0]: an object needs apiVersion, kind and metadata.name",
+		"steps: [{create: [text]}]": "create[0]",
+		"steps: [{create: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}]}]": "a Deployment makes no pods here",
+		"steps: {create: []}":       "steps",
+		"steps: [{delete: [{kind: ": "yaml",
+	} {
+		if _, err := ReadScenario([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestTheScenarioInTheDocsIsOne(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("\n## A scenario\n"))
+	block := regexp.MustCompile(`(?m)^    steps:\n(?:    .*\n)+`).Find(text)
+	scenario, err := ReadScenario([]byte(strings.ReplaceAll("\n"+string(block), "\n    ", "\n")))
+	if err != nil || len(scenario.Steps) != 2 {
+		t.Fatalf("%v in %s", err, block)
+	}
+}

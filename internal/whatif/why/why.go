@@ -1,0 +1,225 @@
+// Package why says why a pod is pending: it tries the pod in a copy of a cluster in memory,
+// with the real scheduler, and keeps what every plugin said of every node.
+//
+// It is no API. The cluster that was copied is never written to, and which one that is its
+// callers know.
+package why
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
+)
+
+// Options say which pod is tried where.
+type Options struct {
+	engine.Options // its Recorder is the try's own
+	Pod            types.NamespacedName
+	Name           string          // of the configuration, for the report
+	Progress       engine.Progress // may be nil
+}
+
+// Result is why a pod is pending, or that it is not.
+type Result struct {
+	Pod       string   `json:"pod"`
+	Pending   bool     `json:"pending"` // it stays so in the copy
+	Verdict   string   `json:"verdict"` // a sentence
+	Hint      string   `json:"hint,omitempty"`
+	Node      string   `json:"node,omitempty"`      // that it has, or would get
+	Preempted []string `json:"preempted,omitempty"` // the pods that would go for it
+	// Attempt is the last one; nil if the scheduler did not try the pod.
+	Attempt *recorder.Attempt `json:"attempt,omitempty"`
+	Others  int               `json:"others,omitempty"` // how many other pending pods got nodes in the copy
+	Basis   *words.Basis      `json:"basis,omitempty"`  // nil if nothing was tried
+}
+
+// Why tries a pod, with all that are pending. That the cluster has no such pod is an error.
+func Why(ctx context.Context, o Options) (*Result, error) {
+	pod, err := find(o.Cluster, o.Pod)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Pod: o.Pod.String(), Node: pod.Spec.NodeName}
+	if is := notPending(pod); is != "" {
+		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s.", r.Pod, is)
+		return r, nil
+	}
+	others := pendingBut(o.Cluster, pod)
+	o.Recorder = recorder.New(func() {})
+	e, err := engine.New(ctx, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	e.OnAttempt = func(tried types.NamespacedName) {
+		if last, ok := o.Recorder.Latest(tried.Namespace, tried.Name); ok && tried == o.Pod {
+			r.Attempt = &last // before newer ones of other pods have the recorder forget it
+		}
+	}
+	if o.Progress != nil {
+		o.Progress("schedules", 0, 0)
+	}
+	if err := e.Run(ctx); err != nil {
+		return nil, err
+	}
+	for _, name := range others {
+		if e.Outcome(name).State == engine.Scheduled {
+			r.Others++
+		}
+	}
+	r.judge(e, o.Pod)
+	basis := e.Describe()
+	basis.Config, r.Basis = o.Name, &basis
+	return r, nil
+}
+
+// find is a pod of a cluster. The error names similar ones.
+func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
+	var here, begin, others []string
+	for i := range s.Pods {
+		switch pod := &s.Pods[i]; {
+		case cluster.NameOf(pod) == name:
+			return pod, nil
+		case pod.Name == name.Name:
+			others = append(others, pod.Namespace)
+		case pod.Namespace == name.Namespace:
+			if here = append(here, pod.Name); strings.HasPrefix(pod.Name, name.Name) {
+				begin = append(begin, pod.Name)
+			}
+		}
+	}
+	err := fmt.Errorf("namespace %s has no pod %s", name.Namespace, name.Name)
+	if len(others) > 0 {
+		return nil, fmt.Errorf("%w: it is in namespace %s", err, words.Few(others))
+	}
+	if meant := cmp.Or(words.Few(begin), yamlcheck.Closest(name.Name, here)); meant != "" {
+		return nil, fmt.Errorf("%w: did you mean %s?", err, meant)
+	}
+	return nil, err
+}
+
+// notPending says what a pod is, unless it is pending.
+func notPending(pod *v1.Pod) string {
+	switch {
+	case podutil.IsPodTerminal(pod):
+		return "has ended (" + string(pod.Status.Phase) + ")"
+	case pod.DeletionTimestamp != nil:
+		return "is being deleted"
+	case pod.Spec.NodeName != "":
+		return "is on node " + pod.Spec.NodeName
+	}
+	return ""
+}
+
+func pendingBut(s *snapshot.Snapshot, one *v1.Pod) (names []types.NamespacedName) {
+	for i := range s.Pods {
+		if pod := &s.Pods[i]; pod != one && notPending(pod) == "" {
+			names = append(names, cluster.NameOf(pod))
+		}
+	}
+	return names
+}
+
+// judge sees what has come of the pod.
+func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
+	o := e.Outcome(name)
+	for _, gone := range o.Preempted {
+		r.Preempted = append(r.Preempted, gone.String())
+	}
+	if r.Node = o.Node; r.Node == "" {
+		r.Pending = true
+		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(r.because(e, name, o), "."))
+		return
+	}
+	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
+	if len(r.Preempted) > 0 {
+		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, words.Few(r.Preempted))
+	}
+	r.Hint = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
+}
+
+// because is why the pod has no node, as the rest of a sentence.
+func (r *Result) because(e *engine.Engine, name types.NamespacedName, o engine.Outcome) string {
+	pod, a := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name), r.Attempt
+	switch {
+	case pod != nil && len(pod.Spec.SchedulingGates) > 0:
+		var gates []string
+		for _, gate := range pod.Spec.SchedulingGates {
+			gates = append(gates, gate.Name)
+		}
+		return " because no scheduler tries it until its scheduling gates are removed: " + strings.Join(gates, ", ")
+	case pod != nil && e.Scheduler.Profiles[pod.Spec.SchedulerName] == nil:
+		return fmt.Sprintf(" because it is for the scheduler %q, which the configuration does not have (it has %s): what that one does is not known",
+			pod.Spec.SchedulerName, words.Few(slices.Sorted(maps.Keys(e.Scheduler.Profiles))))
+	case a == nil || o.State == engine.NotAsked:
+		return " because the scheduler does not try it: " + o.Reason()
+	case a.Result == recorder.Failed:
+		return " because the scheduler failed: " + o.Reason()
+	case a.PodGroup.Note() != "" || len(a.Causes()) == 0:
+		return " because " + o.Reason()
+	}
+	if by := a.RejectedItself(); by != nil && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
+		return fmt.Sprintf(", and another node would not help: %s (plugin %s)", by.Reason, by.Plugin)
+	}
+	return " because " + causes(a)
+}
+
+// mostCauses is how many of them a sentence has.
+const mostCauses = 4
+
+// causes says how many nodes are rejected, and why.
+func causes(a *recorder.Attempt) string {
+	var all []string
+	rest := 0
+	for i, group := range a.Causes() {
+		if i < mostCauses {
+			all = append(all, cause(group))
+		} else {
+			rest += group.Len()
+		}
+	}
+	if rest > 0 {
+		all = append(all, words.Plural(rest, "node")+" for other reasons")
+	}
+	nodes := fmt.Sprintf("none of the cluster's %d nodes can run it: ", a.Total)
+	if a.Total == 1 {
+		nodes = "the cluster's only node cannot run it: "
+	}
+	return nodes + strings.Join(all, "; ")
+}
+
+// perNode is how the scheduler begins a reason that may be that of several nodes.
+const perNode = "node(s) "
+
+// cause is what the nodes of a group have in common. The words of the scheduler's are mostly
+// good English: they are kept.
+func cause(group recorder.Group) string {
+	nodes, do, are := words.Plural(group.Len(), "node"), "do", "are"
+	if group.Len() == 1 {
+		do, are = "does", "is"
+	}
+	if lacking := words.Lacking(group.Reason); len(lacking) > 0 {
+		return fmt.Sprintf("%s %s not have enough free %s", nodes, do, strings.Join(lacking, ", "))
+	}
+	if group.Reason == perNode+"were unschedulable" {
+		return fmt.Sprintf("%s %s cordoned", nodes, are)
+	}
+	if said, ok := strings.CutPrefix(group.Reason, perNode); ok {
+		return nodes + " " + said
+	}
+	return nodes + ": " + group.Reason
+}
