@@ -93,9 +93,11 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
 	o.cluster.AddFlags(cmd.PersistentFlags())
-	cmd.PersistentFlags().StringVar(&o.policy.Annotation, "annotation", o.policy.Annotation, "The key of the annotation with the pattern")
-	cmd.PersistentFlags().StringVar(&o.policy.ExcludeAnnotation, "exclude-annotation", o.policy.ExcludeAnnotation, "The key of the annotation with the pattern of nodes to exclude")
-	cmd.PersistentFlags().StringVar(&o.policy.PreferAnnotation, "prefer-annotation", o.policy.PreferAnnotation, "The key of the annotation with the pattern of nodes that score higher")
+	for r := range regex.Roles {
+		key := o.policy.Key(r)
+		name := strings.ReplaceAll(r.Field(), "Annotation", "-annotation")
+		cmd.PersistentFlags().StringVar(key, name, *key, "The key of the annotation with the pattern of "+r.Nodes())
+	}
 	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o))
 	cli.Complete(cmd)
 	return cmd

@@ -188,11 +188,11 @@ func (l *linter) look(m *manifest, e entry) {
 func (l *linter) pattern(m *manifest, e entry) {
 	l.patterns++
 	pattern := e.at.Value
-	find := l.policy.Selector
-	if e.key == l.policy.PreferAnnotation {
-		find = l.policy.Preference
+	annotations := map[string]string{e.key: pattern}
+	selector, err := l.policy.Selector(annotations)
+	if selector == nil && err == nil { // the pattern rejects no nodes
+		selector, err = l.policy.Preference(annotations)
 	}
-	selector, err := find(map[string]string{e.key: pattern})
 	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
 		problem := "matches none of"
 		if e.key == l.policy.ExcludeAnnotation {

@@ -25,85 +25,32 @@ func renamed(p *v1.Pod) *v1.Pod {
 	return p
 }
 
-func TestWhatWakesAWaitingPod(t *testing.T) {
+func TestQueueingHints(t *testing.T) {
 	const key = regex.Annotation
-	waiting := pod(key, "cncf-.*")
-	tests := []struct {
+	pending := pod(key, "cncf-.*")
+	added := framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add}
+	updated := framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update}
+	cncf := node("cncf-1").Node()
+	for _, tt := range []struct {
 		name     string
 		pod      *v1.Pod
 		event    framework.ClusterEvent
 		old, new any
 		want     framework.QueueingHint
 	}{
-		{
-			name: "a new node that matches wakes it", pod: waiting,
-			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
-			new:   node("cncf-1").Node(), want: framework.Queue,
-		},
-		{
-			name: "a new node that doesn't match lets it wait", pod: waiting,
-			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
-			new:   node("kubecon-1").Node(), want: framework.QueueSkip,
-		},
-		{
-			name: "a new node mends no invalid regex", pod: pod(key, "("),
-			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
-			new:   node("cncf-1").Node(), want: framework.QueueSkip,
-		},
-		{
-			name: "a new node mends no invalid preference", pod: pod(regex.PreferAnnotation, "("),
-			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
-			new:   node("cncf-1").Node(), want: framework.QueueSkip,
-		},
-		{
-			name: "a fixed preference wakes it", pod: waiting,
-			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
-			old:   pod(regex.PreferAnnotation, "("), new: pod(regex.PreferAnnotation, "a"), want: framework.Queue,
-		},
-		{
-			name: "an update of a node that matches lets it wait", pod: waiting,
-			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.UpdateNodeTaint},
-			old:   node("cncf-1").Node(), new: node("cncf-1").Node(), want: framework.QueueSkip,
-		},
-		{
-			name: "its fixed annotation wakes it", pod: waiting,
-			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
-			old:   pod(key, "cncf-.*"), new: pod(key, "kubecon-.*"), want: framework.Queue,
-		},
-		{
-			name: "the removal of its annotation wakes it", pod: waiting,
-			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
-			old:   pod(key, "cncf-.*"), new: pod(), want: framework.Queue,
-		},
-		{
-			name: "an annotation that becomes empty wakes it", pod: waiting,
-			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
-			old:   pod(), new: pod(key, ""), want: framework.Queue,
-		},
-		{
-			name: "a fixed exclusion wakes it", pod: waiting,
-			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
-			old:   pod(regex.ExcludeAnnotation, "cncf-.*"), new: pod(), want: framework.Queue,
-		},
-		{
-			name: "a new node that it excludes lets it wait", pod: pod(regex.ExcludeAnnotation, "gpu"),
-			event: framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add},
-			new:   node("gpu-1").Node(), want: framework.QueueSkip,
-		},
-		{
-			name: "another change of it lets it wait", pod: waiting,
-			event: framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update},
-			old:   pod(key, "cncf-.*"), new: labelled(pod(key, "cncf-.*")), want: framework.QueueSkip,
-		},
-		{
-			name: "a change of another pod's annotation lets it wait", pod: waiting,
-			event: schedframework.EventAssignedPodUpdate,
-			old:   renamed(pod(key, "a")), new: renamed(pod(key, "b")), want: framework.QueueSkip,
-		},
-	}
-	for _, tt := range tests {
+		{"a new node that matches", pending, added, nil, cncf, framework.Queue},
+		{"a new node that does not match", pending, added, nil, node("kubecon-1").Node(), framework.QueueSkip},
+		{"a new node that is excluded", pod(regex.ExcludeAnnotation, "cncf"), added, nil, cncf, framework.QueueSkip},
+		{"an update of a node that matches", pending, framework.ClusterEvent{Resource: framework.Node, ActionType: framework.UpdateNodeTaint}, cncf, cncf, framework.QueueSkip},
+		{"another pattern", pending, updated, pod(key, "cncf-.*"), pod(key, "kubecon-.*"), framework.Queue},
+		{"the removal of the annotation", pending, updated, pod(key, "cncf-.*"), pod(), framework.Queue},
+		{"an annotation that becomes empty", pending, updated, pod(), pod(key, ""), framework.Queue},
+		{"another change of the pod", pending, updated, pod(key, "cncf-.*"), labelled(pod(key, "cncf-.*")), framework.QueueSkip},
+		{"a change of another pod's annotation", pending, schedframework.EventAssignedPodUpdate, renamed(pod(key, "a")), renamed(pod(key, "b")), framework.QueueSkip},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := hint(t, tt.pod, tt.event, tt.old, tt.new); got != tt.want {
+			got := hint(t, newPlugin(t, ""), tt.pod, tt.event, tt.old, tt.new)
+			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -111,9 +58,9 @@ func TestWhatWakesAWaitingPod(t *testing.T) {
 }
 
 // hint asks the hints that the plugin has registered for an event.
-func hint(t *testing.T, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj any) framework.QueueingHint {
+func hint(t *testing.T, pl *Plugin, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj any) framework.QueueingHint {
 	t.Helper()
-	registered, err := newPlugin(t, "").EventsToRegister(t.Context())
+	registered, err := pl.EventsToRegister(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,19 +77,17 @@ func hint(t *testing.T, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj 
 	return framework.QueueSkip
 }
 
-func TestEveryKindOfPodUpdateIsHeardOf(t *testing.T) {
-	const key = regex.Annotation
-	before := pod(key, "a")
+func TestQueueingHintsOfWhatTheSchedulerSendsForAnAnnotation(t *testing.T) {
+	before := pod(regex.Annotation, "a")
 	for name, after := range map[string]*v1.Pod{
-		"the annotation alone":       pod(key, "b"),
-		"the annotation and a label": labelled(pod(key, "b")),
+		"the annotation alone":       pod(regex.Annotation, "b"),
+		"the annotation and a label": labelled(pod(regex.Annotation, "b")),
 	} {
-		t.Run(name, func(t *testing.T) {
-			for _, event := range hooks.OwnChange(after, before) {
-				if got := hint(t, after, event, before, after); got != framework.Queue {
-					t.Errorf("%v: %v", event, got)
-				}
+		for _, event := range hooks.OwnChange(after, before) {
+			got := hint(t, newPlugin(t, ""), after, event, before, after)
+			if got != framework.Queue {
+				t.Errorf("%s: %v: %v", name, event, got)
 			}
-		})
+		}
 	}
 }

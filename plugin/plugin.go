@@ -64,8 +64,8 @@ func (*Plugin) Name() string { return Name }
 // state is what PreFilter leaves for the other hooks of a cycle.
 type state struct {
 	selector *regex.Selector
-	reasons  [regex.Excluded + 1][]string // by verdict
-	excluded string                       // why the nodes that were not named are rejected
+	reasons  [regex.Verdicts][]string // by verdict
+	excluded string                   // why the nodes that were not named are rejected
 }
 
 // Excluded implements naming.Excluder.
@@ -87,8 +87,8 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	}
 	p.warn(pod)
 	s := &state{selector: selector}
-	for v := regex.Mismatch; v <= regex.Excluded; v++ {
-		s.reasons[v] = []string{selector.Reason(v)}
+	for v := range s.reasons {
+		s.reasons[v] = []string{selector.Reason(regex.Verdict(v))}
 	}
 	cycle.Write(stateKey, s)
 	if len(nodes) == 0 {
@@ -110,7 +110,8 @@ func (p *Plugin) warn(pod *v1.Pod) {
 	if p.handle == nil {
 		return
 	}
-	if note := dialect.EventNote(p.policy, pod.Annotations); note != "" {
+	note := dialect.EventNote(p.policy, pod.Annotations)
+	if note != "" {
 		p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, dialect.EventReason, dialect.EventAction, "%s", note)
 	}
 }
@@ -144,7 +145,8 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 		return framework.AsStatus(fmt.Errorf("plugin %s: its PreFilter has not run: %w", Name, err))
 	}
 	s := data.(*state)
-	if v := s.selector.Judge(node.Node().Name); v != regex.Qualifies {
+	v := s.selector.Judge(node.Node().Name)
+	if v != regex.Qualifies {
 		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.reasons[v]...)
 	}
 	return nil
@@ -153,10 +155,11 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 // PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named:
 // the scheduler did not try them, so it has no reason for them.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
-	if data, err := cycle.Read(stateKey); err == nil && data.(*state).excluded != "" {
-		return nil, framework.NewStatus(framework.Unschedulable, data.(*state).excluded)
+	data, err := cycle.Read(stateKey)
+	if err != nil || data.(*state).excluded == "" {
+		return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were tried
 	}
-	return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were tried
+	return nil, framework.NewStatus(framework.Unschedulable, data.(*state).excluded)
 }
 
 // cacheBytes bounds the memory of compiled patterns.

@@ -44,7 +44,6 @@ func TestVerdicts(t *testing.T) {
 	const mismatch = `node(s) didn't match the pod's node name regex "cncf-.*"`
 	tests := []struct {
 		name      string
-		args      string
 		pod       *v1.Pod
 		node      string
 		prefilter framework.Code
@@ -65,17 +64,6 @@ func TestVerdicts(t *testing.T) {
 		},
 		{name: "all but some nodes", pod: pod(regex.ExcludeAnnotation, "-gpu$"), node: "cncf-1"},
 		{
-			name: "an invalid exclusion", pod: pod(regex.Annotation, "a", regex.ExcludeAnnotation, "("),
-			prefilter: framework.UnschedulableAndUnresolvable,
-			reason:    "annotation " + regex.ExcludeAnnotation + ": missing closing )",
-		},
-		{
-			name: "an invalid preference", pod: pod(regex.Annotation, "a", regex.PreferAnnotation, "("),
-			prefilter: framework.UnschedulableAndUnresolvable,
-			reason:    "annotation " + regex.PreferAnnotation + ": missing closing )",
-		},
-		{name: "a preference alone excludes no node", pod: pod(regex.PreferAnnotation, "a"), prefilter: framework.Skip},
-		{
 			name: "an invalid regex", pod: pod(regex.Annotation, `kubecon-.*\`),
 			prefilter: framework.UnschedulableAndUnresolvable,
 			reason:    "annotation " + regex.Annotation + ": trailing backslash",
@@ -85,18 +73,10 @@ func TestVerdicts(t *testing.T) {
 			prefilter: framework.UnschedulableAndUnresolvable,
 			reason:    "annotation " + regex.Annotation + ": ",
 		},
-		{
-			name: "another annotation, if so configured", args: `{"annotation":"example.com/nodes"}`,
-			pod: pod("example.com/nodes", "^a$", regex.Annotation, "("), node: "a",
-		},
-		{
-			name: "the usual annotation is nothing then", args: `{"annotation":"example.com/nodes"}`,
-			pod: pod(regex.Annotation, "("), prefilter: framework.Skip,
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			pl, state := newPlugin(t, tt.args), schedframework.NewCycleState()
+			pl, state := newPlugin(t, ""), schedframework.NewCycleState()
 			result, status := pl.PreFilter(t.Context(), state, tt.pod, nil)
 			if status.Code() != tt.prefilter {
 				t.Fatalf("PreFilter: %v, want %v", status, tt.prefilter)
@@ -131,8 +111,6 @@ func TestArgs(t *testing.T) {
 	tests := []struct{ name, args, err string }{
 		{"no args", "", ""},
 		{"an empty object", "{}", ""},
-		{"another annotation", `{"annotation":"example.com/nodes"}`, ""},
-		{"another preference", `{"preferAnnotation":"example.com/nodes"}`, ""},
 		{"an unknown field", `{"anotation":"example.com/nodes"}`, `unknown field "anotation"`},
 		{"not an object", `[]`, "plugin RegexScheduling: args: "},
 	}

@@ -15,9 +15,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// TestASignatureIsThePatternAndNothingElse asks a framework, which gives no
-// signature at all unless every plugin of the profile can sign.
-func TestASignatureIsThePatternAndNothingElse(t *testing.T) {
+// A framework gives no signature at all unless every plugin of the profile can sign.
+func TestSignPodSignsThePatternAndNothingElse(t *testing.T) {
 	metrics.Register()
 	fwk, err := testframework.NewFramework(t.Context(), []testframework.RegisterPluginFunc{
 		testframework.RegisterQueueSortPlugin(queuesort.Name, queuesort.New),
@@ -36,8 +35,6 @@ func TestASignatureIsThePatternAndNothingElse(t *testing.T) {
 		{"one pattern", pod(key, "a.*"), renamed(labelled(pod(key, "a.*"))), true},
 		{"no pattern", pod(), renamed(pod("example.com/other", "a")), true},
 		{"a pattern that is invalid", pod(key, "("), renamed(pod(key, "(")), true},
-		{"another exclusion", pod(key, "a", regex.ExcludeAnnotation, "b"), pod(key, "a", regex.ExcludeAnnotation, "c"), false},
-		{"another preference", pod(regex.PreferAnnotation, "b"), pod(regex.PreferAnnotation, "c"), false},
 		{"a pattern in the other annotation", pod(key, "a"), pod(regex.ExcludeAnnotation, "a"), false},
 		{"two patterns", pod(key, "a"), pod(key, "b"), false},
 		{"a pattern and none", pod(key, "a"), pod(), false},

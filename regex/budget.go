@@ -32,13 +32,16 @@ func checkText(pattern string) string {
 	if len(pattern) > maxPattern {
 		return atMost("is too long", maxPattern, "bytes", len(pattern))
 	}
-	if n := countAny(pattern, operators); n > maxOperators {
+	n := countAny(pattern, operators)
+	if n > maxOperators {
 		return atMost("has too many operators", maxOperators, "of "+operators, n)
 	}
-	if n := strings.Count(pattern, "("); n > maxParens {
+	n = strings.Count(pattern, "(")
+	if n > maxParens {
 		return atMost("has too many groups", maxParens, "opening parentheses", n)
 	}
-	if n := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`); n > maxUnicodeClasses {
+	n = strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`)
+	if n > maxUnicodeClasses {
 		return atMost(`has too many Unicode classes`, maxUnicodeClasses, `times \p`, n)
 	}
 	if ignoresCase(pattern) && beyondASCII(pattern) {
@@ -95,7 +98,8 @@ func beyondASCII(pattern string) bool {
 func instructions(re *syntax.Regexp) int {
 	n := 0
 	for _, sub := range re.Sub {
-		if n += instructions(sub); n > maxInstructions {
+		n += instructions(sub)
+		if n > maxInstructions {
 			return n
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // one. So the cache drops, roughly, what was least recently used.
 type Cache struct {
 	policy Policy
-	half   int // bound of a generation, in bytes
+	keys   []string // of the policy
+	half   int      // bound of a generation, in bytes
 
 	mu         sync.Mutex // not held while a pattern is compiled
 	young, old generation
@@ -22,7 +23,14 @@ type Cache struct {
 }
 
 // generation has the patterns of each role.
-type generation [roles]map[string]*compiled
+type generation [Roles]map[string]*compiled
+
+func newGeneration() (g generation) {
+	for r := range g {
+		g[r] = map[string]*compiled{}
+	}
+	return g
+}
 
 type compiled struct {
 	once    sync.Once // compiles it, for all that wait for it
@@ -32,32 +40,33 @@ type compiled struct {
 
 // NewCache returns an empty cache that holds about bytes of memory at most.
 func NewCache(policy Policy, bytes int) *Cache {
-	return &Cache{policy: policy, half: bytes / 2, young: generation{{}, {}, {}}, compiling: generation{{}, {}, {}}}
+	return &Cache{policy: policy, keys: policy.Keys(), half: bytes / 2, young: newGeneration(), compiling: newGeneration()}
 }
 
 // Selector is [Policy.Selector], but takes patterns from the cache.
 func (c *Cache) Selector(annotations map[string]string) (*Selector, error) {
-	patterns := c.policy.find(annotations)
+	patterns := find(annotations, c.keys)
 	return c.Select(patterns[:]...)
 }
 
 // Select is Selector for the values of a pod's annotations, in the order of [Policy.Keys].
 // A missing one is nil.
 func (c *Cache) Select(patterns ...*string) (*Selector, error) {
-	return newSelector(patterns, c.compile)
+	return newSelector(patterns, true, c.compile)
 }
 
-// Preference is [Policy.Preference], but takes the pattern from the cache.
+// Preference is [Policy.Preference], but takes patterns from the cache.
 func (c *Cache) Preference(annotations map[string]string) (*Selector, error) {
-	return c.Prefer(find(annotations, c.policy.PreferAnnotation))
+	patterns := find(annotations, c.keys)
+	return c.Prefer(patterns[:]...)
 }
 
-// Prefer is Preference for the value of a pod's annotation. A missing one is nil.
-func (c *Cache) Prefer(pattern *string) (*Selector, error) {
-	return newPreference(pattern, c.compile)
+// Prefer is Preference for the values of a pod's annotations, as [Cache.Select] takes them.
+func (c *Cache) Prefer(patterns ...*string) (*Selector, error) {
+	return newSelector(patterns, false, c.compile)
 }
 
-func (c *Cache) compile(r role, text string) (*pattern, error) {
+func (c *Cache) compile(r Role, text string) (*pattern, error) {
 	if len(text) > maxPattern { // is refused at once, and too long to keep
 		return c.policy.compile(r, text)
 	}
@@ -73,7 +82,7 @@ func (c *Cache) compile(r role, text string) (*pattern, error) {
 }
 
 // entry finds a pattern, or makes a place for one that is to be compiled.
-func (c *Cache) entry(r role, text string) *compiled {
+func (c *Cache) entry(r Role, text string) *compiled {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if hit, ok := c.young[r][text]; ok {
@@ -92,13 +101,14 @@ func (c *Cache) entry(r role, text string) *compiled {
 }
 
 // keep puts an entry into the young generation.
-func (c *Cache) keep(r role, text string, entry *compiled) {
+func (c *Cache) keep(r Role, text string, entry *compiled) {
 	size := entrySize + len(text)
 	if entry.pattern != nil {
 		size += entry.pattern.size()
 	}
 	if c.size+size > c.half {
-		c.old, c.young, c.size = c.young, generation{{}, {}, {}}, 0
+		c.old, c.young = c.young, newGeneration()
+		c.size = 0
 	}
 	c.young[r][strings.Clone(text)] = entry
 	c.size += size

@@ -11,7 +11,7 @@ import (
 func TestACacheReturnsWhatItHas(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	for _, pattern := range []string{"kubecon-.*", "", "cncf-.*"} {
-		for _, r := range []role{including, excluding, preferring} {
+		for _, r := range []Role{Require, Exclude, Prefer} {
 			first, err := cache.compile(r, pattern)
 			if err != nil {
 				t.Fatal(err)
@@ -36,15 +36,15 @@ func TestACacheReturnsWhatItHas(t *testing.T) {
 func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 	const bound = 64 << 10
 	cache := NewCache(Default, bound)
-	used, err := cache.compile(including, "in-use")
+	used, err := cache.compile(Require, "in-use")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 10_000 {
-		if _, err := cache.compile(role(i)%roles, fmt.Sprintf("^node-%d$", i)); err != nil {
+		if _, err := cache.compile(Role(i)%Roles, fmt.Sprintf("^node-%d$", i)); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := cache.compile(including, "in-use"); again != used {
+		if again, _ := cache.compile(Require, "in-use"); again != used {
 			t.Fatalf("after %d others the pattern in use was gone", i)
 		}
 		if size := sizeOf(cache.young) + sizeOf(cache.old); size > bound {
@@ -58,7 +58,7 @@ func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 
 func TestCacheCompilesAPatternWhileAnotherIsCompiled(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
-	costly := cache.entry(including, "costly")
+	costly := cache.entry(Require, "costly")
 	began, end := make(chan struct{}), make(chan struct{})
 	go costly.once.Do(func() {
 		close(began)
@@ -69,7 +69,7 @@ func TestCacheCompilesAPatternWhileAnotherIsCompiled(t *testing.T) {
 	others := make(chan *pattern)
 	for range 2 {
 		go func() {
-			other, _ := cache.compile(including, "other")
+			other, _ := cache.compile(Require, "other")
 			others <- other
 		}()
 	}
@@ -101,12 +101,12 @@ func ptr(s string) *string { return &s }
 func TestACacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	memory := []byte("kubecon-1")
-	first, err := cache.compile(including, unsafe.String(&memory[0], len(memory)))
+	first, err := cache.compile(Require, unsafe.String(&memory[0], len(memory)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	copy(memory, "overwrite")
-	if again, _ := cache.compile(including, "kubecon-1"); again != first || !strings.HasSuffix(first.reason, ` "kubecon-1"`) {
+	if again, _ := cache.compile(Require, "kubecon-1"); again != first || !strings.HasSuffix(first.reason, ` "kubecon-1"`) {
 		t.Errorf("got %q", again.reason)
 	}
 }
@@ -116,7 +116,7 @@ func TestACacheDoesNotKeepWhatIsTooLong(t *testing.T) {
 	if _, err := cache.Select(ptr(strings.Repeat("a", maxPattern+1)), nil); err == nil {
 		t.Error("accepted")
 	}
-	if len(cache.young[including]) != 0 {
+	if len(cache.young[Require]) != 0 {
 		t.Error("kept")
 	}
 }

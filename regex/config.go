@@ -11,15 +11,17 @@ import (
 
 // ParseConfig reads the configuration of a plugin, such as a guest's guestConfig. It is
 // a JSON object with the optional fields "annotation", "excludeAnnotation" and
-// "preferAnnotation", the keys of the annotations with the patterns. Empty data is [Default]. An unknown or repeated
-// field is an error, and so is a key that Kubernetes refuses.
+// "preferAnnotation", the keys of the annotations with the patterns. Empty data is
+// [Default]. An unknown or repeated field is an error, and so is a key that Kubernetes
+// refuses.
 func ParseConfig(data []byte) (Policy, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Default, nil
 	}
 	policy := Default
 	tokens := jsontext.NewDecoder(bytes.NewReader(data))
-	if token, err := tokens.ReadToken(); err != nil || token.Kind() != '{' {
+	token, err := tokens.ReadToken()
+	if err != nil || token.Kind() != '{' {
 		return Policy{}, notAnObject(err)
 	}
 	for tokens.PeekKind() != '}' {
@@ -28,7 +30,8 @@ func ParseConfig(data []byte) (Policy, error) {
 		}
 	}
 	_, _ = tokens.ReadToken() // the brace that was peeked
-	if _, err := tokens.ReadToken(); err != io.EOF {
+	_, err = tokens.ReadToken()
+	if err != io.EOF {
 		return Policy{}, errors.New("unexpected text after the JSON object")
 	}
 	return policy, policy.Validate()
@@ -40,15 +43,10 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 	if err != nil {
 		return notAnObject(err)
 	}
-	name, key := field.String(), &p.Annotation
-	switch name {
-	case "annotation":
-	case "excludeAnnotation":
-		key = &p.ExcludeAnnotation
-	case "preferAnnotation":
-		key = &p.PreferAnnotation
-	default:
-		return errors.New("unknown field " + quote(shorten(name)) + `; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"`)
+	name := field.String()
+	key := p.ofField(name)
+	if key == nil {
+		return errors.New("unknown field " + quote(shorten(name)) + "; the fields are " + fieldNames())
 	}
 	value, err := tokens.ReadToken()
 	if err != nil {
@@ -61,18 +59,44 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 	return nil
 }
 
-// Validate refuses a key that Kubernetes would refuse, and one key for two patterns.
-func (p Policy) Validate() error {
-	for _, key := range p.Keys() {
-		if problem := checkKey(key); problem != "" {
-			return errors.New("annotation key " + quote(shorten(key)) + " " + problem)
+// ofField returns the key that a field of the configuration is, or nil.
+func (p *Policy) ofField(name string) *string {
+	for r := range Roles {
+		if r.Field() == name {
+			return p.Key(r)
 		}
 	}
-	switch {
-	case p.Annotation == p.ExcludeAnnotation:
-		return errors.New("annotation key " + quote(p.Annotation) + " cannot be both what nodes must match and what they must not")
-	case p.PreferAnnotation == p.Annotation || p.PreferAnnotation == p.ExcludeAnnotation:
-		return errors.New("annotation key " + quote(p.PreferAnnotation) + " cannot be both what nodes must be and what the pod prefers")
+	return nil
+}
+
+// fieldNames lists the fields: "a", "b" and "c".
+func fieldNames() string {
+	names := ""
+	for r := range Roles {
+		switch r {
+		case 0:
+		case Roles - 1:
+			names += " and "
+		default:
+			names += ", "
+		}
+		names += quote(r.Field())
+	}
+	return names
+}
+
+// Validate refuses a key that Kubernetes would refuse, and one key for two patterns.
+func (p Policy) Validate() error {
+	for r, key := range p.Keys() {
+		problem := checkKey(key)
+		if problem != "" {
+			return errors.New("annotation key " + quote(shorten(key)) + " " + problem)
+		}
+		for other := range Role(r) {
+			if *p.Key(other) == key {
+				return errors.New("annotation key " + quote(key) + " cannot be both of " + other.Nodes() + " and of " + Role(r).Nodes())
+			}
+		}
 	}
 	return nil
 }

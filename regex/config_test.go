@@ -20,7 +20,7 @@ func TestParseConfig(t *testing.T) {
 		{name: "one key for both", config: `{"excludeAnnotation": "a", "annotation": "a"}`, err: `annotation key "a" cannot be both`},
 		{name: "a bad key of exclusions", config: `{"excludeAnnotation": "a b"}`, err: `annotation key "a b" must have a name`},
 		{name: "a key without prefix", config: ` {"annotation":"Pool"} `, annotation: "Pool"},
-		{name: "a key of what to exclude that is what to prefer", config: `{"excludeAnnotation": "a", "preferAnnotation": "a"}`, err: `annotation key "a" cannot be both what nodes must be and what the pod prefers`},
+		{name: "a key of what to exclude that is what to prefer", config: `{"excludeAnnotation": "a", "preferAnnotation": "a"}`, err: `annotation key "a" cannot be both of nodes to exclude and of nodes that score higher`},
 		{name: "another key of preferences", config: `{"preferAnnotation": "Pool"}`, annotation: Annotation, prefer: "Pool"},
 		{name: "an escaped key", config: `{"annot\u0061tion":"p\u006fol"}`, annotation: "pool"},
 		{name: "an unknown field is named", config: `{"anotation": "a"}`, err: `unknown field "anotation"; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"`},

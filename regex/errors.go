@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// PatternError says why a pattern is refused. It is addressed to the person
-// who wrote the annotation.
+// PatternError says why a pattern is refused. It is addressed to the author
+// of the annotation.
 type PatternError struct {
 	// Annotation is the key that carries the pattern.
 	Annotation string

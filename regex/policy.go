@@ -19,71 +19,64 @@ const (
 	PreferAnnotation  = "scheduler.wasmkwokwizardry.io/regex-prefer"
 )
 
-// Policy names the annotations that carry the patterns.
+// Policy names the annotations that carry the patterns, one for each [Role].
 type Policy struct {
 	// Annotation is the key of the pattern that the names of nodes must match.
-	Annotation string
+	Annotation string `json:"annotation"`
 	// ExcludeAnnotation is the key of the pattern that they must not match.
-	ExcludeAnnotation string
+	ExcludeAnnotation string `json:"excludeAnnotation"`
 	// PreferAnnotation is the key of the pattern for the names of nodes that score higher.
-	PreferAnnotation string
+	PreferAnnotation string `json:"preferAnnotation"`
 }
 
 // Default reads the keys [Annotation], [ExcludeAnnotation] and [PreferAnnotation].
 var Default = Policy{Annotation, ExcludeAnnotation, PreferAnnotation}
 
-// Keys are the keys of all annotations that the policy reads.
+// Key is where the policy has the key of a role's annotation.
+func (p *Policy) Key(r Role) *string { return roles[r].key(p) }
+
+// Keys are the keys of all annotations that the policy reads, in the order of their roles.
 func (p Policy) Keys() []string {
-	return []string{including: p.Annotation, excluding: p.ExcludeAnnotation, preferring: p.PreferAnnotation}
+	keys := make([]string, Roles)
+	for r := range Roles {
+		keys[r] = *p.Key(r)
+	}
+	return keys
 }
 
 // Selector returns the selector of a pod with these annotations, or nil if the pod may run
 // on every node. The error is about any of the pod's patterns, also of what it prefers. It is
 // always a [*PatternError].
 func (p Policy) Selector(annotations map[string]string) (*Selector, error) {
-	patterns := p.find(annotations)
-	return newSelector(patterns[:], p.compile)
+	patterns := find(annotations, p.Keys())
+	return newSelector(patterns[:], true, p.compile)
 }
 
 // Preference returns a selector of the nodes that a pod with these annotations prefers, or
 // nil if it prefers none. The error is always a [*PatternError].
 func (p Policy) Preference(annotations map[string]string) (*Selector, error) {
-	return newPreference(find(annotations, p.PreferAnnotation), p.compile)
+	patterns := find(annotations, p.Keys())
+	return newSelector(patterns[:], false, p.compile)
 }
 
 // Compile is Selector for a pod that has a pattern to match, and none to exclude.
 func (p Policy) Compile(pattern string) (*Selector, error) {
-	return newSelector([]*string{&pattern}, p.compile)
+	return newSelector([]*string{&pattern}, true, p.compile)
 }
 
-// find returns the patterns among annotations. One that is not there is nil.
-func (p Policy) find(annotations map[string]string) (patterns [roles]*string) {
-	for r, key := range p.Keys() {
-		patterns[r] = find(annotations, key)
+// find returns the pattern of each role. One that is not there is nil.
+func find(annotations map[string]string, keys []string) (patterns [Roles]*string) {
+	for r, key := range keys {
+		if pattern, ok := annotations[key]; ok {
+			patterns[r] = &pattern
+		}
 	}
 	return patterns
 }
 
-func find(annotations map[string]string, key string) *string {
-	if pattern, ok := annotations[key]; ok {
-		return &pattern
-	}
-	return nil
-}
-
-// role says what a pattern is for.
-type role int
-
-const (
-	including role = iota
-	excluding
-	preferring
-	roles // how many there are
-)
-
 // refuse makes the error for a pattern with a problem.
-func (p Policy) refuse(r role, pattern, problem string) *PatternError {
-	e := &PatternError{Annotation: p.Keys()[r], Pattern: shorten(pattern), Problem: problem}
+func (p Policy) refuse(r Role, pattern, problem string) *PatternError {
+	e := &PatternError{Annotation: *p.Key(r), Pattern: shorten(pattern), Problem: problem}
 	e.text = "annotation " + e.Annotation + ": " + problem + ": " + quote(e.Pattern)
 	return e
 }

@@ -12,75 +12,60 @@ import (
 // Two selectors that a [Cache] has made of the same patterns are equal, as long as the
 // cache keeps these.
 type Selector struct {
-	include, exclude *pattern // nil where there is none
+	patterns [Roles]*pattern // nil where there is none
 }
 
 // pattern is a compiled pattern.
 type pattern struct {
-	reason    string // of nodes that are rejected by it
-	automaton *dfa.Automaton
+	automaton    *dfa.Automaton
+	rejectsMatch bool   // else it rejects a name that does not match
+	reason       string // of nodes that it rejects
 }
 
-// Verdict is the result of a Selector for a node.
-type Verdict uint8
-
-const (
-	Qualifies Verdict = iota
-	Mismatch          // the name does not match the pattern that it must match
-	Excluded          // the name matches the pattern that it must not match
-)
-
-// newSelector makes a selector of the patterns of each role. A missing pattern is nil.
-func newSelector(patterns []*string, compile func(role, string) (*pattern, error)) (*Selector, error) {
-	var of [roles]*pattern
+// newSelector makes a selector of the patterns that reject nodes, or of those that score them,
+// and nil without any. There is a pattern for each role, nil where it is missing. A selector that
+// rejects needs that the other patterns are valid, too.
+func newSelector(patterns []*string, rejecting bool, compile func(Role, string) (*pattern, error)) (*Selector, error) {
+	var s *Selector
 	for r, text := range patterns {
-		if text == nil {
+		rejects := Role(r).Rejects()
+		if text == nil || rejects && !rejecting {
 			continue
 		}
-		var err error
-		if of[r], err = compile(role(r), *text); err != nil {
+		compiled, err := compile(Role(r), *text)
+		if err != nil {
 			return nil, err
 		}
+		if rejects != rejecting {
+			continue
+		}
+		if s == nil {
+			s = new(Selector)
+		}
+		s.patterns[r] = compiled
 	}
-	if of[including] == nil && of[excluding] == nil {
-		return nil, nil
-	}
-	return &Selector{of[including], of[excluding]}, nil
-}
-
-// newPreference makes a selector of the nodes that match a pattern, which is nil where it is
-// missing.
-func newPreference(pattern *string, compile func(role, string) (*pattern, error)) (*Selector, error) {
-	if pattern == nil {
-		return nil, nil
-	}
-	prefer, err := compile(preferring, *pattern)
-	if err != nil {
-		return nil, err
-	}
-	return &Selector{include: prefer}, nil
+	return s, nil
 }
 
 // compile compiles the pattern of a role. It refuses, with a [*PatternError], a
 // pattern that is not RE2 syntax, and one that exceeds the budget. The pattern's memory
 // may be reused afterwards.
-func (p Policy) compile(r role, text string) (*pattern, error) {
+func (p Policy) compile(r Role, text string) (*pattern, error) {
 	automaton, problem := compile(text)
 	if automaton == nil {
 		return nil, p.refuse(r, text, problem)
 	}
-	switch r {
-	case including:
-		return &pattern{"node(s) didn't match the pod's node name regex " + quote(shorten(text)), automaton}, nil
-	case excluding:
-		return &pattern{"node(s) matched the pod's node name regex-exclude " + quote(shorten(text)), automaton}, nil
+	compiled := &pattern{automaton: automaton, rejectsMatch: roles[r].rejectsMatch}
+	if r.Rejects() {
+		compiled.reason = roles[r].reason + quote(shorten(text))
 	}
-	return &pattern{automaton: automaton}, nil // a preference rejects no node
+	return compiled, nil
 }
 
 // compile makes the automaton of a pattern, or says what is wrong with the pattern.
 func compile(text string) (automaton *dfa.Automaton, wrong string) {
-	if wrong := checkText(text); wrong != "" {
+	wrong = checkText(text)
+	if wrong != "" {
 		return nil, wrong
 	}
 	tree, err := syntax.Parse(text, syntax.Perl)
@@ -95,7 +80,8 @@ func compile(text string) (automaton *dfa.Automaton, wrong string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	if automaton = dfa.Compile(program); automaton == nil {
+	automaton = dfa.Compile(program)
+	if automaton == nil {
 		return nil, "the pattern is too costly to match against the nodes' names; " +
 			"use fewer or smaller repeats, or anchor it with ^"
 	}
@@ -106,11 +92,11 @@ func compile(text string) (automaton *dfa.Automaton, wrong string) {
 // in it, as Go's regexp.MatchString does. Judge reads each byte once for each pattern,
 // and allocates nothing.
 func (s *Selector) Judge(name string) Verdict {
-	if s.include != nil && !s.include.automaton.Match(name) {
-		return Mismatch
-	}
-	if s.exclude != nil && s.exclude.automaton.Match(name) {
-		return Excluded
+	for r := range s.patterns {
+		p := s.patterns[r]
+		if p != nil && p.automaton.Match(name) == p.rejectsMatch {
+			return Verdict(1 + r)
+		}
 	}
 	return Qualifies
 }
@@ -121,13 +107,10 @@ func (s *Selector) Match(name string) bool { return s.Judge(name) == Qualifies }
 // Reason returns why a node with that verdict does not qualify. It never contains the
 // node's name, so that the scheduler can count the nodes with the same reason.
 func (s *Selector) Reason(v Verdict) string {
-	switch {
-	case v == Mismatch && s.include != nil:
-		return s.include.reason
-	case v == Excluded && s.exclude != nil:
-		return s.exclude.reason
+	if v == Qualifies || s.patterns[v-1] == nil {
+		return ""
 	}
-	return ""
+	return s.patterns[v-1].reason
 }
 
 // size is about how many bytes of memory a pattern holds.

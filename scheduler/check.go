@@ -18,6 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 const kind = "KubeSchedulerConfiguration"
@@ -133,11 +134,7 @@ func (c *Configuration) checkExtenders(m *Mistakes) {
 // argsOf are empty args of a plugin that is compiled in, or nil.
 func argsOf(name string) any {
 	if name == plugin.Name {
-		return &struct {
-			Annotation        string `json:"annotation"`
-			ExcludeAnnotation string `json:"excludeAnnotation"`
-			PreferAnnotation  string `json:"preferAnnotation"`
-		}{}
+		return &regex.Policy{}
 	}
 	args, err := scheme.Scheme.New(configv1.SchemeGroupVersion.WithKind(name + "Args"))
 	if err != nil {

@@ -4,20 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	fwk "k8s.io/kube-scheduler/framework"
-
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func TestV2ReadsOtherAnnotationsIfConfigured(t *testing.T) {
-	for field, usual := range map[string]string{"annotation": regex.Annotation, "excludeAnnotation": regex.ExcludeAnnotation} {
-		guest := load(t, v2File, `{"`+field+`": "example.com/other"}`, cluster())
-		if _, status := guest.PreFilter(annotated(usual, "(")); status.Code() != fwk.Skip {
-			t.Errorf("%s: with the usual annotation: got %v, want Skip", field, status)
+func TestV2ReadsTheConfiguredAnnotationOfEveryRole(t *testing.T) {
+	for r := range regex.Roles {
+		guest := load(t, v2File, `{"`+r.Field()+`": "example.com/other"}`, cluster())
+		_, status := guest.PreFilter(annotated(regex.Default.Keys()[r], "("))
+		if !status.IsSkip() {
+			t.Errorf("%s: with the usual annotation: got %v, want Skip", r.Field(), status)
 		}
-		_, status := guest.PreFilter(annotated("example.com/other", "("))
+		_, status = guest.PreFilter(annotated("example.com/other", "("))
 		if want := `annotation example.com/other: missing closing ): "("`; status.Message() != want {
-			t.Errorf("%s: got %q, want %q", field, status.Message(), want)
+			t.Errorf("%s: got %q, want %q", r.Field(), status.Message(), want)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"unsafe"
 
 	"sigs.k8s.io/kube-scheduler-wasm-extension/guest/api"
@@ -22,9 +23,7 @@ func decidesBy() uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.StringData(fields))))<<32 | uint64(len(fields))
 }
 
-const fields = "pod.metadata.annotations['" + regex.Annotation + "']\x00" +
-	"pod.metadata.annotations['" + regex.ExcludeAnnotation + "']\x00" +
-	"pod.metadata.annotations['" + regex.PreferAnnotation + "']\x00node.metadata.name\x00"
+var fields = "pod.metadata.annotations['" + strings.Join(regex.Default.Keys(), "']\x00pod.metadata.annotations['") + "']\x00node.metadata.name\x00"
 
 // maxSelectors bounds the compiled patterns that are kept, in bytes. There is no
 // PreFilter that could compile them once for all nodes.
@@ -42,7 +41,8 @@ func (r *regexScheduling) Filter(_ api.CycleState, pod proto.Pod, node api.NodeI
 	if selector == nil {
 		return nil // success
 	}
-	if verdict := selector.Judge(node.GetName()); verdict != regex.Qualifies {
+	verdict := selector.Judge(node.GetName())
+	if verdict != regex.Qualifies {
 		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: selector.Reason(verdict)}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // maxSelectors bounds the compiled patterns that are kept, in bytes: some hundreds of
-// those that people write.
+// usual ones.
 const maxSelectors = 512 << 10
 
 func init() {
@@ -37,8 +37,11 @@ func init() {
 			enqueue.UpdatePodTolerations | enqueue.UpdatePodSchedulingGatesEliminated},
 	)
 	// The kept selectors make hooks faster, and change no result.
-	decidesby.Set(guest.PodAnnotation(policy.Annotation), guest.PodAnnotation(policy.ExcludeAnnotation),
-		guest.PodAnnotation(policy.PreferAnnotation), guest.NodeName)
+	var fields []guest.Field
+	for _, key := range policy.Keys() {
+		fields = append(fields, guest.PodAnnotation(key))
+	}
+	decidesby.Set(append(fields, guest.NodeName)...)
 }
 
 func main() {}

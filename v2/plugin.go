@@ -14,7 +14,7 @@ type plugin struct {
 	// and the status for each of its verdicts. Without a selector, refused is the status
 	// of all nodes. preference selects the nodes that score higher, or is nil.
 	selector   *regex.Selector
-	statuses   [regex.Excluded + 1]guest.Status
+	statuses   [regex.Verdicts]guest.Status
 	refused    guest.Status
 	preference *regex.Selector
 }
@@ -31,22 +31,24 @@ func newPlugin(policy regex.Policy) *plugin {
 // pattern is refused stays pending until an annotation changes: neither a retry nor
 // preemption would help.
 func (p *plugin) preFilter(pod guest.Pod) guest.Status {
-	p.selector, p.refused, p.preference = nil, guest.Status{}, nil
+	p.selector, p.preference = nil, nil
+	p.refused = guest.Status{}
 	patterns, err := pod.Annotations(p.keys...)
 	if err != nil {
 		p.refused = guest.Status{Code: guest.Error, Reason: err.Error()}
 		return p.refused
 	}
-	if p.selector, err = p.selectors.Select(patterns...); err != nil {
+	p.selector, err = p.selectors.Select(patterns...)
+	if err != nil {
 		p.refused = unresolvable(err.Error())
 		return p.refused
 	}
-	p.preference, _ = p.selectors.Prefer(patterns[2]) // Select has refused what it refuses
+	p.preference, _ = p.selectors.Prefer(patterns...) // Select has refused what it refuses
 	if p.selector == nil {
 		return guest.Status{Code: guest.Skip}
 	}
-	for v := regex.Mismatch; v <= regex.Excluded; v++ {
-		p.statuses[v] = unresolvable(p.selector.Reason(v))
+	for v := range p.statuses {
+		p.statuses[v] = unresolvable(p.selector.Reason(regex.Verdict(v)))
 	}
 	return guest.Status{}
 }
@@ -57,7 +59,8 @@ func (p *plugin) filter(nodeName string) *guest.Status {
 	if p.selector == nil {
 		return &p.refused
 	}
-	if v := p.selector.Judge(nodeName); v != regex.Qualifies {
+	v := p.selector.Judge(nodeName)
+	if v != regex.Qualifies {
 		return &p.statuses[v]
 	}
 	return nil

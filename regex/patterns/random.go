@@ -55,7 +55,8 @@ func Wild(random *rand.Rand) string {
 // hostile is Hostile, in one order for all runs, without what is far too long.
 var hostile = func() (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(Hostile())) {
-		if pattern := Hostile()[name]; len(pattern) < 4096 {
+		pattern := Hostile()[name]
+		if len(pattern) < 4096 {
 			all = append(all, pattern)
 		}
 	}

@@ -13,25 +13,13 @@ import (
 )
 
 // Default reads the annotations that every plugin variant reads.
-func Default() Config { return Config(regex.Default) }
+func Default() Config { return regex.Default }
 
 // Config names the annotations.
-type Config struct {
-	// Annotation is the key of the annotation with the regex that nodes must match.
-	Annotation string `json:"annotation"`
-	// ExcludeAnnotation is the key of the annotation with the regex of excluded nodes.
-	ExcludeAnnotation string `json:"excludeAnnotation"`
-	// PreferAnnotation is the key of the annotation with the regex of preferred nodes.
-	PreferAnnotation string `json:"preferAnnotation"`
-}
-
-// Validate rejects a key that no annotation can have.
-func (c Config) Validate() error { return regex.Policy(c).Validate() }
+type Config = regex.Policy
 
 // New makes the algorithm.
-func New(c Config) algorithm.Algorithm {
-	return &matcher{selectors: regex.NewCache(regex.Policy(c), cacheBytes)}
-}
+func New(c Config) algorithm.Algorithm { return &matcher{selectors: regex.NewCache(c, cacheBytes)} }
 
 // cacheBytes bounds the memory that compiled patterns take.
 const cacheBytes = 16 << 20
@@ -50,13 +38,14 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	if selector == nil {
 		return nil, nil
 	}
-	var rejected [regex.Excluded + 1]*algorithm.Failure
-	for v := regex.Mismatch; v <= regex.Excluded; v++ {
-		rejected[v] = &algorithm.Failure{Reason: selector.Reason(v), Unresolvable: true}
+	var rejected [regex.Verdicts]*algorithm.Failure
+	for v := range rejected {
+		rejected[v] = &algorithm.Failure{Reason: selector.Reason(regex.Verdict(v)), Unresolvable: true}
 	}
+	rejected[regex.Qualifies] = nil
 	failures := make([]*algorithm.Failure, len(args.Names))
 	for i, name := range args.Names {
-		failures[i] = rejected[selector.Judge(name)] // nil if it qualifies
+		failures[i] = rejected[selector.Judge(name)]
 	}
 	return failures, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/regex"
+	policy "wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 const annotation = "scheduler.wasmkwokwizardry.io/regex"
@@ -64,16 +65,23 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestAnInvalidPreferenceFailsAllNodes(t *testing.T) {
-	a := regex.New(regex.Default())
-	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation + "-prefer": "("}}, Names: []string{"a", "b"}}
-	failures, err := a.Filter(t.Context(), args)
-	if err != nil || len(failures) != 2 || failures[1] == nil || !failures[1].Unresolvable ||
-		failures[1].Reason != "node(s) can't be matched: annotation "+annotation+`-prefer: missing closing ): "("` {
-		t.Errorf("%v, %v", failures, err)
-	}
-	if _, err := a.Prioritize(t.Context(), args); err == nil {
-		t.Error("it has scores")
+func TestAnInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
+	for r := range policy.Roles {
+		t.Run(r.Field(), func(t *testing.T) {
+			config := regex.Default()
+			*config.Key(r) = "example.com/own"
+			a := regex.New(config)
+			args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{"example.com/own": "("}}, Names: []string{"a", "b"}}
+			failures, err := a.Filter(t.Context(), args)
+			if err != nil || len(failures) != 2 || failures[1] == nil || !failures[1].Unresolvable ||
+				failures[1].Reason != `node(s) can't be matched: annotation example.com/own: missing closing ): "("` {
+				t.Errorf("%v, %v", failures, err)
+			}
+			_, err = a.Prioritize(t.Context(), args)
+			if (err == nil) != r.Rejects() {
+				t.Errorf("scores: %v", err)
+			}
+		})
 	}
 }
 

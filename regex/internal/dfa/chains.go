@@ -8,10 +8,11 @@ package dfa
 // each set of places where a dash may have been, where only the last one counts.
 
 // findChains looks at each instruction that reads a character, and at one that follows
-// it and reads the same. Instructions stand before those that they lead to, but for
+// it and reads the same. An instruction stands before the ones that it leads to, but for
 // loops, so it begins with the last. It ends early where that is too much.
 func (b *builder) findChains() {
-	here, there, most := &b.to, &b.from, b.work+16*len(b.insts)
+	here, there := &b.to, &b.from
+	most := b.work + 16*len(b.insts)
 	for pc := uint16(len(b.insts)) - 1; pc > 0 && b.work < most; pc-- {
 		if !isReader(&b.insts[pc]) || b.reach(here, pc) {
 			continue
@@ -20,7 +21,8 @@ func (b *builder) findChains() {
 			if next == pc || b.isAssertion(next) || b.set[next] != b.set[pc] {
 				continue
 			}
-			if matches := b.reach(there, next); matches || b.coversAll(there, here) {
+			matches := b.reach(there, next)
+			if matches || b.coversAll(there, here) {
 				b.link(pc, next, -1)
 			} else if b.coversAll(here, there) {
 				b.link(pc, next, +1)

@@ -41,7 +41,8 @@ func (b *builder) classify() bool {
 		} else {
 			b.in = b.in[:known]
 		}
-		if n := len(b.intervals); n == 0 || b.intervals[n-1].column != uint8(column) {
+		n := len(b.intervals)
+		if n == 0 || b.intervals[n-1].column != uint8(column) {
 			b.intervals = append(b.intervals, interval{first, uint8(column)})
 		}
 	}

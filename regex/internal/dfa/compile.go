@@ -185,7 +185,8 @@ func (b *builder) number(c context) uint16 {
 	slot := int(hash>>16) % len(b.index)
 	for ; b.index[slot] != 0; slot = (slot + 1) % len(b.index) {
 		other := &b.states[b.index[slot]]
-		if b.work++; other.context == s.context && slices.Equal(other.members, s.members) {
+		b.work++
+		if other.context == s.context && slices.Equal(other.members, s.members) {
 			b.members = b.members[:known]
 			return b.index[slot]
 		}
@@ -200,8 +201,8 @@ func (b *builder) number(c context) uint16 {
 	return uint16(n)
 }
 
-// essential adds to b.members the members of b.to, in order, but for those that the base
-// or another member makes superfluous. It returns what it has added.
+// essential adds to b.members the members of b.to, in order, without the ones that the
+// base or another member makes superfluous. It returns what it has added.
 func (b *builder) essential() []uint16 {
 	known := len(b.members)
 	for _, pc := range b.to.members {

@@ -21,7 +21,7 @@ var before = [contexts]rune{' ', '\n', 'a', endOfText}
 const endOfText rune = -1
 
 // onNext are the assertions that cannot be decided before the next character is
-// known, and onLast those that can.
+// known, and onLast the ones that can.
 const (
 	onNext = syntax.EmptyEndText | syntax.EmptyEndLine | syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 	onLast = syntax.EmptyBeginText | syntax.EmptyBeginLine
@@ -69,12 +69,16 @@ func (b *builder) isAssertion(pc uint16) bool { return b.insts[pc].Op == syntax.
 
 // next returns the number of the state to which a state leads by a column.
 func (b *builder) next(s state, column int) uint16 {
-	members, ofBase := s.members, uint16(dead) // ofBase is where the base alone leads
+	members := s.members
+	ofBase := uint16(dead) // where the base alone leads
 	isBase := len(members) == 0
 	if isBase {
 		members = b.base.members
-	} else if ofBase = b.ofBase(s, column); ofBase == matched {
-		return matched
+	} else {
+		ofBase = b.ofBase(s, column)
+		if ofBase == matched {
+			return matched
+		}
 	}
 	class := &b.classes[column]
 	if s.open {
@@ -133,7 +137,8 @@ func (b *builder) follow(into *set, pc uint32, holds, open syntax.EmptyOp) (matc
 		case syntax.InstNop, syntax.InstCapture:
 			b.todo = append(b.todo, inst.Out)
 		case syntax.InstEmptyWidth:
-			if asks := syntax.EmptyOp(inst.Arg) &^ holds; asks == 0 {
+			asks := syntax.EmptyOp(inst.Arg) &^ holds
+			if asks == 0 {
 				b.todo = append(b.todo, inst.Out)
 			} else if asks&^open == 0 {
 				into.members = append(into.members, uint16(pc))
